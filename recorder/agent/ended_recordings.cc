@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "recorder/agent/recording.h"
-#include "recorder/hotspot/safepoint.h"
+#include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/entry.h"
 

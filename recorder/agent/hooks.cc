@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "recorder/arch/detour.h"
-#include "recorder/hotspot/allocator_hooks.h"
-#include "recorder/hotspot/libjvm.h"
-#include "recorder/hotspot/safepoint.h"
-#include "recorder/hotspot/stack_chunks.h"
+#include "recorder/hotspot/allocation/allocator_hooks.h"
+#include "recorder/hotspot/allocation/stack_chunks.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/census/allocation_probe.h"
 #include "recorder/sources/census/census.h"
 #include "recorder/sources/census/retirement_watchers.h"

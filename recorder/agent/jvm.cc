@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "recorder/hotspot/jdk_version.h"
-#include "recorder/hotspot/libjvm.h"
-#include "recorder/hotspot/self_test.h"
-#include "recorder/hotspot/stack_chunks.h"
+#include "recorder/hotspot/allocation/stack_chunks.h"
+#include "recorder/hotspot/libjvm/jdk_version.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/metadata/self_test.h"
 
 namespace heaprec::agent {
 

@@ -9,7 +9,7 @@
 #include "recorder/agent/events.h"
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
-#include "recorder/hotspot/safepoint.h"
+#include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/byte_clock_source.h"
 #include "recorder/sources/clock.h"
 #include "recorder/sources/entry.h"

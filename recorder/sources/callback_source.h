@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "include/heaprec_sampling.h"
-#include "recorder/hotspot/names.h"
-#include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/metadata/names.h"
+#include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/sources/live/tracked_objects.h"
 #include "recorder/sources/source.h"
 #include "recorder/sources/thread_fields.h"

@@ -14,7 +14,7 @@
 
 #include "format/ring/ring_records.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/hotspot/heap_meter.h"
+#include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/sources/cpu_meter.h"
 
 namespace heaprec::sources {

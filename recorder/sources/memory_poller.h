@@ -18,7 +18,7 @@
 #include <string>
 #include <variant>
 
-#include "recorder/hotspot/nmt_summary.h"
+#include "recorder/hotspot/usage/nmt_summary.h"
 #include "recorder/sources/heap_state_recorder.h"
 
 namespace heaprec::sources {

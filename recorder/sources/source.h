@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "recorder/buffer/shared_counters.h"
-#include "recorder/hotspot/thread_layout.h"
-#include "recorder/hotspot/thread_list.h"
+#include "recorder/hotspot/threads/thread_layout.h"
+#include "recorder/hotspot/threads/thread_list.h"
 #include "recorder/sources/sample_writer.h"
 #include "recorder/sources/start_positions.h"
 #include "recorder/sources/thread_table.h"

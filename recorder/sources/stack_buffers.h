@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "format/ring/ring_records.h"
-#include "recorder/hotspot/frame_selection.h"
+#include "recorder/hotspot/stacks/frame_selection.h"
 
 namespace heaprec::sources {
 

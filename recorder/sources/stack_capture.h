@@ -14,9 +14,9 @@
 #include <span>
 
 #include "format/ring/ring_records.h"
-#include "recorder/hotspot/frame_selection.h"
-#include "recorder/hotspot/names.h"
-#include "recorder/hotspot/stack_walker.h"
+#include "recorder/hotspot/metadata/names.h"
+#include "recorder/hotspot/stacks/frame_selection.h"
+#include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/sources/stack_buffers.h"
 
 namespace heaprec::sources {

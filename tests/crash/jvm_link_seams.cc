@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "recorder/hotspot/names.h"
+#include "recorder/hotspot/metadata/names.h"
 #include "recorder/sources/thread_fields.h"
 #include "tests/crash/program.h"
 

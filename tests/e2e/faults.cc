@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <limits>
 
-#include "recorder/hotspot/frame_selection.h"
-#include "recorder/hotspot/stack_walker.h"
+#include "recorder/hotspot/stacks/frame_selection.h"
+#include "recorder/hotspot/stacks/stack_walker.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "recorder/hotspot/frame_selection.h"
+#include "recorder/hotspot/stacks/frame_selection.h"
 
 #include <array>
 #include <catch2/catch.hpp>

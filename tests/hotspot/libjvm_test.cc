@@ -1,5 +1,5 @@
 // libjvm.so is loaded here without starting a JVM: its symbols and tables can be read all the same.
-#include "recorder/hotspot/libjvm.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -19,15 +19,15 @@
 #include <vector>
 
 #include "recorder/arch/detour.h"
-#include "recorder/hotspot/inline_allocation.h"
+#include "recorder/hotspot/allocation/inline_allocation.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/jdk_version.h"
-#include "recorder/hotspot/names.h"
-#include "recorder/hotspot/stack_walker.h"
-#include "recorder/hotspot/symbols.h"
-#include "recorder/hotspot/thread_layout.h"
-#include "recorder/hotspot/thread_of_env.h"
-#include "recorder/hotspot/vm_structs.h"
+#include "recorder/hotspot/libjvm/jdk_version.h"
+#include "recorder/hotspot/libjvm/symbols.h"
+#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/metadata/names.h"
+#include "recorder/hotspot/stacks/stack_walker.h"
+#include "recorder/hotspot/threads/thread_layout.h"
+#include "recorder/hotspot/threads/thread_of_env.h"
 #include "recorder/unwind/elf_file.h"
 #include "tests/hotspot/jdk.h"
 

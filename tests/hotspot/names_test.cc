@@ -1,5 +1,5 @@
 // Line number tables written by hand, in HotSpot's two encodings. Names proper are checked in a JVM: jvm_test.cc.
-#include "recorder/hotspot/names.h"
+#include "recorder/hotspot/metadata/names.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What VM.native_memory prints, read: of JDK 11 and 17, of 21 and 25, in bytes and in larger units, and what is none.
-#include "recorder/hotspot/nmt_summary.h"
+#include "recorder/hotspot/usage/nmt_summary.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // A word is read or is not there, in each way that a kernel leaves open.
-#include "recorder/hotspot/safe_reader.h"
+#include "recorder/hotspot/libjvm/safe_reader.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -19,9 +19,9 @@
 #include "recorder/arch/detour.h"
 #include "recorder/arch/x86_64/prologue.h"
 #include "recorder/arch/x86_64/trap.h"
-#include "recorder/hotspot/libjvm.h"
-#include "recorder/hotspot/symbols.h"
-#include "recorder/hotspot/vtable_slots.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm/symbols.h"
+#include "recorder/hotspot/libjvm/vtable_slots.h"
 
 namespace {
 

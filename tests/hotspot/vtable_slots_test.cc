@@ -1,5 +1,5 @@
 // libjvm.so is loaded here without starting a JVM: its vtables lie where they lie in one that runs.
-#include "recorder/hotspot/vtable_slots.h"
+#include "recorder/hotspot/libjvm/vtable_slots.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "recorder/arch/near_memory.h"
-#include "recorder/hotspot/libjvm.h"
-#include "recorder/hotspot/symbols.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm/symbols.h"
 #include "tests/hotspot/jdk.h"
 
 namespace heaprec::hotspot {

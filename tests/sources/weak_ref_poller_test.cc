@@ -10,7 +10,7 @@
 
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/hotspot/heap_meter.h"
+#include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/sources/clock.h"
 
 namespace heaprec::sources {

@@ -9,7 +9,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
 #include "recorder/agent/hooks.h"
-#include "recorder/hotspot/object_layout.h"
+#include "recorder/hotspot/metadata/object_layout.h"
 #include "recorder/sources/census/allocation_probe.h"
 
 namespace heaprec::agent {

@@ -8,7 +8,7 @@
 
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
-#include "recorder/hotspot/safepoint.h"
+#include "recorder/hotspot/threads/safepoint.h"
 
 namespace heaprec::agent {
 namespace {

@@ -19,7 +19,7 @@
 #include "format/model/census.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/hotspot/object_layout.h"
+#include "recorder/hotspot/metadata/object_layout.h"
 #include "recorder/sources/census/census.h"
 
 namespace heaprec::agent {

@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "recorder/hotspot/object_layout.h"
-#include "recorder/hotspot/thread_layout.h"
+#include "recorder/hotspot/metadata/object_layout.h"
+#include "recorder/hotspot/threads/thread_layout.h"
 
 namespace heaprec::sources {
 

@@ -20,9 +20,9 @@
 
 #include "format/model/census.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/hotspot/object_layout.h"
-#include "recorder/hotspot/thread_layout.h"
-#include "recorder/hotspot/thread_list.h"
+#include "recorder/hotspot/metadata/object_layout.h"
+#include "recorder/hotspot/threads/thread_layout.h"
+#include "recorder/hotspot/threads/thread_list.h"
 #include "recorder/sources/census/census_writer.h"
 #include "recorder/sources/census/class_counts.h"
 #include "recorder/sources/window_publisher.h"

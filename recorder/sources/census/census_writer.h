@@ -13,7 +13,7 @@
 
 #include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/hotspot/names.h"
+#include "recorder/hotspot/metadata/names.h"
 #include "recorder/sources/census/census_threads.h"
 #include "recorder/sources/census/class_counts.h"
 

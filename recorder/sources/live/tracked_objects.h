@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "include/heaprec_sampling.h"
-#include "recorder/hotspot/names.h"
+#include "recorder/hotspot/metadata/names.h"
 #include "recorder/sources/frame_names.h"
 #include "throttle/random.h"
 

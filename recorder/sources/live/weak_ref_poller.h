@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "recorder/buffer/ring.h"
-#include "recorder/hotspot/heap_meter.h"
+#include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/sources/heap_state_recorder.h"
 #include "recorder/sources/live/weak_ref_table.h"
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "recorder/hotspot/heap_meter.h"
+#include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/sources/live/weak_ref_table.h"
 
 namespace heaprec::sources {

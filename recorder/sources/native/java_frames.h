@@ -8,8 +8,8 @@
 
 #include <jni.h>
 
-#include "recorder/hotspot/stack_walker.h"
-#include "recorder/hotspot/thread_of_env.h"
+#include "recorder/hotspot/stacks/stack_walker.h"
+#include "recorder/hotspot/threads/thread_of_env.h"
 #include "recorder/sources/native/native_source.h"
 #include "recorder/sources/sample_writer.h"
 

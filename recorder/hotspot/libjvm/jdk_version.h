@@ -1,0 +1,17 @@
+// Which JDK this is.
+//
+// Context:  setup; any JVMTI phase from Agent_OnLoad on.
+// Failure:  an Error when neither the JVM's properties nor its tables tell.
+#pragma once
+
+#include <jvmti.h>
+
+#include "format/bytes/result.h"
+#include "recorder/hotspot/libjvm/vm_structs.h"
+
+namespace heaprec::hotspot {
+
+// 8, 11, 17, ... `jvmti` may be null: then the tables alone decide.
+format::Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs);
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,93 @@
+// Local symbols of libjvm by prefix of their mangled name, from the first of these that has them:
+// libjvm.so's own .symtab, /usr/lib/debug/.build-id, the debuginfod cache, .gnu_debuglink.
+//
+// Units:    runtime addresses.
+// Context:  setup.
+// Threads:  Load: one; afterwards any number of readers.
+// Failure:  Load is an Error when no file with symbols and libjvm's build id is found; a single prefix that is absent
+//           or ambiguous is nullopt. A file of another build is never used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
+
+namespace heaprec::hotspot {
+
+// The functions whose slow paths are the candidates, JDK 11 and 17-25. The address of the first one present counts.
+inline constexpr std::string_view kInNewTlab[] = {
+    "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP10JavaThread",
+    "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassP8HeapWordmmP6Thread"};
+inline constexpr std::string_view kOutsideTlab[] = {
+    "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
+    "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread"};
+
+// MemAllocator::initialize of every allocator with one of its own, all JDKs. The first kAllocatorsEverywhere of them
+// are in each libjvm.
+inline constexpr std::string_view kAllocatorInitialize[] = {
+    "_ZNK12ObjAllocator10initializeE",       "_ZNK17ObjArrayAllocator10initializeE",
+    "_ZNK14ClassAllocator10initializeE",     "_ZNK18ZObjArrayAllocator10initializeE",
+    "_ZNK18XObjArrayAllocator10initializeE", "_ZNK19StackChunkAllocator10initializeE",
+};
+inline constexpr size_t kAllocatorsEverywhere = 3;
+
+// 11: (retire, zap).
+inline constexpr std::string_view kMakeParsable = "_ZN22ThreadLocalAllocBuffer13make_parsableEb";
+
+// Where a TLAB [start, top) is whole for the last time, JDK 11 and 17-25: all that are there count.
+inline constexpr std::string_view kRetireTlab[] = {
+    "_ZN22ThreadLocalAllocBuffer24retire_before_allocationE", "_ZN22ThreadLocalAllocBuffer6retireE",
+    "_ZN22ThreadLocalAllocBuffer23clear_before_allocationE",  // 11
+    kMakeParsable,                                            // 11
+};
+
+// int: how many fields JVMTI agents watch for reads.
+inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_access_countE";
+
+// unsigned int: the number that the next collection gets in the JVM's log, of every collector.
+inline constexpr std::string_view kNextGcId = "_ZN4GCId8_next_idE";
+
+// A cheap operation that the JVM runs at a safepoint: what GetAllStackTraces asks for.
+inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
+
+// What the management interface runs diagnostic commands with: jstring(JNIEnv*, jstring).
+inline constexpr std::string_view kDiagnosticCommand = "jmm_ExecuteDiagnosticCommand";
+
+class SymbolTable {
+ public:
+  // Looks for all of `prefixes` in one pass over the symbols; the others stay unknown.
+  static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
+  // For the names above, and `more`.
+  static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string> more = {});
+
+  // nullopt if absent, ambiguous, or not among the prefixes given to Load.
+  std::optional<uintptr_t> FindByPrefix(std::string_view mangled_prefix) const;
+  // The first of several spellings that is there.
+  std::optional<uintptr_t> FindFirst(std::span<const std::string_view> spellings) const;
+  // The file the symbols came from.
+  const std::string& origin() const { return origin_; }
+
+ private:
+  struct Match {
+    std::string prefix;
+    uintptr_t address = 0;
+    int count = 0;  // different addresses
+  };
+
+  static bool LoadFrom(const std::string& path, const LibJvm& libjvm, SymbolTable* table);
+
+  std::vector<Match> matches_;
+  std::string origin_;
+};
+
+// Files that may hold libjvm's symbols, in the order they are tried. Exposed for tests.
+std::vector<std::string> SymbolFiles(const LibJvm& libjvm);
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,217 @@
+#include "recorder/hotspot/metadata/names.h"
+
+#include <string>
+
+#include "recorder/hotspot/libjvm/safe_reader.h"
+#include "recorder/hotspot/libjvm/unsigned5.h"
+
+namespace heaprec::hotspot {
+namespace {
+
+// Reads a compressed line number table: HotSpot's code/compressedStream and utilities/unsigned5.
+class LineStream {
+ public:
+  LineStream(const uint8_t* table, size_t size, uint8_t excluded) : bytes_(table, size, excluded) {}
+
+  bool Next() {
+    constexpr uint8_t kEnd = 0;
+    constexpr uint8_t kEscape = 0xff;
+    uint8_t byte = kEnd;
+    if (!bytes_.Byte(&byte) || byte == kEnd) return false;
+    if (byte != kEscape) {
+      bci_ += byte >> 3;
+      line_ += byte & 7;
+      return true;
+    }
+    int bci = 0;
+    int line = 0;
+    if (!bytes_.NextSigned(&bci) || !bytes_.NextSigned(&line)) return false;
+    bci_ = Add(bci_, bci);
+    line_ = Add(line_, line);
+    return true;
+  }
+  int bci() const { return bci_; }
+  int line() const { return line_; }
+
+ private:
+  static int Add(int a, int b) { return static_cast<int>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
+
+  Unsigned5Reader bytes_;
+  int bci_ = 0;
+  int line_ = 0;
+};
+
+}  // namespace
+
+int DecodeLine(const uint8_t* table, size_t size, int bci, uint8_t excluded_bytes) {
+  LineStream stream(table, size, excluded_bytes);
+  int best_bci = 0;
+  int best_line = -1;
+  while (stream.Next()) {  // not necessarily sorted
+    if (stream.bci() == bci) return stream.line();
+    if (stream.bci() < bci && stream.bci() >= best_bci) {
+      best_bci = stream.bci();
+      best_line = stream.line();
+    }
+  }
+  return best_line;
+}
+
+Names Names::OfJvmti(JvmtiMethods* methods) {
+  static constexpr int kNoOffset = 0;
+  Names names;
+  names.methods_ = methods;
+  names.mirror_klass_ = &kNoOffset;
+  return names;
+}
+
+format::Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& rules, uintptr_t field_access_count,
+                                     JvmtiMethods* methods) {
+  Names names;
+  const char* missing = nullptr;
+  const auto need = [&missing](const char* what, std::optional<size_t> value) {
+    if (!value && missing == nullptr) missing = what;
+    return value.value_or(0);
+  };
+  names.method_const_ = need("Method::_constMethod", structs.Offset("Method", "_constMethod"));
+  names.method_access_ = need("Method::_access_flags", structs.Offset("Method", "_access_flags"));
+  names.const_pool_ = need("ConstMethod::_constants", structs.Offset("ConstMethod", "_constants"));
+  names.const_words_ = need("ConstMethod::_constMethod_size", structs.Offset("ConstMethod", "_constMethod_size"));
+  names.const_flags_ = need("ConstMethod::_flags", structs.Offset("ConstMethod", {"_flags._flags", "_flags"}));
+  names.const_code_size_ = need("ConstMethod::_code_size", structs.Offset("ConstMethod", "_code_size"));
+  names.const_name_ = need("ConstMethod::_name_index", structs.Offset("ConstMethod", "_name_index"));
+  names.const_descriptor_ = need("ConstMethod::_signature_index", structs.Offset("ConstMethod", "_signature_index"));
+  names.const_size_ = need("ConstMethod", structs.SizeOf("ConstMethod"));
+  names.pool_holder_ = need("ConstantPool::_pool_holder", structs.Offset("ConstantPool", "_pool_holder"));
+  names.pool_length_ = need("ConstantPool::_length", structs.Offset("ConstantPool", "_length"));
+  names.pool_size_ = need("ConstantPool", structs.SizeOf("ConstantPool"));
+  names.klass_name_ = need("Klass::_name", structs.Offset("Klass", "_name"));
+  names.symbol_length_ = need("Symbol::_length", structs.Offset("Symbol", "_length"));
+  names.symbol_body_ = need("Symbol::_body", structs.Offset("Symbol", {"_body", "_body[0]"}));
+  names.mirror_klass_ = static_cast<const int*>(structs.Static("java_lang_Class", "_klass_offset"));
+  if (names.mirror_klass_ == nullptr && missing == nullptr) missing = "java_lang_Class::_klass_offset";
+  const auto has_lines =
+      structs.IntConstant({"ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table"});
+  if (!has_lines && missing == nullptr) missing = "has_linenumber_table";
+  if (missing != nullptr) return format::Error{std::string("libjvm.so does not describe ") + missing};
+  names.has_lines_ = static_cast<uint32_t>(*has_lines);
+  names.excluded_bytes_ = rules.excluded_bytes;
+  names.field_id_shift_ = rules.field_id_shift;
+  names.class_methods_ = structs.Offset("InstanceKlass", "_methods").value_or(0);
+  names.array_length_ = structs.Offset("Array<int>", "_length").value_or(0);
+  names.array_data_ = structs.Offset("Array<Method*>", {"_data", "_data[0]"}).value_or(0);
+  if (rules.method_ids != JdkRules::MethodIds::kPointers) {
+    if (methods == nullptr) return format::Error{"jmethodIDs do not lead to methods"};
+    names.methods_ = methods;
+  }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it came from a symbol table
+  names.field_watches_ = reinterpret_cast<const int*>(field_access_count);
+  names.checked_jni_ = structs.BoolFlag("CheckJNICalls").value_or(false);
+  return names;
+}
+
+std::string_view Names::SymbolText(const char* symbol) const {
+  if (symbol == nullptr) return {};
+  return {symbol + symbol_body_, Load<uint16_t>(symbol + symbol_length_)};
+}
+
+std::string_view Names::PoolSymbol(const char* pool, size_t index) const {
+  const int length = Load<int32_t>(pool + pool_length_);
+  if (length <= 0 || index >= static_cast<size_t>(length)) return {};
+  return SymbolText(PointerAt(pool, pool_size_ + index * sizeof(void*)));  // the entries follow the header
+}
+
+const VmMethod* Names::MethodOf(jmethodID id) const {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  if (methods_ != nullptr) return reinterpret_cast<const VmMethod*>(reinterpret_cast<uintptr_t>(id) << 1 | 1);
+  const char* const handle = Metadata(reinterpret_cast<const char*>(id));  // a Method** on 11 to 25
+  return handle != nullptr ? reinterpret_cast<const VmMethod*>(PointerAt(handle, 0)) : nullptr;
+}
+
+const VmMethod* Names::FindMethod(const void* klass, std::string_view name, std::string_view descriptor) const {
+  if (class_methods_ == 0 || array_data_ == 0) return nullptr;
+  const char* const methods = PointerAt(static_cast<const char*>(klass), class_methods_);
+  if (methods == nullptr) return nullptr;
+  const int count = Load<int32_t>(methods + array_length_);
+  for (int i = 0; i < count; ++i) {
+    const auto* const method =
+        reinterpret_cast<const VmMethod*>(PointerAt(methods, array_data_ + static_cast<size_t>(i) * sizeof(void*)));
+    MethodView view;
+    if (method != nullptr && Method(method, &view) && view.name == name && view.descriptor == descriptor) return method;
+  }
+  return nullptr;
+}
+
+const char* Names::ConstMethodOf(const VmMethod* method) const {
+  const char* const metadata = Metadata(reinterpret_cast<const char*>(method));
+  return metadata != nullptr ? PointerAt(metadata, method_const_) : nullptr;
+}
+
+Names::Code Names::CodeOf(const VmMethod* method) const {
+  const char* const constant = ConstMethodOf(method);
+  if (constant == nullptr) return {};
+  // The bytecodes follow the header. A native method has room for none.
+  return {constant + const_size_, Load<uint16_t>(constant + const_code_size_)};
+}
+
+bool Names::Method(const VmMethod* method, MethodView* out) const {
+  if (IsId(method)) {
+    const JvmtiMethods::Method* const asked = methods_ != nullptr ? methods_->Find(IdOf(method)) : nullptr;
+    if (asked != nullptr) *out = {asked->class_name, asked->name, asked->descriptor};
+    return asked != nullptr;
+  }
+  const char* const constant = ConstMethodOf(method);
+  if (constant == nullptr) return false;
+  const char* const pool = PointerAt(constant, const_pool_);
+  if (pool == nullptr) return false;
+  out->class_name = KlassName(PointerAt(pool, pool_holder_));
+  out->name = PoolSymbol(pool, Load<uint16_t>(constant + const_name_));
+  out->descriptor = PoolSymbol(pool, Load<uint16_t>(constant + const_descriptor_));
+  return !out->class_name.empty() && !out->name.empty() && !out->descriptor.empty();
+}
+
+int Names::Line(const VmMethod* method, int bci) const {
+  if (IsId(method)) {
+    const JvmtiMethods::Method* const asked = methods_ != nullptr ? methods_->Find(IdOf(method)) : nullptr;
+    return asked != nullptr && bci >= 0 ? asked->Line(bci) : -1;
+  }
+  const char* const constant = ConstMethodOf(method);
+  if (constant == nullptr || bci < 0) return -1;
+  const size_t code_size = Load<uint16_t>(constant + const_code_size_);
+  if (static_cast<size_t>(bci) >= code_size) return -1;  // native methods have no code
+  if ((Load<uint16_t>(constant + const_flags_) & has_lines_) == 0) return -1;
+  // Header, bytecodes, line numbers, other tables; the whole counted in words.
+  const int words = Load<int32_t>(constant + const_words_);
+  const size_t table = const_size_ + code_size;
+  const size_t all = words > 0 ? static_cast<size_t>(words) * sizeof(void*) : 0;
+  if (all <= table) return -1;
+  return DecodeLine(reinterpret_cast<const uint8_t*>(constant + table), all - table, bci, excluded_bytes_);
+}
+
+std::string_view Names::KlassName(const void* klass) const {
+  const char* const metadata = Metadata(static_cast<const char*>(klass));
+  return metadata != nullptr ? SymbolText(PointerAt(metadata, klass_name_)) : std::string_view();
+}
+
+bool Names::IsReadable(const void* klass) const {
+  const char* const metadata = Metadata(static_cast<const char*>(klass));
+  if (metadata == nullptr || !SafeReader::IsReadable(metadata + klass_name_)) return false;
+  const char* const symbol = PointerAt(metadata, klass_name_);
+  return symbol != nullptr && SafeReader::IsReadable(symbol);
+}
+
+bool Names::MayReadMirrors() const {
+  if (checked_jni_ || field_id_shift_ == 0 || *mirror_klass_ <= 0) return false;
+  return field_watches_ == nullptr || __atomic_load_n(field_watches_, __ATOMIC_RELAXED) == 0;
+}
+
+const void* Names::KlassOfMirror(JNIEnv* jni, jclass mirror) const {
+  if (mirror == nullptr || !MayReadMirrors()) return nullptr;
+  // HotSpot's jfieldID of an instance field (jfieldIDWorkaround): offset and the instance bit. GetLongField applies the
+  // collector's barriers to the mirror, and the field itself is no reference.
+  const uintptr_t field = static_cast<uintptr_t>(*mirror_klass_) << field_id_shift_ | 2;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<const void*>(jni->GetLongField(mirror, reinterpret_cast<jfieldID>(field)));
+}
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,109 @@
+// Names of methods and classes read straight from the JVM's metadata: no heap, no lock, no JVMTI call. What cannot be
+// read so is asked of JVMTI (JvmtiMethods).
+//
+// Units:    names in the JVM's internal form (java/util/HashMap), modified UTF-8.
+// Context:  setup: Resolve. Else a Java thread in native state (a JVMTI callback) while the methods are on its stack or
+//           the class is held by a local reference; then nothing read here can be unloaded. KlassName: alloc too.
+// Threads:  any.
+// Failure:  false, -1, an empty view or null for what is not understood; VerifyNames (self_test.h) compares with JVMTI.
+#pragma once
+
+#include <jni.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "format/bytes/result.h"
+#include "recorder/hotspot/jdk_rules.h"
+#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/metadata/jvmti_methods.h"
+
+namespace heaprec::hotspot {
+
+struct VmMethod;  // HotSpot's Method, which only Names and StackWalker look into
+
+class Names {
+ public:
+  // field_access_count: address of JvmtiExport::_field_access_count (kFieldAccessCount in symbols.h), 0 if not known.
+  // methods: of whom methods are asked that are known by their jmethodIDs alone; null where jmethodIDs lead to them.
+  static format::Result<Names> Resolve(const VmStructs& structs, const JdkRules& rules,
+                                       uintptr_t field_access_count = 0, JvmtiMethods* methods = nullptr);
+  // Nothing of the JVM's memory is read: methods are asked of JVMTI, and of classes nothing is known.
+  static Names OfJvmti(JvmtiMethods* methods);
+
+  // Views into the JVM's memory: copy them before leaving the context.
+  struct MethodView {
+    std::string_view class_name;
+    std::string_view name;
+    std::string_view descriptor;
+  };
+  bool Method(const VmMethod* method, MethodView* out) const;
+
+  // -1: unknown, or a native method.
+  int Line(const VmMethod* method, int bci) const;
+  bool IsNative(const VmMethod* method) const {
+    constexpr uint16_t kAccNative = 0x0100;
+    return (Load<uint16_t>(reinterpret_cast<const char*>(method) + method_access_) & kAccNative) != 0;
+  }
+  bool Method(jmethodID id, MethodView* out) const { return Method(MethodOf(id), out); }
+  int Line(jmethodID id, int bci) const { return Line(MethodOf(id), bci); }
+
+  // Where a method's bytecodes lie; empty if it cannot be a method.
+  struct Code {
+    const char* begin = nullptr;
+    size_t size = 0;
+  };
+  Code CodeOf(const VmMethod* method) const;
+
+  // Null for an id whose class is gone. Where jmethodIDs do not lead to methods, a placeholder that only Method and
+  // Line accept.
+  const VmMethod* MethodOf(jmethodID id) const;
+  bool ids_lead_to_methods() const { return methods_ == nullptr; }
+  // Whether a class's name can be loaded: system calls. For self-tests.
+  bool IsReadable(const void* klass) const;
+  // The method of a class that has this name and descriptor; null if there is none. For self-tests.
+  const VmMethod* FindMethod(const void* klass, std::string_view name, std::string_view descriptor) const;
+
+  // Internal name; arrays as descriptors ([I, [Ljava/lang/String;); hidden classes as the JVM's Symbol has them.
+  std::string_view KlassName(const void* klass) const;
+
+  // The Klass behind a java.lang.Class. Null for primitive types, and whenever reading the hidden field through JNI
+  // would upset the JVM: under -Xcheck:jni (it aborts) and while a debugger watches fields (it looks the field up).
+  const void* KlassOfMirror(JNIEnv* jni, jclass mirror) const;
+
+ private:
+  std::string_view SymbolText(const char* symbol) const;
+  std::string_view PoolSymbol(const char* pool, size_t index) const;
+  const char* ConstMethodOf(const VmMethod* method) const;
+  bool MayReadMirrors() const;
+  // A method that JVMTI is asked of: the id, marked by an odd number.
+  static bool IsId(const VmMethod* method) { return (reinterpret_cast<uintptr_t>(method) & 1) != 0; }
+  static jmethodID IdOf(const VmMethod* method) {
+    return reinterpret_cast<jmethodID>(reinterpret_cast<uintptr_t>(method) >> 1);  // NOLINT(performance-no-int-to-ptr)
+  }
+
+  // Byte offsets and sizes, as the JVM describes itself.
+  size_t method_const_ = 0, method_access_ = 0;
+  size_t const_words_ = 0, const_pool_ = 0, const_flags_ = 0, const_code_size_ = 0, const_name_ = 0,
+         const_descriptor_ = 0;
+  size_t const_size_ = 0;
+  uint32_t has_lines_ = 0;
+  size_t pool_holder_ = 0, pool_length_ = 0, pool_size_ = 0;
+  size_t klass_name_ = 0;
+  size_t symbol_length_ = 0, symbol_body_ = 0;
+  uint8_t excluded_bytes_ = 0;         // UNSIGNED5: byte values below this are not digits (1 since JDK 20)
+  const int* mirror_klass_ = nullptr;  // java_lang_Class::_klass_offset; the JVM sets it when it loads that class
+  const int* field_watches_ = nullptr;
+  bool checked_jni_ = false;
+  uint8_t field_id_shift_ = 0;
+  size_t class_methods_ = 0, array_length_ = 0, array_data_ = 0;
+  JvmtiMethods* methods_ = nullptr;  // null: jmethodIDs lead to methods
+};
+
+// Decodes a compressed line number table, reading at most `size` bytes: exposed for tests.
+// Returns the line of the last entry at or before `bci`, -1 if none or if the table is malformed before it.
+int DecodeLine(const uint8_t* table, size_t size, int bci, uint8_t excluded_bytes);
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,116 @@
+// How HotSpot lays objects out: class and size of each object in memory that was allocated in one piece, such as a
+// TLAB.
+//
+// Units:    bytes.
+// Context:  setup: Resolve. The rest: any in which the memory holds still and its objects have their headers (the
+// thread
+//           that allocates, in the VM; a collector, before it moves anything).
+// Failure:  Resolve is an Error for a JVM whose headers are not known. Walk stops at what cannot be an object.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "format/bytes/result.h"
+#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/metadata/names.h"
+
+namespace heaprec::hotspot {
+
+class ObjectLayout {
+ public:
+  static format::Result<ObjectLayout> Resolve(const VmStructs& structs, const JdkRules& rules, const Names& names);
+
+  // Where a jdk.internal.vm.StackChunk has its field `size`, from the object's start: stacks of virtual threads (21 and
+  // later) have no other way to say how large they are. Without it a walk ends at the first of them.
+  void SetStackChunkSize(size_t offset) { chunk_size_ = offset; }
+
+  // Classes that a walker has met: others are not touched before the kernel says that they can be read.
+  class Known {
+   public:
+    bool Has(const void* klass) const { return of_[SlotOf(klass)] == klass; }
+    void Add(const void* klass) { of_[SlotOf(klass)] = klass; }
+
+   private:
+    static constexpr size_t kSlots = 256;
+    static size_t SlotOf(const void* klass) { return reinterpret_cast<uintptr_t>(klass) / 8 % kSlots; }
+    const void* of_[kSlots] = {};
+  };
+
+  // Calls visit(klass, size) for each object in [begin, end), in order. False: it stopped before `end`.
+  // `known`: a Known, or what has its two functions.
+  template <typename KnownClasses, typename Visit>
+  bool Walk(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
+    switch (header_) {
+      case Header::kWide:
+        return WalkAs<Header::kWide>(begin, end, known, visit);
+      case Header::kCompressed:
+        return WalkAs<Header::kCompressed>(begin, end, known, visit);
+      case Header::kCompact:
+        return WalkAs<Header::kCompact>(begin, end, known, visit);
+    }
+    return false;
+  }
+
+ private:
+  static constexpr uint64_t kMinObject = 8;
+
+  enum class Header { kWide, kCompressed, kCompact };
+
+  // Objects of one class often stand in a row: what is known of the last one's is not looked up again.
+  template <Header kHeader, typename KnownClasses, typename Visit>
+  bool WalkAs(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
+    const size_t klass_offset = klass_offset_;
+    const int mark_shift = mark_shift_;
+    uint64_t last_word = 0, fixed_size = 0;  // 0: each has its own
+    const void* klass = nullptr;
+    while (begin < end) {
+      const uint64_t word = kHeader == Header::kWide         ? Load<uint64_t>(begin + klass_offset)
+                            : kHeader == Header::kCompressed ? Load<uint32_t>(begin + klass_offset)
+                                                             : Load<uint64_t>(begin) >> mark_shift;
+      if (word != last_word || word == 0) {
+        klass = KlassOf(word);
+        if (klass == nullptr) return false;
+        if (!known->Has(klass)) {
+          if (!IsReadable(klass)) return false;
+          known->Add(klass);
+        }
+        last_word = word;
+        fixed_size = FixedSizeOf(klass);
+      }
+      const uint64_t size = fixed_size != 0 ? fixed_size : SizeAt(begin, klass);
+      if (size < kMinObject || size % 8 != 0 || size > end - begin) return false;
+      visit(klass, size);
+      begin += size;
+    }
+    return true;
+  }
+
+  // Of what an object's header says of its class. A class without one is null.
+  const void* KlassOf(uint64_t word) const;
+  bool IsReadable(const void* klass) const;
+  // Of all instances of the class; 0: each has its own.
+  uint64_t FixedSizeOf(const void* klass) const {
+    const auto helper = Load<int32_t>(static_cast<const char*>(klass) + layout_helper_);
+    return helper > 0 && (helper & 1) == 0 ? Aligned(static_cast<uint64_t>(helper)) : 0;
+  }
+  uint64_t SizeAt(uint64_t object, const void* klass) const;
+  uint64_t SlowSizeAt(uint64_t object, const void* klass, uint64_t instance) const;
+  uint64_t Aligned(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
+
+  Header header_ = Header::kWide;
+  size_t klass_offset_ = 0;  // in an object
+  int mark_shift_ = 0;       // compact headers: the class lies above these bits of the mark word
+  const char* const* narrow_base_ = nullptr;
+  const int* narrow_shift_ = nullptr;
+  size_t layout_helper_ = 0;          // in a class
+  size_t length_offset_ = 0;          // in an array
+  const int* mirror_size_ = nullptr;  // java_lang_Class::_oop_size_offset
+  size_t chunk_size_ = 0;             // in a StackChunk; 0: not known
+  bool compressed_oops_ = true;
+  uint64_t alignment_ = 8;
+  Names names_;
+};
+
+}  // namespace heaprec::hotspot

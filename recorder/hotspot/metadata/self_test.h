@@ -1,0 +1,22 @@
+// Compares what we read raw with what JVMTI says, before anything relies on it.
+//
+// Context:  setup; live phase, a Java thread in native state; needs can_get_line_numbers. About a millisecond.
+// Failure:  an Error naming the class, the method and the step that differs.
+#pragma once
+
+#include <jvmti.h>
+
+#include <variant>
+
+#include "format/bytes/result.h"
+#include "recorder/hotspot/metadata/names.h"
+
+namespace heaprec::hotspot {
+
+// A few classes every JVM has: plain, interface, nested, array.
+format::Result<std::monostate> VerifyNames(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names);
+
+// All methods and the name of one class.
+format::Result<std::monostate> VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type);
+
+}  // namespace heaprec::hotspot

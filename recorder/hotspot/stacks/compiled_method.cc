@@ -1,0 +1,52 @@
+#include "recorder/hotspot/stacks/compiled_method.h"
+
+namespace heaprec::hotspot {
+
+// Before 25: metadata, scopes, PcDescs lie in this order in the blob. 25: PcDescs, then scopes, in immutable data.
+CompiledMethod::Area CompiledMethod::Scopes() const {
+  if (layout_.has_distances) {
+    const char* const begin = Distance(layout_.compiled.scopes_data);
+    const char* const end = PointerTo(blob_, layout_.immutable_data) + Load<int32_t>(blob_ + layout_.immutable_size);
+    return {begin, end > begin ? static_cast<size_t>(end - begin) : 0};
+  }
+  const char* const begin = PointerTo(blob_, layout_.compiled.scopes_data);
+  const char* const end = Distance(layout_.compiled.scopes_pcs);
+  return {begin, end > begin ? static_cast<size_t>(end - begin) : 0};
+}
+
+const VmMethod* CompiledMethod::MethodAt(uint32_t index) const {
+  const char* begin = nullptr;
+  const char* end = nullptr;
+  if (layout_.has_distances) {
+    const char* const data = PointerTo(blob_, layout_.mutable_data);
+    begin = data + Load<int32_t>(blob_ + layout_.relocation_size);
+    end = data + Load<int32_t>(blob_ + layout_.mutable_size);
+  } else {
+    begin = blob_ + Load<int32_t>(blob_ + layout_.compiled.metadata);
+    end = PointerTo(blob_, layout_.compiled.scopes_data);
+  }
+  // Index 0 is null.
+  if (index == 0 || end < begin || index > static_cast<size_t>(end - begin) / sizeof(void*)) return nullptr;
+  return reinterpret_cast<const VmMethod*>(PointerAt(begin, (index - 1) * sizeof(void*)));
+}
+
+// The PcDescs are sorted by address. 0: none there.
+uint32_t CompiledMethod::FindScope(uintptr_t pc) const {
+  const Area descs = PcDescs();
+  const auto wanted = static_cast<int64_t>(pc - CodeBegin());
+  size_t first = 0;
+  size_t last = descs.size / layout_.pc_desc_size;
+  while (first < last) {
+    const size_t middle = (first + last) / 2;
+    const char* const desc = descs.begin + middle * layout_.pc_desc_size;
+    const int64_t at = Load<int32_t>(desc + layout_.pc_desc_pc);
+    if (at == wanted) return static_cast<uint32_t>(Load<int32_t>(desc + layout_.pc_desc_scope));
+    if (at < wanted)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return 0;
+}
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,103 @@
+// A compiled method on a thread's own stack: what its frame is, and which methods it stands for there.
+//
+// Units:    addresses of this process.
+// Context:  alloc: as CodeCache::Find.
+// Threads:  any.
+// Failure:  ForEachScope is false when there is no debug information at that address, or it makes no sense.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/unsigned5.h"
+#include "recorder/hotspot/metadata/names.h"
+#include "recorder/hotspot/stacks/stack_layout.h"
+
+namespace heaprec::hotspot {
+
+class CompiledMethod {
+ public:
+  CompiledMethod(const StackLayout& layout, const char* blob) : layout_(layout), blob_(blob) {}
+
+  static bool Is(const StackLayout& layout, const char* blob) {
+    if (layout.has_distances) return Load<uint8_t>(blob + layout.blob.kind) == layout.nmethod_kind;
+    // Eight bytes tell the two names from all others, terminator included in the first.
+    constexpr char kNmethod[8] = {'n', 'm', 'e', 't', 'h', 'o', 'd', '\0'},
+                   kNative[8] = {'n', 'a', 't', 'i', 'v', 'e', ' ', 'n'};
+    const char* const name = PointerTo(blob, layout.blob.name);
+    return name != nullptr &&
+           (std::memcmp(name, kNmethod, sizeof(kNmethod)) == 0 || std::memcmp(name, kNative, sizeof(kNative)) == 0);
+  }
+
+  const VmMethod* method() const {
+    return reinterpret_cast<const VmMethod*>(PointerAt(blob_, layout_.compiled.method));
+  }
+  // Given once by the JVM: no other compilation ever has it.
+  uint32_t compile_id() const { return Load<uint32_t>(blob_ + layout_.compiled.compile_id); }
+  // Where `pc` lies in the code.
+  uintptr_t OffsetOf(uintptr_t pc) const { return pc - CodeBegin(); }
+
+  // The address that the frame at `sp` returns to: its own, but for a deoptimised frame, whose return address was
+  // replaced by that of a handler and stands in the frame instead.
+  uintptr_t OriginalPc(uintptr_t pc, uintptr_t sp) const {
+    if (pc != Address(layout_.compiled.deopt_handler) && pc != Address(layout_.compiled.deopt_mh_handler)) return pc;
+    return Load<uintptr_t>(sp + static_cast<size_t>(Load<int32_t>(blob_ + layout_.compiled.original_pc)));
+  }
+
+  // Calls visit(const VmMethod*, int bci, bool is_inlined) for the methods at `pc`, innermost first.
+  template <typename Visit>
+  bool ForEachScope(uintptr_t pc, const Visit& visit) const {
+    uint32_t scope = FindScope(pc);
+    if (scope == 0) return false;
+    const Area scopes = Scopes();
+    for (int inlined = 0; scope != 0; ++inlined) {
+      constexpr int kMaxInlined = 1 << 12;
+      if (scope >= scopes.size || inlined == kMaxInlined) return false;
+      Unsigned5Reader reader(reinterpret_cast<const uint8_t*>(scopes.begin) + scope, scopes.size - scope,
+                             layout_.excluded_bytes);
+      uint32_t sender = 0;
+      uint32_t method = 0;
+      uint32_t bci = 0;
+      if (!reader.Next(&sender) || !reader.Next(&method) || !reader.Next(&bci)) return false;
+      const VmMethod* const of = MethodAt(method);
+      if (of == nullptr) return false;
+      // Stored plus one; what is then -1 is the entry of a synchronized method, before its first bytecode.
+      visit(of, bci == 0 ? 0 : static_cast<int>(bci) - 1, sender != 0);
+      if (sender >= scope && sender != 0) return false;  // scopes are written from the outermost one
+      scope = sender;
+    }
+    return true;
+  }
+
+ private:
+  struct Area {
+    const char* begin;
+    size_t size;
+  };
+
+  static const char* PointerTo(const char* base, size_t offset) { return Load<const char*>(base + offset); }
+  // A field that holds an address (before 25) or a distance from the blob.
+  uintptr_t Address(size_t field) const {
+    if (!layout_.has_distances) return Load<uintptr_t>(blob_ + field);
+    return reinterpret_cast<uintptr_t>(blob_) + static_cast<uintptr_t>(intptr_t{Load<int32_t>(blob_ + field)});
+  }
+  uintptr_t CodeBegin() const { return Address(layout_.blob.code_begin); }
+  const char* Distance(size_t field) const {
+    const char* const base = layout_.has_distances ? PointerTo(blob_, layout_.immutable_data) : blob_;
+    return base + Load<int32_t>(blob_ + field);
+  }
+  Area PcDescs() const {
+    const char* const begin = Distance(layout_.compiled.scopes_pcs);
+    const char* const end = Distance(layout_.compiled.scopes_end);
+    return {begin, end > begin ? static_cast<size_t>(end - begin) : 0};
+  }
+  Area Scopes() const;
+  const VmMethod* MethodAt(uint32_t index) const;
+  uint32_t FindScope(uintptr_t pc) const;
+
+  const StackLayout& layout_;
+  const char* const blob_;
+};
+
+}  // namespace heaprec::hotspot

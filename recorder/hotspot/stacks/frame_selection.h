@@ -1,0 +1,66 @@
+// The frames of a stack that are kept when it is deeper than asked for: some nearest to the allocation, and the others
+// nearest to the root, where a tree of stacks begins.
+//
+// Context:  any; the caller gives the memory.
+// Failure:  none.
+// Format:   docs/format/recording.md#dictionaries
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "format/model/model.h"
+#include "recorder/hotspot/metadata/names.h"
+
+namespace heaprec::hotspot {
+
+struct MethodFrame {
+  const VmMethod* method;
+  // Stands for this method and bci as long as the process lives, whatever is unloaded or redefined; 0: nothing does.
+  uint64_t place = 0;
+  int32_t bci = -1;  // -1: a native method
+  format::FrameType type = format::FrameType::kUnknown;
+  bool operator==(const MethodFrame& other) const { return method == other.method && bci == other.bci; }
+};
+
+// Hundreds of them may lie on a stack that has just overflowed.
+static_assert(sizeof(MethodFrame) == 24);
+
+class FrameSelection {
+ public:
+  // Keeps at most room.size() >= 1 frames.
+  explicit FrameSelection(std::span<MethodFrame> room) : room_(room), leaf_(LeafSide(room.size())) {}
+
+  // How many frames of `depth` stand nearest to the allocation: a quarter, at least one.
+  static size_t LeafSide(size_t depth) { return (depth + 3) / 4; }
+
+  // Innermost first.
+  void Add(const MethodFrame& frame) {
+    const size_t ring = room_.size() - leaf_;
+    if (seen_ < room_.size())
+      room_[seen_] = frame;
+    else if (ring > 0)
+      room_[leaf_ + (seen_ - leaf_) % ring] = frame;
+    ++seen_;
+  }
+
+  // What was kept, innermost first. Call once, after the last Add.
+  std::span<MethodFrame> Finish() {
+    const size_t ring = room_.size() - leaf_;
+    if (is_cut() && ring > 0)
+      std::rotate(room_.begin() + leaf_, room_.begin() + leaf_ + (seen_ - leaf_) % ring, room_.end());
+    return room_.first(std::min(seen_, room_.size()));
+  }
+  bool is_cut() const { return seen_ > room_.size(); }
+  // With is_cut: the frames that are missing stand between this many and the rest.
+  size_t leaf_side() const { return leaf_; }
+
+ private:
+  std::span<MethodFrame> room_;
+  size_t leaf_;
+  size_t seen_ = 0;
+};
+
+}  // namespace heaprec::hotspot

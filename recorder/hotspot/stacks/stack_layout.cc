@@ -1,0 +1,128 @@
+#include "recorder/hotspot/stacks/stack_layout.h"
+
+#include <string>
+
+#include "recorder/hotspot/libjvm/raw_memory.h"
+
+namespace heaprec::hotspot {
+namespace {
+
+// Collects fields; remembers the first one that is missing.
+class Fields {
+ public:
+  explicit Fields(const VmStructs& structs) : structs_(structs) {}
+
+  size_t At(const char* type, const char* field) { return Need(type, field, structs_.Offset(type, field)); }
+  // A field of nmethod or, before 25, of its base.
+  size_t OfCompiled(const char* field) {
+    const auto offset = structs_.Offset("nmethod", field);
+    return Need("nmethod", field, offset ? offset : structs_.Offset("CompiledMethod", field));
+  }
+  size_t Size(const char* type) { return Need(type, "size", structs_.SizeOf(type)); }
+  const void* Static(const char* type, const char* field) {
+    const void* const address = structs_.Static(type, field);
+    Need(type, field, address != nullptr ? std::optional<size_t>(0) : std::nullopt);
+    return address;
+  }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  size_t Need(const char* type, const char* field, std::optional<size_t> value) {
+    if (!value && missing_.empty()) missing_ = std::string(type) + "::" + field;
+    return value.value_or(0);
+  }
+
+  const VmStructs& structs_;
+  std::string missing_;
+};
+
+void ResolveThread(Fields& fields, StackLayout* out) {
+  out->thread = {fields.At("JavaThread", "_anchor"), fields.At("JavaThread", "_stack_base"),
+                 fields.At("JavaThread", "_stack_size")};
+  out->anchor = {fields.At("JavaFrameAnchor", "_last_Java_sp"), fields.At("JavaFrameAnchor", "_last_Java_fp"),
+                 fields.At("JavaFrameAnchor", "_last_Java_pc")};
+  out->wrapper_anchor = fields.At("JavaCallWrapper", "_anchor");
+}
+
+void ResolveCodeCache(Fields& fields, const VmStructs& structs, StackLayout* out) {
+  // JDK 17 gave GrowableArray a base; the count is the first word of either.
+  const size_t count = structs.Offset("GrowableArrayBase", "_len").value_or(0);
+  out->cache = {static_cast<const void* const*>(fields.Static("CodeCache", "_heaps")),
+                count,
+                fields.At("GrowableArray<int>", "_data"),
+                fields.At("CodeHeap", "_memory"),
+                fields.At("CodeHeap", "_segmap"),
+                fields.At("CodeHeap", "_log2_segment_size"),
+                fields.At("VirtualSpace", "_low"),
+                fields.At("VirtualSpace", "_high"),
+                fields.At("HeapBlock::Header", "_used"),
+                fields.Size("HeapBlock")};
+}
+
+void ResolveCompiled(Fields& fields, const VmStructs& structs, StackLayout* out) {
+  out->has_distances = structs.Offset("CodeBlob", "_code_offset").has_value();
+  const bool distances = out->has_distances;
+  out->blob = {distances ? 0 : fields.At("CodeBlob", "_name"), distances ? fields.At("CodeBlob", "_kind") : 0,
+               fields.At("CodeBlob", "_size"), fields.At("CodeBlob", distances ? "_code_offset" : "_code_begin"),
+               fields.At("CodeBlob", "_frame_size")};
+  // From 26 on calls of method handles have no handler of their own.
+  const bool has_one_handler = structs.Offset("nmethod", "_deopt_handler_entry_offset").has_value();
+  const char* const deopt = has_one_handler ? "_deopt_handler_entry_offset"
+                            : distances     ? "_deopt_handler_offset"
+                                            : "_deopt_handler_begin";
+  out->compiled = {fields.OfCompiled("_method"),
+                   fields.OfCompiled("_compile_id"),
+                   fields.OfCompiled("_orig_pc_offset"),
+                   fields.OfCompiled(deopt),
+                   has_one_handler
+                       ? fields.OfCompiled(deopt)
+                       : fields.OfCompiled(distances ? "_deopt_mh_handler_offset" : "_deopt_mh_handler_begin"),
+                   fields.OfCompiled("_scopes_pcs_offset"),
+                   fields.OfCompiled(distances ? "_scopes_data_offset" : "_dependencies_offset"),
+                   fields.OfCompiled(distances ? "_scopes_data_offset" : "_scopes_data_begin"),
+                   distances ? 0 : fields.OfCompiled("_metadata_offset")};
+  if (distances) {
+    out->immutable_data = fields.OfCompiled("_immutable_data");
+    out->immutable_size = fields.OfCompiled("_immutable_data_size");
+    out->mutable_size = fields.At("CodeBlob", "_mutable_data_size");
+    out->mutable_data = fields.At("CodeBlob", "_mutable_data");
+    out->relocation_size = fields.At("CodeBlob", "_relocation_size");
+    out->nmethod_kind = static_cast<uint8_t>(structs.IntConstant("CodeBlobKind::Nmethod").value_or(0));
+  }
+  out->pc_desc_size = fields.Size("PcDesc");
+  out->pc_desc_pc = fields.At("PcDesc", "_pc_offset");
+  out->pc_desc_scope = fields.At("PcDesc", "_scope_decode_offset");
+}
+
+// The queue of codelets is made before any agent is asked.
+bool ResolveInterpreter(Fields& fields, StackLayout* out) {
+  const void* const code = fields.Static("AbstractInterpreter", "_code");
+  const void* const stub_return = fields.Static("StubRoutines", "_call_stub_return_address");
+  const size_t begin = fields.At("StubQueue", "_stub_buffer");
+  const size_t size = fields.At("StubQueue", "_buffer_limit");
+  if (!fields.missing().empty()) return false;
+  const char* const queue = Load<const char*>(static_cast<const char*>(code));
+  if (queue == nullptr) return false;
+  out->interpreter_begin = Load<uintptr_t>(queue + begin);
+  out->interpreter_end = out->interpreter_begin + static_cast<size_t>(Load<int32_t>(queue + size));
+  out->call_stub_return = Load<uintptr_t>(static_cast<const char*>(stub_return));
+  return out->interpreter_begin != 0 && out->call_stub_return != 0;
+}
+
+}  // namespace
+
+format::Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
+  if (!rules.knows_frames) return format::Error{"raw stacks: the frames of this JDK are not known"};
+  StackLayout out{};
+  Fields fields(structs);
+  ResolveThread(fields, &out);
+  ResolveCodeCache(fields, structs, &out);
+  ResolveCompiled(fields, structs, &out);
+  const bool interpreter = ResolveInterpreter(fields, &out);
+  if (!fields.missing().empty()) return format::Error{"raw stacks: libjvm.so does not describe " + fields.missing()};
+  if (!interpreter) return format::Error{"raw stacks: the interpreter is not there yet"};
+  out.excluded_bytes = rules.excluded_bytes;
+  return out;
+}
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,58 @@
+// Where HotSpot keeps what a walk of a thread's own stack reads, as the JVM describes itself: anchors, code cache,
+// compiled methods and their debug information.
+//
+// Units:    offsets and sizes in bytes; frame slots in words from the frame pointer.
+// Context:  setup.
+// Failure:  Resolve is an Error for a JDK whose frames are not known (JdkRules) or a missing field.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "format/bytes/result.h"
+#include "recorder/hotspot/jdk_rules.h"
+#include "recorder/hotspot/libjvm/vm_structs.h"
+
+namespace heaprec::hotspot {
+
+struct StackLayout {
+  static format::Result<StackLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
+
+  struct {
+    size_t anchor, stack_base, stack_size;
+  } thread;
+  struct {
+    size_t sp, fp, pc;
+  } anchor;
+  size_t wrapper_anchor;  // of the previous anchor, in a JavaCallWrapper
+
+  // The interpreter's code; the address a call from native code into Java returns to.
+  uintptr_t interpreter_begin, interpreter_end, call_stub_return;
+
+  struct {
+    const void* const* heaps;  // GrowableArray<CodeHeap*>**
+    size_t heap_count, heap_list;
+    size_t memory, segments, log2_segment;  // in a CodeHeap
+    size_t low, high;                       // in a VirtualSpace
+    size_t block_used, block_size;          // of a HeapBlock
+  } cache;
+
+  struct {
+    size_t name, kind, size, code_begin, frame_size;
+  } blob;
+  struct {
+    size_t method, compile_id, original_pc;
+    size_t deopt_handler, deopt_mh_handler;
+    size_t scopes_pcs, scopes_end, scopes_data, metadata;
+  } compiled;
+  // 25: code_begin, the deopt handlers, scopes_pcs and scopes_data are distances, the last two from immutable_data, and
+  // the metadata follow the relocations in mutable_data. Before: pointers, but for scopes_pcs, scopes_end, metadata.
+  bool has_distances;
+  size_t immutable_data, immutable_size, mutable_data, mutable_size, relocation_size;
+  uint8_t nmethod_kind;
+
+  size_t pc_desc_size, pc_desc_pc, pc_desc_scope;
+  uint8_t excluded_bytes;  // UNSIGNED5: byte values below this are not digits
+};
+
+}  // namespace heaprec::hotspot

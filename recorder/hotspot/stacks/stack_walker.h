@@ -1,0 +1,71 @@
+// The stack of the calling Java thread, read from its own memory: no JVMTI, no safepoint, no lock, no heap.
+//
+// Units:    128-bit identities: the same for two stacks of the same frames, in this process. docs/decisions/0007
+// Context:  setup: Resolve. Else alloc: the calling thread in native state, inside a JVMTI callback, so that nothing on
+//           its stack moves or is freed.
+// Threads:  any, each on its own stack.
+// Failure:  kUnknown where the stack cannot be tracked: ask JVMTI. kNone: there is no Java frame. kDeep: the root was
+//           not reached in kMaxFrames, for a walk's cost has to be bounded.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "format/bytes/result.h"
+#include "format/ring/ring_records.h"
+#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/metadata/names.h"
+#include "recorder/hotspot/stacks/code_cache.h"
+#include "recorder/hotspot/stacks/frame_selection.h"
+#include "recorder/hotspot/stacks/stack_layout.h"
+
+namespace heaprec::hotspot {
+
+enum class WalkResult : uint8_t { kWhole, kDeep, kNone, kUnknown };
+
+class StackWalker {
+ public:
+  // Physical ones, the JVM's stubs among them: some 10 us.
+  static constexpr int kMaxFrames = 1024;
+
+  static format::Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules);
+
+  // Without looking at what was inlined, and of a deep stack only at kMaxFrames. A class that is unloaded, a method
+  // that is redefined or compiled anew gives other identities, whatever memory it reuses.
+  WalkResult Identify(const void* java_thread, format::StackKey* identity) const;
+
+  // All frames, inlined ones too, as JVMTI's GetStackTrace gives them.
+  WalkResult Expand(const void* java_thread, FrameSelection* frames) const;
+
+  // The same, of the frames nearest to the allocation: as many as there are and as there is room for.
+  std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const;
+
+  // A native method stands on top: whoever it called, native code or the JVM, leaves the frames below as they are.
+  // Where the thread has come into the JVM from Java code they may be in the making (deoptimization). Context: any that
+  // the calling thread is in.
+  bool IsInNativeMethod(const void* java_thread) const;
+
+ private:
+  struct Registers {
+    uintptr_t sp, fp, pc;  // sp: as the caller left it, before an adapter moved it
+  };
+  enum class Step : uint8_t { kCaller, kRoot, kUnknown };
+
+  StackWalker(const StackLayout& layout, const Names& names) : layout_(layout), cache_(layout), names_(names) {}
+  bool IsInterpreted(uintptr_t pc) const { return pc >= layout_.interpreter_begin && pc < layout_.interpreter_end; }
+  bool FromAnchor(uintptr_t anchor, Registers* at) const;
+  template <typename Visitor>
+  WalkResult Walk(const void* java_thread, Visitor& visitor) const;
+  template <typename Visitor>
+  Step Interpreted(uintptr_t base, Registers* at, Visitor& visitor) const;
+  template <typename Visitor>
+  Step Compiled(uintptr_t base, Registers* at, Visitor& visitor) const;
+  Step Entry(uintptr_t base, Registers* at) const;
+  bool IsContinuationEntry(const VmMethod* method) const;
+
+  StackLayout layout_;
+  CodeCache cache_;
+  Names names_;
+};
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,28 @@
+// Things that need every Java thread to stand still for a moment.
+//
+// Context:  setup, drain: live phase, any attached or JVM-created thread.
+// Failure:  the JVM refuses (before VMInit, after VMDeath), or libjvm's symbols are not known.
+#pragma once
+
+#include <jvmti.h>
+
+#include <variant>
+
+#include "format/bytes/result.h"
+#include "recorder/arch/detour.h"
+#include "recorder/hotspot/libjvm/symbols.h"
+
+namespace heaprec::hotspot {
+
+// A grace period for Detour: one safepoint operation. A thread inside the diverted functions is in the VM, where it
+// cannot stop for a safepoint; so after one every thread has left them. At Agent_OnLoad none is needed.
+arch::GracePeriod SafepointGrace(jvmtiEnv* jvmti);
+
+// Calls `function(context)` once, on the JVM's own thread, while all Java threads are stopped: it takes no lock of the
+// JVM's and no handle. No public interface has this without walking the heap or deoptimising every stack; so the
+// operation behind GetAllStackTraces is diverted for the time of one call.
+// Error: it was not called. Serialised by the caller.
+format::Result<std::monostate> AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& symbols, void (*function)(void*),
+                                           void* context);
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,241 @@
+// The words of a JavaThread that the byte clock reads and writes: what it has allocated, its TLAB, and the threshold at
+// which the JVM's own sampler delivers SampledObjectAlloc.
+//
+// Units:    bytes of the thread's allocation; gap = bytes from the end of the current object to the sample point, any
+//           double (infinite, huge, negative and NaN are clamped).
+// Context:  setup: Resolve. alloc: the rest; a few loads and stores, no call.
+// Threads:  a JavaThread's words are touched by that thread, by the collector while it is not in a hook, and by whoever
+//           stopped it.
+// Failure:  Resolve is an Error for a JDK whose rules are not known.
+// Maths:    docs/sampler.md#arming
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "format/bytes/result.h"
+#include "recorder/hotspot/jdk_rules.h"
+#include "recorder/hotspot/libjvm/safe_reader.h"
+#include "recorder/hotspot/libjvm/vm_structs.h"
+
+namespace heaprec::hotspot {
+
+class ThreadLayout {
+ public:
+  static format::Result<ThreadLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
+
+  // For a JVM whose JavaThread is not known: the agent's own ThreadWords are used instead. There are no TLABs, and no
+  // threshold can be set.
+  static ThreadLayout OfThreadWords();
+  // Adds the bytes that a sample represents, so that the thread's bytes are estimated without the JVM. Only of
+  // ThreadWords.
+  void AddEstimated(void* words, uint64_t bytes) const {
+    if (is_estimated_) Store(words, allocated_bytes_, Load(words, allocated_bytes_) + bytes);
+  }
+  // Whether the bytes of threads are estimated from the samples.
+  bool is_estimated() const { return is_estimated_; }
+
+  // All bytes this thread ever allocated, the object whose hook or callback runs included.
+  uint64_t AllocatedBytes(const void* java_thread) const {
+    const uint64_t start = TlabStart(java_thread);
+    const uint64_t in_tlab = start != 0 ? Load(TlabAddress(java_thread), top_) - start : 0;
+    return Load(java_thread, allocated_bytes_) + in_tlab;
+  }
+
+  // The same inside SampledObjectAlloc, where the thread is in native and a collection may retire its TLAB between any
+  // two loads: read until nothing moved meanwhile.
+  uint64_t AllocatedBytesInCallback(const void* java_thread) const {
+    // It holds still at the second reading. What contradicts itself to the last is no TLAB.
+    constexpr int kReadings = 1000;
+    uint64_t retired = 0;
+    for (int reading = 0; reading < kReadings; ++reading) {
+      retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
+      const uint64_t start = TlabStart(java_thread, __ATOMIC_ACQUIRE);
+      const uint64_t top = Load(TlabAddress(java_thread), top_, __ATOMIC_ACQUIRE);
+      const bool same = TlabStart(java_thread, __ATOMIC_ACQUIRE) == start &&
+                        Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE) == retired;
+      if (same && top >= start) return retired + (start != 0 ? top - start : 0);
+    }
+    return retired;
+  }
+
+  // The same of another thread, which may be running, or gone and its memory with it: nullopt then. What it was at some
+  // moment of the call; garbage where the memory has another owner by now. Context: setup, drain.
+  std::optional<uint64_t> AllocatedBytesOfOther(const void* java_thread) const;
+
+  // Size of the current TLAB from its start to its hard end; 0 without a TLAB.
+  uint64_t TlabSize(const void* java_thread) const {
+    const uint64_t start = TlabStart(java_thread);
+    return start != 0 ? Load(TlabAddress(java_thread), allocation_end_) - start + ReservedBytes() : 0;
+  }
+
+  // Where the thread allocates: start 0 without a TLAB; retired: what it allocated outside of the current one.
+  struct Tlab {
+    uint64_t start = 0, top = 0, retired = 0;
+  };
+  // As AllocatedBytesInCallback: where a collection may retire it between two loads, what it was at some moment.
+  Tlab TlabOf(const void* java_thread) const {
+    constexpr int kReadings = 1000;
+    for (int reading = 0; reading < kReadings; ++reading) {
+      const uint64_t retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
+      const uint64_t start = TlabStart(java_thread, __ATOMIC_ACQUIRE);
+      const uint64_t top = Load(TlabAddress(java_thread), top_, __ATOMIC_ACQUIRE);
+      const bool same = TlabStart(java_thread, __ATOMIC_ACQUIRE) == start &&
+                        Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE) == retired;
+      if (same && (start == 0 || top >= start)) return {start, start != 0 ? top : 0, retired};
+    }
+    return {};
+  }
+  const void* TlabAddress(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
+  // Whose TLAB it is.
+  const void* ThreadOfTlab(const void* tlab) const { return static_cast<const char*>(tlab) - tlab_; }
+  void* TlabAddress(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
+
+  // The system's number of another thread, which may be gone and its memory with it. 0: libjvm does not say. Context:
+  // setup.
+  uint32_t OsTidOfOther(const void* java_thread) const;
+
+  // How other threads are read.
+  const SafeReader& reader() const { return reader_; }
+
+  // Whether `object` lies in the used part of the thread's current TLAB.
+  bool InTlab(const void* java_thread, const void* object) const {
+    const uint64_t address = reinterpret_cast<uintptr_t>(object);
+    const uint64_t start = TlabStart(java_thread);
+    return start != 0 && address >= start && address < Load(TlabAddress(java_thread), top_);
+  }
+
+  // Whether `object` is all that the thread's current TLAB holds: the one that a refill was for.
+  bool IsFirstOfTlab(const void* java_thread, const void* object, uint64_t bytes) const {
+    const uint64_t address = reinterpret_cast<uintptr_t>(object);
+    return address == TlabStart(java_thread) && address + bytes == Load(TlabAddress(java_thread), top_);
+  }
+
+  // In an allocation hook, for the object of `size` bytes it reports: the next event falls `gap` bytes after it.
+  void ArmInHook(void* java_thread, double gap, uint64_t size, bool outside) const {
+    const uint64_t bytes = Clamp(gap);
+    if (threshold_rule_ == ThresholdRule::kJdk25) return ArmJdk25(java_thread, bytes);
+    Store(TlabAddress(java_thread), since_sample_, 0);
+    Store(java_thread, threshold_, bytes + size);  // the JVM subtracts size right after the hook
+    if (threshold_rule_ == ThresholdRule::kJdk11 && outside) RearmJdk11(java_thread, bytes);
+  }
+
+  // In SampledObjectAlloc. outside_hit: the object came through the outside-TLAB hook.
+  void ArmInCallback(void* java_thread, double gap, bool outside_hit) const {
+    const uint64_t bytes = Clamp(gap);
+    if (threshold_rule_ == ThresholdRule::kJdk25) return ArmJdk25(java_thread, bytes);
+    Store(java_thread, threshold_, bytes);
+    if (threshold_rule_ == ThresholdRule::kJdk11 && outside_hit) RearmJdk11(java_thread, bytes);
+  }
+
+  // Outside of any allocation, on a thread that is stopped or calls this itself: the next event falls `gap` bytes from
+  // here.
+  void ArmAtRest(void* java_thread, double gap) const {
+    void* const tlab = TlabAddress(java_thread);
+    const uint64_t bytes = Clamp(gap);
+    const uint64_t end = Load(tlab, end_);
+    const uint64_t top = Load(tlab, top_);
+    const uint64_t left = TlabStart(java_thread) != 0 ? Load(tlab, allocation_end_) - top : 0;
+    if (threshold_rule_ == ThresholdRule::kJdk25) {
+      ArmJdk25(java_thread, bytes);
+    } else {
+      Store(java_thread, threshold_, bytes);
+      Store(tlab, since_sample_, bytes < left ? bytes : left);
+    }
+    const uint64_t cut = bytes & ~uint64_t{7};
+    if (left != 0) ReplaceTlabEnd(tlab, end, top + (cut < left ? cut : left));
+  }
+
+  // In an allocation hook: SampledObjectAlloc fires for the object the hook reports.
+  void Force(void* java_thread) const { Store(java_thread, threshold_, 0); }
+
+  // The thread meets no sample point of ours. It is delivered something in 64 MiB all the same, so that whoever samples
+  // after us finds every thread again. The TLAB's end may stay cut once: one slow path without an event.
+  void SetUnarmed(void* java_thread) const {
+    Store(java_thread, threshold_, kUnarmed);
+    if (threshold_rule_ != ThresholdRule::kJdk25) Store(TlabAddress(java_thread), since_sample_, 0);
+  }
+
+  // The JVM's threshold word as it stands, for self-tests.
+  uint64_t Threshold(const void* java_thread) const { return Load(java_thread, threshold_); }
+  size_t threshold_offset() const { return threshold_; }
+
+ private:
+  using ThresholdRule = JdkRules::ThresholdRule;
+
+  // Far beyond what a thread can allocate, and far from overflow when the JVM adds TLAB sizes to it. Multiple of 8.
+  static constexpr uint64_t kFarthest = uint64_t{1} << 60;
+
+  static constexpr uint64_t kUnarmed = uint64_t{64} << 20;
+
+  static uint64_t Clamp(double gap) {
+    constexpr auto kFar = static_cast<double>(kFarthest);
+    const double at_most = gap < kFar ? gap : kFar;  // NaN too
+    // Through a signed integer: one instruction.
+    return static_cast<uint64_t>(static_cast<int64_t>(at_most > 0 ? at_most : 0));
+  }
+  static uint64_t Load(const void* base, size_t offset, int order = __ATOMIC_RELAXED) {
+    return __atomic_load_n(reinterpret_cast<const uint64_t*>(static_cast<const char*>(base) + offset), order);
+  }
+  static void Store(void* base, size_t offset, uint64_t value) {
+    __atomic_store_n(reinterpret_cast<uint64_t*>(static_cast<char*>(base) + offset), value, __ATOMIC_RELAXED);
+  }
+  // Between allocation end and hard end: room for a filler array's header, or for prefetching past the end
+  // (ThreadLocalAllocBuffer::end_reserve).
+  uint64_t ReservedBytes() const {
+    constexpr int kFillerHeaderWords = 2;
+    const int words = prefetch_words_ != nullptr ? *prefetch_words_ : 0;
+    return 8 * static_cast<uint64_t>(words > kFillerHeaderWords ? words : kFillerHeaderWords);
+  }
+  // 0: the thread has no TLAB now. Where the JVM runs without them, JDK 11 never writes these words: they are what
+  // malloc gave.
+  uint64_t TlabStart(const void* java_thread, int order = __ATOMIC_RELAXED) const {
+    return has_tlabs_ ? Load(TlabAddress(java_thread), start_, order) : 0;
+  }
+
+  // JDK 11 re-arms the TLAB's end after a refill but not after an outside allocation.
+  void RearmJdk11(void* java_thread, uint64_t bytes) const {
+    void* const tlab = TlabAddress(java_thread);
+    Store(tlab, since_sample_, bytes);
+    if (TlabStart(java_thread) == 0) return;
+    const uint64_t end = Load(tlab, top_) + (bytes & ~uint64_t{7});
+    const uint64_t old_end = Load(tlab, end_);
+    if (end < old_end) ReplaceTlabEnd(tlab, old_end, end);
+  }
+
+  // A thread in native calls this too, where a collection may retire its TLAB right now: an end of its making must not
+  // be overwritten.
+  void ReplaceTlabEnd(void* tlab, uint64_t old_end, uint64_t end) const {
+    __atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(static_cast<char*>(tlab) + end_), &old_end, end, false,
+                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+
+  // JDK 25 counts from a position of its own and fires when strictly more than the threshold was allocated since.
+  void ArmJdk25(void* java_thread, uint64_t bytes) const {
+    Store(java_thread, threshold_ + 8, Load(TlabAddress(java_thread), top_));
+    Store(java_thread, threshold_ + 16, 0);
+    Store(java_thread, threshold_ + 24, 0);
+    Store(java_thread, threshold_, (bytes & ~uint64_t{7}) + 1);
+  }
+
+  ThresholdRule threshold_rule_ = ThresholdRule::kUnknown;
+  bool is_estimated_ = false;
+  SafeReader reader_;
+  bool has_tlabs_ = true;  // -XX:+UseTLAB
+  // In the JavaThread.
+  size_t tlab_ = 0;
+  size_t allocated_bytes_ = 0;
+  size_t threshold_ = 0;
+  // In the TLAB.
+  size_t start_ = 0;
+  size_t top_ = 0;
+  size_t end_ = 0;
+  size_t allocation_end_ = 0;
+  size_t since_sample_ = 0;
+  std::optional<size_t> os_thread_;      // in the JavaThread: a pointer to an OSThread
+  size_t thread_id_ = 0;                 // in that
+  const int* prefetch_words_ = nullptr;  // the JVM sets it after Agent_OnLoad
+};
+
+}  // namespace heaprec::hotspot

@@ -1,0 +1,182 @@
+#include "recorder/hotspot/usage/heap_meter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "recorder/hotspot/usage/perf_memory.h"
+
+namespace heaprec::hotspot {
+namespace {
+
+constexpr std::string_view kNoCause = "No GC";
+
+// One machine word, loaded once: the JVM may be writing it.
+uint64_t Load(const char* address) {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(address), __ATOMIC_RELAXED);
+}
+const char* LoadPointer(const char* address) { return reinterpret_cast<const char*>(Load(address)); }
+
+uint64_t Sum(const std::vector<const char*>& addresses) {
+  uint64_t sum = 0;
+  for (const char* address : addresses) sum += Load(address);
+  return sum;
+}
+
+// "sun.gc.generation.0.capacity" fits "sun.gc.generation.*.capacity"; a star is one word without dots.
+bool Fits(std::string_view name, std::string_view pattern) {
+  for (;;) {
+    const size_t dot = name.find('.'), pattern_dot = pattern.find('.');
+    const std::string_view word = pattern.substr(0, pattern_dot);
+    if (word != "*" && word != name.substr(0, dot)) return false;
+    if (dot == std::string_view::npos || pattern_dot == std::string_view::npos) return dot == pattern_dot;
+    name.remove_prefix(dot + 1);
+    pattern.remove_prefix(pattern_dot + 1);
+  }
+}
+
+}  // namespace
+
+HeapMeter HeapMeter::Resolve(const VmStructs& structs, const SymbolTable* symbols, const std::string& gc) {
+  HeapMeter meter;
+  meter.UseStructs(structs, gc);
+  meter.UseCounters(structs);
+  meter.UseOrderOf(gc);
+  // Its cycles raise _total_collections only where they end in a pause that collects everything.
+  if (gc == "Shenandoah") {
+    const auto next = symbols != nullptr ? symbols->FindByPrefix(kNextGcId) : std::nullopt;
+    meter.collections_ = next ? reinterpret_cast<const char*>(*next) : nullptr;  // NOLINT(performance-no-int-to-ptr)
+  }
+  return meter;
+}
+
+HeapMeter HeapMeter::OfSimulated(const std::string& gc, const uint32_t* collections, std::span<const char> cause) {
+  HeapMeter meter;
+  meter.UseOrderOf(gc);
+  meter.collections_ = reinterpret_cast<const char*>(collections);
+  meter.cause_ = {cause.data(), cause.size()};
+  return meter;
+}
+
+// ZGC sets the cause, then raises _total_collections in the first pause: ZDriverGCScope (zDriver.cpp; ZDriverScopeMinor
+// and ZDriverScopeMajor from 21 on), then VM_ZMarkStart... (zDriver.cpp; zGeneration.cpp from 21 on). Shenandoah takes
+// its number first: GCIdMark before ShenandoahGCSession, whose constructor sets the cause
+// (ShenandoahControlThread::service_concurrent_normal_cycle, shenandoahUtils.cpp).
+void HeapMeter::UseOrderOf(const std::string& gc) {
+  is_concurrent_ = gc == "Shenandoah" || gc == "Z";
+  counts_before_cause_ = gc == "Shenandoah";
+}
+
+// The counters of used bytes are up to date after a collection only, or sampled every 50 ms: before one they are late
+// by all that was allocated since.
+void HeapMeter::UseStructs(const VmStructs& structs, const std::string& gc) {
+  const void* const heap_pointer = structs.Static("Universe", "_collectedHeap");
+  if (heap_pointer == nullptr) return;
+  const char* const heap = LoadPointer(static_cast<const char*>(heap_pointer));
+  if (heap == nullptr) return;
+  const auto field = [&structs](const char* object, std::string_view type, std::string_view name) -> const char* {
+    const auto offset = structs.Offset(type, name);
+    return object != nullptr && offset ? object + *offset : nullptr;
+  };
+  const auto pointee = [](const char* address) { return address == nullptr ? nullptr : LoadPointer(address); };
+  collections_ = field(heap, "CollectedHeap", "_total_collections");
+  if (gc == "G1") used_ = field(heap, "G1CollectedHeap", "_summary_bytes_used");
+  if (gc == "Shenandoah") {
+    used_ = field(heap, "ShenandoahHeap", "_used");
+    const char* const whole = pointee(field(heap, "ShenandoahHeap", "_global_generation"));
+    if (used_ == nullptr) used_ = field(whole, "ShenandoahGeneration", "_used");
+    const char* const free_set = pointee(field(heap, "ShenandoahHeap", "_free_set"));  // 26 and later
+    if (used_ == nullptr) used_ = field(free_set, "ShenandoahFreeSet", "_total_global_used");
+  }
+  const auto add = [this](std::initializer_list<const char*> holders, std::optional<size_t> bottom,
+                          std::optional<size_t> top) {
+    if (!bottom || !top || std::count(holders.begin(), holders.end(), nullptr) > 0) return;
+    for (const char* holder : holders) spaces_.push_back({reinterpret_cast<const char* const*>(holder), *bottom, *top});
+  };
+  if (gc == "Serial") {
+    const char* const type = structs.Offset("SerialHeap", "_young_gen") ? "SerialHeap" : "GenCollectedHeap";
+    const char* const young = pointee(field(heap, type, "_young_gen"));
+    const char* const old = pointee(field(heap, type, "_old_gen"));
+    auto bottom = structs.Offset("ContiguousSpace", "_bottom");
+    if (!bottom) bottom = structs.Offset("Space", "_bottom");
+    add({field(young, "DefNewGeneration", "_eden_space"), field(young, "DefNewGeneration", "_from_space"),
+         field(old, "TenuredGeneration", "_the_space")},
+        bottom, structs.Offset("ContiguousSpace", "_top"));
+  }
+  if (gc == "Parallel") {
+    const char* const young = pointee(static_cast<const char*>(structs.Static("ParallelScavengeHeap", "_young_gen")));
+    const char* const old = pointee(static_cast<const char*>(structs.Static("ParallelScavengeHeap", "_old_gen")));
+    auto bottom = structs.Offset("MutableSpace", "_bottom");
+    if (!bottom) bottom = structs.Offset("ImmutableSpace", "_bottom");
+    add({field(young, "PSYoungGen", "_eden_space"), field(young, "PSYoungGen", "_from_space"),
+         field(old, "PSOldGen", "_object_space")},
+        bottom, structs.Offset("MutableSpace", "_top"));
+  }
+}
+
+void HeapMeter::UseCounters(const VmStructs& structs) {
+  ForEachPerfCounter(structs, [this](const PerfCounter& counter) {
+    const std::string_view name = counter.name;
+    if (counter.is_text) {
+      if (name == "sun.gc.cause") cause_ = {counter.value, counter.bytes};
+      if (name == "sun.gc.lastCause") last_cause_ = {counter.value, counter.bytes};
+      return;
+    }
+    if (Fits(name, "sun.gc.generation.*.space.*.used")) used_of_spaces_.push_back(counter.value);
+    if (Fits(name, "sun.gc.generation.*.capacity")) capacities_.push_back(counter.value);
+    if (name == "java.threads.live") live_threads_ = counter.value;
+  });
+}
+
+uint64_t HeapMeter::Used() const {
+  if (used_ != nullptr) return Load(used_);
+  if (spaces_.empty()) return Sum(used_of_spaces_);
+  uint64_t used = 0;
+  for (const Space& space : spaces_) {
+    const char* const at = LoadPointer(reinterpret_cast<const char*>(space.holder));
+    if (at == nullptr) continue;
+    const uint64_t bottom = Load(at + space.bottom), top = Load(at + space.top);
+    if (top > bottom) used += top - bottom;
+  }
+  return used;
+}
+
+uint64_t HeapMeter::Committed() const { return Sum(capacities_); }
+
+uint32_t HeapMeter::LiveThreads() const {
+  return live_threads_ == nullptr ? 0 : static_cast<uint32_t>(Load(live_threads_));
+}
+
+uint64_t HeapMeter::Collections() const {
+  return collections_ == nullptr ? 0
+                                 : __atomic_load_n(reinterpret_cast<const uint32_t*>(collections_), __ATOMIC_ACQUIRE);
+}
+
+// The JVM keeps the cause of a collection for as long as it lasts. So the count is read first: if there is no cause
+// after that, all that were counted have ended, if they had their causes by then. Where a collection is counted before
+// it has a cause, a pause of it shows that it had one: pauses lie in between.
+uint64_t HeapMeter::CollectionsEnded(uint64_t paused_in) const {
+  const uint64_t begun = Collections();  // acquire: what is read below is younger
+  if (!is_concurrent_ || begun == 0) return begun;
+  char cause[8];
+  const bool is_idle = cause_.value != nullptr && !cause_.CopyTo(cause, sizeof(cause));
+  const bool had_cause = !counts_before_cause_ || paused_in == begun;
+  return is_idle && had_cause ? begun : begun - 1;
+}
+
+bool HeapMeter::PerfText::CopyTo(char* into, size_t size) const {
+  std::memset(into, 0, size);
+  if (value == nullptr) return false;
+  const std::string_view text(value, strnlen(value, std::min(size, bytes)));
+  if (text == kNoCause) return false;
+  std::memcpy(into, text.data(), text.size());
+  return true;
+}
+
+void HeapMeter::Cause(char* into, size_t size) const { (void)cause_.CopyTo(into, size); }
+
+void HeapMeter::LastCause(char* into, size_t size) const {
+  if (!cause_.CopyTo(into, size)) (void)last_cause_.CopyTo(into, size);
+}
+
+}  // namespace heaprec::hotspot
