@@ -17,9 +17,9 @@
 #include "recorder/hotspot/allocation/inline_allocation.h"
 #include "recorder/hotspot/libjvm/jdk_version.h"
 #include "recorder/native_sample/malloc_hooks.h"
-#include "recorder/sources/entry.h"
-#include "recorder/sources/heap_state_recorder.h"
-#include "recorder/sources/labels.h"
+#include "recorder/sources/java/entry.h"
+#include "recorder/sources/sample/labels.h"
+#include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {

@@ -19,7 +19,7 @@
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/options.h"
 #include "recorder/agent/recording.h"
-#include "recorder/sources/callback_source.h"
+#include "recorder/sources/callback/callback_source.h"
 
 namespace heaprec::agent {
 

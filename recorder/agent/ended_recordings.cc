@@ -6,7 +6,7 @@
 #include "recorder/agent/recording.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/native_sample/malloc_hooks.h"
-#include "recorder/sources/entry.h"
+#include "recorder/sources/java/entry.h"
 
 namespace heaprec::agent {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "recorder/agent/hooks.h"
 #include "recorder/agent/log.h"
-#include "recorder/sources/jvmti_source.h"
+#include "recorder/sources/java/jvmti_source.h"
 
 namespace heaprec::agent {
 namespace {

@@ -16,7 +16,7 @@
 #include "recorder/sources/census/allocation_probe.h"
 #include "recorder/sources/census/census.h"
 #include "recorder/sources/census/retirement_watchers.h"
-#include "recorder/sources/entry.h"
+#include "recorder/sources/java/entry.h"
 
 namespace heaprec::agent {
 namespace {

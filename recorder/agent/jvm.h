@@ -25,7 +25,7 @@
 #include "recorder/hotspot/threads/thread_list.h"
 #include "recorder/hotspot/threads/thread_of_env.h"
 #include "recorder/hotspot/usage/heap_meter.h"
-#include "recorder/sources/thread_fields.h"
+#include "recorder/sources/sample/thread_fields.h"
 
 namespace heaprec::agent {
 

@@ -10,10 +10,10 @@
 #include "recorder/agent/log.h"
 #include "recorder/agent/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
-#include "recorder/sources/byte_clock_source.h"
 #include "recorder/sources/clock.h"
-#include "recorder/sources/entry.h"
-#include "recorder/sources/tlab_source.h"
+#include "recorder/sources/java/byte_clock_source.h"
+#include "recorder/sources/java/entry.h"
+#include "recorder/sources/java/tlab_source.h"
 
 namespace heaprec::agent {
 namespace {

@@ -20,9 +20,9 @@
 #include "recorder/agent/streams/memory_thread.h"
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/agent/streams/tracker_thread.h"
-#include "recorder/sources/heap_state_recorder.h"
-#include "recorder/sources/jvmti_source.h"
-#include "recorder/sources/source.h"
+#include "recorder/sources/java/jvmti_source.h"
+#include "recorder/sources/java/source.h"
+#include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/drain.h"
 
 namespace heaprec::agent {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "recorder/sources/entry.h"
-#include "recorder/sources/self_test_source.h"
+#include "recorder/sources/java/entry.h"
+#include "recorder/sources/java/self_test_source.h"
 
 namespace heaprec::agent {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "recorder/hotspot/metadata/names.h"
-#include "recorder/sources/thread_fields.h"
+#include "recorder/sources/sample/thread_fields.h"
 #include "tests/crash/program.h"
 
 using heaprec::crash::allocated;

@@ -1,7 +1,7 @@
 // What the capture is told of the calling thread, where there is no JVM.
 #pragma once
 
-#include "recorder/sources/sample_writer.h"
+#include "recorder/sources/sample/sample_writer.h"
 #include "tests/crash/program.h"
 
 namespace heaprec::crash {

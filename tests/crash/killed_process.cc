@@ -15,7 +15,7 @@
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/clock.h"
-#include "recorder/sources/sample_writer.h"
+#include "recorder/sources/sample/sample_writer.h"
 #include "recorder/writer/drain.h"
 #include "tests/crash/jvm_link_seams.h"
 #include "tests/crash/points.h"

@@ -1,6 +1,6 @@
-// Linked into the guarded agent: aborts the JVM when one of the allocation entries of recorder/sources/entry.h uses the
-// heap, a lock or I/O. The linker's --wrap puts these functions between the agent's own code (its static libstdc++
-// included) and libc; what HotSpot does below a JVMTI call of ours is HotSpot's.
+// Linked into the guarded agent: aborts the JVM when one of the allocation entries of recorder/sources/java/entry.h
+// uses the heap, a lock or I/O. The linker's --wrap puts these functions between the agent's own code (its static
+// libstdc++ included) and libc; what HotSpot does below a JVMTI call of ours is HotSpot's.
 //
 // HEAPREC_GUARD_BITES=1 makes the entries themselves break the rule: the proof that the guard would notice.
 #include <fcntl.h>

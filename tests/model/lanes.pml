@@ -1,7 +1,7 @@
 /* The protocol of lanes, announcements and the drain, with the process killed in any state.
  *
  * Writers lease a lane, announce the definition that their sample uses unless they have seen it announced in this epoch,
- * and commit samples (recorder/sources/sample_writer.cc, recorder/buffer/lane_lease.cc). The drain scans lanes, closes
+ * and commit samples (recorder/sources/sample/sample_writer.cc, recorder/buffer/lane_lease.cc). The drain scans lanes, closes
  * intervals, writes blocks and gives room back (recorder/writer/drain.cc, lane_consumer.cc, chunk_interner.cc). A salvager takes
  * what is behind the positions of the last block (tools/input/salvage.cc). One slot of a lane is one record.
  *

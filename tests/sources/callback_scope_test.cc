@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/sources/entry.h"
+#include "recorder/sources/java/entry.h"
 
 namespace heaprec::sources {
 namespace {

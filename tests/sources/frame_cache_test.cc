@@ -1,4 +1,4 @@
-#include "recorder/sources/frame_cache.h"
+#include "recorder/sources/sample/frame_cache.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "recorder/sources/frame_names.h"
+#include "recorder/sources/callback/frame_names.h"
 
 #include <catch2/catch.hpp>
 #include <string>

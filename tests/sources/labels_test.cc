@@ -1,4 +1,4 @@
-#include "recorder/sources/labels.h"
+#include "recorder/sources/sample/labels.h"
 
 #include <catch2/catch.hpp>
 #include <string>

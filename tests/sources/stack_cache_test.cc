@@ -1,4 +1,4 @@
-#include "recorder/sources/stack_cache.h"
+#include "recorder/sources/sample/stack_cache.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "recorder/sources/start_positions.h"
+#include "recorder/sources/java/start_positions.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

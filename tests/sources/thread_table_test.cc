@@ -1,4 +1,4 @@
-#include "recorder/sources/thread_table.h"
+#include "recorder/sources/java/thread_table.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

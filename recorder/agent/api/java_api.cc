@@ -9,8 +9,8 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/sources/clock.h"
-#include "recorder/sources/entry.h"
-#include "recorder/sources/labels.h"
+#include "recorder/sources/java/entry.h"
+#include "recorder/sources/sample/labels.h"
 
 namespace heaprec::agent {
 namespace {

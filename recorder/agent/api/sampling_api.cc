@@ -6,7 +6,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/events.h"
 #include "recorder/agent/log.h"
-#include "recorder/sources/entry.h"
+#include "recorder/sources/java/entry.h"
 
 namespace heaprec::agent {
 namespace {

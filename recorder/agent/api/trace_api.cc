@@ -14,7 +14,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
 #include "recorder/sources/clock.h"
-#include "recorder/sources/entry.h"
+#include "recorder/sources/java/entry.h"
 #include "throttle/byte_clock.h"
 #include "throttle/random.h"
 

@@ -1,6 +1,6 @@
 #include "recorder/agent/streams/exception_stream.h"
 
-#include "recorder/sources/entry.h"
+#include "recorder/sources/java/entry.h"
 
 namespace heaprec::agent {
 namespace {

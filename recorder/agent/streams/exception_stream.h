@@ -9,8 +9,8 @@
 #include "recorder/agent/jvm.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
-#include "recorder/sources/exception_source.h"
-#include "recorder/sources/sample_writer.h"
+#include "recorder/sources/java/exception_source.h"
+#include "recorder/sources/sample/sample_writer.h"
 #include "recorder/sources/window_publisher.h"
 #include "throttle/controller.h"
 

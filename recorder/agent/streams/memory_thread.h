@@ -11,8 +11,8 @@
 #include "format/bytes/result.h"
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/stoppable_thread.h"
-#include "recorder/sources/heap_state_recorder.h"
-#include "recorder/sources/memory_poller.h"
+#include "recorder/sources/state/heap_state_recorder.h"
+#include "recorder/sources/state/memory_poller.h"
 
 namespace heaprec::agent {
 

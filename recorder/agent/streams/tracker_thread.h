@@ -12,9 +12,9 @@
 #include "recorder/agent/jvm.h"
 #include "recorder/agent/stoppable_thread.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/sources/heap_state_recorder.h"
 #include "recorder/sources/live/weak_ref_poller.h"
 #include "recorder/sources/live/weak_ref_table.h"
+#include "recorder/sources/state/heap_state_recorder.h"
 
 namespace heaprec::agent {
 

@@ -16,8 +16,8 @@
 
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/usage/heap_meter.h"
-#include "recorder/sources/heap_state_recorder.h"
 #include "recorder/sources/live/weak_ref_table.h"
+#include "recorder/sources/state/heap_state_recorder.h"
 
 namespace heaprec::sources {
 

@@ -11,7 +11,7 @@
 #include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/hotspot/threads/thread_of_env.h"
 #include "recorder/sources/native/native_source.h"
-#include "recorder/sources/sample_writer.h"
+#include "recorder/sources/sample/sample_writer.h"
 
 namespace heaprec::sources {
 

@@ -1,0 +1,183 @@
+#include "recorder/sources/callback/tracked_objects.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "recorder/sources/clock.h"
+
+namespace heaprec::sources {
+namespace {
+
+// Looked at for each object that is tracked: twice as many die as are born, so that the dead make room.
+constexpr size_t kLooks = 2;
+// As StackTraceElement has it.
+constexpr int32_t kNativeLine = -2;
+
+}  // namespace
+
+TrackedObjects::TrackedObjects(int capacity, int depth, const hotspot::Names& names)
+    : capacity_(static_cast<size_t>(capacity)),
+      tracked_(Room(capacity_, depth)),
+      recent_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)),
+      sampled_(Room(capacity > 0 ? HEAPREC_GARBAGE : 0, depth)),
+      vm_names_(names),
+      names_(/*is_needed=*/capacity > 0) {
+  for (size_t i = capacity_; i > 0; --i) free_.push_back(i - 1);
+}
+
+std::vector<TrackedObjects::Trace> TrackedObjects::Room(size_t count, int depth) {
+  std::vector<Trace> traces(count);
+  for (Trace& trace : traces) trace.frames.resize(static_cast<size_t>(depth));
+  return traces;
+}
+
+void TrackedObjects::Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace) {
+  if (capacity_ == 0) return;
+  if (busy_.test_and_set(std::memory_order_acquire)) {
+    untracked_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  for (size_t i = 0; i < kLooks; ++i) Look(jni, next_look_++ % capacity_);
+  bool failed = false;
+  if (const Trace* const tracked = Put(jni, object, trace, &failed)) KeepNames(jvmti, jni, *tracked);
+  if (failed) untracked_.fetch_add(1, std::memory_order_relaxed);
+  busy_.clear(std::memory_order_release);
+}
+
+// Null: it is not tracked.
+TrackedObjects::Trace* TrackedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed) {
+  const size_t place = FindFreeEntry();
+  if (place == capacity_) return nullptr;  // drawn out
+  Trace& into = tracked_[place];
+  if (into.object != nullptr) jni->DeleteWeakGlobalRef(std::exchange(into.object, nullptr));
+  into.object = jni->NewWeakGlobalRef(object);
+  if (into.object == nullptr) {
+    jni->ExceptionClear();  // OutOfMemoryError
+    free_.push_back(place);
+    *failed = true;
+    return nullptr;
+  }
+  Copy(trace, &into);
+  return &into;
+}
+
+void TrackedObjects::KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace) {
+  for (int32_t i = 0; i < trace.fields.frame_count; ++i) {
+    const heaprec_frame& frame = trace.frames[static_cast<size_t>(i)];
+    if (names_.Has(frame)) continue;
+    if (!names_.HasMethod(frame.method)) KeepMethod(jvmti, jni, frame.method);
+    const auto bci = static_cast<int>(frame.location);
+    names_.Add(frame, bci < 0 ? kNativeLine : vm_names_.Line(static_cast<jmethodID>(frame.method), bci));
+  }
+}
+
+void TrackedObjects::KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method) {
+  const auto id = static_cast<jmethodID>(method);
+  hotspot::Names::MethodView view;
+  if (!vm_names_.Method(id, &view)) return;
+  jclass type = nullptr;
+  char* file = nullptr;  // JVMTI allocates it
+  if (jvmti->GetMethodDeclaringClass(id, &type) == JVMTI_ERROR_NONE && type != nullptr) {
+    if (jvmti->GetSourceFileName(type, &file) != JVMTI_ERROR_NONE) file = nullptr;
+    jni->DeleteLocalRef(type);
+  }
+  names_.AddMethod(method, {view.class_name, view.name, file != nullptr ? file : ""});
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(file));
+}
+
+// Methods come and go with their classes; what is kept of those that no trace has makes room.
+void TrackedObjects::ForgetNames() {
+  if (!names_.IsHalfFull()) return;
+  names_.Retain([this](const auto& keep) {
+    for (const std::vector<Trace>* const traces : {&tracked_, &recent_, &sampled_}) {
+      for (const Trace& trace : *traces) {
+        for (int32_t i = 0; i < trace.fields.frame_count; ++i) keep(trace.frames[static_cast<size_t>(i)]);
+      }
+    }
+  });
+}
+
+// A free one, or one whose object has to go; capacity_: the new one has to.
+size_t TrackedObjects::FindFreeEntry() {
+  ++seen_;
+  if (!free_.empty()) {
+    const size_t place = free_.back();
+    free_.pop_back();
+    return place;
+  }
+  const auto drawn = static_cast<uint64_t>(random_.Uniform() * static_cast<double>(seen_));
+  return drawn < capacity_ ? static_cast<size_t>(drawn) : capacity_;
+}
+
+void TrackedObjects::Look(JNIEnv* jni, size_t index) {
+  Trace& trace = tracked_[index];
+  if (trace.object == nullptr || jni->IsSameObject(trace.object, nullptr) == JNI_FALSE) return;
+  jni->DeleteWeakGlobalRef(std::exchange(trace.object, nullptr));
+  MarkDead(trace);
+  free_.push_back(index);
+}
+
+void TrackedObjects::MarkDead(Trace& dead) {
+  ++found_dead_;
+  dead.fields.dead_ns = static_cast<int64_t>(MonotonicNs());
+  Copy(dead.fields, &recent_[(found_dead_ - 1) % HEAPREC_GARBAGE]);
+  if (found_dead_ <= HEAPREC_GARBAGE) return Copy(dead.fields, &sampled_[found_dead_ - 1]);
+  const auto drawn = static_cast<uint64_t>(random_.Uniform() * static_cast<double>(found_dead_));
+  if (drawn < HEAPREC_GARBAGE) Copy(dead.fields, &sampled_[drawn]);
+}
+
+void TrackedObjects::Copy(const heaprec_trace& from, Trace* into) {
+  into->fields = from;
+  const size_t bytes = std::min(strlen(from.class_signature), kSignatureBytes - 1);
+  std::memmove(into->signature, from.class_signature, bytes);
+  into->signature[bytes] = 0;
+  into->fields.class_signature = into->signature;
+  const auto count = std::min(static_cast<size_t>(from.frame_count), into->frames.size());
+  std::copy_n(from.frames, count, into->frames.begin());
+  into->fields.frames = into->frames.data();
+  into->fields.frame_count = static_cast<int32_t>(count);
+}
+
+int64_t TrackedObjects::ForEach(JNIEnv* jni, int which, heaprec_visit visit, void* user) {
+  while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+  for (size_t i = 0; i < capacity_; ++i) Look(jni, i);
+  ForgetNames();
+  int64_t count = 0;
+  std::vector<heaprec_frame_name> names;
+  const auto give = [&](const Trace& trace) {
+    names.clear();
+    for (int32_t i = 0; i < trace.fields.frame_count; ++i) {
+      names.push_back(names_.Find(trace.frames[static_cast<size_t>(i)]));
+    }
+    heaprec_trace given = trace.fields;
+    given.names = names.data();
+    visit(&given, user);
+    ++count;
+  };
+  const uint64_t garbage = std::min<uint64_t>(found_dead_, recent_.size());
+  for (const Trace& trace : tracked_) {
+    if (which == HEAPREC_LIVE && trace.object != nullptr) give(trace);
+  }
+  for (uint64_t i = 0; which == HEAPREC_RECENT_GARBAGE && i < garbage; ++i) {
+    give(recent_[(found_dead_ - 1 - i) % HEAPREC_GARBAGE]);
+  }
+  for (uint64_t i = 0; which == HEAPREC_SAMPLED_GARBAGE && i < garbage; ++i) give(sampled_[i]);
+  busy_.clear(std::memory_order_release);
+  return count;
+}
+
+void TrackedObjects::Clear(JNIEnv* jni) {
+  while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+  for (size_t i = 0; i < capacity_; ++i) {
+    Trace& trace = tracked_[i];
+    if (trace.object == nullptr) continue;
+    jni->DeleteWeakGlobalRef(std::exchange(trace.object, nullptr));
+    free_.push_back(i);
+  }
+  busy_.clear(std::memory_order_release);
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,73 @@
+// Sampled objects of another agent, followed by weak references until they are found dead; then they are garbage, of
+// which the youngest and a random choice are kept.
+//
+// Bound:    never more weak references than asked for. Once the table is full each new object takes a random one's
+//           place with probability capacity / seen.
+// Context:  Follow: alloc, inside a JVMTI callback (JNI is legal): it waits for nobody; while another thread is at work
+//           here the object is not tracked, and counted. Visit, Clear: setup, an attached thread.
+// Threads:  any.
+// Failure:  no heap for the table, or no weak reference: what cannot be tracked is not, and counted. Names of frames:
+//           as FrameNames.
+#pragma once
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "include/heaprec_sampling.h"
+#include "recorder/hotspot/metadata/names.h"
+#include "recorder/sources/callback/frame_names.h"
+#include "throttle/random.h"
+
+namespace heaprec::sources {
+
+class TrackedObjects {
+ public:
+  // Context: setup: takes the heap that it will ever need.
+  TrackedObjects(int capacity, int depth, const hotspot::Names& names);
+
+  // While the methods of the trace's frames are on the calling thread's stack.
+  void Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace);
+  // Looks at all first, so that what is dead by now is garbage.
+  int64_t ForEach(JNIEnv* jni, int which, heaprec_visit visit, void* user);
+  // Gives all references back.
+  void Clear(JNIEnv* jni);
+
+  uint64_t untracked() const { return untracked_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kSignatureBytes = 256;
+  struct Trace {
+    heaprec_trace fields{};
+    char signature[kSignatureBytes];
+    std::vector<heaprec_frame> frames;  // room for the deepest stack
+    jweak object = nullptr;
+  };
+
+  // What is reached under the lock.
+  Trace* Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed);
+  void KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace);
+  void KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method);
+  void ForgetNames();
+  size_t FindFreeEntry();
+  void Look(JNIEnv* jni, size_t index);
+  void MarkDead(Trace& dead);
+  static void Copy(const heaprec_trace& from, Trace* into);
+  static std::vector<Trace> Room(size_t count, int depth);
+
+  const size_t capacity_;
+  std::atomic_flag busy_;
+  std::atomic<uint64_t> untracked_{0};
+  std::vector<Trace> tracked_, recent_, sampled_;
+  std::vector<size_t> free_;  // indices of tracked_
+  size_t next_look_ = 0;
+  uint64_t seen_ = 0, found_dead_ = 0;
+  const hotspot::Names& vm_names_;
+  FrameNames names_;
+  throttle::Random random_{0x9E3779B97F4A7C15};
+};
+
+}  // namespace heaprec::sources

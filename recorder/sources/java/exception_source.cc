@@ -1,0 +1,42 @@
+#include "recorder/sources/java/exception_source.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "throttle/byte_clock.h"
+#include "throttle/random.h"
+
+namespace heaprec::sources {
+
+void ExceptionSource::OnException(const ExceptionEvent& thrown) {
+  // Before the event changes any counter: docs/sampler.md#windows.
+  const throttle::ActiveWindow now = board_.Read();
+  // A JNIEnv is a thread's own.
+  const uint64_t stripe = throttle::Mix64(reinterpret_cast<uintptr_t>(thrown.jni)) % kStripes;
+  const uint64_t before = stripes_[stripe].thrown.fetch_add(1, std::memory_order_relaxed);
+  throttle::Random random(throttle::Mix64(seed_ ^ before ^ (stripe << 56)));
+  const throttle::DeliveryDecision hit = throttle::DecideEvent(now.lambda, 1, now, random);
+  if (hit.verdict == throttle::DeliveryDecision::Verdict::kKept) Keep(thrown, hit.weight_bytes, hit.window);
+}
+
+void ExceptionSource::Keep(const ExceptionEvent& thrown, double weight, uint32_t window) {
+  shared_counters_.Point();
+  Point point;
+  point.kind = format::Kind::kException;
+  point.weight = weight;
+  point.tally = {.weight = weight, .effective = weight};
+  point.window = window;
+  const auto os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  const jclass thrown_class = thrown.jni->GetObjectClass(thrown.exception);
+  capture_.Commit({thrown.jvmti, thrown.jni, thrown.java_thread, thrown.thread, thrown_class, nullptr, os_tid, os_tid},
+                  point);
+  thrown.jni->DeleteLocalRef(thrown_class);
+}
+
+uint64_t ExceptionSource::thrown() const {
+  uint64_t sum = 0;
+  for (const Stripe& stripe : stripes_) sum += stripe.thrown.load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace heaprec::sources

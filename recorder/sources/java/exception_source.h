@@ -1,0 +1,56 @@
+// exceptions=on: thrown exceptions, all counted, each kept with the probability of the window in force.
+//
+// Units:    the event.
+// Context:  OnException: alloc, inside the JVMTI event Exception, where JNI and JVMTI are legal; whatever lock the
+//           application holds as it throws is held. thrown: any.
+// Threads:  any.
+// Failure:  none; every loss goes to the shared counters.
+// Maths:    docs/streams.md#exceptions
+#pragma once
+
+#include <jvmti.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "recorder/sources/sample/sample_writer.h"
+#include "recorder/sources/window_publisher.h"
+
+namespace heaprec::sources {
+
+struct ExceptionEvent {
+  jvmtiEnv* jvmti;
+  JNIEnv* jni;
+  void* java_thread;
+  jthread thread;
+  jobject exception;
+};
+
+class ExceptionSource {
+ public:
+  // All outlive the source.
+  ExceptionSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, SampleWriter& capture, uint64_t seed)
+      : board_(board), shared_counters_(shared_counters), capture_(capture), seed_(seed) {}
+
+  void OnException(const ExceptionEvent& thrown);
+  // Exceptions so far, exactly; never falls.
+  uint64_t thrown() const;
+
+ private:
+  // Threads that throw at once count on different cache lines.
+  static constexpr size_t kStripes = 64;
+  struct alignas(64) Stripe {
+    std::atomic<uint64_t> thrown{0};
+  };
+
+  void Keep(const ExceptionEvent& thrown, double weight, uint32_t window);
+
+  WindowPublisher& board_;
+  buffer::SharedCounters& shared_counters_;
+  SampleWriter& capture_;
+  const uint64_t seed_;
+  std::array<Stripe, kStripes> stripes_{};
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,148 @@
+#include "recorder/sources/java/source.h"
+
+#include <algorithm>
+
+namespace heaprec::sources {
+
+using format::LossReason;
+using throttle::DeliveryDecision;
+
+namespace {
+// A remainder fits into a TLAB, and a TLAB into a heap region or a small part of the heap.
+constexpr uint64_t kMaxUncounted = 256 << 20;
+}  // namespace
+
+void RecordingSource::StartAtSafepoint(const hotspot::ThreadList& threads) {
+  size_t count = 0;
+  threads.ForEach([&count](void*) { ++count; });
+  starts_.Reserve(count);
+  threads.ForEach(
+      [this](void* java_thread) { NoteStart(java_thread, parts_.layout.AllocatedBytes(java_thread), /*arm=*/true); });
+  starts_.Seal(AtStart(), /*complete=*/true);
+}
+
+void RecordingSource::BeginRunning(const std::vector<void*>& threads, void* self) {
+  starts_.Reserve(threads.size());
+  for (void* const java_thread : threads) {
+    const auto allocated = parts_.layout.AllocatedBytesOfOther(java_thread);
+    if (allocated) NoteStart(java_thread, *allocated, java_thread == self);
+  }
+  starts_.Seal(AtStart(), /*complete=*/false);
+}
+
+void RecordingSource::NoteStart(void* java_thread, uint64_t allocated, bool arm) {
+  throttle::Random random(throttle::Mix64(parts_.seed + reinterpret_cast<uintptr_t>(java_thread)));
+  const throttle::ActiveWindow with = AtStart();
+  const double e = arm ? random.Exponential() : 0;
+  starts_.Add(java_thread, allocated, e);
+  if (arm && with.lambda > 0) parts_.layout.ArmAtRest(java_thread, std::min(e, parts_.reach) / with.lambda);
+}
+
+void RecordingSource::OnThreadEnd(void* java_thread) {
+  const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(java_thread);
+  // A thread that was not touched since the beginning has bytes to count all the same.
+  ThreadEntry* entry = Entry(java_thread, allocated, 0, kCountOnly);
+  if (entry == nullptr) return;
+  const throttle::HookDecision last = entry->clock.Finish(allocated);
+  CountMissed(last.missed, last.missed_bytes);
+}
+
+ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint64_t size,
+                                    throttle::ActiveWindow lambda) {
+  ThreadEntry* entry = parts_.threads.Find(java_thread);
+  if (entry == nullptr) {
+    if (parts_.threads.HasEnded(java_thread)) return nullptr;
+    entry = parts_.threads.Acquire(java_thread);
+    if (entry == nullptr) {
+      parts_.shared_counters.Note(LossReason::kThreadLimit);
+      return nullptr;
+    }
+  }
+  if (entry->recording != parts_.recording) {
+    entry->pending = Pending::kNothing;
+    entry->in_stack_chunk = false;
+    StartClock(*entry, java_thread, allocated, size, lambda);
+    entry->recording = parts_.recording;  // from now on the drain asks it where the clock stands
+  }
+  return entry;
+}
+
+void RecordingSource::StartClock(ThreadEntry& entry, void* java_thread, uint64_t allocated, uint64_t size,
+                                 throttle::ActiveWindow lambda) {
+  // The address of the clock and its position make the seeds of all threads differ, also of those that reuse an entry.
+  const uint64_t seed =
+      throttle::Mix64(parts_.seed ^ entry.clock.bytes() ^ (uint64_t{entry.index} << 40) ^ entry.os_tid);
+  entry.clock.SetMaxGap(parts_.reach);
+  const StartPositions::Position* const start = starts_.Take(java_thread);
+  const uint64_t before = allocated - std::min(allocated, size);
+  // Born since the beginning: all its bytes count.
+  uint64_t position = starts_.complete() ? 0 : before;
+  double e = 0;
+  if (start != nullptr && start->allocated <= allocated) {
+    position = before;
+    if (start->e > 0) {
+      position = start->allocated;
+      e = start->e;
+      lambda = starts_.armed_with();
+    } else {
+      const uint64_t unseen = before - std::min(before, start->allocated);
+      entry.clock.CountUnsampled(unseen);
+      CountMissed(unseen != 0 && AtStart().lambda > 0, static_cast<double>(unseen));
+    }
+  }
+  entry.counted_to.store(position, std::memory_order_relaxed);
+  entry.clock.StartAt(position, e, seed, lambda);
+}
+
+uint64_t RecordingSource::UncountedBytes() const {
+  uint64_t total = 0;
+  const auto add = [&](const void* java_thread, uint64_t counted) {
+    const auto allocated = parts_.layout.AllocatedBytesOfOther(java_thread);
+    // Past a TLAB's size it is not a remainder but another thread in the same memory.
+    if (allocated && *allocated > counted && *allocated - counted < kMaxUncounted) total += *allocated - counted;
+  };
+  parts_.threads.ForEachOwned([&](const ThreadEntry& entry) {
+    if (entry.recording != parts_.recording) return;
+    add(entry.java_thread.load(std::memory_order_relaxed), entry.counted_to.load(std::memory_order_relaxed));
+  });
+  starts_.ForEachLeft(add);
+  return total;
+}
+
+void RecordingSource::Settle(const Delivered& object, const DeliveryDecision& hit, format::Kind kind,
+                             const ThreadEntry& entry) {
+  CountMissed(hit.missed, hit.missed_bytes);
+  if (hit.verdict == DeliveryDecision::Verdict::kNone) return;
+  parts_.shared_counters.Point();
+  if (hit.verdict == DeliveryDecision::Verdict::kThinned) return parts_.shared_counters.Thinned();
+  const Point point{kind,
+                    object.size,
+                    kind == format::Kind::kTlab ? parts_.layout.TlabSize(object.java_thread) : 0,
+                    hit.weight_bytes,
+                    TallyOf(hit),
+                    hit.window};
+  const CallbackContext context{object.jvmti,        object.jni,    object.java_thread, object.thread,
+                                object.object_class, object.object, entry.os_tid,       entry.index};
+  parts_.capture.Commit(context, point);
+}
+
+format::Kind RecordingSource::GuessKind(const Delivered& object) const {
+  // A local reference is the address of a slot with the oop; only the address is looked at, never the object. Where
+  // oops carry colours (ZGC) it lies in no TLAB, and the kind is then told by size alone.
+  const void* oop = *reinterpret_cast<void* const*>(object.object);
+  const bool inside = parts_.layout.InTlab(object.java_thread, oop);
+  return inside || object.size < parts_.layout.TlabSize(object.java_thread) / 64 ? format::Kind::kTlab
+                                                                                 : format::Kind::kOutside;
+}
+
+throttle::Random RecordingSource::DrawFor(const ThreadEntry& entry) const {
+  return throttle::Random(throttle::Mix64(parts_.seed ^ entry.clock.candidates() ^ (uint64_t{entry.index} << 32)));
+}
+
+void RecordingSource::CountMissed(bool missed, double bytes) {
+  if (!missed) return;
+  parts_.shared_counters.Point();
+  parts_.shared_counters.Lost(LossReason::kDroppedByJvm, bytes);
+}
+
+}  // namespace heaprec::sources

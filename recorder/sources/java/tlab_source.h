@@ -1,0 +1,27 @@
+// source=tlab: candidates as JFR has them. The unit is the event (a refill or an outside allocation), kept with the
+// probability of the window and charged to the object that caused it; attribution by refill is biased, and readers say
+// so.
+//
+// Context, Threads, Failure: as Source.   Maths: docs/streams.md#events
+#pragma once
+
+#include "recorder/sources/java/source.h"
+
+namespace heaprec::sources {
+
+class TlabSource final : public RecordingSource {
+ public:
+  using RecordingSource::RecordingSource;
+  void OnRefill(void* java_thread, uint64_t size) override { OnEvent(java_thread, size, Pending::kRefill); }
+  void OnOutside(void* java_thread, uint64_t size) override { OnEvent(java_thread, size, Pending::kOutside); }
+  void OnDelivered(const Delivered& object) override;
+  void OnThreadEnd(void* java_thread) override;
+
+ private:
+  throttle::PointSums TallyOf(const throttle::DeliveryDecision& hit) const override {
+    return {hit.effective_bytes, hit.effective_bytes};  // events, not bytes
+  }
+  void OnEvent(void* java_thread, uint64_t size, Pending kind);
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,264 @@
+#include "recorder/sources/sample/sample_writer.h"
+
+#include <alloca.h>
+
+#include <cstring>
+
+#include "format/ring/call_path_key.h"
+#include "format/ring/ring_reader.h"
+#include "recorder/sources/clock.h"
+
+namespace heaprec::sources {
+
+using buffer::CopyFixed;
+using buffer::LaneLease;
+using format::LossReason;
+using format::RecordType;
+using format::StackKey;
+
+namespace {
+
+// What one lease has to hold: a window that has begun, the definitions that are new, and the sample.
+uint32_t RoomFor(size_t class_bytes, size_t thread_bytes, size_t frames) {
+  const size_t stack = frames == 0 ? 0 : sizeof(format::StackRecord) + frames * sizeof(format::RingFrame);
+  return static_cast<uint32_t>(sizeof(format::WindowRecord) + sizeof(format::ClassRecord) + class_bytes +
+                               sizeof(format::ThreadRecord) + thread_bytes + stack + sizeof(format::SampleRecord) +
+                               5 * format::kRecordAlign);
+}
+
+std::byte* Append(std::byte* at, std::string_view text) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
+
+}  // namespace
+
+SampleWriter::SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters, WindowPublisher& board,
+                           const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
+                           int stack_depth, uint64_t first_id)
+    : ring_(ring),
+      shared_counters_(shared_counters),
+      board_(board),
+      names_(names),
+      fields_(fields),
+      buffers_(static_cast<size_t>(stack_depth)),
+      next_id_(first_id),
+      taker_(walker, names) {}
+
+void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
+  const auto window = board_.OnPoint(point.tally, MonotonicNs());
+  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
+  const StackBufferPool::Lease pooled(buffers_, context.lane_hint);
+  auto* const memory =
+      pooled.ok() ? pooled.memory() : static_cast<std::byte*>(alloca(StackBuffer::BytesFor(pooled.depth())));
+  CapturedStack stack(StackBuffer(memory, pooled.depth()));
+  std::optional<KnownStack> known;
+  const bool is_taken = taker_.Take(context.jvmti, context.java_thread, &stack);
+  if (is_taken) known = stacks_.Find(stack.identity);
+  const bool is_emitted = known && emitted_stacks_.Has(known->key.low, epoch);
+  const bool is_brought =
+      is_taken && (!is_emitted || stack.is_checked) && taker_.ResolveFrames(context.jvmti, context.java_thread, &stack);
+  ThreadIdentity identity;
+  fields_.Read(context.jni, context.thread, &identity);
+  ClassName class_name;
+  ReadClassName(context, &class_name);
+  Frames frames;
+  if (is_brought) {
+    if (!known) board_.OnNewStack();
+    frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
+    if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
+      return shared_counters_.Lost(LossReason::kRingFull, point.weight);
+    }
+  }
+
+  WeakRefReservation hold(places_, meter_, context.jni, context.object);
+  const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
+  LaneLease lease(ring_, context.lane_hint, room);
+  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.weight);
+  if (window) WriteWindow(lease, *window);
+  uint64_t class_key = 0;
+  uint64_t thread_key = 0;
+  if (!is_brought && !is_emitted) known.reset();
+  if ((is_brought && !DefineStack(lease, stack, frames, &known)) ||
+      !DefineClass(lease, class_name.text, epoch, &class_key) ||
+      !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
+      !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}), &hold)) {
+    return shared_counters_.Lost(LossReason::kRingFull, point.weight);
+  }
+  if (!known) shared_counters_.Note(LossReason::kNoStack);
+}
+
+void SampleWriter::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
+  LaneLease lease(ring_, lane_hint, sizeof(format::WindowRecord));
+  if (lease.ok()) WriteWindow(lease, window);  // without it the window's samples still carry their weights
+}
+
+LossReason SampleWriter::WhyNoLease(const LaneLease& lease, uint32_t room) const {
+  if (!LaneLease::CanEverFit(ring_, room)) return LossReason::kOversized;
+  return lease.found_busy_only() ? LossReason::kLanesBusy : LossReason::kRingFull;
+}
+
+bool SampleWriter::DescribeFrames(const CapturedStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into) {
+  size_t at = 0;
+  for (const hotspot::MethodFrame& from : stack.frames) {
+    if (stack.is_cut && !stack.is_deep && at == hotspot::FrameSelection::LeafSide(stack.room.size()))
+      into[at++] = format::kGapFrame;
+    if (!DescribeFrame(from, lane_hint, epoch, &into[at])) return false;
+    ++at;
+  }
+  if (at < into.size()) into[at] = format::kGapFrame;  // there is no root's side
+  return true;
+}
+
+size_t SampleWriter::Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, Frames into) {
+  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  size_t count = 0;
+  while (count < frames.size() && count < into.size() && DescribeFrame(frames[count], lane_hint, epoch, &into[count])) {
+    ++count;
+  }
+  return count;
+}
+
+// Stacks have most of their frames in common.
+bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch,
+                                 format::RingFrame* into) {
+  into->bci = static_cast<int32_t>(from.bci);
+  into->type = from.type;
+  if (from.place != 0) {
+    if (const auto known = frames_.Find(from.place, epoch)) {
+      into->method = known->method;
+      into->line = known->line;
+      return true;
+    }
+  }
+  into->line = names_.Line(from.method, into->bci);
+  if (!DefineMethod(from.method, lane_hint, epoch, &into->method)) return false;
+  if (from.place != 0 && into->method != 0) frames_.Store(from.place, epoch, {into->method, into->line});
+  return true;
+}
+
+// Each method has a lease of its own: a deep stack of new methods would else need more room at once than a lane has.
+bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key) {
+  hotspot::Names::MethodView view;
+  *key = 0;
+  if (!names_.Method(method, &view)) return true;  // a frame without a name is better than no stack
+  const size_t bytes =
+      sizeof(format::MethodRecord) + view.class_name.size() + view.name.size() + view.descriptor.size();
+  const auto room = static_cast<uint32_t>(bytes + format::kRecordAlign);
+  if (!LaneLease::CanEverFit(ring_, room)) {
+    shared_counters_.Note(LossReason::kNoStack);
+    return true;
+  }
+  *key = format::MethodKey(view.class_name, view.name, view.descriptor);
+  if (methods_.Has(*key, epoch)) return true;
+  LaneLease lease(ring_, lane_hint, room);
+  std::byte* record = lease.ok() ? lease.Reserve(RecordType::kMethod, bytes) : nullptr;
+  if (record == nullptr) return false;
+  CopyFixed(record, format::MethodRecord{{},
+                                         *key,
+                                         static_cast<uint32_t>(view.class_name.size()),
+                                         static_cast<uint16_t>(view.name.size()),
+                                         static_cast<uint16_t>(view.descriptor.size())});
+  Append(Append(Append(record + sizeof(format::MethodRecord), view.class_name), view.name), view.descriptor);
+  lease.Commit();
+  methods_.Mark(*key, epoch);
+  return true;
+}
+
+bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Frames frames,
+                               std::optional<KnownStack>* known) {
+  const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::PathOf(frames)};
+  // The identity stood for another stack.
+  if (stack.is_walked && *known && !(**known == defined)) taker_.DisableWalker();
+  *known = defined;
+  std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
+  if (record == nullptr) return false;
+  CopyFixed(record, format::StackRecord{{}, defined.key, static_cast<uint32_t>(frames.size()), 0});
+  std::memcpy(record + sizeof(format::StackRecord), frames.data(), frames.size_bytes());
+  lease.Commit();
+  stacks_.Store(stack.identity, defined);
+  return true;
+}
+
+void SampleWriter::ReadClassName(const CallbackContext& context, ClassName* into) const {
+  const void* klass = names_.KlassOfMirror(context.jni, context.object_class);
+  if (klass != nullptr) {
+    into->text = names_.KlassName(klass);
+    return;
+  }
+  // Under -Xcheck:jni the short way is barred. The JVM allocates the signature; we only copy it.
+  char* signature = nullptr;
+  if (context.jvmti->GetClassSignature(context.object_class, &signature, nullptr) != JVMTI_ERROR_NONE) return;
+  std::string_view name(signature);
+  if (name.size() > 2 && name.front() == 'L') name = name.substr(1, name.size() - 2);
+  name = name.substr(0, sizeof(into->copy));
+  std::memcpy(into->copy, name.data(), name.size());
+  into->text = {into->copy, name.size()};
+  context.jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
+}
+
+bool SampleWriter::DefineClass(LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key) {
+  *key = name.empty() ? 0 : format::ClassKey(name);
+  if (*key == 0 || classes_.Has(*key, epoch)) return true;
+  std::byte* record = lease.Reserve(RecordType::kClass, sizeof(format::ClassRecord) + name.size());
+  if (record == nullptr) return false;
+  CopyFixed(record, format::ClassRecord{{}, *key, static_cast<uint32_t>(name.size()), 0});
+  Append(record + sizeof(format::ClassRecord), name);
+  lease.Commit();
+  classes_.Mark(*key, epoch);
+  return true;
+}
+
+bool SampleWriter::DefineThread(LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
+                                uint64_t* key) {
+  const std::string_view name = identity.Name();
+  *key = format::ThreadKey(identity.java_tid, os_tid, identity.is_virtual, name);
+  if (threads_.Has(*key, epoch)) return true;
+  std::byte* record = lease.Reserve(RecordType::kThread, sizeof(format::ThreadRecord) + name.size());
+  if (record == nullptr) return false;
+  CopyFixed(record, format::ThreadRecord{{},
+                                         *key,
+                                         identity.java_tid,
+                                         os_tid,
+                                         static_cast<uint16_t>(identity.is_virtual ? 1 : 0),
+                                         static_cast<uint16_t>(name.size())});
+  Append(record + sizeof(format::ThreadRecord), name);
+  lease.Commit();
+  threads_.Mark(*key, epoch);
+  return true;
+}
+
+void SampleWriter::WriteWindow(LaneLease& lease, const PublishedWindow& window) {
+  std::byte* record = lease.Reserve(RecordType::kWindow, sizeof(format::WindowRecord));
+  if (record == nullptr) return;
+  CopyFixed(record, format::WindowRecord{{}, window.start_ns, window.lambda, window.id, 0});
+  lease.Commit();
+}
+
+bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
+                               const KnownStack& stack, WeakRefReservation* hold) {
+  std::byte* record = lease.Reserve(RecordType::kSample, sizeof(format::SampleRecord));
+  if (record == nullptr) return false;
+  format::SampleRecord sample{};
+  sample.monotonic_ns = MonotonicNs();  // under the lease: a lane is in order of time
+  sample.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  sample.thread_key = thread_key;
+  sample.class_key = class_key;
+  sample.stack_key = stack.key;
+  sample.path = stack.path;
+  sample.size = point.size;
+  sample.tlab_size = point.tlab_size;
+  sample.weight = point.weight;
+  sample.window = point.window;
+  sample.kind = static_cast<uint16_t>(point.kind);
+  // Before the sample can be seen: whoever drops it finds it in its place.
+  sample.place = hold->Track(sample.id);
+  CopyFixed(record, sample);
+  shared_counters_
+      .Committed();  // before it can be seen: a block never holds more samples than its counters have committed
+  lease.Commit();
+  return true;
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,127 @@
+// Turns a point into a committed sample: stack, names, thread and class into a lane, definitions before their use.
+//
+// Context:  alloc, inside a JVMTI callback (JNI and JVMTI are legal). Our side takes no heap, lock or I/O; what JVMTI
+// does
+//           inside the JVM is the JVM's.
+// Threads:  any number.
+// Failure:  counted in the shared counters (LossReason::kLanesBusy, kRingFull, kOversized, kNoStack).
+#pragma once
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "recorder/buffer/emitted_definitions.h"
+#include "recorder/buffer/lane_lease.h"
+#include "recorder/buffer/shared_counters.h"
+#include "recorder/hotspot/metadata/names.h"
+#include "recorder/hotspot/usage/heap_meter.h"
+#include "recorder/sources/live/weak_ref_reservation.h"
+#include "recorder/sources/sample/frame_cache.h"
+#include "recorder/sources/sample/stack_cache.h"
+#include "recorder/sources/sample/stack_capture.h"
+#include "recorder/sources/sample/thread_fields.h"
+#include "recorder/sources/window_publisher.h"
+
+namespace heaprec::sources {
+
+// A sample point that is kept, before it has a stack.
+struct Point {
+  format::Kind kind = format::Kind::kTlab;
+  uint64_t size = 0, tlab_size = 0;
+  double weight = 0;            // after stage 1, in the unit of the stream
+  throttle::PointSums tally{};  // what it tells the controller
+  uint32_t window = 0;
+};
+
+// The Java side of a JVMTI callback.
+struct CallbackContext {
+  jvmtiEnv* jvmti;
+  JNIEnv* jni;
+  const void* java_thread;
+  jthread thread;
+  jclass object_class;
+  jobject object;  // of a point; null where there is none to be tracked
+  uint32_t os_tid;
+  uint32_t lane_hint;
+};
+
+// One for each stream of the recording.
+class SampleWriter {
+ public:
+  // All outlive the Capture. `names` reads methods and classes raw; walker: null where stacks cannot be walked. Samples
+  // are numbered from `first_id`, and ids are unique in the recording.
+  SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters, WindowPublisher& board,
+               const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
+               int stack_depth, uint64_t first_id = 1);
+
+  // Counts the point's lifecycle event in the shared counters; the point itself is counted by the caller.
+  void Commit(const CallbackContext& context, const Point& point);
+
+  // Objects of samples are tracked in these places from now on. Setup; they outlive the Capture.
+  void FollowIn(WeakRefTable* places, const hotspot::HeapMeter* meter) {
+    places_ = places;
+    meter_ = meter;
+  }
+
+  // Publishes a window that has begun, so that a salvager finds its parameters.
+  void CommitWindow(const PublishedWindow& window, uint32_t lane_hint);
+
+  // Definitions emitted before this call are written again on their next use (a new chunk begins).
+  void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
+  // Samples need not bring the stack's definition any more, until the next epoch. Until then each does, because most
+  // stacks are needed by no sample that the second stage keeps. Drain.
+  void MarkStackEmitted(const format::StackKey& key) {
+    emitted_stacks_.Mark(key.low, epoch_.load(std::memory_order_relaxed));
+  }
+
+  // Java frames for a stack that somebody else writes: their methods are emitted. Answers how many were described,
+  // the innermost first: all, unless there is no room for a name. The methods are on the stack of the calling thread.
+  size_t Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, std::span<format::RingFrame> into);
+
+  const StackCapture& stacks() const { return taker_; }
+
+ private:
+  using Frames = std::span<format::RingFrame>;
+  struct ClassName {
+    std::string_view text;
+    char copy[512];
+  };
+  void ReadClassName(const CallbackContext& context, ClassName* into) const;
+  format::LossReason WhyNoLease(const buffer::LaneLease& lease, uint32_t room) const;
+  // Each writes the definitions that the lanes do not carry; false: no room.
+  bool DescribeFrames(const CapturedStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into);
+  bool DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch, format::RingFrame* into);
+  bool DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key);
+  bool DefineStack(buffer::LaneLease& lease, const CapturedStack& stack, Frames frames,
+                   std::optional<KnownStack>* known);
+  bool DefineClass(buffer::LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key);
+  bool DefineThread(buffer::LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
+                    uint64_t* key);
+  static void WriteWindow(buffer::LaneLease& lease, const PublishedWindow& window);
+  bool WriteSample(buffer::LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
+                   const KnownStack& stack, WeakRefReservation* hold);
+
+  buffer::Ring& ring_;
+  buffer::SharedCounters& shared_counters_;
+  WindowPublisher& board_;
+  const hotspot::Names& names_;
+  const ThreadFields& fields_;
+  StackBufferPool buffers_;
+  WeakRefTable* places_ = nullptr;
+  const hotspot::HeapMeter* meter_ = nullptr;
+  std::atomic<uint32_t> epoch_{1};
+  std::atomic<uint64_t> next_id_;
+  StackCapture taker_;
+  StackCache stacks_;
+  FrameCache frames_;
+  buffer::EmittedDefinitions<1 << 14> emitted_stacks_;
+  buffer::EmittedDefinitions<1 << 14> methods_;
+  buffer::EmittedDefinitions<1 << 12> classes_;
+  buffer::EmittedDefinitions<1 << 12> threads_;
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,61 @@
+// Commits what heap, collector and process are like: at the begin and end of each collection, and about once a second.
+//
+// Units:    bytes, ns of CLOCK_MONOTONIC.
+// Context:  OnGcBegin, OnGcEnd: gc: the JVM's own thread, every Java thread stopped. Loads and a lane only.
+//           OnTick: drain.
+// Threads:  one at a time of each, CommitMemory any number.
+// Failure:  a state that finds no lane is lost; the gap in the ids tells.
+// Format:   docs/format/recording.md#states
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "format/ring/ring_records.h"
+#include "recorder/buffer/ring.h"
+#include "recorder/hotspot/usage/heap_meter.h"
+#include "recorder/sources/state/cpu_meter.h"
+
+namespace heaprec::sources {
+
+class HeapStateRecorder {
+ public:
+  // Both outlive it.
+  HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter);
+
+  void OnGcBegin();
+  void OnGcEnd();
+  void OnTick(uint64_t now_ns);
+  // The last look at the CPU times, so that they span the recording. Drain, after the last OnTick.
+  void OnEnd(uint64_t now_ns) { CommitCpu(now_ns); }
+  // A row of ProcessStateKind::kMemory. Any thread.
+  struct Memory {
+    std::string_view category;  // empty: of the process
+    uint64_t used, committed, rss;
+  };
+  void CommitMemory(uint64_t time_ns, const Memory& memory);
+  // That have ended so far. Any thread.
+  uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
+  // Collections that the JVM had counted as the last of them ended. Any thread.
+  uint64_t paused_in() const { return paused_in_.load(std::memory_order_acquire); }
+
+ private:
+  void Commit(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord record);
+  void CommitCpu(uint64_t now_ns);
+  void Write(format::StateRecord record);
+
+  buffer::Ring& ring_;
+  const hotspot::HeapMeter& meter_;
+  std::atomic<uint64_t> next_id_{1};
+  std::atomic<uint64_t> pauses_{0};
+  std::atomic<uint64_t> paused_in_{0};  // the release pairs with the acquire in paused_in
+  uint64_t gc_begin_ns_ = 0;            // of the collection under way; 0: none
+  uint64_t last_periodic_ns_ = 0;
+  CpuMeter cpu_;
+};
+
+// Null: not recording. It is freed after a safepoint that follows: the thread that collects is then out of it.
+extern std::atomic<HeapStateRecorder*> active_heap_watch;
+
+}  // namespace heaprec::sources
