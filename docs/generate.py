@@ -6,7 +6,7 @@
     docs/generate.py ... --check        prints what differs, and exits with 1
 
 commands.md is the output of `heaprec COMMAND --help`, sql-tables.md that of `heaprec sql REC` without a query. In
-agent-options.md the line `Values:` of each option comes from the table in recorder/agent/options.cc; the text below it is
+agent-options.md the line `Values:` of each option comes from the table in recorder/agent/options/options.cc; the text below it is
 written by hand. measurements.md comes from the records in bench/results/*.json (see bench/record.py).
 """
 import difflib
@@ -55,8 +55,8 @@ def sql_page(heaprec):
 
 def option_table():
     """Name -> valid values, in the order of the agent's table."""
-    options = dict(OPTION.findall((ROOT / "recorder/agent/options.cc").read_text()))
-    assert len(options) >= 20, f"only {len(options)} options found in recorder/agent/options.cc"
+    options = dict(OPTION.findall((ROOT / "recorder/agent/options/options.cc").read_text()))
+    assert len(options) >= 20, f"only {len(options)} options found in recorder/agent/options/options.cc"
     return options
 
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "format/ring/ring_reader.h"
-#include "recorder/agent/rates.h"
+#include "recorder/agent/options/rates.h"
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/sources/clock.h"
 

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "recorder/agent/api/java_api.h"
-#include "recorder/agent/events.h"
-#include "recorder/agent/hooks.h"
-#include "recorder/agent/log.h"
-#include "recorder/agent/self_test.h"
+#include "recorder/agent/jvm/events.h"
+#include "recorder/agent/jvm/hooks.h"
+#include "recorder/agent/jvm/self_test.h"
+#include "recorder/agent/options/log.h"
 #include "recorder/agent/streams/census_stream.h"
 #include "recorder/hotspot/allocation/inline_allocation.h"
 #include "recorder/hotspot/libjvm/jdk_version.h"

@@ -2,7 +2,7 @@
 //
 // Context:  setup, but for what the event callbacks pass on to recorder/sources.
 // Failure:  whatever fails, the JVM runs on (exits only with `strict` at load): one line on stderr, and in the answer
-//           if one was asked for (recorder/agent/command.h).
+//           if one was asked for (recorder/agent/options/command.h).
 #pragma once
 
 #include <jvmti.h>
@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "recorder/agent/command.h"
 #include "recorder/agent/ended_recordings.h"
-#include "recorder/agent/jvm.h"
-#include "recorder/agent/options.h"
+#include "recorder/agent/jvm/jvm.h"
+#include "recorder/agent/options/command.h"
+#include "recorder/agent/options/options.h"
 #include "recorder/agent/recording.h"
 #include "recorder/sources/callback/callback_source.h"
 
@@ -31,7 +31,7 @@ class Agent {
 
   // A JNI status: JNI_OK unless `strict` asks for the JVM's end.
   jint OnLoad(JavaVM* vm, const char* options);
-  // A command (recorder/agent/command.h). A JNI status, which the JVM survives whatever it is.
+  // A command (recorder/agent/options/command.h). A JNI status, which the JVM survives whatever it is.
   jint OnAttach(JavaVM* vm, const char* options);
 
   // The same for the application itself (heaprec.Heaprec): `*answer` is what would stand in the answer's file.

@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
-#include "recorder/agent/events.h"
-#include "recorder/agent/log.h"
-#include "recorder/agent/rates.h"
+#include "recorder/agent/jvm/events.h"
+#include "recorder/agent/options/log.h"
+#include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/clock.h"
 #include "recorder/sources/java/byte_clock_source.h"

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "recorder/agent/ended_recordings.h"
-#include "recorder/agent/jvm.h"
-#include "recorder/agent/options.h"
+#include "recorder/agent/jvm/jvm.h"
+#include "recorder/agent/options/options.h"
 #include "recorder/agent/recording_plan.h"
 #include "recorder/agent/streams/census_stream.h"
 #include "recorder/agent/streams/exception_stream.h"

@@ -10,9 +10,9 @@
 
 #include "format/model/version.h"
 #include "recorder/agent/identity.h"
-#include "recorder/agent/log.h"
-#include "recorder/agent/rates.h"
-#include "recorder/agent/service_labels.h"
+#include "recorder/agent/options/log.h"
+#include "recorder/agent/options/rates.h"
+#include "recorder/agent/options/service_labels.h"
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/sources/clock.h"

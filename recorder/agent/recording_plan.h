@@ -13,7 +13,7 @@
 
 #include "format/bytes/result.h"
 #include "format/model/model.h"
-#include "recorder/agent/options.h"
+#include "recorder/agent/options/options.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/writer/drain.h"

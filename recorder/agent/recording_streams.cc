@@ -1,8 +1,8 @@
 // What a recording has beside the source of its samples: objects and blocks that are tracked, native memory, a census.
 #include <algorithm>
 
-#include "recorder/agent/log.h"
-#include "recorder/agent/rates.h"
+#include "recorder/agent/options/log.h"
+#include "recorder/agent/options/rates.h"
 #include "recorder/agent/recording.h"
 #include "recorder/sources/native/java_frames.h"
 #include "recorder/sources/sample_limits.h"

@@ -1,4 +1,4 @@
-#include "recorder/agent/command.h"
+#include "recorder/agent/options/command.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "recorder/agent/options.h"
+#include "recorder/agent/options/options.h"
 
 #include <unistd.h>
 

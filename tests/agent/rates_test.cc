@@ -1,4 +1,4 @@
-#include "recorder/agent/rates.h"
+#include "recorder/agent/options/rates.h"
 
 #include <catch2/catch.hpp>
 

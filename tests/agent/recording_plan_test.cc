@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "recorder/agent/options.h"
+#include "recorder/agent/options/options.h"
 
 namespace heaprec::agent {
 namespace {

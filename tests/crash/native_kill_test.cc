@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "format/ring/ring_records.h"
-#include "recorder/agent/rates.h"
+#include "recorder/agent/options/rates.h"
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/sources/clock.h"
 #include "recorder/writer/drain.h"

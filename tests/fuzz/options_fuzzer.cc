@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "recorder/agent/command.h"
-#include "recorder/agent/options.h"
+#include "recorder/agent/options/command.h"
+#include "recorder/agent/options/options.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 

@@ -26,7 +26,7 @@ sources=(format/*/*.cc tests/format/recordings.cc throttle/*.cc
   tools/query/filter/time_point.cc tools/analysis/generated_names.cc
   tools/control/attach_reply.cc tools/control/perf_data.cc
   tools/fleet/native_block.cc tools/fleet/sql_text.cc tools/fleet/url.cc
-  recorder/agent/options.cc recorder/agent/option_list.cc recorder/agent/command.cc recorder/writer/recording_file.cc
+  recorder/agent/options/options.cc recorder/agent/options/option_list.cc recorder/agent/options/command.cc recorder/writer/recording_file.cc
   recorder/buffer/guarded_fd.cc recorder/buffer/write_signals.cc recorder/unwind/elf_file.cc
   recorder/unwind/build_id.cc recorder/unwind/cfi_interpreter.cc recorder/unwind/elf_functions.cc)
 libraries=(-lzstd -lxxhash -lre2 -lelf)

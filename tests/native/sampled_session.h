@@ -14,7 +14,7 @@
 
 #include "format/reader/memory_source.h"
 #include "format/reader/reader.h"
-#include "recorder/agent/rates.h"
+#include "recorder/agent/options/rates.h"
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/sources/clock.h"
 #include "recorder/writer/drain.h"

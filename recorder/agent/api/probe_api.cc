@@ -8,7 +8,7 @@
 #include "format/model/java_names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
-#include "recorder/agent/hooks.h"
+#include "recorder/agent/jvm/hooks.h"
 #include "recorder/hotspot/metadata/object_layout.h"
 #include "recorder/sources/census/allocation_probe.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "recorder/agent/agent.h"
-#include "recorder/agent/events.h"
-#include "recorder/agent/log.h"
+#include "recorder/agent/jvm/events.h"
+#include "recorder/agent/options/log.h"
 #include "recorder/sources/java/entry.h"
 
 namespace heaprec::agent {

@@ -17,8 +17,8 @@
 #include <string>
 #include <string_view>
 
-#include "recorder/agent/command.h"
-#include "recorder/agent/log.h"
+#include "recorder/agent/options/command.h"
+#include "recorder/agent/options/log.h"
 #include "recorder/agent/program/last_thread.h"
 #include "recorder/agent/program/program_options.h"
 #include "recorder/agent/program/program_recording.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "format/bytes/result.h"
-#include "recorder/agent/options.h"
+#include "recorder/agent/options/options.h"
 
 namespace heaprec::agent {
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "recorder/agent/options/rates.h"
 #include "recorder/agent/program/last_thread.h"
-#include "recorder/agent/rates.h"
 
 namespace heaprec::agent {
 namespace {

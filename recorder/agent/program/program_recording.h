@@ -15,7 +15,7 @@
 
 #include "format/bytes/result.h"
 #include "format/model/model.h"
-#include "recorder/agent/options.h"
+#include "recorder/agent/options/options.h"
 #include "recorder/agent/recording_plan.h"
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/buffer/ring.h"

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <optional>
 
-#include "recorder/agent/log.h"
-#include "recorder/agent/rates.h"
+#include "recorder/agent/options/log.h"
+#include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
 
 namespace heaprec::agent {

@@ -17,7 +17,7 @@
 
 #include "format/bytes/result.h"
 #include "format/model/census.h"
-#include "recorder/agent/jvm.h"
+#include "recorder/agent/jvm/jvm.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/metadata/object_layout.h"
 #include "recorder/sources/census/census.h"

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "recorder/agent/jvm.h"
+#include "recorder/agent/jvm/jvm.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/java/exception_source.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include "recorder/agent/log.h"
+#include "recorder/agent/options/log.h"
 #include "recorder/sources/clock.h"
 
 namespace heaprec::agent {

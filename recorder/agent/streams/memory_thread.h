@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "format/bytes/result.h"
-#include "recorder/agent/jvm.h"
+#include "recorder/agent/jvm/jvm.h"
 #include "recorder/agent/stoppable_thread.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/sources/state/memory_poller.h"

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "format/bytes/result.h"
-#include "recorder/agent/jvm.h"
+#include "recorder/agent/jvm/jvm.h"
 #include "recorder/agent/stoppable_thread.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/sources/live/weak_ref_poller.h"

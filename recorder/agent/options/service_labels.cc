@@ -1,4 +1,4 @@
-#include "recorder/agent/service_labels.h"
+#include "recorder/agent/options/service_labels.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "recorder/agent/log.h"
+#include "recorder/agent/options/log.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "recorder/agent/command.h"
+#include "recorder/agent/options/command.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "recorder/agent/jvm.h"
+#include "recorder/agent/jvm/jvm.h"
 
 #include <array>
 #include <optional>

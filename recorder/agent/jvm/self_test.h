@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "format/bytes/result.h"
-#include "recorder/agent/jvm.h"
+#include "recorder/agent/jvm/jvm.h"
 
 namespace heaprec::agent {
 

@@ -1,4 +1,4 @@
-#include "recorder/agent/option_list.h"
+#include "recorder/agent/options/option_list.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,12 +1,12 @@
-#include "recorder/agent/events.h"
+#include "recorder/agent/jvm/events.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <span>
 
-#include "recorder/agent/hooks.h"
-#include "recorder/agent/log.h"
+#include "recorder/agent/jvm/hooks.h"
+#include "recorder/agent/options/log.h"
 #include "recorder/sources/java/jvmti_source.h"
 
 namespace heaprec::agent {

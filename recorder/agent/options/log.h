@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "recorder/agent/options.h"
+#include "recorder/agent/options/options.h"
 
 namespace heaprec::agent {
 

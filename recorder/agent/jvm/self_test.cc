@@ -1,4 +1,4 @@
-#include "recorder/agent/self_test.h"
+#include "recorder/agent/jvm/self_test.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "recorder/agent/jvm_beans.h"
+#include "recorder/agent/jvm/jvm_beans.h"
 
 #include <array>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "recorder/agent/hooks.h"
+#include "recorder/agent/jvm/hooks.h"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "format/bytes/result.h"
-#include "recorder/agent/jvm_beans.h"
+#include "recorder/agent/jvm/jvm_beans.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"

@@ -1,5 +1,5 @@
 // The agent's options: "file=rec.bin,rate=150,duration=30s". A key may be separated by ':' instead of '='; "@my.conf"
-// stands for those of a file (recorder/agent/option_list.h).
+// stands for those of a file (recorder/agent/options/option_list.h).
 //
 // Context:  setup.
 // Failure:  Parse: an Error of one line that names the bad part and lists what is valid.
@@ -13,8 +13,8 @@
 
 #include "format/bytes/result.h"
 #include "format/model/census.h"
-#include "recorder/agent/option_list.h"
-#include "recorder/agent/service_labels.h"
+#include "recorder/agent/options/option_list.h"
+#include "recorder/agent/options/service_labels.h"
 #include "recorder/writer/limits.h"
 #include "throttle/controller.h"
 

@@ -1,4 +1,4 @@
-#include "recorder/agent/options.h"
+#include "recorder/agent/options/options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "recorder/agent/option_list.h"
+#include "recorder/agent/options/option_list.h"
 #include "recorder/sources/sample_limits.h"
 
 namespace heaprec::agent {
