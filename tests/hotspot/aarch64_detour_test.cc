@@ -1,7 +1,11 @@
 // For --config=aarch64, run by tests/e2e/aarch64.sh.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -131,6 +135,30 @@ TEST_CASE("A function that someone else has changed is left to them") {
   REQUIRE(first->Install().ok());
   CHECK(second->Install().error().message == "the function was changed by someone else");
   REQUIRE(first->Remove().ok());
+}
+
+TEST_CASE("No word is stored where it is executed") {
+  constexpr uint32_t kFunction[] = {0x91000021, 0x91000420, 0xd65f03c0};  // add x1, x1, #0; add x0, x1, #1; ret
+  const int file = memfd_create("code", MFD_CLOEXEC);
+  REQUIRE(write(file, kFunction, sizeof kFunction) == sizeof kFunction);
+  // Shared: who stores through the mapping changes the file.
+  void* const code = mmap(nullptr, sizeof kFunction, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
+  REQUIRE(code != MAP_FAILED);
+  const auto target = reinterpret_cast<Target>(code);
+  std::atomic<int64_t> count{0};
+  diverted = 0;
+  auto detour = Prepare(target);
+  REQUIRE(detour.ok());
+  REQUIRE(detour->Install().ok());
+  CHECK(target(&count, 5) == 7);
+  CHECK(diverted == 1);
+  uint32_t kept[std::size(kFunction)] = {};
+  REQUIRE(pread(file, kept, sizeof kept, 0) == sizeof kept);
+  CHECK(std::memcmp(kept, kFunction, sizeof kept) == 0);
+  REQUIRE(detour->Remove().ok());
+  CHECK(target(&count, 5) == 6);
+  munmap(code, sizeof kFunction);
+  close(file);
 }
 
 TEST_CASE("Threads that run a function meanwhile find it whole, each time") {

@@ -1,7 +1,5 @@
-// One aligned word is replaced, so a thread that runs the function meanwhile executes the old instruction or the jump,
-// and none can stand between: no trap, no grace period. The architecture promises that only for a few instructions,
-// among which what a function begins with is not (Arm Architecture Reference Manual, B2.2.5); no core is known that
-// fetches half of a word. docs/architecture.md#aarch64
+// One instruction is replaced, so a thread that runs the function meanwhile executes the old one or the jump, and none
+// can stand between: no trap, no grace period. docs/architecture.md#aarch64
 #include "recorder/arch/detour.h"
 
 #include <sys/mman.h>
@@ -13,8 +11,8 @@
 #include <span>
 #include <string>
 
+#include "recorder/arch/aarch64/page_swap.h"
 #include "recorder/arch/aarch64/prologue.h"
-#include "recorder/arch/code_patch.h"
 #include "recorder/arch/near_memory.h"
 
 namespace heaprec::arch {
@@ -103,13 +101,9 @@ format::Result<std::monostate> Detour::Replace(const uint8_t* from, const uint8_
   std::memcpy(&expected, from, kWordSize);
   std::memcpy(&wanted, to, kWordSize);
   if (WordAt(site_) != expected) return format::Error{"the function was changed by someone else"};
-  auto patch = CodePatch::Begin(site_, kWordSize, protection_);
-  if (!patch) return patch.error();
-  patch->WriteWord(0, wanted);
-  patch->Publish();
-  installed_ = to == jump_;
-  if (!patch->End()) return format::Error{"the function's code stays writable: mprotect is refused"};
-  return std::monostate{};
+  auto replaced = ReplaceInstruction(site_, wanted, protection_);
+  if (replaced) installed_ = to == jump_;
+  return replaced;
 }
 
 format::Result<std::monostate> Detour::Install(GracePeriod grace) {
