@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,9 @@ bool MayUse(std::vector<std::string> unshare) {
 // as the script says. Everything in it is visible in there alone.
 class Container {
  public:
+  // `owner`: of the folders, outside. `user`: of the JVM, inside.
   explicit Container(std::string mounts, std::vector<std::string> unshare = {"unshare", "--mount"},
-                     const std::string& user = "65534:65534")
+                     const std::string& owner = "0:0", const std::string& user = "65534:65534")
       : mounts_(std::move(mounts)), unshare_(std::move(unshare)), user_(user) {
     REQUIRE(mkdtemp(root_.data()) != nullptr);
     CHECK(chmod(root_.c_str(), 0755) == 0);
@@ -48,6 +50,7 @@ class Container {
       std::filesystem::create_directories(root_ + "/" + folder);
     }
     std::filesystem::copy_file(ProgramsJar(), root_ + "/programs/programs.jar");
+    CHECK(Run(Command{{"chown", "-R", owner, root_}}).exit_code == 0);
   }
   ~Container() { std::filesystem::remove_all(root_); }
   Container(const Container&) = delete;
@@ -78,6 +81,35 @@ exec chroot --userspec=$user $root /bin/sh -c 'cd /work; exec "$@"' sh "$@")";
   const std::string mounts_;
   const std::vector<std::string> unshare_;
   const std::string user_;
+};
+
+// A user namespace with users 0 to 65535, which have other numbers outside. The machine's root has none in there.
+class UserNamespace {
+ public:
+  static constexpr uid_t kFirst = 100'000;
+
+  UserNamespace() : holder_(Command{{"unshare", "--user", "--mount", "sleep", "3600"}}) {
+    const std::string proc = "/proc/" + std::to_string(holder_.pid());
+    const auto own = std::filesystem::read_symlink("/proc/self/ns/user");
+    for (int i = 0; i < 300 && std::filesystem::read_symlink(proc + "/ns/user") == own; ++i) usleep(10'000);
+    for (const char* map : {"/uid_map", "/gid_map"}) {
+      std::ofstream(proc + map) << "0 " << kFirst << " 65536";
+      REQUIRE(ReadFile(proc + map).find("100000") != std::string::npos);
+    }
+  }
+  ~UserNamespace() {
+    holder_.Kill(SIGKILL);
+    (void)holder_.Finish();
+  }
+
+  // Before a command: in there, as its root.
+  std::vector<std::string> Enter() const {
+    return {
+        "nsenter", "--user", "--mount", "--setuid", "0", "--setgid", "0", "--target", std::to_string(holder_.pid())};
+  }
+
+ private:
+  Process holder_;
 };
 
 // The JVM itself: the process that was started, or its only child where that is in a pid namespace.
@@ -129,7 +161,9 @@ void CheckRecords(const Process& jvm) {
   CHECK(LeftIn(pid).empty());
 }
 
+// --kill-child does not outlive the change of user.
 void End(Process* jvm) {
+  kill(std::stoi(PidOf(*jvm)), SIGKILL);
   jvm->Kill(SIGKILL);
   (void)jvm->Finish();
 }
@@ -143,6 +177,22 @@ TEST_CASE("A JVM of another user in a mount and a pid namespace is recorded, and
   if (!MayUse(unshare)) return;
   const Container container(kOwnTmp, unshare);
   Process jvm = container.Start();
+  CheckRecords(jvm);
+  End(&jvm);
+}
+
+TEST_CASE("A JVM in a user namespace, where the machine's root is nobody, is recorded") {
+  if (!MayUse({"unshare", "--user", "--mount"})) return;
+  const UserNamespace users;
+  std::vector<std::string> words = users.Enter();
+  for (const char* word : {"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"})
+    words.push_back(word);
+  const std::string root = std::to_string(UserNamespace::kFirst);
+  const Container container(kOwnTmp, words, root + ":" + root, "1000:1000");
+  Process jvm = container.Start();
+  struct stat status {};
+  REQUIRE(stat(("/proc/" + PidOf(jvm)).c_str(), &status) == 0);
+  CHECK(status.st_uid == UserNamespace::kFirst + 1000);
   CheckRecords(jvm);
   End(&jvm);
 }

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -38,6 +39,30 @@ constexpr size_t kMaxReply = 1 << 20;
 constexpr int kOldest = 11;
 constexpr const char* kStopped = "the JVM is stopped (SIGSTOP or a debugger); continue it and retry";
 constexpr const char* kEnded = "the JVM exited before the agent answered";
+
+// While it lives, this thread has the effective user and group of another, whom a socket tells to the other end. Where
+// that is refused nothing is changed. The C library's functions would change all threads; the real user, who may be
+// root again, stays.
+class EffectiveUser {
+ public:
+  EffectiveUser(uid_t user, gid_t group) : user_before_(geteuid()), group_before_(getegid()) {
+    if (user == user_before_ || !SetGroup(group)) return;
+    if (!SetUser(user)) SetGroup(group_before_);
+  }
+  ~EffectiveUser() {
+    SetUser(user_before_);
+    SetGroup(group_before_);
+  }
+  EffectiveUser(const EffectiveUser&) = delete;
+  EffectiveUser& operator=(const EffectiveUser&) = delete;
+
+ private:
+  static bool SetUser(uid_t user) { return syscall(SYS_setresuid, -1, user, -1) == 0; }
+  static bool SetGroup(gid_t group) { return syscall(SYS_setresgid, -1, group, -1) == 0; }
+
+  const uid_t user_before_;
+  const gid_t group_before_;
+};
 
 class Attachment {
  public:
@@ -144,7 +169,11 @@ class Attachment {
     // Somebody else's socket, whose queue is full, keeps nobody waiting.
     const timeval patience{1, 0};
     setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return std::nullopt;
+    {
+      // The JVM answers its own user, and user 0. In a user namespace the machine's root may have no number.
+      const EffectiveUser user(process_.uid, process_.gid);
+      if (connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return std::nullopt;
+    }
     ucred peer{};
     socklen_t size = sizeof peer;
     if (getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
