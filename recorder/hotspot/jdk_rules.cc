@@ -22,7 +22,7 @@ using Rules = JdkRules;
 //   inline         gc/serial/serialHeap.hpp, supports_inline_contig_alloc (removed by JDK-8290706).
 //   virtual        prims/jvmtiExport.cpp, since JEP 444.
 //   default_z      gc/z/z_globals.hpp; without generations until JEP 474, and no flag since JEP 490.
-constexpr std::array<Rules, 7> kRows{{
+constexpr std::array<Rules, 8> kRows{{
     {11, Rules::ThresholdRule::kJdk11, Rules::MethodIds::kPointers, true, 0, "Universe", 2, true, false,
      Rules::DefaultZ::kOneGeneration},
     {17, Rules::ThresholdRule::kJdk17, Rules::MethodIds::kPointers, true, 0, "CompressedKlassPointers", 2, true, false,
@@ -34,6 +34,8 @@ constexpr std::array<Rules, 7> kRows{{
     {26, Rules::ThresholdRule::kJdk25, Rules::MethodIds::kNumbers, true, 1, "CompressedKlassPointers", 2, false, true,
      Rules::DefaultZ::kGenerations},
     {27, Rules::ThresholdRule::kJdk25, Rules::MethodIds::kNumbers, true, 1, "CompressedKlassPointers", 2, false, true,
+     Rules::DefaultZ::kGenerations},
+    {28, Rules::ThresholdRule::kJdk25, Rules::MethodIds::kNumbers, true, 1, "CompressedKlassPointers", 3, false, true,
      Rules::DefaultZ::kGenerations},
     // Conservative. The flag decides whether there are young objects whose weak references are kept, or they may be.
     {0, Rules::ThresholdRule::kUnknown, Rules::MethodIds::kUnknown, false, 1, "CompressedKlassPointers", 0, false, true,
