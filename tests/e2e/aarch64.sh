@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The products for aarch64, run by qemu-user with Debian's JDKs for arm64: docs/jdks.md#aarch64. Some 20 minutes.
-# Usage: tests/e2e/aarch64.sh [--require-all] [--write]
+# The products for aarch64, run by qemu-user with Debian's JDKs for arm64: docs/jdks.md#aarch64.
+# Usage: tests/e2e/aarch64.sh [--require-all] [--write] [tests] [matrix]
 #
+# tests          our end-to-end tests; matrix: JDKs, collectors and modes. Both without arguments
 # --require-all  a check that is skipped is a failure
 # --write        the table goes into docs/jdks.md, with commit and date, instead of to stdout
 # Needs g++-aarch64-linux-gnu, qemu-user and the trees of tests/e2e/fetch_trees.sh aarch64 aarch64-bullseye
-# aarch64-trixie. What is missing is skipped, with the reason; the last line counts. $BAZEL: the command for Bazel.
+# aarch64-trixie aarch64-sid. What is missing is skipped, with the reason; the last line counts. $BAZEL: the command for
+# Bazel.
 #
 # Our own end-to-end tests run as they are: they start what stands for the programs (tests/support/under_qemu.c), with
 # the products for aarch64 in the place of the machine's own. Left out are cases in which a JVM is attached to, which
@@ -13,14 +15,16 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
-require_all=false write=()
+require_all=false write=() parts=""
 for argument in "$@"; do
   case $argument in
     --require-all) require_all=true ;;
     --write) write=(--out docs/jdks.md --mark "table of aarch64") ;;
-    *) sed -n '3,8s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+    tests | matrix) parts+=" $argument" ;;
+    *) sed -n '3,11s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
   esac
 done
+parts=${parts:- tests matrix}
 read -ra bazel <<<"${BAZEL:-bazel}"
 trees=${HEAPREC_TREES:-$HOME/.cache/heaprec/trees}
 work=$(mktemp -d /tmp/heaprec-aarch64.XXXXXX)
@@ -56,17 +60,23 @@ for program in aarch64-linux-gnu-g++ qemu-aarch64; do
 done
 [ -e "$trees/aarch64/.complete" ] || { skip "all of aarch64: no tree at $trees/aarch64; run tests/e2e/fetch_trees.sh aarch64"; finish; }
 
-tests=(tests/e2e/exceptions_test tests/e2e/live_test tests/e2e/totals_test tests/hotspot/stacks_test tests/native/exact_test
-  tests/native/sampled_jvm_test)
 labels() { sed -E 's#^(.*)/([^/]*)$#//\1:\2#' <<<"${1// /$'\n'}"; }
-mapfile -t test_labels < <(labels "${tests[*]}")
-"${bazel[@]}" build --noshow_progress --ui_event_filters=-info "${test_labels[@]}" //tests/e2e:programs.jar //tools:heaprec || exit 1
+build() { "${bazel[@]}" build --noshow_progress --ui_event_filters=-info "$@" || exit 1; }
+
+# What both parts need of the machine's own, and for aarch64.
+tests=(tests/e2e/census_test tests/e2e/exceptions_test tests/e2e/hooks_test tests/e2e/live_test tests/e2e/probe_test
+  tests/e2e/totals_test tests/hotspot/stacks_test tests/native/exact_test tests/native/sampled_jvm_test)
+own_labels=(//tests/e2e:programs.jar //tools:heaprec) their_labels=(//recorder:libheaprec.so)
+if [[ $parts == *tests* ]]; then
+  mapfile -t -O "${#own_labels[@]}" own_labels < <(labels "${tests[*]}")
+  their_labels+=(//dist //recorder:libheaprec-native.so //tests/hotspot:aarch64_detour_test //tests/hotspot:libsquatter.so
+    //tests/hotspot:libstack_agent.so //tests/native:allocations //tests/native:libnative_jni.so //tests/native:libplugin.so
+    //java:jar)
+fi
+build "${own_labels[@]}"
 own=$(readlink -f bazel-bin)
-"${bazel[@]}" build --noshow_progress --ui_event_filters=-info --config=aarch64 //dist //recorder:libheaprec.so //recorder:libheaprec-native.so \
-  //tests/hotspot:aarch64_detour_test //tests/hotspot:libstack_agent.so //tests/native:allocations //tests/native:libnative_jni.so \
-  //tests/native:libplugin.so //java:jar || exit 1
+build --config=aarch64 "${their_labels[@]}"
 theirs=$(readlink -f bazel-aarch64-bin)
-version=$("$own/tools/heaprec" --version | cut -d ' ' -f 2)
 gcc -O1 -static -o "$work/under_qemu" tests/support/under_qemu.c || exit 1
 
 # What is started in the place of PROGRAM: stand_in PROGRAM PLACE TREE
@@ -113,36 +123,50 @@ same_reports() {
     [ -n "$one" ] && [ "$one" = "$other" ] && [ "$one" = "$static" ]
 }
 
-for product in recorder/libheaprec.so recorder/libheaprec-native.so tools/heaprec; do
-  check "$product loads with glibc 2.17" loads_with_2_17 "$theirs/$product"
-done
-check "both commands read a recording as the machine's own does" same_reports
-check "detours: entries, refusals, threads that run meanwhile" under "$theirs/tests/hotspot/aarch64_detour_test"
-check "60,000 walked stacks are those of GetStackTrace" run_test tests/hotspot/stacks_test
-check "native memory, exact: every block of a program, by caller" run_test tests/native/exact_test 'Every block*'
-check "native memory, sampled: a JVM with JNI" run_test tests/native/sampled_jvm_test '~Why native memory is not recorded*'
-check "exceptions" run_test tests/e2e/exceptions_test '~Exceptions are off by default*'
-check "totals" run_test tests/e2e/totals_test '~A kernel that refuses*'
-check "live objects" run_test tests/e2e/live_test '~a recording that is stopped*'
-sources=(CHANGELOG.md=CHANGELOG.md LICENSE=LICENSE heaprec.h=include/heaprec.h heaprec_sampling.h=include/heaprec_sampling.h
-  "heaprec=$theirs/tools/heaprec" "heaprec-static=$theirs/tools/heaprec-static" "heaprec.jar=$theirs/java/heaprec.jar"
-  "libheaprec.so=$theirs/recorder/libheaprec.so" "libheaprec-native.so=$theirs/recorder/libheaprec-native.so"
-  "arm64-packages=$trees/aarch64/.packages")
-check "release files" python3 dist/package_test.py --archive "$theirs/dist/heaprec-$version-linux-aarch64.tar.gz" --machine aarch64 \
-  --in-tree tests/e2e/in_tree.sh --jar "$own/tests/e2e/programs.jar" --third-party third_party --version "$version" "${sources[@]}"
-matrix=()
-for pair in 11:aarch64-bullseye 17:aarch64 21:aarch64-trixie 25:aarch64-trixie; do
-  version=${pair%%:*} tree=$trees/${pair#*:}
-  if [ -e "$tree/.complete" ]; then
-    stand_in "$tree/usr/lib/jvm/java-$version-openjdk-arm64/bin/java" "$work/jdk-$version/bin/java" "$tree"
-    matrix+=(--jdk "$version=$work/jdk-$version")
-  else
-    skip "JDK $version: no tree at $tree; run tests/e2e/fetch_trees.sh ${pair#*:}"
-  fi
-done
-# A sample takes ten times as long as on a core: at the usual rate the program would hardly get on.
-check "JDKs, collectors, modes" python3 tests/e2e/matrix.py --short --rate 500 --patience 900 --agent "$theirs/recorder/libheaprec.so" \
-  --command "$own/tools/heaprec" --classes "$own/tests/e2e/programs.jar" --agent-options ,native=on,live=on,exceptions=on \
-  --commit "$(git describe --always --dirty 2>/dev/null)" "${matrix[@]}" "${write[@]}"
-[ ${#write[@]} -gt 0 ] || cat "$work/out"
+run_tests() {
+  local product version
+  version=$("$own/tools/heaprec" --version | cut -d ' ' -f 2)
+  for product in recorder/libheaprec.so recorder/libheaprec-native.so tools/heaprec; do
+    check "$product loads with glibc 2.17" loads_with_2_17 "$theirs/$product"
+  done
+  check "both commands read a recording as the machine's own does" same_reports
+  check "detours: entries, refusals, threads that run meanwhile" under "$theirs/tests/hotspot/aarch64_detour_test"
+  check "60,000 walked stacks are those of GetStackTrace" run_test tests/hotspot/stacks_test
+  check "native memory, exact: every block of a program, by caller" run_test tests/native/exact_test 'Every block*'
+  check "native memory, sampled: a JVM with JNI" run_test tests/native/sampled_jvm_test '~Why native memory is not recorded*'
+  check "exceptions" run_test tests/e2e/exceptions_test '~Exceptions are off by default*'
+  check "totals" run_test tests/e2e/totals_test '~A kernel that refuses*'
+  check "hooks by vtables, where another agent has taken the functions" run_test tests/e2e/hooks_test "Another agent's*" 'With both ways*'
+  check "census: each object of each class" run_test tests/e2e/census_test 'A census has each object*,A census that is drawn*'
+  check "probes: each object of a thread" run_test tests/e2e/probe_test
+  check "live objects" run_test tests/e2e/live_test '~a recording that is stopped*'
+  sources=(CHANGELOG.md=CHANGELOG.md LICENSE=LICENSE heaprec.h=include/heaprec.h heaprec_sampling.h=include/heaprec_sampling.h
+    "heaprec=$theirs/tools/heaprec" "heaprec-static=$theirs/tools/heaprec-static" "heaprec.jar=$theirs/java/heaprec.jar"
+    "libheaprec.so=$theirs/recorder/libheaprec.so" "libheaprec-native.so=$theirs/recorder/libheaprec-native.so"
+    "arm64-packages=$trees/aarch64/.packages")
+  check "release files" python3 dist/package_test.py --archive "$theirs/dist/heaprec-$version-linux-aarch64.tar.gz" --machine aarch64 \
+    --in-tree tests/e2e/in_tree.sh --jar "$own/tests/e2e/programs.jar" --third-party third_party --version "$version" "${sources[@]}"
+}
+
+run_matrix() {
+  local pair version tree matrix=()
+  for pair in 11:aarch64-bullseye 17:aarch64 21:aarch64-trixie 25:aarch64-trixie 26:aarch64-sid 27:aarch64-sid \
+    28:aarch64-sid; do
+    version=${pair%%:*} tree=$trees/${pair#*:}
+    if [ -e "$tree/.complete" ]; then
+      stand_in "$tree/usr/lib/jvm/java-$version-openjdk-arm64/bin/java" "$work/jdk-$version/bin/java" "$tree"
+      matrix+=(--jdk "$version=$work/jdk-$version")
+    else
+      matrix+=(--missing "$version")
+      skip "JDK $version: no tree at $tree; run tests/e2e/fetch_trees.sh ${pair#*:}"
+    fi
+  done
+  # A sample takes ten times as long as on a core: at the usual rate the program would hardly get on.
+  check "JDKs, collectors, modes" python3 tests/e2e/matrix.py --short --rate 500 --patience 900 --agent "$theirs/recorder/libheaprec.so" \
+    --command "$own/tools/heaprec" --classes "$own/tests/e2e/programs.jar" --agent-options ,native=on,live=on,exceptions=on \
+    --commit "$(git describe --always --dirty 2>/dev/null)" "${matrix[@]}" "${write[@]}"
+  [ ${#write[@]} -gt 0 ] || cat "$work/out"
+}
+
+for part in $parts; do "run_$part"; done
 finish

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Unpacks other Debian releases, each with its own glibc and JDKs, into folders to be entered with chroot.
-# Usage: fetch_trees.sh [bullseye] [sid] [aarch64] [aarch64-bullseye] [aarch64-trixie]
+# Usage: fetch_trees.sh [bullseye] [sid] [aarch64] [aarch64-bullseye] [aarch64-trixie] [aarch64-sid]
 #        the first two without arguments; 400 to 600 MB each
 # aarch64 is Debian 12 for arm64: the libraries for --config=aarch64, and JDK 17 to be run by qemu-user. aarch64-bullseye
-# has JDK 11, aarch64-trixie 21 and 25.
+# has JDK 11, aarch64-trixie 21 and 25, aarch64-sid 26, 27 and 28.
 #
 # Folder:  $HEAPREC_TREES, or ~/.cache/heaprec/trees; then <folder>/<release> is a root file system. What is there is kept.
 # Packages come as fetch_jdks.sh gets them; they are unpacked, not configured: no script of theirs runs.
@@ -25,6 +25,7 @@ suites_of() {
     aarch64) echo bookworm bookworm-security ;;
     aarch64-bullseye) echo bullseye ;;
     aarch64-trixie) echo trixie ;;
+    aarch64-sid) echo sid ;;
     *) return 1 ;;
   esac
 }
@@ -34,6 +35,7 @@ packages_of() {
     sid) echo openjdk-17-jdk-headless openjdk-25-jdk-headless ;;
     aarch64-bullseye) echo openjdk-11-jre-headless ;;
     aarch64-trixie) echo openjdk-21-jre-headless openjdk-25-jre-headless ;;
+    aarch64-sid) echo openjdk-26-jre-headless openjdk-27-jre-headless openjdk-28-jre-headless ;;
     aarch64) echo openjdk-17-jre-headless catch2 "${archives[@]}" ;;
   esac
 }

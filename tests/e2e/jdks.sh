@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Every JDK x collector x mode: docs/jdks.md says what is asked of each.
-# Usage: tests/e2e/jdks.sh [--short] [--cached] [--suite] [--jobs=N] [--write] [8|11|17|21|25|26|27|28]...
+# Usage: tests/e2e/jdks.sh [--short] [--cached] [--suite] [--jobs=N] [--write] [--require-all] [8|11|17|21|25|26|27|28]...
 #
 # --short   every collector and mode once instead of all pairs: about 20 s a JDK
 # --cached  fetches nothing: what is not in the folder of JDKs is skipped, and counted
 # --suite   the tests that start JVMs too, on each JDK from 11 on: two minutes each
 # --write   the tables go into docs/jdks.md, with commit and date, instead of to stdout
+# --require-all  what is skipped is a failure
 # The folder of JDKs is $HEAPREC_JDKS or ~/.cache/heaprec/jdks (tests/e2e/fetch_jdks.sh); 17 is $JAVA_HOME or Debian's. $BAZEL: the
 # command for Bazel, with startup options.
 set -uo pipefail
@@ -17,13 +18,13 @@ fetch=true suite=false jobs=1
 arguments=() versions=()
 for argument in "$@"; do
   case $argument in
-    --short) arguments+=(--short) ;;
+    --short | --require-all) arguments+=("$argument") ;;
     --cached) fetch=false ;;
     --suite) suite=true ;;
     --jobs=*) jobs=${argument#*=} ;;
     --write) arguments+=(--out docs/jdks.md) ;;
     8 | 11 | 17 | 21 | 25 | 26 | 27 | 28) versions+=("$argument") ;;
-    *) sed -n '3,10s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+    *) sed -n '3,11s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
   esac
 done
 [ ${#versions[@]} -gt 0 ] || versions=(8 11 17 21 25 26 27 28)

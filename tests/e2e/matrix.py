@@ -47,16 +47,19 @@ ALWAYS = ["-XX:+UnlockExperimentalVMOptions", "-Xmx400m"]
 # TLAB where it has none.
 REUSED_MEMORY = {"MALLOC_ARENA_MAX": "1"}
 RATE = 4000
-# Agent options of a mode. An unknown JDK is in that mode by itself.
+# Agent options of a mode.
 AGENT_OPTIONS = {"portable": ",source=portable"}
-FIRST_UNKNOWN = 28
 PATIENCE = 120  # seconds by default; a cell takes 1 to 11, the machine's load being 2 to 20
 
 Cell = collections.namedtuple("Cell", "version home collector mode")
 
 
-class Skipped(Exception):
+class Absent(Exception):
     """The JVM has no such mode."""
+
+
+class Skipped(Exception):
+    """Cannot be tested on this machine."""
 
 
 class NeverEnded(Exception):
@@ -74,7 +77,7 @@ def cells_of(version, home, short):
 
 def flags_of(cell):
     if cell.mode == "virtual threads" and cell.version < 21:
-        raise Skipped("virtual threads: from JDK 21 on")
+        raise Absent("virtual threads: from JDK 21 on")
     return ALWAYS + [f"-XX:+Use{cell.collector}GC"] + MODES[cell.mode]
 
 
@@ -104,16 +107,15 @@ def run_cell(cell, options):
         truth, recording = f"{folder}/truth", f"{folder}/rec.hrec"
         without = run_java(cell, flags, options, truth)
         if without[0] != 0:
-            reason = re.search(r"(Unrecognized VM option|not supported|Error: )[^\n]*", without[1] + without[2])
-            raise Skipped(reason.group(0) if reason else f"{' '.join(flags)}: does not start")
+            reason = re.search(r"(Unrecognized VM option|not supported)[^\n]*", without[1] + without[2])
+            raise Absent(reason.group(0)) if reason else Skipped(f"{' '.join(flags)}: does not start: {without[2][-200:]!r}")
         agent = f"-agentpath:{options.agent}=file={recording},rate={options.rate}{AGENT_OPTIONS.get(cell.mode, '')}{options.agent_options}"
         within = run_java(cell, [agent, *flags], options, truth)
         if not os.path.exists(recording):
             return Result(cell, "none", 0, "-", "-", "-", "-", f"no recording; exit {within[0]}: {within[2][-300:]!r}")
         summary = run_heaprec(options, "summary", "--json", recording)
         printed = run_heaprec(options, "print", "--json", recording)
-        portable = cell.mode == "portable" or cell.version >= FIRST_UNKNOWN
-        return judge(cell, without, within, read_truth(truth), summary, printed, portable)
+        return judge(cell, without, within, read_truth(truth), summary, printed, cell.mode == "portable")
 
 
 def run_refusal(version, home, options):
@@ -131,7 +133,7 @@ def run_refusal(version, home, options):
 
 
 def attempt(cell, options):
-    """A Result, or why there is none."""
+    """A Result, or the exception that says why there is none."""
     began = time.monotonic()
     try:
         result = run_cell(cell, options)
@@ -141,8 +143,8 @@ def attempt(cell, options):
             result = result._replace(verdict=f"{result.verdict}, at the second attempt; the first: {first}")
         print(f"{cell.version} {name_of(cell)}: {result.verdict} ({time.monotonic() - began:.0f} s)", file=sys.stderr)
         return result
-    except Skipped as skipped:
-        return f"JDK {cell.version} {skipped}"
+    except (Absent, Skipped) as reason:
+        return reason
     except (NeverEnded, subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
         print(f"{cell.version} {name_of(cell)}: {error}", file=sys.stderr)
         return Result(cell, "?", 0, "-", "-", "-", "-", f"{type(error).__name__}: {error}")
@@ -160,18 +162,23 @@ def table(results):
     return "\n".join(lines)
 
 
-def closing(results, skipped):
+def closing(results, absent, skipped):
     """The last line: what was not tried, by reason."""
-    reasons = collections.Counter(re.sub(r"^JDK \d+ ", "", reason) for reason in skipped)
-    text = "; ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
+    def counted(word, reasons):
+        by_reason = collections.Counter(map(str, reasons))
+        text = "; ".join(f"{count} x {reason}" for reason, count in sorted(by_reason.items()))
+        return f"; {word} {len(reasons)}{': ' + text if text else ''}"
+
     good = sum(r.verdict.startswith("ok") for r in results)
-    return textwrap.fill(f"{len(results)} cells, {good} ok; skipped {len(skipped)}{': ' + text if text else ''}", 118)
+    text = f"{len(results)} cells, {good} ok{counted('not in that JDK', absent)}{counted('skipped', skipped)}"
+    return textwrap.fill(text, 118, break_on_hyphens=False)
 
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jdk", action="append", default=[], metavar="VERSION=JAVA_HOME", help="repeatable")
     parser.add_argument("--missing", action="append", default=[], metavar="VERSION", help="a JDK that is not there: counted as skipped")
+    parser.add_argument("--require-all", action="store_true", help="what is skipped is a failure")
     parser.add_argument("--agent", required=True)
     parser.add_argument("--command", required=True)
     parser.add_argument("--classes", required=True, help="class path of e2e.Matrix")
@@ -207,18 +214,20 @@ def main(argv):
     cells = [cell for version, home in jdks if version > 8 for cell in cells_of(version, home, options.short)
              if options.only in f"{cell.version} {name_of(cell)}"]
     results = [run_refusal(version, home, options) for version, home in jdks if version <= 8]
-    skipped = [f"JDK {version} JDK {version} is not there" for version in options.missing]
+    absent, skipped = [], [Skipped(f"JDK {version} is not there") for version in options.missing]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for outcome in pool.map(lambda cell: attempt(cell, options), cells):
-            (skipped if isinstance(outcome, str) else results).append(outcome)
-    last = closing(results, skipped)
-    text = f"Commit {options.commit}, {datetime.date.today()}.\n\n{table(results)}\n\n" + "".join(f"{line}\n\n" for line in options.suite) + last
+            (absent if isinstance(outcome, Absent) else skipped if isinstance(outcome, Skipped) else results).append(outcome)
+    last = closing(results, absent, skipped)
+    not_tested = [Result(Cell(version, "", "", ""), "-", "-", "-", "-", "-", "-", "not tested") for version in options.missing]
+    text = (f"Commit {options.commit}, {datetime.date.today()}.\n\n{table(results + not_tested)}\n\n"
+            + "".join(f"{line}\n\n" for line in options.suite) + last)
     if options.out:
         write(options, text)
     else:
         print(text)
     print(last, file=sys.stderr)
-    return 0 if all(r.verdict.startswith("ok") for r in results) else 1
+    return 0 if all(r.verdict.startswith("ok") for r in results) and not (options.require_all and skipped) else 1
 
 
 if __name__ == "__main__":

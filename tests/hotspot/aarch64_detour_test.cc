@@ -121,7 +121,7 @@ TEST_CASE("An entry that cannot be moved is refused, and stays as it was") {
     std::atomic<int64_t> count{0};
     const auto detour = Prepare(target);
     REQUIRE(!detour.ok());
-    CHECK(detour.error().message.find("the function's first instruction, 0x") == 0);
+    CHECK(detour.error().message.find("the function starts with 0x") == 0);
     CHECK(target(&count, 7) == 7);
     CHECK(count == 1);
   }

@@ -38,7 +38,7 @@ TEST_CASE("What a compiler begins a function with can be moved") {
 }
 
 TEST_CASE("An obstacle is told with its instruction") {
-  CHECK(ObstacleToMove(0x94000000) == "the function's first instruction, 0x94000000, is a branch");
+  CHECK(ObstacleToMove(0x94000000) == "the function starts with 0x94000000, which is a branch");
 }
 
 TEST_CASE("Landing pads are left where they are, and what they sign is authenticated") {

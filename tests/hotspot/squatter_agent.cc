@@ -1,6 +1,6 @@
 // Another agent in the same JVM, there before us and in our way. Options, joined by '+':
 //   jump        AllocTracer's functions start with a jump of its own
-//   int3        they start with a breakpoint, as a debugger sets it
+//   int3        they start with a breakpoint, as a debugger sets it (x86-64)
 //   vtables     the allocators' vtables lead to it
 //   capability  it holds the capability to sample objects
 // At the JVM's end it says how often it was called: "squatter: N".
@@ -17,11 +17,14 @@
 #include <string>
 
 #include "recorder/arch/detour.h"
-#include "recorder/arch/x86_64/prologue.h"
-#include "recorder/arch/x86_64/trap.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vtable_slots.h"
+
+#if defined(__x86_64__)
+#include "recorder/arch/x86_64/prologue.h"
+#include "recorder/arch/x86_64/trap.h"
+#endif
 
 namespace {
 
@@ -45,6 +48,7 @@ const void* Address(To function) {
   return reinterpret_cast<const void*>(function);
 }
 
+#if defined(__x86_64__)
 // As a debugger would: through the kernel, whatever the page's protection.
 bool SetBreakpoint(uintptr_t function, const void* original) {
   const std::span code(reinterpret_cast<const uint8_t*>(function), 16);  // NOLINT(performance-no-int-to-ptr)
@@ -56,6 +60,9 @@ bool SetBreakpoint(uintptr_t function, const void* original) {
   close(memory);
   return written;
 }
+#else
+bool SetBreakpoint(uintptr_t /*function*/, const void* /*original*/) { return false; }
+#endif
 
 bool TakeTracer(uintptr_t function, size_t index, const void* replacement, bool breakpoint) {
   auto prepared = Detour::Prepare(function, replacement);

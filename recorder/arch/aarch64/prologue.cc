@@ -55,7 +55,7 @@ std::string ObstacleToMove(uint32_t instruction) {
     if ((instruction & group.mask) != group.value) continue;
     char word[16];
     std::snprintf(word, sizeof word, "0x%08x", instruction);
-    return std::string("the function's first instruction, ") + word + ", " + group.what;
+    return std::string("the function starts with ") + word + ", which " + group.what;
   }
   return {};
 }
