@@ -19,7 +19,7 @@ require_all=false write=() parts=""
 for argument in "$@"; do
   case $argument in
     --require-all) require_all=true ;;
-    --write) write=(--out docs/jdks.md --mark "table of aarch64") ;;
+    --write) write=(--out docs/jdks.md --mark "table of aarch64" --figure "aarch64 (qemu)") ;;
     tests | matrix) parts+=" $argument" ;;
     *) sed -n '3,11s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
   esac

@@ -189,6 +189,7 @@ def parse(argv):
     parser.add_argument("--out", help="a Markdown file: what is between its marks is replaced")
     parser.add_argument("--rate", type=int, default=RATE, help="samples per second")
     parser.add_argument("--mark", default="table", help="names the marks in that file")
+    parser.add_argument("--figure", default="x86-64", help="with --out: names the figure of bench/results/jdks.json")
     parser.add_argument("--patience", type=int, default=PATIENCE, help="seconds that a JVM may take")
     parser.add_argument("--under", type=str.split, default=[], metavar="COMMAND", help="starts the JVMs, for instance `refuse membarrier`")
     parser.add_argument("--suite", action="append", default=[], metavar="LINE", help="what the tests said on a JDK, for the file")
@@ -208,6 +209,18 @@ def write(options, text):
         f.write(before + start + text + "\n" + end + after)
 
 
+def store(options, results, absent, skipped):
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench"))
+    import record
+    bad = [f"{r.cell.version} {name_of(r.cell)}: {r.verdict}" for r in results if not r.verdict.startswith("ok")]
+    reasons = bad + [str(reason) for reason in skipped]
+    command = "tests/e2e/aarch64.sh --write" if "aarch64" in options.figure else "tests/e2e/jdks.sh --write"
+    record.record("jdks", f"jdks.{options.figure}", figure=f"Cells that are ok, {options.figure}", area="JDKs",
+                  goal=len(results) + len(skipped), value=len(results) - len(bad), unit="cells", reached=not reasons, skipped=len(skipped),
+                  absent=len(absent), built_at=options.commit, command=command,
+                  notes="docs/jdks.md", **({"reason": "; ".join(reasons)} if reasons else {}))
+
+
 def main(argv):
     options = parse(argv)
     jdks = [(int(version), home) for version, _, home in (jdk.partition("=") for jdk in options.jdk)]
@@ -224,6 +237,7 @@ def main(argv):
             + "".join(f"{line}\n\n" for line in options.suite) + last)
     if options.out:
         write(options, text)
+        store(options, results, absent, skipped)
     else:
         print(text)
     print(last, file=sys.stderr)
