@@ -3,6 +3,7 @@
 # Usage: tests/e2e/aarch64.sh [--require-all] [--write] [tests] [matrix]
 #
 # tests          our end-to-end tests; matrix: JDKs, collectors and modes. Both without arguments
+# --jobs=N       JVMs of the matrix at the same time
 # --require-all  a check that is skipped is a failure
 # --write        the table goes into docs/jdks.md, with commit and date, instead of to stdout
 # Needs g++-aarch64-linux-gnu, qemu-user and the trees of tests/e2e/fetch_trees.sh aarch64 aarch64-bullseye
@@ -15,13 +16,14 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
-require_all=false write=() parts=""
+require_all=false write=() parts="" jobs=1
 for argument in "$@"; do
   case $argument in
     --require-all) require_all=true ;;
     --write) write=(--out docs/jdks.md --mark "table of aarch64" --figure "aarch64 (qemu)") ;;
+    --jobs=*) jobs=${argument#*=} ;;
     tests | matrix) parts+=" $argument" ;;
-    *) sed -n '3,11s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+    *) sed -n '3,12s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
   esac
 done
 parts=${parts:- tests matrix}
@@ -149,7 +151,7 @@ run_tests() {
 }
 
 run_matrix() {
-  local pair version tree matrix=()
+  local pair version tree commit matrix=()
   for pair in 11:aarch64-bullseye 17:aarch64 21:aarch64-trixie 25:aarch64-trixie 26:aarch64-sid 27:aarch64-sid \
     28:aarch64-sid; do
     version=${pair%%:*} tree=$trees/${pair#*:}
@@ -161,10 +163,13 @@ run_matrix() {
       skip "JDK $version: no tree at $tree; run tests/e2e/fetch_trees.sh ${pair#*:}"
     fi
   done
+  # It may take an hour or more: what is done is kept for the next run of the same commit.
+  commit=$(git describe --always --dirty 2>/dev/null)
+  [[ $commit == *-dirty ]] || matrix+=(--journal "$trees/matrix-$commit.jsonl")
   # A sample takes ten times as long as on a core: at the usual rate the program would hardly get on.
   check "JDKs, collectors, modes" python3 tests/e2e/matrix.py --short --rate 500 --patience 900 --agent "$theirs/recorder/libheaprec.so" \
     --command "$own/tools/heaprec" --classes "$own/tests/e2e/programs.jar" --agent-options ,native=on,live=on,exceptions=on \
-    --commit "$(git describe --always --dirty 2>/dev/null)" "${matrix[@]}" "${write[@]}"
+    --commit "$commit" --jobs "$jobs" "${matrix[@]}" "${write[@]}"
   [ ${#write[@]} -gt 0 ] || cat "$work/out"
 }
 

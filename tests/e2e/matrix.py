@@ -150,6 +150,28 @@ def attempt(cell, options):
         return Result(cell, "?", 0, "-", "-", "-", "-", f"{type(error).__name__}: {error}")
 
 
+def journal_of(options):
+    """{version, collector, mode: what attempt said} of an earlier run that did not come to its end."""
+    if not options.journal or not os.path.exists(options.journal):
+        return {}
+    with open(options.journal) as lines:
+        entries = [json.loads(line) for line in lines]
+    return {tuple(entry["cell"]): Absent(entry["absent"]) if "absent" in entry else entry["result"] for entry in entries}
+
+
+def attempt_once(cell, options, journal):
+    """As attempt, but for a cell of which the journal has it."""
+    key = (cell.version, cell.collector, cell.mode)
+    if key in journal:
+        return journal[key] if isinstance(journal[key], Absent) else Result(cell, *journal[key])
+    outcome = attempt(cell, options)
+    if options.journal and (isinstance(outcome, Absent) or isinstance(outcome, Result) and outcome.verdict.startswith("ok")):
+        said = {"absent": str(outcome)} if isinstance(outcome, Absent) else {"result": outcome[1:]}
+        with open(options.journal, "a") as file:
+            file.write(json.dumps({"cell": key, **said}) + "\n")
+    return outcome
+
+
 def name_of(cell):
     return " ".join(part for part in (cell.collector, cell.mode) if part)
 
@@ -183,6 +205,7 @@ def parse(argv):
     parser.add_argument("--command", required=True)
     parser.add_argument("--classes", required=True, help="class path of e2e.Matrix")
     parser.add_argument("--short", action="store_true", help="every collector and mode once, a third of the work")
+    parser.add_argument("--journal", help="a file of cells that are done: one that is in it is not run again")
     parser.add_argument("--only", default="", metavar="TEXT", help="cells whose version and name hold it")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--agent-options", default="", help="more of them, with a leading comma")
@@ -227,9 +250,10 @@ def main(argv):
     cells = [cell for version, home in jdks if version > 8 for cell in cells_of(version, home, options.short)
              if options.only in f"{cell.version} {name_of(cell)}"]
     results = [run_refusal(version, home, options) for version, home in jdks if version <= 8]
+    journal = journal_of(options)
     absent, skipped = [], [Skipped(f"JDK {version} is not there") for version in options.missing]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for outcome in pool.map(lambda cell: attempt(cell, options), cells):
+        for outcome in pool.map(lambda cell: attempt_once(cell, options, journal), cells):
             (absent if isinstance(outcome, Absent) else skipped if isinstance(outcome, Skipped) else results).append(outcome)
     last = closing(results, absent, skipped)
     not_tested = [Result(Cell(version, "", "", ""), "-", "-", "-", "-", "-", "-", "not tested") for version in options.missing]

@@ -232,7 +232,7 @@ TEST_CASE("A JDK whose rules are not known has the conservative row, by which no
     CHECK_FALSE(StackWalker::Resolve(structs, Names::OfJvmti(nullptr), rules).ok());
     CHECK_FALSE(AllocatesInline(structs, rules));
   }
-  for (const int major : {11, 17, 21, 25, 26, 27}) CHECK(JdkRules::For(major).jdk == major);
+  for (const int major : {11, 17, 21, 25, 26, 27, 28}) CHECK(JdkRules::For(major).jdk == major);
 }
 
 TEST_CASE("A thread of an unknown JVM is words of our own, whose bytes are estimated") {
