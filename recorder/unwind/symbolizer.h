@@ -7,13 +7,12 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "format/elf/elf_functions.h"
 #include "format/ring/ring_layout.h"
-#include "recorder/unwind/elf_functions.h"
 
 namespace heaprec::native {
 
@@ -43,7 +42,7 @@ class Symbolizer {
   CodeLocation Find(uintptr_t return_address);
 
   std::vector<Library> libraries_, before_;
-  std::map<std::string, std::unique_ptr<ElfFunctionIndex>> tables_;  // by path and build id
+  std::map<std::string, format::ElfFunctions> tables_;  // by path and build id
   std::unordered_map<uintptr_t, CodeLocation> known_;
 };
 
