@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "format/native/native_frames.h"
 #include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/open_elf.h"
 #include "recorder/unwind/readable.h"

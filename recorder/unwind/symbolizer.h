@@ -12,16 +12,12 @@
 #include <vector>
 
 #include "format/elf/elf_functions.h"
+#include "format/native/native_frames.h"
 #include "format/ring/ring_layout.h"
 
 namespace heaprec::native {
 
-struct CodeLocation {
-  std::string module;    // "libc.so.6"; empty: in none
-  std::string function;  // demangled, without its parameters; "0x1234" where there is no symbol
-  std::string build_id;  // hexadecimal; empty: none
-  uint32_t offset = 0;   // in the function; 0 without a symbol
-};
+using format::CodeLocation;
 
 class Symbolizer {
  public:

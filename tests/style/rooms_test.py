@@ -63,7 +63,7 @@ def in_order(table):
 def main():
     table = rooms()
     in_order(table)
-    assert len(table) == 33, f"the table of rooms has {len(table)} rows that can be read"
+    assert len(table) == 34, f"the table of rooms has {len(table)} rows that can be read"
     found = list(violations(table))
     print("\n".join(found) or "every include obeys docs/architecture.md")
     return 1 if found else 0
