@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "format/elf/elf_functions.h"
+
 namespace heaprec::format {
 namespace {
 
@@ -27,12 +29,8 @@ std::string SmallElf() {
   const std::string note("\4\0\0\0\2\0\0\0\3\0\0\0GNU\0\xab\xcd\0\0", 20);
   const std::string link("libjvm.debug\0\0\0\0\1\2\3\4", 20);
   Elf64_Sym symbols[3] = {};
-  symbols[1].st_name = 1;
-  symbols[1].st_value = 0x1000;
-  symbols[1].st_shndx = 1;
-  symbols[2].st_name = 7;
-  symbols[2].st_value = 0x2000;
-  symbols[2].st_shndx = 1;
+  symbols[1] = {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x1000, 0x1000};
+  symbols[2] = {7, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x1800, 0x10};
   Elf64_Shdr sections[6] = {};
   std::string body(sizeof(Elf64_Ehdr), '\0');
   const auto add = [&body, &sections](int index, uint32_t type, uint32_t name, const std::string& bytes) {
@@ -81,7 +79,20 @@ TEST_CASE("Build id, debug link and symbols of a small file are read") {
   REQUIRE(symbols->entries.size() == 3);
   CHECK(symbols->Name(symbols->entries[1]) == "first");
   CHECK(symbols->Name(symbols->entries[2]) == "second");
-  CHECK(symbols->entries[2].st_value == 0x2000);
+  CHECK(symbols->entries[2].st_value == 0x1800);
+}
+
+TEST_CASE("A function is found behind one that lies in it") {
+  const ElfFunctions functions("", "abcd", [](const std::string&) { return Opened(SmallElf()); });
+  const auto is = [&](uint64_t address, const std::string& symbol, uint32_t offset) {
+    const ElfFunctions::Function function = functions.At(address);
+    return function.symbol == symbol && function.offset == offset;
+  };
+  CHECK(is(0xfff, "", 0));
+  CHECK(is(0x17ff, "first", 0x7ff));
+  CHECK(is(0x180f, "second", 0xf));
+  CHECK(is(0x1810, "first", 0x810));
+  CHECK(is(0x2000, "", 0));
 }
 
 TEST_CASE("A file cut anywhere is an error or has fewer symbols, never more") {

@@ -3,7 +3,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
 
 #include "format/elf/elf_functions.h"
 
@@ -41,6 +43,16 @@ TEST_CASE("Functions of a file that is not the one which was loaded are not told
   CHECK(ElfFunctions(kProgram, "fedcba9876543210", OpenElf).At(AddressInFile() + 1).symbol.empty());
   CHECK(ElfFunctions("/proc/self/status", "", OpenElf).At(AddressInFile() + 1).symbol.empty());
   CHECK(ElfFunctions("/nowhere", kBuildId, OpenElf).At(AddressInFile() + 1).symbol.empty());
+}
+
+TEST_CASE("A program tells its interpreter, its machine and the libraries that it needs") {
+  const auto program = OpenElf(kProgram);
+  REQUIRE(program.ok());
+  CHECK(program->HasSegment(PT_INTERP));
+  CHECK_FALSE(program->HasSegment(PT_SHLIB));
+  CHECK(program->machine() != EM_NONE);
+  CHECK(std::ranges::count(program->Needed(), "libc.so.6") == 1);
+  CHECK(program->BuildId() == kBuildId);
 }
 
 TEST_CASE("What is no regular file is not read") {
