@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib build-essential
-  libfmt-dev libzstd-dev libxxhash-dev libcli11-dev nlohmann-json3-dev libcapstone-dev zlib1g-dev libre2-dev libelf-dev
+  libfmt-dev libzstd-dev libxxhash-dev libcli11-dev nlohmann-json3-dev libcapstone-dev zlib1g-dev libre2-dev
   libncurses-dev openjdk-17-jdk-headless zstd binutils python3
 )
 # The demo shows a real program's recording. The other commands need more libraries; the tests ask programs that others

@@ -40,7 +40,6 @@ THIRD_PARTY = {
     "cli11": "libcli11-dev",
     "crypto": "libssl-dev",
     "dygraphs": "libjs-dygraphs",
-    "elf": "libelf-dev",
     "fmt": "libfmt-dev",
     "json": "nlohmann-json3-dev",
     "ncurses": "libncurses-dev",

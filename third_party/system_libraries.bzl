@@ -10,8 +10,8 @@ def _system_library(name, files, build):
     )
 
 def system_libraries():
-    """Declares @fmt, @zstd, @xxhash, @catch2, @cli11, @json, @capstone, @crypto, @ssl, @sqlite, @zlib, @protozero, @re2, @elf, @ncurses, @dygraphs @jvmti and @arm64."""
-    for library in ["fmt", "zstd", "xxhash", "catch2", "cli11", "json", "capstone", "crypto", "ssl", "sqlite", "zlib", "protozero", "re2", "elf", "ncurses"]:
+    """Declares @fmt, @zstd, @xxhash, @catch2, @cli11, @json, @capstone, @crypto, @ssl, @sqlite, @zlib, @protozero, @re2, @ncurses, @dygraphs @jvmti and @arm64."""
+    for library in ["fmt", "zstd", "xxhash", "catch2", "cli11", "json", "capstone", "crypto", "ssl", "sqlite", "zlib", "protozero", "re2", "ncurses"]:
         _system_library(library, "/usr", library)
     _system_library("dygraphs", "/usr/share/javascript/dygraphs", "dygraphs")
     _system_library("jvmti", "/usr/lib/jvm/java-17-openjdk-amd64", "jvmti")
@@ -19,7 +19,6 @@ def system_libraries():
         name = "arm64",
         names = [
             "libcrypto.a",
-            "libelf.a",
             "libncursesw.a",
             "libre2.a",
             "libsqlite3.a",

@@ -23,12 +23,9 @@ uint64_t HashOf(const StackFrame& frame) {
 // The index of `entry` in `entries`, to which it is added if it is not there.
 template <typename Entry>
 Index Intern(const Entry& entry, std::vector<Entry>* entries, IndexTable* table) {
-  const Index known = table->Find(HashOf(entry), [&](Index index) { return (*entries)[index] == entry; });
-  if (known != kNone) return known;
-  const auto index = static_cast<Index>(entries->size());
-  entries->push_back(entry);
-  table->Add(index, [&](Index at) { return HashOf((*entries)[at]); });
-  return index;
+  return table->FindOrAdd(
+      HashOf(entry), [&](Index index) { return (*entries)[index] == entry; }, entries->size(),
+      [&] { entries->push_back(entry); }, [&](Index index) { return HashOf((*entries)[index]); });
 }
 
 template <typename Entry>
@@ -45,13 +42,13 @@ std::string_view ChunkNames::Text(Index text) const {
 
 Index ChunkNames::InternText(std::string_view text) {
   text = text.substr(0, kMaxStringBytes);
-  const Index known = text_table_.Find(HashOf(text), [&](Index index) { return Text(index) == text; });
-  if (known != kNone) return known;
-  const auto index = static_cast<Index>(text_ends_.size());
-  all_texts_ += text;
-  text_ends_.push_back(static_cast<uint32_t>(all_texts_.size()));
-  text_table_.Add(index, [this](Index at) { return HashOf(Text(at)); });
-  return index;
+  const auto append = [&] {
+    all_texts_ += text;
+    text_ends_.push_back(static_cast<uint32_t>(all_texts_.size()));
+  };
+  return text_table_.FindOrAdd(
+      HashOf(text), [&](Index index) { return Text(index) == text; }, text_ends_.size(), append,
+      [this](Index index) { return HashOf(Text(index)); });
 }
 
 Index ChunkNames::InternClass(std::string_view name) { return Intern(InternText(name), &classes_, &class_table_); }

@@ -30,6 +30,16 @@ class IndexTable {
     }
   }
 
+  // The same, but if there is none append() adds it: to entries of which there are `size`.
+  template <typename IsSame, typename Append, typename HashOf>
+  Index FindOrAdd(uint64_t hash, const IsSame& is_same, size_t size, const Append& append, const HashOf& hash_of) {
+    const Index known = Find(hash, is_same);
+    if (known != kNone) return known;
+    append();
+    Add(static_cast<Index>(size), hash_of);
+    return static_cast<Index>(size);
+  }
+
   // The next entry: indices are added from 0, one by one. hash_of(index) gives the hash of each so far.
   template <typename HashOf>
   void Add(Index index, const HashOf& hash_of) {

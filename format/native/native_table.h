@@ -3,7 +3,7 @@
 //
 // Header, sites, modules, chunks. A chunk is the sums of one thread for kNativeShardSites sites in a row: one thread at
 // a time adds to it, without locked instructions; those of a site in all chunks together are what is told of it. Little
-// endian, x86-64.
+// endian.
 //
 // who writes what             threads                                reader (beside it, or when the process is dead)
 //   NativeSite.depth          release, once, behind all else         acquire; 0: not there yet

@@ -1,7 +1,7 @@
 // The shared ring: bytes that the agent publishes and that a reader salvages after a kill.
 //
 // One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes, then the RingModules if there are any.
-// Little endian, x86-64; atomics are lock-free and address-free. A lane is a byte ring of records with ONE writer at a
+// Little endian; atomics are lock-free and address-free. A lane is a byte ring of records with ONE writer at a
 // time (lease) and one consumer (the drain). Positions are monotonic byte counts; the byte of position p lies at p %
 // lane_bytes. Records: ring_records.h.
 //

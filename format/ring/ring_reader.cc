@@ -243,9 +243,20 @@ Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position
   return position;
 }
 
+uint64_t SinceStart(uint64_t monotonic_ns, uint64_t start_monotonic_ns) {
+  return monotonic_ns > start_monotonic_ns ? monotonic_ns - start_monotonic_ns : 0;
+}
+
 uint64_t TimeOf(const SampleRecord& record, uint64_t start_monotonic_ns, uint64_t not_before_ns) {
-  const uint64_t time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
-  return std::max(time_ns, not_before_ns) / kTickNs * kTickNs;
+  return std::max(SinceStart(record.monotonic_ns, start_monotonic_ns), not_before_ns) / kTickNs * kTickNs;
+}
+
+Window WindowOf(const WindowRecord& record, uint64_t start_monotonic_ns) {
+  return {record.id, SinceStart(record.start_monotonic_ns, start_monotonic_ns), record.lambda};
+}
+
+Thread ThreadOf(const ThreadRecord& record, std::string_view name) {
+  return {record.java_tid, record.os_tid, record.is_virtual != 0, std::string(name)};
 }
 
 Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t time_ns, double weight) {
@@ -266,7 +277,7 @@ Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t t
 ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
   ProcessState state;
   state.id = record.id;
-  state.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
+  state.time_ns = SinceStart(record.monotonic_ns, start_monotonic_ns);
   state.kind = static_cast<ProcessStateKind>(record.kind);
   state.used = record.used;
   state.committed = record.committed;
@@ -282,7 +293,7 @@ ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
 LifecycleEvent LifecycleOf(const DeathRecord& record, uint64_t start_monotonic_ns) {
   LifecycleEvent lifecycle;
   lifecycle.sample = record.sample;
-  lifecycle.time_ns = record.monotonic_ns > start_monotonic_ns ? record.monotonic_ns - start_monotonic_ns : 0;
+  lifecycle.time_ns = SinceStart(record.monotonic_ns, start_monotonic_ns);
   lifecycle.kind = LifecycleKind::kDied;
   lifecycle.stream = StreamOfId(record.sample);
   if (lifecycle.stream != Stream::kMapping) {

@@ -71,10 +71,13 @@ struct SampleNames {
   Index class_id = kNone, thread = kNone, stack = kNone;
 };
 
-// As the recording has it; `start_monotonic_ns`: of the recording.
+// Records as a recording has them; `start_monotonic_ns`: of the recording. Drain and salvager both call these.
+uint64_t SinceStart(uint64_t monotonic_ns, uint64_t start_monotonic_ns);
 // In whole ticks: a salvager that counts the file's samples then counts what the drain counted.
 uint64_t TimeOf(const SampleRecord& record, uint64_t start_monotonic_ns, uint64_t not_before_ns);
 Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t time_ns, double weight);
+Window WindowOf(const WindowRecord& record, uint64_t start_monotonic_ns);
+Thread ThreadOf(const ThreadRecord& record, std::string_view name);
 ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns);
 LifecycleEvent LifecycleOf(const DeathRecord& record, uint64_t start_monotonic_ns);
 CensusCounters CountersOf(const RingCensus& census);

@@ -48,12 +48,15 @@ class Detour {
   static constexpr size_t kMaxJumpSize = 5;  // x86-64: jmp rel32; aarch64: B, four bytes
 
   Detour() = default;
+  // Each machine's own, below a folder of its name. Of the target `readable` bytes can be read. On failure a page that
+  // thunk_ leads to is unmapped by the caller.
+  format::Result<std::monostate> BuildThunk(uintptr_t target, size_t readable, const void* replacement);
   format::Result<std::monostate> Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile,
                                          GracePeriod grace);
 
   uintptr_t site_ = 0;  // where the jump is written: the target, or behind its landing pad (endbr64, BTI, PACIASP)
   int protection_ = 0;  // of the site's pages, as they were
-  const void* entry_ = nullptr;  // in the thunk: leads to the replacement
+  uint8_t* thunk_ = nullptr;  // a page: its first instruction leads to the replacement
   const void* original_ = nullptr;
   uint8_t before_[kMaxJumpSize] = {};
   uint8_t jump_[kMaxJumpSize] = {};

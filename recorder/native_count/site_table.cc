@@ -1,6 +1,5 @@
 #include "recorder/native_count/site_table.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -17,6 +16,7 @@
 #include <cstring>
 #include <new>
 
+#include "format/elf/build_id.h"
 #include "recorder/buffer/locked_file.h"
 #include "recorder/buffer/write_signals.h"
 #include "recorder/unwind/module_lookup.h"
@@ -84,20 +84,11 @@ void CopyBuildId(const dl_phdr_info& info, NativeModule* module) {
     if (segment.p_type != PT_NOTE) continue;
     const uintptr_t end = info.dlpi_addr + segment.p_vaddr + segment.p_memsz;
     if (segment.p_memsz == 0 || !IsReadable(info.dlpi_addr + segment.p_vaddr) || !IsReadable(end - 1)) continue;
-    for (uintptr_t at = info.dlpi_addr + segment.p_vaddr; end - at > sizeof(ElfW(Nhdr));) {
-      ElfW(Nhdr) note{};
-      std::memcpy(&note, reinterpret_cast<const void*>(at), sizeof note);
-      const uintptr_t name = at + sizeof note, content = name + ((note.n_namesz + 3U) & ~3U);
-      const uintptr_t next = content + ((note.n_descsz + 3U) & ~3U);
-      if (next > end || next <= at) break;
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-          std::memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0) {
-        module->build_id_bytes = std::min<uint32_t>(note.n_descsz, sizeof module->build_id);
-        std::memcpy(module->build_id, reinterpret_cast<const void*>(content), module->build_id_bytes);
-        return;
-      }
-      at = next;
-    }
+    const auto id = format::BuildIdIn({reinterpret_cast<const char*>(end - segment.p_memsz), segment.p_memsz});
+    if (id.empty()) continue;
+    module->build_id_bytes = static_cast<uint32_t>(std::min(id.size(), sizeof module->build_id));
+    std::memcpy(module->build_id, id.data(), module->build_id_bytes);
+    return;
   }
 }
 

@@ -11,9 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "format/native/native_frames.h"
-#include "recorder/unwind/build_id.h"
 #include "recorder/unwind/module_lookup.h"
+#include "recorder/unwind/open_elf.h"
 #include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
@@ -54,7 +53,7 @@ void Symbolizer::Refresh() {
           }
           const bool is_note = segment.p_type == PT_NOTE && segment.p_memsz > 0;
           if (is_note && library.build_id.empty() && IsReadable(begin) && IsReadable(begin + segment.p_memsz - 1)) {
-            library.build_id = BuildIdIn({reinterpret_cast<const uint8_t*>(begin), segment.p_memsz});
+            library.build_id = format::BuildIdOfNotes({reinterpret_cast<const char*>(begin), segment.p_memsz});
           }
         }
         if (library.path.empty()) library.path = ProgramPath();
@@ -107,10 +106,11 @@ CodeLocation Symbolizer::Find(uintptr_t return_address) {
   const uintptr_t pc = return_address - 1;
   const Library* const library = LibraryOf(pc);
   if (library == nullptr) return {};
-  std::unique_ptr<ElfFunctionIndex>& table = tables_[library->path + '\0' + library->build_id];
-  if (table == nullptr) table = std::make_unique<ElfFunctionIndex>(library->path, library->build_id);
+  const format::ElfFunctions& table =
+      tables_.try_emplace(library->path + '\0' + library->build_id, library->path, library->build_id, OpenElf)
+          .first->second;
   const uint64_t address = pc - library->bias;
-  const ElfFunctionIndex::Function function = table->At(address);
+  const format::ElfFunctions::Function function = table.At(address);
   CodeLocation place{library->path.substr(library->path.rfind('/') + 1), format::DemangledFunction(function.symbol),
                      library->build_id, function.offset};
   if (function.symbol.empty()) place.function = HexOf(address);

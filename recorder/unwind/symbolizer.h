@@ -7,22 +7,17 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "format/elf/elf_functions.h"
+#include "format/native/native_frames.h"
 #include "format/ring/ring_layout.h"
-#include "recorder/unwind/elf_functions.h"
 
 namespace heaprec::native {
 
-struct CodeLocation {
-  std::string module;    // "libc.so.6"; empty: in none
-  std::string function;  // demangled, without its parameters; "0x1234" where there is no symbol
-  std::string build_id;  // hexadecimal; empty: none
-  uint32_t offset = 0;   // in the function; 0 without a symbol
-};
+using format::CodeLocation;
 
 class Symbolizer {
  public:
@@ -43,7 +38,7 @@ class Symbolizer {
   CodeLocation Find(uintptr_t return_address);
 
   std::vector<Library> libraries_, before_;
-  std::map<std::string, std::unique_ptr<ElfFunctionIndex>> tables_;  // by path and build id
+  std::map<std::string, format::ElfFunctions> tables_;  // by path and build id
   std::unordered_map<uintptr_t, CodeLocation> known_;
 };
 

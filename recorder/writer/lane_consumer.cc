@@ -325,11 +325,6 @@ format::SampleNames LaneConsumer::NamesOf(const format::SampleRecord& record) {
           definitions_.Stack(record.stack_key)};
 }
 
-uint64_t LaneConsumer::SinceStart(uint64_t monotonic_ns) const {
-  const uint64_t start = ring_.header().start_monotonic_ns;
-  return monotonic_ns > start ? monotonic_ns - start : 0;
-}
-
 void LaneConsumer::OnClass(uint64_t key, std::string_view name) { definitions_.DefineClass(key, name); }
 
 void LaneConsumer::OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
@@ -343,14 +338,11 @@ void LaneConsumer::OnStack(format::StackKey key, std::span<const format::RingFra
 }
 
 void LaneConsumer::OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) {
-  definitions_.DefineThread(key, {record.java_tid, record.os_tid, record.is_virtual != 0, std::string(name)});
+  definitions_.DefineThread(key, format::ThreadOf(record, name));
 }
 
 void LaneConsumer::OnWindow(const format::WindowRecord& record) {
-  format::Window window;
-  window.id = record.id;
-  window.start_ns = SinceStart(record.start_monotonic_ns);
-  window.lambda = record.lambda;
+  const format::Window window = format::WindowOf(record, ring_.header().start_monotonic_ns);
   auto& known = windows_[format::StreamOfWindow(window.id)];
   known.insert_or_assign(window.id, KnownWindow{window, -1});
   UseWindow(window.id);
@@ -382,7 +374,7 @@ void LaneConsumer::OnDeath(const format::DeathRecord& record, uint32_t lane, uin
 
 void LaneConsumer::OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t,
                             uint64_t) {
-  census_.Add(record, entries, SinceStart(record.monotonic_ns));
+  census_.Add(record, entries, format::SinceStart(record.monotonic_ns, ring_.header().start_monotonic_ns));
 }
 
 void LaneConsumer::OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,

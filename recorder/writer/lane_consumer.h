@@ -164,7 +164,6 @@ class LaneConsumer final : private format::RecordVisitor {
   static std::vector<ClosedSample> BirthsOf(const std::vector<Held>& held, const std::vector<format::Sample>& kept);
   void UseWindow(uint32_t id);
   format::SampleNames NamesOf(const format::SampleRecord& record);
-  uint64_t SinceStart(uint64_t monotonic_ns) const;
 
   buffer::Ring& ring_;
   format::RingView view_;

@@ -16,7 +16,7 @@ folder=${HEAPREC_TREES:-$HOME/.cache/heaprec/trees}
 source "$here/apt_root.sh"
 base=(base-files libc6 libc-bin libgcc-s1 libstdc++6 bash dash coreutils sed grep findutils tar gzip xz-utils dpkg passwd)
 # What the products link statically: third_party/*.BUILD.
-archives=(libelf-dev libncurses-dev libre2-dev libsqlite3-dev libssl-dev libxxhash-dev libzstd-dev zlib1g-dev)
+archives=(libncurses-dev libre2-dev libsqlite3-dev libssl-dev libxxhash-dev libzstd-dev zlib1g-dev)
 
 suites_of() {
   case $1 in

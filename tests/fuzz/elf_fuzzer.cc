@@ -1,14 +1,13 @@
-// Property: whatever an ELF file holds, its build id, debug link, symbols and functions are read within its bounds.
+// Property: whatever an ELF file holds, all that is read of it lies within its bounds.
 #include <elf.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <string_view>
 
-#include "recorder/unwind/elf_file.h"
-#include "recorder/unwind/elf_functions.h"
+#include "format/elf/elf_functions.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
@@ -87,12 +86,21 @@ std::vector<Input> Seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace heaprec::fuzz;  // NOLINT(google-build-using-namespace): its entry
-  static const MemoryFile file;
-  file.Set(std::as_bytes(std::span(bytes, size)));
-  if (const auto elf = heaprec::hotspot::ElfFile::Open(file.path()); elf.ok()) {
+  using heaprec::format::ElfFile;
+  const auto open = [&](const std::string& name) {
+    return ElfFile::Open(name, [=](uint64_t offset, void* out, size_t count) {
+      if (offset > size || count > size - offset) return false;
+      std::memcpy(out, bytes + offset, count);
+      return true;
+    });
+  };
+  if (const auto elf = open("fuzz"); elf.ok()) {
     Require(elf->BuildId().size() <= 2 * size);
     Require(elf->DebugLink().size() <= size);
-    if (const auto symbols = elf->ReadSymtab(); symbols.ok()) {
+    for (const std::string& library : elf->Needed()) Require(library.size() <= size);
+    for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
+      const auto symbols = elf->ReadSymbols(type);
+      if (!symbols.ok()) continue;
       for (const auto& symbol : symbols->entries) {
         const std::string_view name = symbols->Name(symbol);
         Require(name.size() <= symbols->strings.size());
@@ -100,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
       }
     }
   }
-  const heaprec::native::ElfFunctionIndex functions(file.path(), "");
+  const heaprec::format::ElfFunctions functions("fuzz", "", open);
   for (const uint64_t address : {uint64_t{0}, uint64_t{0x1000}, uint64_t{0x103f}, UINT64_MAX}) {
     Require(functions.At(address).symbol.size() <= size);
   }

@@ -27,9 +27,8 @@ sources=(format/*/*.cc tests/format/recordings.cc throttle/*.cc
   tools/control/attach_reply.cc tools/control/perf_data.cc
   tools/fleet/native_block.cc tools/fleet/sql_text.cc tools/fleet/url.cc
   recorder/agent/options/options.cc recorder/agent/options/option_list.cc recorder/agent/options/command.cc recorder/writer/recording_file.cc
-  recorder/buffer/guarded_fd.cc recorder/buffer/write_signals.cc recorder/unwind/elf_file.cc
-  recorder/unwind/build_id.cc recorder/unwind/cfi_interpreter.cc recorder/unwind/elf_functions.cc)
-libraries=(-lzstd -lxxhash -lre2 -lelf)
+  recorder/buffer/guarded_fd.cc recorder/buffer/write_signals.cc recorder/unwind/cfi_interpreter.cc)
+libraries=(-lzstd -lxxhash -lre2)
 mkdir -p "$work"
 
 # One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects compiled with

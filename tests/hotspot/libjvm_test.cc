@@ -28,7 +28,7 @@
 #include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/hotspot/threads/thread_of_env.h"
-#include "recorder/unwind/elf_file.h"
+#include "recorder/unwind/open_elf.h"
 #include "tests/hotspot/jdk.h"
 
 namespace heaprec::hotspot {
@@ -76,7 +76,7 @@ TEST_CASE("Text, base and build id of the loaded libjvm are those of its file") 
   Dl_info info = {};
   REQUIRE(dladdr(function, &info) != 0);
   CHECK(libjvm.base == reinterpret_cast<uintptr_t>(info.dli_fbase));
-  const auto file = ElfFile::Open(libjvm.path);
+  const auto file = native::OpenElf(libjvm.path);
   REQUIRE(file.ok());
   CHECK(libjvm.build_id.size() == 40);
   CHECK(libjvm.build_id == file->BuildId());
@@ -115,7 +115,7 @@ TEST_CASE("A stripped libjvm is an error that names the build id, and a cached d
   libjvm.path = TestFolder() + "/libjvm_stripped.so";
   CopyLibJvm("--strip-all", libjvm.path);
   libjvm.build_id.replace(0, 4, "abcd");
-  REQUIRE(ElfFile::Open(libjvm.path)->BuildId() == libjvm.build_id);
+  REQUIRE(native::OpenElf(libjvm.path)->BuildId() == libjvm.build_id);
   const auto none = SymbolTable::Load(libjvm);
   REQUIRE_FALSE(none.ok());
   CHECK(none.error().message.find(libjvm.build_id) != std::string::npos);

@@ -113,14 +113,13 @@ CallTree::NodeId CallTree::ChildOf(NodeId parent, NamePool::Id name) {
   // A stack that was new brought its frames one after the other: the first child is the next node.
   const NodeId next = parent + 1;
   if (next < nodes_.size() && nodes_[next].parent == parent && nodes_[next].name == name) return next;
-  const NodeId known = children_.Find(HashOf(parent, name), [&](NodeId id) {
-    return id != kRoot && nodes_[id].parent == parent && nodes_[id].name == name;
-  });
-  if (known != format::kNone) return known;
-  const auto id = static_cast<NodeId>(nodes_.size());
-  nodes_.push_back({parent, name, nodes_[parent].depth + 1});
-  children_.Add(id, [this](NodeId of) { return HashOf(of); });
-  return id;
+  const auto is_same = [&](NodeId id) { return id != kRoot && nodes_[id].parent == parent && nodes_[id].name == name; };
+  return children_.FindOrAdd(
+      HashOf(parent, name), is_same, nodes_.size(),
+      [&] {
+        nodes_.push_back({parent, name, nodes_[parent].depth + 1});
+      },
+      [this](NodeId id) { return HashOf(id); });
 }
 
 NamePool::Id CallTree::NameOfFrame(format::Index frame) {

@@ -4,12 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "tools/analysis/generated_names.h"
+#include "tools/text/string_table.h"
 
 namespace heaprec::tools {
 
@@ -23,25 +22,18 @@ class NamePool {
 
   // Ids count up from 0.
   Id Of(std::string_view name) {
-    const auto known = ids_.find(name);
-    if (known != ids_.end()) return known->second;
-    const std::string kept = runs_ == Runs::kOne ? std::string(name) : StripGeneratedSuffix(name);
-    return kept == name ? New(kept) : Of(kept);
+    if (const auto known = names_.Find(name)) return *known;
+    if (runs_ == Runs::kOne) return names_.NumberOf(name);
+    const std::string kept = StripGeneratedSuffix(name);
+    return kept == name ? names_.NumberOf(name) : Of(kept);
   }
   // Valid as long as the pool.
-  const std::string& At(Id id) const { return names_[id]; }
-  size_t size() const { return names_.size(); }
+  const std::string& At(Id id) const { return names_.texts()[id]; }
+  size_t size() const { return names_.texts().size(); }
 
  private:
-  Id New(const std::string& name) {
-    const Id id = static_cast<Id>(names_.size());
-    ids_.emplace(names_.emplace_back(name), id);
-    return id;
-  }
-
   const Runs runs_;
-  std::deque<std::string> names_;  // never moves them
-  std::unordered_map<std::string_view, Id> ids_;
+  StringTable names_;
 };
 
 }  // namespace heaprec::tools

@@ -1,8 +1,6 @@
 #include "tools/control/program_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <gelf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include <string_view>
 
 #include "tools/control/child.h"
+#include "tools/input/open_elf.h"
 
 namespace heaprec::tools {
 namespace {
@@ -48,84 +47,34 @@ std::string InterpreterOf(const std::string& line) {
   return interpreter;
 }
 
-class Program {
- public:
-  explicit Program(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    elf_version(EV_CURRENT);
-    if (descriptor_ >= 0) elf_ = elf_begin(descriptor_, ELF_C_READ_MMAP, nullptr);
+bool HasSanitizer(const format::ElfFile& program) {
+  for (const std::string& library : program.Needed()) {
+    const auto is_named = [&](std::string_view one) { return library.starts_with(one); };
+    if (std::ranges::any_of(kSanitizers, is_named)) return true;
   }
-  ~Program() {
-    elf_end(elf_);
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  const auto symbols = program.ReadSymbols(SHT_DYNSYM);
+  return symbols && std::ranges::any_of(symbols->entries, [&](const Elf64_Sym& symbol) {
+           return symbol.st_shndx != SHN_UNDEF &&
+                  std::ranges::find(kInsideSanitizers, symbols->Name(symbol)) != kInsideSanitizers.end();
+         });
+}
 
-  // Why nothing can be preloaded; empty: nothing speaks against it.
-  std::string Objection() const {
-    GElf_Ehdr header;
-    if (gelf_getehdr(elf_, &header) == nullptr) return "";
-    // What is preloaded is built as this command is.
-    GElf_Ehdr own;
-    if (gelf_getehdr(Program("/proc/self/exe").elf_, &own) == nullptr) return "";
-    if (header.e_machine != own.e_machine || gelf_getclass(elf_) != ELFCLASS64) return "built for another machine";
-    if (!HasInterpreter()) return "statically linked: nothing can be preloaded into it";
-    struct stat status {};
-    const bool has_rights =
-        fstat(descriptor_, &status) == 0 && (((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
-                                             ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()));
-    if (has_rights) return "set-user-ID or set-group-ID program: the loader preloads nothing into it";
-    if (HasSanitizer()) return "built with a sanitizer, whose malloc must come first";
-    return "";
-  }
-
- private:
-  bool HasInterpreter() const {
-    size_t count = 0;
-    GElf_Phdr segment;
-    (void)elf_getphdrnum(elf_, &count);
-    for (size_t i = 0; i < count; ++i) {
-      if (gelf_getphdr(elf_, static_cast<int>(i), &segment) != nullptr && segment.p_type == PT_INTERP) return true;
-    }
-    return false;
-  }
-
-  bool HasSanitizer() const {
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_, section)) != nullptr;) {
-      GElf_Shdr header;
-      if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) continue;
-      if (header.sh_type == SHT_DYNAMIC && NeedsOne(section, header)) return true;
-      if (header.sh_type == SHT_DYNSYM && DefinesOne(section, header)) return true;
-    }
-    return false;
-  }
-
-  bool NeedsOne(Elf_Scn* section, const GElf_Shdr& header) const {
-    Elf_Data* const data = elf_getdata(section, nullptr);
-    for (size_t i = 0; data != nullptr && i < header.sh_size / header.sh_entsize; ++i) {
-      GElf_Dyn entry;
-      if (gelf_getdyn(data, static_cast<int>(i), &entry) == nullptr || entry.d_tag != DT_NEEDED) continue;
-      const char* const name = elf_strptr(elf_, header.sh_link, entry.d_un.d_val);
-      const auto is_named = [name](std::string_view one) { return std::string_view(name).starts_with(one); };
-      if (name != nullptr && std::ranges::any_of(kSanitizers, is_named)) return true;
-    }
-    return false;
-  }
-
-  bool DefinesOne(Elf_Scn* section, const GElf_Shdr& header) const {
-    Elf_Data* const data = elf_getdata(section, nullptr);
-    for (size_t i = 0; data != nullptr && i < header.sh_size / header.sh_entsize; ++i) {
-      GElf_Sym symbol;
-      if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr || symbol.st_shndx == SHN_UNDEF) continue;
-      const char* const name = elf_strptr(elf_, header.sh_link, symbol.st_name);
-      if (name != nullptr && std::ranges::find(kInsideSanitizers, name) != kInsideSanitizers.end()) return true;
-    }
-    return false;
-  }
-
-  const int descriptor_;
-  Elf* elf_ = nullptr;
-};
+// Why nothing can be preloaded; empty: nothing speaks against it.
+std::string ObjectionTo(const std::string& path, const std::string& head) {
+  constexpr const char* kForeign = "built for another machine";
+  if (head.size() > EI_DATA && head[EI_CLASS] != ELFCLASS64) return kForeign;
+  const auto program = OpenElf(path), own = OpenElf("/proc/self/exe");
+  if (!program || !own) return "";
+  // What is preloaded is built as this command is.
+  if (program->machine() != own->machine()) return kForeign;
+  if (!program->HasSegment(PT_INTERP)) return "statically linked: nothing can be preloaded into it";
+  struct stat status {};
+  const bool has_rights =
+      stat(path.c_str(), &status) == 0 && (((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
+                                           ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()));
+  if (has_rights) return "set-user-ID or set-group-ID program: the loader preloads nothing into it";
+  return HasSanitizer(*program) ? "built with a sanitizer, whose malloc must come first" : "";
+}
 
 }  // namespace
 
@@ -136,7 +85,7 @@ format::Result<std::string> PreloadableProgram(const std::string& path) {
     const std::string line = FirstLine(file);
     if (line.starts_with("\x7f"
                          "ELF")) {
-      const std::string objection = Program(file).Objection();
+      const std::string objection = ObjectionTo(file, line);
       if (objection.empty()) return file.string();
       return format::Error{fmt::format("{}: {}", file.string(), objection)};
     }

@@ -100,12 +100,9 @@ Catalogue::Id Catalogue::Node(Id parent, Id frame) {
   const Stack stack{parent, frame};
   // A stack that was new brought its frames one after the other: the first child is the next number.
   if (parent + 1 < stacks_.size() && stacks_[parent + 1] == stack) return parent + 1;
-  const Id known = known_stacks_.Find(hash_of(stack), [&](Id id) { return stacks_[id] == stack; });
-  if (known != kNone) return known;
-  stacks_.push_back(stack);
-  const auto id = static_cast<Id>(stacks_.size() - 1);
-  known_stacks_.Add(id, [&](Id of) { return hash_of(stacks_[of]); });
-  return id;
+  return known_stacks_.FindOrAdd(
+      hash_of(stack), [&](Id id) { return stacks_[id] == stack; }, stacks_.size(), [&] { stacks_.push_back(stack); },
+      [&](Id id) { return hash_of(stacks_[id]); });
 }
 
 bool Catalogue::IsHidden(Id frame) {

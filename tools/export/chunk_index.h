@@ -20,8 +20,8 @@
 
 #include "format/codec/index_table.h"
 #include "format/reader/reader.h"
-#include "tools/export/string_table.h"
 #include "tools/input/dictionary_names.h"
+#include "tools/text/string_table.h"
 
 namespace heaprec::tools {
 
@@ -115,7 +115,7 @@ class Catalogue {
   std::vector<format::Index> path_;
   std::vector<std::optional<bool>> hidden_;  // by frame
 
-  StringTable strings_;
+  StringTable strings_{""};
   std::vector<Id> classes_;
   std::vector<Method> methods_;
   std::vector<Frame> frames_;

@@ -20,12 +20,12 @@ LabelledTotals::Key LabelledTotals::KeyOf(const format::Sample& sample, Catalogu
 }
 
 Totals& LabelledTotals::At(const Key& key) {
-  format::Index row = known_.Find(HashOf(key), [&](format::Index of) { return rows_[of].key == key; });
-  if (row == format::kNone) {
-    row = static_cast<format::Index>(rows_.size());
-    rows_.push_back({key, {}});
-    known_.Add(row, [this](format::Index of) { return HashOf(rows_[of].key); });
-  }
+  const format::Index row = known_.FindOrAdd(
+      HashOf(key), [&](format::Index of) { return rows_[of].key == key; }, rows_.size(),
+      [&] {
+        rows_.push_back({key, {}});
+      },
+      [this](format::Index of) { return HashOf(rows_[of].key); });
   return rows_[row].totals;
 }
 

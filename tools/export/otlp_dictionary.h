@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tools/export/chunk_index.h"
-#include "tools/export/string_table.h"
+#include "tools/text/string_table.h"
 
 namespace heaprec::tools {
 
@@ -36,9 +36,9 @@ class OtlpDictionary {
   void WriteAttributes(protozero::pbf_writer* table);
 
   const Catalogue& catalogue_;
-  StringTable strings_, attributes_;    // attributes: key, zero byte, value
-  std::vector<int32_t> stack_numbers_;  // by stack; 0: none yet
-  std::vector<Catalogue::Id> stacks_;   // by number, less 1
+  StringTable strings_{""}, attributes_{""};  // attributes: key, zero byte, value
+  std::vector<int32_t> stack_numbers_;        // by stack; 0: none yet
+  std::vector<Catalogue::Id> stacks_;         // by number, less 1
 };
 
 }  // namespace heaprec::tools

@@ -12,10 +12,10 @@
 #include "tools/export/live_samples.h"
 #include "tools/export/provenance.h"
 #include "tools/export/source_path.h"
-#include "tools/export/string_table.h"
 #include "tools/export/totals.h"
 #include "tools/export/tracked_samples.h"
 #include "tools/input/kind_names.h"
+#include "tools/text/string_table.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -221,7 +221,7 @@ class Pprof final : public Exporter {
   LabelledTotals rows_{true};
   TrackedSamples<LabelledTotals::Key> tracked_;
   Totals all_;
-  StringTable strings_;
+  StringTable strings_{""};
   std::vector<int64_t> comments_;
   uint64_t start_ns_ = 0, last_ns_ = 0, duration_ns_ = 0;
   std::string bytes_;  // not handed to gzip_ yet

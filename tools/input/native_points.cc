@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "format/native/native_frames.h"
 #include "format/ring/call_path_key.h"
 #include "format/ring/ring_reader.h"
 
@@ -36,33 +35,29 @@ uint64_t Define(RingDefinitions* definitions, const format::Method& method) {
 NativePointNames::NativePointNames(std::span<const format::RingModule> modules)
     : modules_(ModulesOf(modules)), symbols_(modules_) {}
 
-NativePointNames::Location NativePointNames::At(uint64_t return_address) {
+format::CodeLocation NativePointNames::At(uint64_t return_address) {
   const LoadedModule* const module = symbols_.ModuleOf(return_address - 1, 0);
   if (module == nullptr) return {};
   const TableSymbolizer::Function& function = symbols_.At(return_address, 0);
-  Location location{function.module, format::DemangledFunction(function.symbol), module->build_id, function.offset};
+  format::CodeLocation location{function.module, format::DemangledFunction(function.symbol), module->build_id,
+                                function.offset};
   if (function.symbol.empty()) location.function = fmt::format("{:#x}", return_address - 1 - module->bias);
   return location;
 }
 
 std::vector<format::RingFrame> NativePointNames::FramesOf(const NativePoint& point, RingDefinitions* definitions) {
-  std::vector<Location> locations;
+  std::vector<format::CodeLocation> locations;
   for (const uint64_t pc : point.pcs) {
     locations.push_back(At(pc));
     // The process died while it wrote the list: addresses are all there is.
     if (modules_.empty()) locations.back() = {"?", fmt::format("{:#x}", pc - 1), "", 0};
   }
-  std::vector<format::RingFrame> frames;
-  const auto at = [&](size_t i) -> const Location& { return locations[i]; };
-  const auto [first, last] = format::FramesToShow(locations.size(), at, format::Kind::kNative);
-  for (size_t i = first; i < last; ++i) {
-    const Location& location = locations[i];
-    const uint64_t method = Define(definitions, {location.module, location.function, location.build_id});
-    frames.push_back({method, static_cast<int32_t>(location.offset), -1, format::FrameType::kNative});
-  }
-  frames.insert(frames.end(), point.java.begin(), point.java.end());
-  if (point.record.is_cut != 0) frames.push_back(format::kGapFrame);
-  return frames;
+  return format::FramesToShow(
+      locations.size(), [&](size_t i) -> const format::CodeLocation& { return locations[i]; },
+      [&](const format::CodeLocation& location) {
+        return Define(definitions, {location.module, location.function, location.build_id});
+      },
+      format::Kind::kNative, point.java, point.record.is_cut != 0);
 }
 
 format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, RingDefinitions* definitions) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "format/native/native_frames.h"
 #include "format/ring/ring_layout.h"
 #include "format/ring/ring_records.h"
 #include "tools/input/ring_definitions.h"
@@ -35,11 +36,7 @@ class NativePointNames {
   format::SampleRecord SampleOf(const NativePoint& point, RingDefinitions* definitions);
 
  private:
-  struct Location {
-    std::string module, function, build_id;
-    uint32_t offset = 0;
-  };
-  Location At(uint64_t return_address);
+  format::CodeLocation At(uint64_t return_address);
   std::vector<format::RingFrame> FramesOf(const NativePoint& point, RingDefinitions* definitions);
 
   const std::vector<LoadedModule> modules_;

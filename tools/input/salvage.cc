@@ -28,10 +28,6 @@ bool IsPossible(const SampleRecord& record) {
   return std::isfinite(record.weight) && record.weight > 0 && record.kind < format::kKinds;
 }
 
-uint64_t SinceStart(uint64_t monotonic_ns, const FileHeader& header) {
-  return monotonic_ns > header.start_monotonic_ns ? monotonic_ns - header.start_monotonic_ns : 0;
-}
-
 class Gatherer final : public format::RecordVisitor {
  public:
   Gatherer(const FileHeader& header, const FileEnd& end) : header_(header), end_(end) {}
@@ -57,9 +53,7 @@ class Gatherer final : public format::RecordVisitor {
     definitions.stacks.try_emplace(key, KeyedStack{{leaf_first.begin(), leaf_first.end()}, truncated});
   }
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override {
-    const auto thread = definitions.threads.try_emplace(
-        key, format::Thread{record.java_tid, record.os_tid, record.is_virtual != 0, std::string(name)});
-    threads += thread.second ? 1 : 0;
+    threads += definitions.threads.try_emplace(key, format::ThreadOf(record, name)).second ? 1 : 0;
   }
   void OnWindow(const format::WindowRecord& record) override { windows.push_back(record); }
   void OnState(const format::StateRecord& record) override { states.push_back(record); }
@@ -80,7 +74,7 @@ class Gatherer final : public format::RecordVisitor {
   void OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t lane,
                 uint64_t begin) override {
     if (lane < end_.census_positions.size() && begin < end_.census_positions[lane]) return;
-    census.Add(record, entries, SinceStart(record.monotonic_ns, header_));
+    census.Add(record, entries, format::SinceStart(record.monotonic_ns, header_.start_monotonic_ns));
   }
 
  private:
@@ -268,7 +262,8 @@ HeldByInterval GroupByInterval(const std::vector<SampleRecord>& samples, const F
   HeldByInterval intervals;
   for (const SampleRecord& sample : samples) {
     if (format::StreamOf(static_cast<format::Kind>(sample.kind)) != stream) continue;
-    const uint64_t own = SinceStart(sample.monotonic_ns, header) / IntervalNs(header, stream);
+    const uint64_t own =
+        format::SinceStart(sample.monotonic_ns, header.start_monotonic_ns) / IntervalNs(header, stream);
     intervals[std::max(own, earliest)].push_back(&sample);
   }
   return intervals;
@@ -408,7 +403,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;
   for (const format::WindowRecord& window : gathered.windows) {
-    result.blocks.front().windows.push_back({window.id, SinceStart(window.start_monotonic_ns, header), window.lambda});
+    result.blocks.front().windows.push_back(format::WindowOf(window, header.start_monotonic_ns));
   }
   return result;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/elf/elf_functions.h"
 #include "tools/input/native_table_file.h"
 
 namespace heaprec::tools {
@@ -22,7 +23,7 @@ class TableSymbolizer {
     std::string name;    // demangled; "library+0x1234"
     std::string module;  // "libc.so.6"; "?": in none
     bool is_known = false;
-    // The first symbol that begins where this one does, as the file has it, and how far behind it the address lies.
+    // As the file has it, and how far behind it the address lies.
     std::string symbol{};
     uint32_t offset = 0;
   };
@@ -32,14 +33,8 @@ class TableSymbolizer {
   const LoadedModule* ModuleOf(uint64_t pc, uint32_t replaced) const;
 
  private:
-  struct Symbol {
-    uint64_t begin, end;
-    std::string name;
-  };
-  const std::vector<Symbol>& SymbolsOf(const LoadedModule& module);
-
   const std::vector<LoadedModule>& modules_;
-  std::map<const LoadedModule*, std::vector<Symbol>> symbols_;  // ascending
+  std::map<const LoadedModule*, format::ElfFunctions> functions_;
   std::map<std::pair<const LoadedModule*, uint64_t>, Function> known_;
 };
 

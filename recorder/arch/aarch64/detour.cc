@@ -2,12 +2,8 @@
 // can stand between: no trap, no grace period. docs/architecture.md#aarch64
 #include "recorder/arch/detour.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <span>
 #include <string>
 
@@ -28,11 +24,6 @@ constexpr uint32_t kNop = 0xd503201f;
 constexpr uint32_t kLoadTarget = 0x58000070;  // ldr x16, [pc + 12]
 constexpr uint32_t kJumpTarget = 0xd61f0200;  // br x16
 constexpr uint32_t kBreak = 0xd4200000;       // brk #0
-
-std::mutex& Serial() {
-  static auto* const mutex = new std::mutex;  // never destroyed: agents are stopped while the process exits
-  return *mutex;
-}
 
 uint32_t WordAt(uintptr_t address) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
@@ -58,41 +49,27 @@ bool FillThunk(uint32_t* thunk, size_t words, const void* replacement, const Lan
 
 }  // namespace
 
-format::Result<Detour> Detour::Prepare(uintptr_t target, const void* replacement) {
-  const std::lock_guard lock(Serial());
-  const auto mapping = RegionOf(target);
-  if (!mapping || (mapping->protection & (PROT_READ | PROT_EXEC)) != (PROT_READ | PROT_EXEC))
-    return format::Error{"the function is not in readable code"};
-  if (target % kWordSize != 0 || mapping->end - target < 2 * kWordSize)
+format::Result<std::monostate> Detour::BuildThunk(uintptr_t target, size_t readable, const void* replacement) {
+  if (target % kWordSize != 0 || readable < 2 * kWordSize)
     return format::Error{"the function does not begin where an instruction can"};
   const uint32_t first[] = {WordAt(target)};
   const LandingPad pad = LandingPadOf(first);
-
-  Detour detour;
-  detour.site_ = target + pad.instructions * kWordSize;
-  detour.protection_ = mapping->protection;
-  const uint32_t displaced = WordAt(detour.site_);
+  site_ = target + pad.instructions * kWordSize;
+  const uint32_t displaced = WordAt(site_);
   if (const std::string obstacle = ObstacleToMove(displaced); !obstacle.empty()) return format::Error{obstacle};
-  const auto page = MapPageNear(detour.site_, kReach);
+  const auto page = MapPageNear(site_, kReach);
   if (!page) return page.error();
-  auto* const thunk = reinterpret_cast<uint32_t*>(*page);
-  const uint32_t jump = EncodeBranch(detour.site_, reinterpret_cast<uintptr_t>(thunk));
+  thunk_ = *page;
+  auto* const words = reinterpret_cast<uint32_t*>(thunk_);
+  original_ = words + kOriginalAt;
+  const uint32_t jump = EncodeBranch(site_, reinterpret_cast<uintptr_t>(words));
   const size_t bytes = PageSize();
-  if (jump == 0 || !FillThunk(thunk, bytes / kWordSize, replacement, pad, target, detour.site_)) {
-    munmap(*page, bytes);  // no thread has seen it
+  if (jump == 0 || !FillThunk(words, bytes / kWordSize, replacement, pad, target, site_))
     return format::Error{"the thunk is too far from the function"};
-  }
-  __builtin___clear_cache(reinterpret_cast<char*>(thunk), reinterpret_cast<char*>(thunk) + bytes);
-  if (mprotect(*page, bytes, PROT_READ | PROT_EXEC) != 0) {
-    const std::string reason = strerror(errno);
-    munmap(*page, bytes);
-    return format::Error{"executable memory is refused: " + reason};
-  }
-  detour.entry_ = thunk;
-  detour.original_ = thunk + kOriginalAt;
-  std::memcpy(detour.before_, &displaced, kWordSize);
-  std::memcpy(detour.jump_, &jump, kWordSize);
-  return detour;
+  __builtin___clear_cache(reinterpret_cast<char*>(thunk_), reinterpret_cast<char*>(thunk_) + bytes);
+  std::memcpy(before_, &displaced, kWordSize);
+  std::memcpy(jump_, &jump, kWordSize);
+  return std::monostate{};
 }
 
 format::Result<std::monostate> Detour::Replace(const uint8_t* from, const uint8_t* to, const void* /*meanwhile*/,
@@ -104,18 +81,6 @@ format::Result<std::monostate> Detour::Replace(const uint8_t* from, const uint8_
   auto replaced = ReplaceInstruction(site_, wanted, protection_);
   if (replaced) installed_ = to == jump_;
   return replaced;
-}
-
-format::Result<std::monostate> Detour::Install(GracePeriod grace) {
-  const std::lock_guard lock(Serial());
-  if (installed_) return std::monostate{};
-  return Replace(before_, jump_, entry_, grace);
-}
-
-format::Result<std::monostate> Detour::Remove() {
-  const std::lock_guard lock(Serial());
-  if (!installed_) return std::monostate{};
-  return Replace(jump_, before_, original_, {});
 }
 
 }  // namespace heaprec::arch

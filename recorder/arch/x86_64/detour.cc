@@ -1,13 +1,8 @@
 #include "recorder/arch/detour.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <span>
-#include <string>
 
 #include "recorder/arch/code_patch.h"
 #include "recorder/arch/near_memory.h"
@@ -25,11 +20,6 @@ constexpr size_t kOriginalAt = 32;  // offset of the way to the original in its 
 // rel32 reaches 2 GiB; the displaced code may refer to data tens of MiB on either side of it.
 constexpr uintptr_t kReach = (uintptr_t{1} << 31) - (uintptr_t{1} << 28);
 constexpr uint8_t kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-
-std::mutex& Serial() {
-  static auto* const mutex = new std::mutex;  // never destroyed: agents are stopped while the process exits
-  return *mutex;
-}
 
 void EncodeJump(uintptr_t from, uintptr_t to, uint8_t* out) {
   const auto displacement = static_cast<int32_t>(to - (from + 5));
@@ -53,38 +43,22 @@ void FillThunk(uint8_t* page, const void* replacement, const Prologue& prologue,
 
 }  // namespace
 
-format::Result<Detour> Detour::Prepare(uintptr_t target, const void* replacement) {
-  const std::lock_guard lock(Serial());
-  const auto mapping = RegionOf(target);
-  if (!mapping || (mapping->protection & (PROT_READ | PROT_EXEC)) != (PROT_READ | PROT_EXEC))
-    return format::Error{"the function is not in readable code"};
-  const size_t readable = std::min<size_t>(kReadAhead, mapping->end - target);
+format::Result<std::monostate> Detour::BuildThunk(uintptr_t target, size_t readable, const void* replacement) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): it came from a symbol table
-  std::span<const uint8_t> code(reinterpret_cast<const uint8_t*>(target), readable);
+  std::span<const uint8_t> code(reinterpret_cast<const uint8_t*>(target), std::min(kReadAhead, readable));
   code = code.subspan(EndbrSize(code));
-
-  Detour detour;
-  detour.site_ = reinterpret_cast<uintptr_t>(code.data());
-  detour.protection_ = mapping->protection;
-  const auto page = MapPageNear(detour.site_, kReach);
+  site_ = reinterpret_cast<uintptr_t>(code.data());
+  const auto page = MapPageNear(site_, kReach);
   if (!page) return page.error();
-  const auto copy_at = reinterpret_cast<uintptr_t>(*page) + kOriginalAt + sizeof kEndbr64;
-  const auto prologue = MovePrologue(code, detour.site_, copy_at, kJumpSize);
-  if (!prologue) {
-    munmap(*page, PageSize());  // no thread has seen it
-    return prologue.error();
-  }
-  std::copy_n(code.data(), kJumpSize, detour.before_);
-  FillThunk(*page, replacement, *prologue, detour.site_);
-  if (mprotect(*page, PageSize(), PROT_READ | PROT_EXEC) != 0) {
-    const std::string reason = strerror(errno);
-    munmap(*page, PageSize());
-    return format::Error{"executable memory is refused: " + reason};
-  }
-  detour.entry_ = *page;
-  detour.original_ = *page + kOriginalAt;
-  EncodeJump(detour.site_, reinterpret_cast<uintptr_t>(*page), detour.jump_);
-  return detour;
+  thunk_ = *page;
+  original_ = thunk_ + kOriginalAt;
+  const auto copy_at = reinterpret_cast<uintptr_t>(original_) + sizeof kEndbr64;
+  const auto prologue = MovePrologue(code, site_, copy_at, kJumpSize);
+  if (!prologue) return prologue.error();
+  FillThunk(thunk_, replacement, *prologue, site_);
+  std::copy_n(code.data(), kJumpSize, before_);
+  EncodeJump(site_, reinterpret_cast<uintptr_t>(thunk_), jump_);
+  return std::monostate{};
 }
 
 // The entry traps while its other bytes are not consistent: INT3, the tail, the first byte, each seen by all before the
@@ -110,19 +84,6 @@ format::Result<std::monostate> Detour::Replace(const uint8_t* from, const uint8_
   if (!patch->End()) return format::Error{"the function's code stays writable: mprotect is refused"};
   if (!clear) return format::Error{"threads may still stand in the function's first instructions"};
   return std::monostate{};
-}
-
-format::Result<std::monostate> Detour::Install(GracePeriod grace) {
-  const std::lock_guard lock(Serial());
-  if (installed_) return std::monostate{};
-  return Replace(before_, jump_, entry_, grace);
-}
-
-format::Result<std::monostate> Detour::Remove() {
-  const std::lock_guard lock(Serial());
-  if (!installed_) return std::monostate{};
-  // No grace period: the jump is one instruction, no thread can stand inside it.
-  return Replace(jump_, before_, original_, {});
 }
 
 }  // namespace heaprec::arch

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "recorder/unwind/elf_file.h"
+#include "recorder/unwind/open_elf.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -27,7 +27,7 @@ std::vector<std::string> DebuginfodFolders() {
 }
 
 void AppendDebugLink(const LibJvm& libjvm, std::vector<std::string>* files) {
-  const auto file = ElfFile::Open(libjvm.path);
+  const auto file = native::OpenElf(libjvm.path);
   if (!file) return;
   const std::string link = file->DebugLink();
   if (link.empty() || link.find('/') != std::string::npos) return;
@@ -43,7 +43,7 @@ std::vector<std::string> SymbolFiles(const LibJvm& libjvm) {
   std::vector<std::string> files = {libjvm.path};
   const std::string& id = libjvm.build_id;
   if (id.size() > 2) {
-    files.push_back("/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug");
+    files.push_back(format::DebugFileOf(id));
     for (const std::string& folder : DebuginfodFolders())
       files.push_back(std::string(folder).append("/").append(id).append("/debuginfo"));
   }
@@ -52,12 +52,12 @@ std::vector<std::string> SymbolFiles(const LibJvm& libjvm) {
 }
 
 bool SymbolTable::LoadFrom(const std::string& path, const LibJvm& libjvm, SymbolTable* table) {
-  const auto file = ElfFile::Open(path);
+  const auto file = native::OpenElf(path);
   // Another build's file (a JDK upgraded under a running JVM, a debug package of another day) would give addresses in
   // the middle of functions. Without a build id only libjvm's own file is believed.
-  if (!file || !file->HasSymtab() || file->BuildId() != libjvm.build_id) return false;
+  if (!file || !file->HasSection(SHT_SYMTAB) || file->BuildId() != libjvm.build_id) return false;
   if (libjvm.build_id.empty() && path != libjvm.path) return false;
-  const auto symbols = file->ReadSymtab();
+  const auto symbols = file->ReadSymbols(SHT_SYMTAB);
   if (!symbols) return false;
   for (const Elf64_Sym& symbol : symbols->entries) {
     if (symbol.st_shndx == SHN_UNDEF) continue;

@@ -64,16 +64,10 @@ bool NativeSampleWriter::Write(const NativePoint& point, const As& as, buffer::S
 }
 
 std::vector<format::RingFrame> NativeSampleWriter::FramesOf(const NativePoint& point, format::Kind kind) {
-  const auto at = [&](size_t i) -> const native::CodeLocation& { return places_.At(point.native[i]); };
-  std::vector<format::RingFrame> frames;
-  const auto [first, last] = format::FramesToShow(point.native_frames, at, kind);
-  for (size_t i = first; i < last; ++i) {
-    const native::CodeLocation& place = at(i);
-    frames.push_back({MethodOf(place), static_cast<int32_t>(place.offset), -1, format::FrameType::kNative});
-  }
-  frames.insert(frames.end(), point.java.begin(), point.java.begin() + static_cast<ptrdiff_t>(point.java_frames));
-  if (point.java_is_cut) frames.push_back(format::kGapFrame);
-  return frames;
+  return format::FramesToShow(
+      point.native_frames, [&](size_t i) -> const format::CodeLocation& { return places_.At(point.native[i]); },
+      [&](const format::CodeLocation& place) { return MethodOf(place); }, kind,
+      std::span(point.java).first(point.java_frames), point.java_is_cut);
 }
 
 bool NativeSampleWriter::Define(RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text) {
@@ -89,7 +83,7 @@ bool NativeSampleWriter::Define(RecordType type, const void* fixed, size_t fixed
   return true;
 }
 
-uint64_t NativeSampleWriter::MethodOf(const native::CodeLocation& place) {
+uint64_t NativeSampleWriter::MethodOf(const format::CodeLocation& place) {
   const uint64_t key = format::MethodKey(place.module, place.function, place.build_id);
   if (methods_.contains(key)) return key;
   const format::MethodRecord record{{},

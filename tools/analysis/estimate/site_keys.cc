@@ -33,14 +33,12 @@ void SiteKeys::Enter(const format::Block& block) {
 
 uint32_t SiteKeys::PlaceOf(const format::Sample& sample) {
   const format::Index class_id = sample.class_id, stack = sample.stack;
-  const uint32_t known = place_table_.Find(HashOf(class_id, stack), [&](uint32_t place) {
+  const auto is_same = [&](uint32_t place) {
     return places_[place].stack == stack && places_[place].class_id == class_id;
-  });
-  if (known != format::kNone) return known;
-  const auto place = static_cast<uint32_t>(places_.size());
-  places_.push_back(New(class_id, stack));
-  place_table_.Add(place, [this](uint32_t of) { return HashOf(places_[of].class_id, places_[of].stack); });
-  return place;
+  };
+  return place_table_.FindOrAdd(
+      HashOf(class_id, stack), is_same, places_.size(), [&] { places_.push_back(New(class_id, stack)); },
+      [this](uint32_t place) { return HashOf(places_[place].class_id, places_[place].stack); });
 }
 
 SiteKeys::Site SiteKeys::New(format::Index class_id, format::Index stack) {

@@ -1,11 +1,11 @@
 #include "tools/export/jfr/metadata.h"
 
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "tools/export/jfr/schema.h"
 #include "tools/export/jfr/sink.h"
+#include "tools/text/string_table.h"
 
 namespace heaprec::tools::jfr {
 namespace {
@@ -68,8 +68,8 @@ class TreeWriter {
     Put(root);
     std::string all;
     Sink sink(&all);
-    sink.Long(texts_.size());
-    for (const std::string& text : texts_) sink.String(text);
+    sink.Long(texts_.texts().size());
+    for (const std::string& text : texts_.texts()) sink.String(text);
     return all + tree_;
   }
 
@@ -84,14 +84,9 @@ class TreeWriter {
     Sink(&tree_).Long(element.children.size());
     for (const Element& child : element.children) Put(child);
   }
-  void Put(const std::string& text) {
-    const auto [at, is_new] = indices_.try_emplace(text, indices_.size());
-    if (is_new) texts_.push_back(text);
-    Sink(&tree_).Long(at->second);
-  }
+  void Put(const std::string& text) { Sink(&tree_).Long(texts_.NumberOf(text)); }
 
-  std::map<std::string, size_t> indices_;
-  std::vector<std::string> texts_;
+  StringTable texts_;
   std::string tree_;
 };
 

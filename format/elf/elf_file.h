@@ -1,0 +1,97 @@
+// Reads notes, symbols and needed libraries of an ELF64 file. Any content is safe: what is read is checked against the
+// file's bounds, and copied out.
+//
+// Units:    offsets and sizes in bytes; symbol values as the file has them (add the load bias).
+// Context:  setup, drain (it allocates).
+// Threads:  one.
+// Failure:  Errors name the file and what is wrong with it.
+#pragma once
+
+#include <elf.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "format/bytes/result.h"
+
+namespace heaprec::format {
+
+class ElfFile {
+ public:
+  // Copies bytes of the file out; false: they are not all inside it, or cannot be read. A file cut short under a
+  // mapping would raise SIGBUS.
+  using Read = std::function<bool(uint64_t offset, void* out, size_t size)>;
+  static Result<ElfFile> Open(std::string name, Read read);
+
+  uint16_t machine() const { return machine_; }
+  bool HasSegment(uint32_t type) const;
+  bool HasSection(uint32_t type) const { return Section(type, "") != nullptr; }
+  // Lower-case hex; empty if there is none.
+  std::string BuildId() const;
+  // The file name in .gnu_debuglink; empty if there is none.
+  std::string DebugLink() const;
+  // The names of the libraries that the loader loads with it.
+  std::vector<std::string> Needed() const;
+
+  // The symbols of a section and the strings they name. Valid for any content: Name() is always inside `strings`.
+  struct Symbols {
+    std::vector<Elf64_Sym> entries;
+    std::string strings;
+    // Empty when the entry points outside the string table.
+    std::string_view Name(const Elf64_Sym& symbol) const;
+    // Does not look for the end of the name: for passes over all symbols. `prefix` holds no zero byte.
+    bool StartsWith(const Elf64_Sym& symbol, std::string_view prefix) const;
+  };
+  // `type`: SHT_SYMTAB or SHT_DYNSYM.
+  Result<Symbols> ReadSymbols(uint32_t type) const;
+
+ private:
+  friend class ElfFunctions;
+
+  ElfFile(std::string name, Read read) : name_(std::move(name)), read_(std::move(read)) {}
+  Result<bool> ReadHeaders();
+  // `bytes` of the file as a string, or as a vector of entries; nullopt: they are not all inside the file.
+  template <typename Entries>
+  std::optional<Entries> ReadAs(uint64_t offset, uint64_t bytes) const;
+  std::optional<std::string> ReadSection(const Elf64_Shdr& section) const;
+  // First section of this type, and of this name unless `name` is empty; null if there is none.
+  const Elf64_Shdr* Section(uint32_t type, std::string_view name) const;
+  // The section of strings that a table's entries refer to; null if there is none.
+  const Elf64_Shdr* StringsOf(const Elf64_Shdr& table) const;
+  Error Bad(const std::string& what) const { return Error{name_ + ": " + what}; }
+
+  std::string name_;
+  Read read_;
+  uint16_t machine_ = EM_NONE;
+  std::vector<Elf64_Phdr> segments_;
+  std::vector<Elf64_Shdr> sections_;
+  std::string section_names_;
+};
+
+template <typename Entries>
+std::optional<Entries> ElfFile::ReadAs(uint64_t offset, uint64_t bytes) const {
+  constexpr size_t kEntryBytes = sizeof(typename Entries::value_type);
+  // A libjvm's symbols are a few MiB, 100 MiB with every inline function. The last byte is read first: a size that
+  // cannot be true must not cost memory.
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 28;
+  char last = 0;
+  if (bytes > kMaxBytes || offset > UINT64_MAX - bytes) return std::nullopt;
+  if (bytes > 0 && !read_(offset + bytes - 1, &last, 1)) return std::nullopt;
+  Entries entries(bytes / kEntryBytes, typename Entries::value_type{});
+  if (!entries.empty() && !read_(offset, entries.data(), entries.size() * kEntryBytes)) return std::nullopt;
+  return entries;
+}
+
+// The build id in the bytes of a note segment or section, in lower-case hex; empty if there is none.
+std::string BuildIdOfNotes(std::span<const char> notes);
+
+// Where a debug package puts the symbols of a file; empty if the build id is.
+std::string DebugFileOf(const std::string& build_id);
+
+}  // namespace heaprec::format

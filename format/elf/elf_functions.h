@@ -1,0 +1,45 @@
+// The functions of an ELF file by address: numbers are kept, names are read when they are asked for. A recorder names
+// native frames with it while its process lives, and a reader of the ring after a kill, so that both give the same
+// names.
+//
+// Units:    addresses as the file has them (less the load bias).
+// Context:  drain (it allocates, and reads files).
+// Failure:  a file that cannot be read, or is not of `build_id`, has no functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "format/elf/elf_file.h"
+
+namespace heaprec::format {
+
+class ElfFunctions {
+ public:
+  using Opener = std::function<Result<ElfFile>(const std::string& path)>;
+  // Of .symtab, here or in the debug file of the build id, else of .dynsym. build_id: hexadecimal; empty: any.
+  ElfFunctions(const std::string& path, const std::string& build_id, const Opener& open);
+
+  struct Function {
+    std::string symbol;  // as the file has it; empty: none holds the address
+    uint32_t offset = 0;
+  };
+  Function At(uint64_t address) const;
+
+ private:
+  struct Entry {
+    uint64_t begin;
+    uint32_t bytes, name;
+  };
+  bool Load(Result<ElfFile> file, const std::string& build_id, uint32_t section_type);
+
+  std::optional<ElfFile> file_;
+  uint64_t names_ = 0, names_bytes_ = 0;  // the strings, in the file
+  std::vector<Entry> entries_;            // ascending
+};
+
+}  // namespace heaprec::format

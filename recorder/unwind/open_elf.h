@@ -1,0 +1,16 @@
+// Opens an ELF file in a process whose program may close descriptors that are not its own.
+//
+// Context:  setup, drain (it allocates).
+// Failure:  an Error with the path and the reason.
+#pragma once
+
+#include <string>
+
+#include "format/bytes/result.h"
+#include "format/elf/elf_file.h"
+
+namespace heaprec::native {
+
+format::Result<format::ElfFile> OpenElf(const std::string& path);
+
+}  // namespace heaprec::native

@@ -1,0 +1,66 @@
+// ELF files of a process, and the functions of this very program, which is linked with a build id that the test knows.
+#include "recorder/unwind/open_elf.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "format/elf/elf_functions.h"
+
+// Its symbol is its name.
+extern "C" __attribute__((noinline, used)) int heaprec_test_function(int number) { return number + 1; }
+
+namespace heaprec::native {
+namespace {
+
+constexpr char kProgram[] = "/proc/self/exe", kBuildId[] = "0123456789abcdef";
+
+uint64_t AddressInFile() {
+  void* const function = reinterpret_cast<void*>(&heaprec_test_function);
+  Dl_info info;
+  REQUIRE(dladdr(function, &info) != 0);
+  return reinterpret_cast<uintptr_t>(function) - reinterpret_cast<uintptr_t>(info.dli_fbase);
+}
+
+using format::ElfFunctions;
+
+}  // namespace
+
+TEST_CASE("A function is told by an address in it") {
+  for (const char* const build_id : {"", kBuildId}) {
+    const ElfFunctions table(kProgram, build_id, OpenElf);
+    const ElfFunctions::Function function = table.At(AddressInFile() + 1);
+    CHECK(function.symbol == "heaprec_test_function");
+    CHECK(function.offset == 1);
+    CHECK(table.At(UINT64_MAX).symbol.empty());
+  }
+}
+
+// The process goes on with the library that it has, when another one takes its place in the file system.
+TEST_CASE("Functions of a file that is not the one which was loaded are not told") {
+  CHECK(ElfFunctions(kProgram, "fedcba9876543210", OpenElf).At(AddressInFile() + 1).symbol.empty());
+  CHECK(ElfFunctions("/proc/self/status", "", OpenElf).At(AddressInFile() + 1).symbol.empty());
+  CHECK(ElfFunctions("/nowhere", kBuildId, OpenElf).At(AddressInFile() + 1).symbol.empty());
+}
+
+TEST_CASE("A program tells its interpreter, its machine and the libraries that it needs") {
+  const auto program = OpenElf(kProgram);
+  REQUIRE(program.ok());
+  CHECK(program->HasSegment(PT_INTERP));
+  CHECK_FALSE(program->HasSegment(PT_SHLIB));
+  CHECK(program->machine() != EM_NONE);
+  CHECK(std::ranges::count(program->Needed(), "libc.so.6") == 1);
+  CHECK(program->BuildId() == kBuildId);
+}
+
+TEST_CASE("What is no regular file is not read") {
+  for (const char* const path : {"/dev/zero", "/", "/no/such/file"}) {
+    const auto opened = OpenElf(path);
+    REQUIRE_FALSE(opened.ok());
+    CHECK(opened.error().message.find(path) == 0);
+  }
+}
+
+}  // namespace heaprec::native

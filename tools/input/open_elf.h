@@ -1,0 +1,15 @@
+// Opens an ELF file that somebody else may have named: a path to a device or a pipe is not opened at all.
+//
+// Failure:  an Error with the path and the reason.
+#pragma once
+
+#include <string>
+
+#include "format/bytes/result.h"
+#include "format/elf/elf_file.h"
+
+namespace heaprec::tools {
+
+format::Result<format::ElfFile> OpenElf(const std::string& path);
+
+}  // namespace heaprec::tools
