@@ -89,7 +89,9 @@ class RecordingFolder {
     if (!id || std::memcmp(id->data(), ring.recording_id, id->size()) != 0) {
       return Error{path + ": not the recording of this ring"};
     }
-    return RecordingFolder(folder_path, std::move(folder), status.st_mode & 0666);
+    // A recording of somebody else does not say who may read what is in the ring.
+    const mode_t mode = status.st_uid == geteuid() ? status.st_mode & 0666 : 0600;
+    return RecordingFolder(folder_path, std::move(folder), mode);
   }
 
   // Copies all of `ring` to the file `name`. True only if the copy would be there after a power cut.
@@ -130,7 +132,7 @@ class RecordingFolder {
 
   std::string path_;  // ends in a slash
   GuardedFd folder_;
-  mode_t mode_;  // of the recording
+  mode_t mode_;  // of what is added
 };
 
 struct StuckRing {

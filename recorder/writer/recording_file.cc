@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "recorder/buffer/write_signals.h"
@@ -48,10 +50,12 @@ format::Error Failure(const std::string& path) {
   return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
 }
 
-// A name beside a device or a folder is not what was asked for.
+// A name beside a device or a folder is not what was asked for. /dev/stdout may lead to a file, which is the program's.
 bool IsTakenByNoFile(const std::string& path) {
   struct stat status {};
-  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (stat(path.c_str(), &status) != 0) return false;
+  std::error_code error;
+  return !S_ISREG(status.st_mode) || std::filesystem::read_symlink(path, error).native().starts_with("/proc/");
 }
 
 // How far a file of this process may reach.

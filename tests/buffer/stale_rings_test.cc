@@ -255,6 +255,23 @@ TEST_CASE("Rings and folders of other users are left alone") {
   CHECK(ReadFile(machine.ring(1)) == ring);
 }
 
+TEST_CASE("Who owns the recording's folder cannot have the ring made readable") {
+  if (geteuid() != 0) {
+    WARN("needs root, to be two users");
+    return;
+  }
+  const Machine machine;
+  const std::string ring = machine.Kill(1);
+  // In the place of the recording, with the id that the ring's name tells.
+  REQUIRE(chmod(machine.recording(1).c_str(), 0666) == 0);
+  REQUIRE(chown(machine.recording(1).c_str(), 65534, 65534) == 0);
+  CHECK(MoveAbandonedRings(machine.rings(), 0).copied == 1);
+  CHECK(ReadFile(machine.copy(1)) == ring);
+  struct stat status {};
+  REQUIRE(stat(machine.copy(1).c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777) == 0600);
+}
+
 TEST_CASE("A path of a recording that is too long for the header is not known, and the next one is") {
   const Machine machine;
   machine.Record(1);

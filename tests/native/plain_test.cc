@@ -221,6 +221,17 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   CHECK(exact.err.find("exact native memory table") != std::string::npos);
 }
 
+TEST_CASE("A folder or a device in place of the file is refused, and no table comes beside it") {
+  const std::string folder = FreshFolder();
+  for (const std::string& file : {folder, std::string("/dev/null")}) {
+    const Outcome outcome =
+        Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=exact", "-o", file, "--", Program()}});
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.err == "heaprec: " + file + ": exists and is not a regular file; name a file to record into\n");
+  }
+}
+
 TEST_CASE("Verbs that show the heap say that there is none") {
   const std::string file = FreshFolder() + "/rec.bin";
   Command command{{Program()}};

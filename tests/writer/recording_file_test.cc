@@ -1,5 +1,6 @@
 #include "recorder/writer/recording_file.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,16 +58,20 @@ TEST_CASE("A symbolic link to nowhere is not written through") {
   CHECK_FALSE(std::filesystem::exists(folder / "elsewhere"));
 }
 
-TEST_CASE("A folder or a device in place of the file is refused, and nothing appears beside it") {
+TEST_CASE("A folder, a device or a descriptor in place of the file is refused, and nothing appears beside it") {
   const Folder folder;
   std::filesystem::create_directory(folder / "dir");
   std::filesystem::create_symlink("dir", folder / "link");
-  for (const std::string& path : {folder / "dir", folder / "link", std::string("/dev/null")}) {
+  // As /dev/stdout, where that is a file.
+  const int of_program = creat((folder / "output").c_str(), 0600);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(of_program), folder / "stdout");
+  for (const std::string& path : {folder / "dir", folder / "link", folder / "stdout", std::string("/dev/null")}) {
     const auto file = RecordingFile::Create(path, 42, 0);
     REQUIRE_FALSE(file.ok());
     CHECK(file.error().message == path + ": exists and is not a regular file; name a file to record into");
     CHECK_FALSE(std::filesystem::exists(path + "-1"));
   }
+  close(of_program);
 }
 
 TEST_CASE("Reserved room is beyond the end of the file, and is given back when it is closed") {

@@ -1,9 +1,8 @@
 // heaprec record: starts a command with the agent in it.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -13,6 +12,7 @@
 #include "tools/control/java_command.h"
 #include "tools/control/native_preload.h"
 #include "tools/control/program_file.h"
+#include "tools/control/staging.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/text/messages.h"
@@ -82,8 +82,10 @@ void TellTable(const AgentReply& answer, const NativePreload& native) {
 // command's is 0.
 ExitCode Tell(const AgentReplies* answers, const char* none, const NativePreload& native, bool quiet) {
   if (answers == nullptr) return ExitCode::kOk;
-  ExitCode code = ExitCode::kOk;
   const auto all = answers->Read();
+  // Beside others that are recorded a process may well refuse: a script's other JVM may be too old.
+  const bool is_refused = !all.empty() && std::ranges::none_of(all, &AgentReply::ok);
+  ExitCode code = is_refused ? ExitCode::kCannotWrite : ExitCode::kOk;
   const auto say = [quiet](const std::string& text) {
     if (!quiet) PrintError(text);
   };
@@ -103,12 +105,12 @@ ExitCode Tell(const AgentReplies* answers, const char* none, const NativePreload
 ExitCode Conclude(int code, ExitCode told) { return code == 0 ? told : static_cast<ExitCode>(code); }
 
 format::Result<std::unique_ptr<AgentReplies>> MakeAnswers() {
-  static const Descriptor tmp(open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!tmp.is_open()) return format::Error{fmt::format("/tmp: {}", std::strerror(errno))};
   Process self;
   self.uid = geteuid();
   self.gid = getegid();
-  return AgentReplies::Make(self, tmp);
+  auto folder = StageOutput(self);
+  if (!folder.ok()) return folder.error();
+  return std::make_unique<AgentReplies>(std::move(*folder));
 }
 
 // A program without a JVM: its native memory, sampled or exact. `path`: where it was found; empty: nowhere.
@@ -201,8 +203,9 @@ Command RecordCommand() {
   command.takes_command = true;
   command.footer =
       R"(The exit code is the command's: 128 + N if signal N ended it, 127 if the command
-does not exist. If the command succeeds but part of the recording could not be
-written, the exit code is 6. Signals are forwarded to the command.
+does not exist. If the command succeeds but the agent did not record it, or could
+not write the whole recording, the exit code is 6. Signals are forwarded to the
+command.
 
 Examples:
   heaprec record -- java -jar app.jar

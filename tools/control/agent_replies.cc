@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-
 namespace heaprec::tools {
 namespace {
 
@@ -13,7 +11,7 @@ constexpr size_t kMaxAnswer = 16 << 10;
 // An agent that can write no content leaves its answer as the target of a link.
 std::string ReadAnswer(const PrivateFolder& folder, const std::string& name) {
   const Descriptor file = folder.Open(name);
-  if (!file.is_open()) return errno == ELOOP ? folder.LinkTarget(name) : std::string();
+  if (!file.is_open()) return folder.LinkTarget(name);
   std::string text(kMaxAnswer, '\0');
   const ssize_t got = read(file.number(), text.data(), text.size());
   text.resize(got > 0 ? static_cast<size_t>(got) : 0);
@@ -25,7 +23,7 @@ std::string ReadAnswer(const PrivateFolder& folder, const std::string& name) {
 format::Result<std::unique_ptr<AgentReplies>> AgentReplies::Make(const Process& process, const Descriptor& tmp) {
   auto folder = PrivateFolder::Make(process, tmp, "/tmp");
   if (!folder.ok()) return format::Error{fmt::format("/tmp of the JVM: {}", folder.error().message)};
-  return std::unique_ptr<AgentReplies>(new AgentReplies(std::move(*folder)));
+  return std::make_unique<AgentReplies>(std::move(*folder));
 }
 
 std::vector<AgentReply> AgentReplies::Read() const {

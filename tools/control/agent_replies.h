@@ -1,4 +1,4 @@
-// A private folder in the /tmp of a process, in which agents leave their answers.
+// A private folder among the files of a process, in which agents leave their answers.
 //
 // Threads:  one.
 // Failure:  Make: an Error with the reason.
@@ -19,6 +19,7 @@ namespace heaprec::tools {
 
 class AgentReplies {
  public:
+  explicit AgentReplies(std::unique_ptr<PrivateFolder> folder) : folder_(std::move(folder)) {}
   // `tmp`: the process's /tmp.
   static format::Result<std::unique_ptr<AgentReplies>> Make(const Process& process, const Descriptor& tmp);
 
@@ -27,7 +28,6 @@ class AgentReplies {
   std::vector<AgentReply> Read() const;
 
  private:
-  explicit AgentReplies(std::unique_ptr<PrivateFolder> folder) : folder_(std::move(folder)) {}
   const std::unique_ptr<PrivateFolder> folder_;
 };
 

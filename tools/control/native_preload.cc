@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace heaprec::tools {
 namespace {
@@ -21,6 +23,20 @@ std::string TableFor(const std::string& recording) {
   stem.erase(std::min(stem.find('%'), stem.size()));
   while (stem.ends_with('-')) stem.pop_back();
   return (path.parent_path() / fmt::format("{}native-%p.hnt", stem.empty() ? "" : stem + "-")).string();
+}
+
+// A table beside a device or a folder is not what was asked for. /dev/stdout may lead to a file, which is another's.
+bool IsTakenByNoFile(const std::string& recording) {
+  std::error_code error;
+  const fs::file_status status = fs::status(recording, error);
+  return fs::exists(status) &&
+         (!fs::is_regular_file(status) || fs::read_symlink(recording, error).native().starts_with("/proc/"));
+}
+
+std::optional<format::Error> WhyNotPreloadable(const std::string& library, const char* how) {
+  if (library.find_first_of(" :") == std::string::npos) return std::nullopt;
+  return format::Error{
+      fmt::format("--native={}: LD_PRELOAD cannot load {}: the path contains a space or a colon", how, library)};
 }
 
 std::string Variable(const char* name) {
@@ -56,6 +72,10 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
   const std::string library = (fs::path(agent).parent_path() / "libheaprec-native.so").string();
   std::error_code error;
   if (!fs::exists(library, error)) return format::Error{fmt::format("--native=exact: cannot find {}", library)};
+  if (const auto why = WhyNotPreloadable(library, "exact")) return *why;
+  if (IsTakenByNoFile(recording)) {
+    return format::Error{recording + ": exists and is not a regular file; name a file to record into"};
+  }
   NativePreload preload{{}, TableFor(recording)};
   if (preload.table.find(',') != std::string::npos) {
     return format::Error{
@@ -69,10 +89,7 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
 
 format::Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options,
                                              const std::string& program) {
-  if (agent.find_first_of(" :") != std::string::npos) {
-    return format::Error{
-        fmt::format("--native=sampled: LD_PRELOAD cannot load {}: the path contains a space or a colon", agent)};
-  }
+  if (const auto why = WhyNotPreloadable(agent, "sampled")) return *why;
   const bool has_only = ("," + options).find(",only=") != std::string::npos;
   const std::string only = has_only ? "" : ",only=" + NameOf(program);
   return NativePreload{{Preloaded(agent), fmt::format("HEAPREC_NATIVE_SAMPLED={}{}", options, only)}, ""};

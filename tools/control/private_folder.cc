@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "tools/control/filesystem_user.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {
@@ -72,18 +73,9 @@ std::vector<std::string> PrivateFolder::Names() const {
   return names;
 }
 
-// As the process's user: what is a device there is none that root could open.
 Descriptor PrivateFolder::Open(const std::string& name) const {
   const FilesystemUser user(user_, group_);
-  if (!user.is_active()) return {};
-  Descriptor file(openat(folder_.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat status {};
-  if (!file.is_open()) return file;
-  if (fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    errno = EINVAL;
-    return {};
-  }
-  return file;
+  return user.is_active() ? OpenRegularIn(folder_, name) : Descriptor();
 }
 
 Descriptor PrivateFolder::Create(const std::string& name) const {

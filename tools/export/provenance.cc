@@ -28,9 +28,10 @@ void AddLosses(const format::StreamCounters& counters, format::Stream stream, st
 
 std::vector<std::string> Provenance(const Recording& recording) {
   const format::FileHeader& header = recording.header();
+  const std::string rate = CountsLosses(header) ? fmt::format(", {:g} samples/s", header.rate_per_second) : "";
   std::vector<std::string> lines{
-      fmt::format("heaprec {}: recording {} of {} {}, source {}, {:g} samples/s", kVersion, IdText(header),
-                  ToUtf8(header.jvm_name), ToUtf8(header.jvm_version), ToUtf8(header.source), header.rate_per_second),
+      fmt::format("heaprec {}: recording {} of {} {}, source {}{}", kVersion, IdText(header), ToUtf8(header.jvm_name),
+                  ToUtf8(header.jvm_version), ToUtf8(header.source), rate),
       LossLine(recording, recording.events()).substr(2),
   };
   if (recording.counters().candidate_bytes > 0) {

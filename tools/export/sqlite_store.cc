@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "format/model/thread_name.h"
@@ -208,16 +209,19 @@ void SqliteStore::AddLifetimes(uint64_t end_ns) {
 }
 
 void SqliteStore::AddCounters(const Recording& recording) {
+  const bool is_counted = CountsLosses(recording.header());
+  const auto known = [is_counted](auto count) { return is_counted ? std::optional(count) : std::nullopt; };
   for (const Stream stream : format::kAllStreams) {
     const format::StreamCounters& counters = recording.counters(stream);
     const std::string_view name = TraitsOf(stream).name;
-    Try(inserts_->counters.Run(recording_, name, counters.candidates, counters.candidate_bytes, counters.points,
-                               counters.thinned, counters.committed, counters.written, counters.second_stage,
-                               counters.stacks_walked, counters.stacks_from_jvmti, counters.stack_mismatches));
+    Try(inserts_->counters.Run(recording_, name, known(counters.candidates), known(counters.candidate_bytes),
+                               counters.points, known(counters.thinned), counters.committed, counters.written,
+                               known(counters.second_stage), known(counters.stacks_walked),
+                               known(counters.stacks_from_jvmti), known(counters.stack_mismatches)));
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
       if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
       const std::string_view why = format::LossReasonName(static_cast<format::LossReason>(reason));
-      Try(inserts_->loss.Run(recording_, name, why, counters.lost[reason], counters.lost_weight[reason]));
+      Try(inserts_->loss.Run(recording_, name, why, known(counters.lost[reason]), known(counters.lost_weight[reason])));
     }
   }
   for (const format::SkippedRange& range : recording.skipped()) {
@@ -231,12 +235,14 @@ void SqliteStore::End(const Recording& recording) {
   const format::FileHeader& header = recording.header();
   const Span span = SpanOf(recording, last_block_ns_);
   AddLifetimes(span.end_ns);
+  const bool is_counted = CountsLosses(header);
+  const auto known = [is_counted](auto count) { return is_counted ? std::optional(count) : std::nullopt; };
   Try(inserts_->recording.Run(
       recording_, IdText(header), ToUtf8(recording.source().name()), header.start_epoch_ns, Iso(header.start_epoch_ns),
       span.begin_ns, span.end_ns, HowEnded(recording), header.pid, ToUtf8(header.jvm_name), ToUtf8(header.jvm_version),
       ToUtf8(header.gc_name), ToUtf8(header.agent_version), ToUtf8(header.agent_options), ToUtf8(header.source),
-      ToUtf8(header.source_reason), header.rate_per_second, header.interval_ns, header.interval_cap,
-      recording.counters().candidate_bytes, calibration_.heap, calibration_.exceptions));
+      ToUtf8(header.source_reason), known(header.rate_per_second), header.interval_ns, known(header.interval_cap),
+      known(recording.counters().candidate_bytes), calibration_.heap, calibration_.exceptions));
 }
 
 std::optional<format::Error> SqliteStore::Finish() {

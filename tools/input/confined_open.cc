@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 
 namespace heaprec::tools {
 namespace {
@@ -67,6 +68,14 @@ Descriptor Reopen(const Descriptor& place) {
   return Descriptor(open(fmt::format("/proc/self/fd/{}", place.number()).c_str(), O_RDONLY | O_CLOEXEC));
 }
 
+// Opening a device may do something: what is no regular file stays closed.
+Descriptor ReopenRegular(const Descriptor& place, std::optional<uid_t> owner = std::nullopt) {
+  struct stat status {};
+  if (!place.is_open() || fstat(place.number(), &status) != 0) return Fail(errno);
+  if (!S_ISREG(status.st_mode)) return Fail(EINVAL);
+  return !owner || status.st_uid == *owner ? Reopen(place) : Fail(EPERM);
+}
+
 }  // namespace
 
 Descriptor OpenBelow(const std::string& root, const std::string& path, int flags) {
@@ -79,20 +88,15 @@ Descriptor OpenBelow(const std::string& root, const std::string& path, int flags
 }
 
 Descriptor OpenRegularBelow(const std::string& root, const std::string& path) {
-  const Descriptor place = OpenBelow(root, path, O_PATH);
-  if (!place.is_open()) return Fail(errno);
-  struct stat status {};
-  if (fstat(place.number(), &status) != 0) return Fail(errno);
-  return S_ISREG(status.st_mode) ? Reopen(place) : Fail(EINVAL);
+  return ReopenRegular(OpenBelow(root, path, O_PATH));
+}
+
+Descriptor OpenRegularIn(const Descriptor& folder, const std::string& name) {
+  return ReopenRegular(Descriptor(openat(folder.number(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)));
 }
 
 Descriptor OpenRegularOf(uid_t owner, const std::string& path) {
-  const Descriptor place(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  if (!place.is_open()) return Fail(errno);
-  struct stat status {};
-  if (fstat(place.number(), &status) != 0) return Fail(errno);
-  if (!S_ISREG(status.st_mode)) return Fail(EINVAL);
-  return status.st_uid == owner ? Reopen(place) : Fail(EPERM);
+  return ReopenRegular(Descriptor(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), owner);
 }
 
 }  // namespace heaprec::tools

@@ -23,6 +23,9 @@ Descriptor OpenBelow(const std::string& root, const std::string& path, int flags
 // For reading. A FIFO, a socket or a device is not opened at all: EINVAL.
 Descriptor OpenRegularBelow(const std::string& root, const std::string& path);
 
+// The same, of a file in an open folder; a link is not followed: EINVAL.
+Descriptor OpenRegularIn(const Descriptor& folder, const std::string& name);
+
 // The same, of a file of that owner; a last component that is a symbolic link is not tracked: EINVAL. EPERM: it is
 // somebody else's.
 Descriptor OpenRegularOf(uid_t owner, const std::string& path);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "tools/input/program_recording.h"
@@ -36,26 +37,39 @@ List Ranges(const Recording& recording, bool repaired) {
   return ranges;
 }
 
+// Counters of losses: unknown where the recorder did not count.
+class Counts {
+ public:
+  explicit Counts(const Recording& recording) : are_known_(CountsLosses(recording.header())) {}
+  template <typename Number>
+  Value operator()(Number count) const {
+    return are_known_ ? Value(count) : Value();
+  }
+
+ private:
+  const bool are_known_;
+};
+
 // `unit`: of the weights.
-Object CountersOf(const format::StreamCounters& counters, const char* unit) {
+Object CountersOf(const format::StreamCounters& counters, const char* unit, const Counts& known) {
   Object lost;
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
     if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
     lost.push_back({format::LossReasonName(static_cast<format::LossReason>(reason)),
-                    Object{{"points", counters.lost[reason]}, {unit, counters.lost_weight[reason]}}});
+                    Object{{"points", known(counters.lost[reason])}, {unit, known(counters.lost_weight[reason])}}});
   }
-  return {{"candidates", counters.candidates},
+  return {{"candidates", known(counters.candidates)},
           {"points", counters.points},
           {"committed", counters.committed},
           {"written", counters.written},
-          {"thinned", counters.thinned},
-          {"second_stage", counters.second_stage},
+          {"thinned", known(counters.thinned)},
+          {"second_stage", known(counters.second_stage)},
           {"lost", std::move(lost)}};
 }
 
-Object TrackedCounters(const format::StreamCounters& counters) {
-  Object object = CountersOf(counters, "bytes");
-  object.push_back({"candidate_bytes", counters.candidate_bytes});
+Object TrackedCounters(const format::StreamCounters& counters, const Counts& known) {
+  Object object = CountersOf(counters, "bytes", known);
+  object.push_back({"candidate_bytes", known(counters.candidate_bytes)});
   object.push_back({"untracked", counters.untracked});
   return object;
 }
@@ -73,6 +87,11 @@ Object CapOf(const format::StreamCap& cap) {
 
 }  // namespace
 
+bool CountsLosses(const format::FileHeader& header) {
+  return std::ranges::any_of(format::kAllStreams,
+                             [&](format::Stream stream) { return header.CapOf(stream).rate_per_second > 0; });
+}
+
 std::string LossLine(const Recording& recording, uint64_t shown) {
   uint64_t thinned = 0;
   uint64_t lost = 0;
@@ -83,7 +102,9 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += fmt::format("{} events, {} thinned, {} lost", Grouped(recording.events()), Grouped(thinned), Grouped(lost));
+  line += Grouped(recording.events()) + " events, ";
+  line += CountsLosses(recording.header()) ? fmt::format("{} thinned, {} lost", Grouped(thinned), Grouped(lost))
+                                           : "losses unknown";
   if (recording.salvage().events > 0) {
     line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
   }
@@ -92,15 +113,16 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
 
 Object LossesValue(const Recording& recording) {
   const format::StreamCounters& counters = recording.counters();
-  Object losses = CountersOf(counters, "bytes");
-  const Object more{{"candidate_bytes", counters.candidate_bytes},
-                    {"stacks", Object{{"walked", counters.stacks_walked},
-                                      {"from_jvmti", counters.stacks_from_jvmti},
-                                      {"mismatches", counters.stack_mismatches}}},
+  const Counts known(recording);
+  Object losses = CountersOf(counters, "bytes", known);
+  const Object more{{"candidate_bytes", known(counters.candidate_bytes)},
+                    {"stacks", Object{{"walked", known(counters.stacks_walked)},
+                                      {"from_jvmti", known(counters.stacks_from_jvmti)},
+                                      {"mismatches", known(counters.stack_mismatches)}}},
                     {"untracked", counters.untracked},
-                    {"exceptions", CountersOf(recording.counters(format::Stream::kExceptions), "events")},
-                    {"malloc", TrackedCounters(recording.counters(format::Stream::kNative))},
-                    {"mmap", TrackedCounters(recording.counters(format::Stream::kMapping))},
+                    {"exceptions", CountersOf(recording.counters(format::Stream::kExceptions), "events", known)},
+                    {"malloc", TrackedCounters(recording.counters(format::Stream::kNative), known)},
+                    {"mmap", TrackedCounters(recording.counters(format::Stream::kMapping), known)},
                     {"salvage", SalvageOf(recording.salvage())},
                     {"skipped", Ranges(recording, false)},
                     {"repaired", Ranges(recording, true)}};
@@ -127,6 +149,7 @@ Object HeaderValue(const format::FileHeader& header) {
   native.push_back({"unavailable_reason", ToUtf8(header.native_unavailable_reason)});
   if (!header.native_not_seen.empty()) native.push_back({"not_seen", ToUtf8(header.native_not_seen)});
   mapped.push_back({"max_tracked_mappings", uint64_t{header.max_tracked_mappings}});
+  const bool has_limit = CountsLosses(header);
   return {{"recording_id", Hex(header.recording_id)},
           {"start_time", Iso(header.start_epoch_ns)},
           {"start_ns", header.start_epoch_ns},
@@ -139,9 +162,9 @@ Object HeaderValue(const format::FileHeader& header) {
           {"agent_options", ToUtf8(header.agent_options)},
           {"source", ToUtf8(header.source)},
           {"source_reason", ToUtf8(header.source_reason)},
-          {"rate_per_second", header.rate_per_second},
+          {"rate_per_second", has_limit ? Value(header.rate_per_second) : Value()},
           {"interval_ns", header.interval_ns},
-          {"interval_cap", uint64_t{header.interval_cap}},
+          {"interval_cap", has_limit ? Value(uint64_t{header.interval_cap}) : Value()},
           {"max_tracked_objects", uint64_t{header.max_tracked_objects}},
           {"exceptions", std::move(exceptions)},
           {"malloc", std::move(native)},

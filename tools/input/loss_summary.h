@@ -9,11 +9,15 @@
 
 namespace heaprec::tools {
 
-// "# 1,234 events, 12 thinned, 0 lost; 3 salvaged from the ring": `shown` events of those read so far.
+// "# 1,234 events, 12 thinned, 0 lost; 3 salvaged from the ring": `shown` events of those read so far. Of an import:
+// "losses unknown".
 std::string LossLine(const Recording& recording, uint64_t shown);
 
 // The same as numbers: counters, losses by reason, salvage, skipped and repaired ranges.
 render::Object LossesValue(const Recording& recording);
+
+// Whether the recorder kept to a rate and counted what it lost. The files that are imported do not say.
+bool CountsLosses(const format::FileHeader& header);
 
 // The recording's id as 32 hexadecimal digits.
 std::string IdText(const format::FileHeader& header);

@@ -60,7 +60,10 @@ void AddGrowth(const HeadlineInputs& inputs, std::vector<Headline>* into) {
     }
   }
   if (inputs.live_bytes) {
-    into->push_back({"growth", Mood::kNeutral, fmt::format("{} are live at the end.", Bytes(*inputs.live_bytes))});
+    const Estimate& live = *inputs.live_bytes;
+    const std::string bytes =
+        IsRange(live) ? fmt::format("{} to {}", Bytes(live.low), Bytes(live.high)) : Bytes(live.value);
+    into->push_back({"growth", Mood::kNeutral, bytes + " are live at the end."});
   }
 }
 

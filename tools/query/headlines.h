@@ -39,7 +39,7 @@ struct HeadlineInputs {
   double allocated_bytes = 0;      // in all
   uint64_t duration_ns = 0;
   const GcSummary* heap = nullptr;
-  std::optional<double> live_bytes;        // at the end
+  std::optional<Estimate> live_bytes;      // at the end
   std::vector<std::string> trust_reasons;  // why the numbers are not trustworthy
   double estimated_bytes = 0;              // by the samples alone
   uint64_t lost_samples = 0, sample_points = 0;

@@ -10,7 +10,7 @@ HeadlineInputs HeadlineInputsOf(const Recording& recording, const Facts& facts, 
   inputs.estimated_bytes = facts.volume.calibrated ? facts.volume.raw_bytes.value : 0;
   inputs.duration_ns = facts.duration_ns;
   inputs.heap = &facts.heap;
-  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes.value;
+  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
   inputs.trust_reasons = TextsOf(trust.reasons);
   inputs.lost_samples = counters.AllLost();
   inputs.sample_points = counters.points;

@@ -12,6 +12,7 @@
 #include "tools/analysis/health/diagnosis.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/analysis/name_pool.h"
+#include "tools/input/loss_summary.h"
 #include "tools/input/writer_process.h"
 #include "tools/query/class_site_totals.h"
 #include "tools/query/groups_scan.h"
@@ -71,10 +72,15 @@ json FactsAsJson(const Recording& recording, const Facts& facts) {
   add("Agent", header.agent_version);
   add("Options", header.agent_options);
   add("Source", header.source + (header.source_reason.empty() ? "" : " (" + header.source_reason + ")"));
-  add("Rate", fmt::format("limit {:g} samples/s, mean {:.1f} samples/s", header.rate_per_second, facts.mean_rate));
-  add("Sample points",
-      fmt::format("{}, {} thinned, {} left out by the second stage, {} lost", Grouped(counters.points),
-                  Grouped(counters.thinned), Grouped(counters.second_stage), Grouped(counters.AllLost())));
+  if (CountsLosses(header)) {
+    add("Rate", fmt::format("limit {:g} samples/s, mean {:.1f} samples/s", header.rate_per_second, facts.mean_rate));
+    add("Sample points",
+        fmt::format("{}, {} thinned, {} left out by the second stage, {} lost", Grouped(counters.points),
+                    Grouped(counters.thinned), Grouped(counters.second_stage), Grouped(counters.AllLost())));
+  } else {
+    add("Rate", fmt::format("limit unknown, mean {:.1f} samples/s", facts.mean_rate));
+    add("Sample points", Grouped(counters.points) + ", losses unknown");
+  }
   if (!facts.heap.empty()) {
     add("Heap", fmt::format("peak used {}, peak committed {}", Bytes(static_cast<double>(facts.heap.most_used)),
                             Bytes(static_cast<double>(facts.heap.most_committed))));

@@ -119,13 +119,21 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   const format::FileHeader& header = answer.recording.header();
   const double limit = header.CapOf(MainStream(header)).rate_per_second;
   const format::StreamCounters& counters = answer.recording.counters(MainStream(header));
-  into->Add(Fact("samples", "{}; {} lost; limit {} sample(s)/s, {} of it used",
-                 {{"samples", facts.allocations().events(), Unit::kInteger},
-                  {"", counters.AllLost(), Unit::kInteger},
-                  {"", limit},
-                  {"rate_used", facts.fill, Unit::kShare},
-                  {"mean_rate", facts.mean_rate, Unit::kPerSecond},
-                  {"bytes_per_sample", facts.bytes_per_event, Unit::kBytes}}));
+  Field samples{"samples", facts.allocations().events(), Unit::kInteger};
+  Field mean_rate{"mean_rate", facts.mean_rate, Unit::kPerSecond};
+  Field bytes_per_sample{"bytes_per_sample", facts.bytes_per_event, Unit::kBytes};
+  if (CountsLosses(header)) {
+    into->Add(Fact("samples", "{}; {} lost; limit {} sample(s)/s, {} of it used",
+                   {samples,
+                    {"", counters.AllLost(), Unit::kInteger},
+                    {"", limit},
+                    {"rate_used", facts.fill, Unit::kShare},
+                    mean_rate,
+                    bytes_per_sample}));
+  } else {
+    into->Add(Fact("samples", "{}; losses and limit unknown",
+                   {samples, {"rate_used", Value(), Unit::kShare}, mean_rate, bytes_per_sample}));
+  }
   into->Add(Fact("file", "{} bytes", {{"file_bytes", answer.recording.bytes_read(), Unit::kInteger}}, Detail::kWide));
 }
 
@@ -148,9 +156,10 @@ void AddKinds(const Facts& facts, Group* into) {
 
 void AddCounted(const SummaryAnswer& answer, Group* into) {
   const AllocationTotals& volume = answer.facts.volume;
-  const uint64_t counted = answer.recording.counters().candidate_bytes;
+  const uint64_t bytes = answer.recording.counters().candidate_bytes;
+  const Value counted = CountsLosses(answer.recording.header()) ? Value(bytes) : Value();
   const Estimate& raw = volume.raw_bytes;
-  const Value off = counted > 0 ? Value(raw.value / static_cast<double>(counted) - 1) : Value();
+  const Value off = bytes > 0 ? Value(raw.value / static_cast<double>(bytes) - 1) : Value();
   into->Add(Fact("counted", "{} ({} bytes)",
                  {{"allocated_bytes", counted, Unit::kBytes}, {"", counted, Unit::kInteger}}, Detail::kWide));
   into->Add(Fact("estimated", "{} from the samples alone, {} off",

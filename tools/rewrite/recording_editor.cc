@@ -86,7 +86,8 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) 
   for (const format::CensusRow& row : block.census) chunk_->AddCensus(Named(names, row));
   for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(names, row));
   if (has_rows) chunk_->SetCensus(block.census_counters, block.census_positions);
-  if (has_rows) pending_ = Pending{block.counters, block.lane_positions, block.end_ns};
+  end_ns_ = std::max(end_ns_, block.end_ns);
+  if (has_rows) pending_ = Pending{block.counters, block.lane_positions, end_ns_};
   return std::monostate{};
 }
 

@@ -71,6 +71,7 @@ class RecordingEditor {
     uint64_t end_ns = 0;
   };
   std::optional<Pending> pending_;
+  uint64_t end_ns_ = 0;  // of the blocks so far: what a ring had may be older than the last flush
   struct KnownWindow {
     format::Window window;
     bool written = false;

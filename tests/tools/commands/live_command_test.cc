@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/tools/small_recording.h"
 
@@ -128,6 +129,7 @@ TEST_CASE("Where only major collections find what is dead, live shows ranges, an
   const json garbage = RowOf(document, 1, "p.Churn.make");
   CHECK(garbage["known_bytes"]["value"] == 0);
   CHECK(garbage["samples"] == 100);
+  CHECK(garbage["mean_age_seconds"].is_null());
   CHECK(document["live"]["bytes"]["value"].is_null());
   CHECK(document["live"]["share"]["high"] == 1);
 
@@ -148,6 +150,9 @@ TEST_CASE("Where only major collections find what is dead, live shows ranges, an
 
   const json summary = Parsed("summary --json " + path);
   CHECK(summary["live"]["bytes"]["value"].is_null());
+  const std::string headlines = Heaprec("summary " + path).out;
+  INFO(headlines);
+  CHECK(std::regex_search(headlines, std::regex("\n[0-9.]+ MiB to [0-9.]+ MiB are live at the end\\.\n")));
   CHECK(summary["live"]["bytes"]["high"] > 3'000'000);
   const Outcome rows = Heaprec("export --live --format collapsed -o - " + path);
   CHECK(rows.out.find("[generational ZGC].[live or garbage];p.Main.main;p.Leak.add") != std::string::npos);

@@ -126,6 +126,30 @@ Outcome RecoverWithExcess(const Directory& directory, uint64_t points) {
   return Heaprec("verify --json " + directory / "out.bin");
 }
 
+// A kill right behind a flush, or a disk that stayed full: its last block says when it was written.
+TEST_CASE("What the ring has may be older than the file's last flush, and the recovered file verifies") {
+  const Directory directory;
+  format::FileHeader header = SomeHeader();
+  header.ring_path = directory / "rec.ring";
+  RecordingFile file(directory / "rec.bin", header);
+  file.Add(At(kMs));
+  file.Add(format::Interval{0, 1, 2400, 1, 1, 0});
+  file.Flush({0, 0}, 1500 * kMs);
+  RingFile ring(header);
+  Event event = At(1200 * kMs);
+  event.id = 77;
+  ring.Define(0, event);
+  ring.Add(0, event);
+  ring.header().counters.points = ring.header().counters.committed = 2;
+  ring.header().counters.candidate_bytes = 4800;
+  ring.WriteTo(header.ring_path);
+  REQUIRE(Heaprec("recover -q " + directory / "rec.bin" + " -o " + directory / "out.bin").code == 0);
+  const Outcome verified = Heaprec("verify " + directory / "out.bin");
+  INFO(verified.err);
+  CHECK(verified.code == 0);
+  CHECK(EventsOf(directory / "out.bin") == EventsOf(directory / "rec.bin"));
+}
+
 TEST_CASE("Points that a kill met under way are lost by name, and the recovered file verifies") {
   const Directory directory;
   const Outcome verified = RecoverWithExcess(directory, 3);

@@ -2,6 +2,7 @@
 #include "tools/control/staging.h"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -139,14 +140,28 @@ TEST_CASE("A relay waits until its recording is written no more") {
   CHECK(text == "recorded");
 }
 
-TEST_CASE("A relay reads plain files only") {
+// Whether `open` opens what is there, be it for a moment.
+template <typename Open>
+bool IsOpenedBy(const std::string& path, const Open& open) {
+  const Descriptor watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  REQUIRE(inotify_add_watch(watch.number(), path.c_str(), IN_OPEN) >= 0);
+  open();
+  inotify_event event{};
+  return read(watch.number(), &event, sizeof event) > 0;
+}
+
+// A device may do something when it is opened, and root of a container may have made one.
+TEST_CASE("A relay reads plain files only, and opens nothing else") {
   auto relay = RecordingRelay::Make(Ourselves());
   REQUIRE(relay.ok());
+  std::ofstream((*relay)->path()) << "recorded";
+  CHECK(IsOpenedBy((*relay)->path(), [&] { CHECK((*relay)->Recording().is_open()); }));
+  REQUIRE(unlink((*relay)->path().c_str()) == 0);
   REQUIRE(symlink("/etc/passwd", (*relay)->path().c_str()) == 0);
   CHECK_FALSE((*relay)->Recording().is_open());
   REQUIRE(unlink((*relay)->path().c_str()) == 0);
   REQUIRE(mkfifo((*relay)->path().c_str(), 0600) == 0);
-  CHECK_FALSE((*relay)->Recording().is_open());
+  CHECK_FALSE(IsOpenedBy((*relay)->path(), [&] { CHECK_FALSE((*relay)->Recording().is_open()); }));
 }
 
 }  // namespace heaprec::tools

@@ -116,7 +116,13 @@ LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, 
   std::vector<LiveSample> old;
   std::copy_if(group.begin(), group.end(), std::back_inserter(old),
                [](const LiveSample& one) { return one.survived >= 1; });
-  return RangeBetween(EstimateGroup(old, whole, unit), EstimateGroup(group, whole, unit), whole);
+  LiveEstimates least = EstimateGroup(old, whole, unit);
+  if (old.empty()) {
+    // Of nothing that is known to be alive there is no age.
+    least.mean_age_s = least.mean_survived = kUnknownEstimate;
+    least.median_age_s = least.median_survived = kUnknownEstimate.value;
+  }
+  return RangeBetween(least, EstimateGroup(group, whole, unit), whole);
 }
 
 LiveRange RangeBetween(const LiveEstimates& least, const LiveEstimates& most, const LiveTotal& whole) {
