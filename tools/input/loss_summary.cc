@@ -83,7 +83,8 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += fmt::format("{} events, {} thinned, {} lost", Grouped(recording.events()), Grouped(thinned), Grouped(lost));
+  line += fmt::format("{} samples, {} dropped to keep the rate (their weight is kept), {} lost",
+                      Grouped(recording.events()), Grouped(thinned), Grouped(lost));
   if (recording.salvage().events > 0) {
     line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
   }

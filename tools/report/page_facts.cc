@@ -73,7 +73,7 @@ json FactsAsJson(const Recording& recording, const Facts& facts) {
   add("Source", header.source + (header.source_reason.empty() ? "" : " (" + header.source_reason + ")"));
   add("Rate", fmt::format("limit {:g} samples/s, mean {:.1f} samples/s", header.rate_per_second, facts.mean_rate));
   add("Sample points",
-      fmt::format("{}, {} thinned, {} left out by the second stage, {} lost", Grouped(counters.points),
+      fmt::format("{}, {} thinned at delivery, {} dropped in the second stage, {} lost", Grouped(counters.points),
                   Grouped(counters.thinned), Grouped(counters.second_stage), Grouped(counters.AllLost())));
   if (!facts.heap.empty()) {
     add("Heap", fmt::format("peak used {}, peak committed {}", Bytes(static_cast<double>(facts.heap.most_used)),
