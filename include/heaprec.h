@@ -1,6 +1,6 @@
 /* Labels the samples of a thread from C; heaprec.Heaprec is the same for Java.
  *
- * Link with -ldl where dlopen is not in libc. Everything here does nothing in a process without the agent.
+ * Link with -ldl where dlopen is not in libc. In a process without the agent these functions do nothing.
  */
 #ifndef HEAPREC_H_
 #define HEAPREC_H_
@@ -10,7 +10,7 @@
 
 typedef void (*heaprec_label_function)(const char* key, const char* value);
 
-/* NULL without the agent. Worth keeping: it is looked up by name. */
+/* Looks the function up by name, so keep the result. NULL without the agent. */
 static inline heaprec_label_function heaprec_find_label(void) {
   union {
     void* symbol;
@@ -21,8 +21,9 @@ static inline heaprec_label_function heaprec_find_label(void) {
   return label.function;
 }
 
-/* Labels what the current thread allocates from now on; a value of NULL takes the label away. A key holds no '='. A
- * thread has room for 255 bytes of labels; one that does not fit is not set. */
+/* Labels the samples of the current thread from now on; a value of NULL removes the label. A key contains no '='. A
+ * thread has room for 255 bytes of labels: each takes "key=value" and one byte more. A label that does not fit is not
+ * set. */
 static inline void heaprec_label_thread(const char* key, const char* value) {
   const heaprec_label_function label = heaprec_find_label();
   if (label != NULL) label(key, value);

@@ -190,7 +190,7 @@ ByteBuffer EncodeFileHeader(const FileHeader& header) {
 }
 
 Result<size_t> FileHeaderBytes(Bytes prefix) {
-  if (prefix.size() < kFilePrefixBytes) return Error{"shorter than a recording's header"};
+  if (prefix.size() < kFilePrefixBytes) return Error{"not a heaprec recording: shorter than a file header"};
   ByteCursor cursor(prefix);
   if (cursor.U64() != kFileMagic) return Error{"not a heaprec recording"};
   cursor.U32();  // version

@@ -56,7 +56,7 @@ ChunkDecoder::Decoded ChunkDecoder::Damaged(const char* why) {
 }
 
 ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payload, Block* block) {
-  if (broken_) return Damaged("block behind one that cannot be true");
+  if (broken_) return Damaged("block follows an invalid block");
   StartBlock(header);
   if (const char* why = unpacker_.Unpack(header, payload, &raw_)) {
     next_block_ = header.sequence;  // it stays a lost one
@@ -72,7 +72,7 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
     const uint64_t bit = section.number < 64 ? uint64_t{1} << section.number : 0;
     if ((std::exchange(seen, seen | bit) & bit) != 0) return Damaged("section twice in a block");
     if (!knows_bases_ && section.number != static_cast<uint64_t>(Section::kBases)) {
-      return Damaged("block does not say what it builds on");
+      return Damaged("block has no dictionary offsets");
     }
     const Applied applied = Apply(section.number, section.body, block, &refused);
     if (applied == Applied::kMalformed) return Damaged("malformed section in a block");

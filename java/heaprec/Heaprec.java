@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Records this JVM, and labels the samples of its threads: to tell apart what one piece of code allocates for different
- * requests, users or tests. Or samples it without a recording, and gives the program what lives and what died.
+ * Records this JVM, labels the samples of its threads, for example with a request, user or test, and samples without a
+ * recording: the program then gets the sampled objects that are live, and those that died.
  *
- * <p>Without the agent {@link #label} returns at once, and all else needs {@link #load} before it.
+ * <p>Without the agent {@link #label} does nothing; call {@link #load} before all other methods.
  */
 public final class Heaprec {
-    // Until a call finds no agent; the agent sets it again when it comes later. A race costs one more failing call.
+    // True until a call finds no agent; an agent loaded later sets it again. A race costs one more failing call.
     private static boolean linked = true;
 
     private static final int MOST_FOLLOWED = 65_536;
@@ -20,13 +20,13 @@ public final class Heaprec {
     private Heaprec() {}
 
     /**
-     * Labels what the current thread allocates from now on.
+     * Labels the samples of the current thread from now on.
      *
-     * <p>A thread has room for 255 bytes of labels, "key=value" and one byte more for each; one that does not fit is not
-     * set. Labels of virtual threads are ignored.
+     * <p>A thread has room for 255 bytes of labels: each takes "key=value" and one byte more. A label that does not fit
+     * is not set. Labels of virtual threads are ignored.
      *
-     * @param key without '='; one label for each key
-     * @param value null takes the label away
+     * @param key without '='; a thread has one label per key
+     * @param value null removes the label
      */
     public static void label(String key, String value) {
         if (!linked || key == null) return;
@@ -38,10 +38,10 @@ public final class Heaprec {
     }
 
     /**
-     * Loads libheaprec.so where the JVM was not started with it, and nobody attached it.
+     * Loads libheaprec.so, unless the JVM was started with it or it was attached.
      *
      * @param library its absolute path
-     * @throws UnsatisfiedLinkError if it is not there, or not for this machine
+     * @throws UnsatisfiedLinkError if the file does not exist, or is for another machine
      */
     public static void load(String library) {
         System.load(library);
@@ -51,10 +51,10 @@ public final class Heaprec {
     /**
      * Starts a recording.
      *
-     * @param options as the agent takes them: "file=rec.bin,rate=150"
-     * @return the file
-     * @throws IllegalStateException with what the agent says if it does not record: a recording is running, an option is
-     *     not known, the file cannot be made, the agent is not there
+     * @param options agent options, such as "file=rec.hrec,rate=150"
+     * @return the path of the recording
+     * @throws IllegalStateException with the agent's reason if it cannot record: a recording is running, an option is
+     *     unknown, the file cannot be created, the agent is not loaded
      */
     public static String start(String options) {
         String answer = ask("start" + (options.isEmpty() ? "" : "," + options));
@@ -62,23 +62,23 @@ public final class Heaprec {
     }
 
     /**
-     * Ends the recording; returns when all of it is in the file.
+     * Ends the recording. Returns when the file is complete.
      *
-     * @return the file
-     * @throws IllegalStateException if nothing is being recorded
+     * @return the path of the recording
+     * @throws IllegalStateException if no recording is running
      */
     public static String stop() {
         return ask("stop");
     }
 
     /**
-     * Copies the recording as it is now; it goes on. All that was allocated before the call is in the copy, which
-     * therefore takes up to a second: until the throttle's interval is over. (Of longer intervals, at rates below 1/s,
-     * the one that is open is left out.)
+     * Copies the recording so far; the recording continues. The copy has everything allocated before the call, so the
+     * call waits up to a second, for the end of the throttle interval. (At rates below 1/s intervals are longer, and the
+     * copy leaves out the open one.)
      *
-     * @param path where to, as the option {@code file}: of an existing file "now.bin" the copy is "now-1.bin"
-     * @return the file, which is a recording of its own
-     * @throws IllegalStateException if nothing is being recorded, or the file cannot be written
+     * @param path the file, like the option {@code file}: if "now.hrec" exists, the copy is "now-1.hrec"
+     * @return the path of the copy, a complete recording
+     * @throws IllegalStateException if no recording is running, or the file cannot be written
      */
     public static String dump(String path) {
         Objects.requireNonNull(path, "path");
@@ -89,25 +89,25 @@ public final class Heaprec {
         }
     }
 
-    /** "recording FILE", "waiting" (for its delay) or "idle". */
+    /** Returns "recording FILE", "waiting" (for its delay) or "idle". */
     public static String status() {
         return ask("status");
     }
 
-    /** {@link #startSampling(long, int)}, and follows up to 4,096 objects. */
+    /** {@link #startSampling(long, int)} with up to 4,096 tracked objects. */
     public static void startSampling(long everyBytes) {
         startSampling(everyBytes, 4096);
     }
 
     /**
-     * Samples what all threads allocate, writes nothing, and follows the sampled objects by weak references until they
-     * die. Sample points are drawn at random, on average one in so many bytes of a thread: nothing keeps step with
-     * them, and sums of {@link Trace#weight} estimate without bias what was allocated. Called again it changes the
-     * distance alone.
+     * Samples the allocations of all threads, writes nothing, and tracks the sampled objects by weak references until
+     * they die. Sample points are random, on average one per {@code everyBytes} bytes of a thread, so no loop can
+     * synchronize with them, and sums of {@link Trace#weight} are unbiased estimates of the allocated bytes. A second
+     * call changes {@code everyBytes} only.
      *
-     * @param everyBytes 524,288 costs next to nothing
-     * @param followed at most so many objects at a time, up to 65,536; where there is no place left a new one takes that
-     *     of a random one, and sums of weights of what lives are then too small
+     * @param everyBytes mean distance of sample points; 524,288 costs next to nothing
+     * @param followed maximum number of tracked objects, up to 65,536; if all entries are taken, a new object replaces a
+     *     random one, and sums of weights of live objects are too small
      * @throws IllegalStateException if a recording is running (the JVM has one sampling mechanism), or this JVM cannot be
      *     sampled
      */
@@ -117,13 +117,13 @@ public final class Heaprec {
         sample(everyBytes, followed);
     }
 
-    /** Ends it, and forgets what lives; what is dead can still be asked for. If nothing is sampled nothing happens. */
+    /** Ends the sampling and forgets the live objects; the dead ones are still available. Does nothing if none runs. */
     public static void stopSampling() {
         sample(0, 0);
     }
 
     /**
-     * The sampled objects that are followed, and that no collection has found dead so far.
+     * Returns the tracked objects that no collection has found dead so far.
      *
      * @throws IllegalStateException if the agent is not loaded
      */
@@ -131,12 +131,12 @@ public final class Heaprec {
         return traces(0);
     }
 
-    /** Of the sampled objects those that were found dead last, at most 200, the last one first. */
+    /** Returns the sampled objects that were found dead last, at most 200, latest first. */
     public static List<Trace> garbageTraces() {
         return traces(1);
     }
 
-    /** Of all sampled objects that were found dead 200, drawn at random: each has the same chance. */
+    /** Returns 200 of all sampled objects that were found dead, each with the same probability. */
     public static List<Trace> sampledGarbageTraces() {
         return traces(2);
     }
@@ -202,18 +202,19 @@ public final class Heaprec {
         return answer.substring("ok ".length());
     }
 
-    /** "ok " or "error ", and what there is to say. */
+    /** Returns "ok " or "error ", and a message. */
     private static native String ask0(String command);
 
-    /** "ok " and the file, or "error " and why. */
+    /** Returns "ok " and the path, or "error " and the reason. */
     private static native String dump0(String path);
 
-    /** everyBytes 0: the end. Null, or why it is not so. */
+    /** everyBytes 0 ends the sampling. Returns null, or the error. */
     private static native String sample0(long everyBytes, int followed);
 
     /**
-     * Null: there are none. Of each its class, its numbers (uid, bytes, thread id, age in ns), its weight, how many
-     * frames it has; which they are, one trace after another; then the frames (class, method, file) and their lines.
+     * Returns null if there are none. Otherwise arrays: for each trace its class, its numbers (uid, bytes, thread id, age
+     * in ns), its weight and its number of frames; the indices of these frames, trace by trace; then the frames (class,
+     * method, file) and their lines.
      */
     private static native Object[] traces0(int which);
 

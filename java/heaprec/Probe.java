@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What this thread really allocates on the heap between two points, object by object, with nothing instrumented: what
- * the compiler removed is not there.
+ * Lists every object that this thread really allocates on the heap between two points. Nothing is instrumented, so
+ * objects that the compiler removed are not listed.
  *
  * <pre>{@code
  * Probe probe = Probe.begin();
@@ -18,15 +18,15 @@ import java.util.Map;
  * System.out.println(probe.allocations());
  * }</pre>
  *
- * <p>Ask once the code is compiled: the interpreter allocates what escape analysis removes later, and the first run of
- * code loads classes and links lambdas. A virtual thread must not unmount meanwhile.
+ * <p>Measure after the code is compiled: the interpreter allocates objects that escape analysis removes later, and the
+ * first run of code loads classes and links lambdas. A virtual thread must not unmount while it is probed.
  */
 public final class Probe implements AutoCloseable {
-    /** One object. */
+    /** An allocated object. */
     public static final class Allocation {
-        /** As Class.getTypeName tells it: "java.lang.String", "int[]". */
+        /** Its class, as by Class.getTypeName: "java.lang.String", "int[]". */
         public final String className;
-        /** Its size in the heap. */
+        /** Its size in the heap, in bytes. */
         public final long bytes;
 
         Allocation(String className, long bytes) {
@@ -51,7 +51,7 @@ public final class Probe implements AutoCloseable {
     private Probe() {}
 
     /**
-     * Begins.
+     * Starts a probe of the current thread.
      *
      * @throws IllegalStateException if this JVM cannot be probed (no agent, no symbols of libjvm, too many probes)
      */
@@ -66,7 +66,7 @@ public final class Probe implements AutoCloseable {
         return probe;
     }
 
-    /** Ends; once more does nothing. Only the thread that began it may. */
+    /** Ends the probe; a second call does nothing. Call it on the thread that began the probe. */
     @Override
     public void close() {
         if (handle == 0) return;
@@ -83,24 +83,24 @@ public final class Probe implements AutoCloseable {
         whole = ((long[]) found[3])[1] != 0 && unseen == 0;
     }
 
-    /** In the order in which they were allocated, at most 65,536; nothing before {@link #close}. */
+    /** Returns the first 65,536 objects in the order of their allocation; empty before {@link #close}. */
     public List<Allocation> allocations() {
         return allocations;
     }
 
-    /** Of all of them. */
+    /** Returns the number of all objects, also of those beyond the first 65,536. */
     public long count() {
         return allocations.size() + unseen;
     }
 
-    /** Of those in {@link #allocations}. */
+    /** Returns the bytes of the objects in {@link #allocations}. */
     public long bytes() {
         long bytes = 0;
         for (Allocation allocation : allocations) bytes += allocation.bytes;
         return bytes;
     }
 
-    /** Whether {@link #allocations} has all. */
+    /** Returns whether {@link #allocations} has all objects. */
     public boolean isWhole() {
         return whole;
     }
@@ -126,9 +126,9 @@ public final class Probe implements AutoCloseable {
     }
 
     /**
-     * For tests: runs the code once and fails unless it allocates exactly so many bytes.
+     * For tests: runs the code once and fails unless it allocates exactly {@code bytes} bytes.
      *
-     * @throws AssertionError that tells what it allocated
+     * @throws AssertionError with what it allocated
      */
     public static void assertAllocates(long bytes, Runnable code) {
         Probe probe = begin();
@@ -143,6 +143,6 @@ public final class Probe implements AutoCloseable {
 
     private static native long begin0(int mostObjects);
 
-    /** The classes' names, which of them each object is of, the objects' sizes; how many more there were, and 1 for "whole". */
+    /** Returns class names; for each object its class's index and its size; the number of further objects, and 1 if whole. */
     private static native Object[] end0(long handle);
 }

@@ -1,18 +1,18 @@
 package heaprec;
 
-/** A sampled object that was followed ({@link Heaprec#startSampling}): what it is, and where it came from. */
+/** A sampled and tracked object ({@link Heaprec#startSampling}): what it is, and where it was allocated. */
 public final class Trace {
-    /** From 1; never given twice in a process. */
+    /** From 1, unique in the process. */
     public final long uid;
-    /** As Class.getTypeName tells it: "java.lang.String", "int[]". */
+    /** Its class, as by Class.getTypeName: "java.lang.String", "int[]". */
     public final String className;
-    /** The object's size in the heap. */
+    /** The object's size in the heap, in bytes. */
     public final long bytes;
-    /** How many allocated bytes it stands for; {@code weight / bytes} is how many objects. */
+    /** The allocated bytes that it represents; {@code weight / bytes} is the number of objects. */
     public final double weight;
-    /** Thread.getId of the thread that allocated it. */
+    /** Thread.getId of the allocating thread. */
     public final long threadId;
-    /** Since it was allocated: until now, or until it was found dead, which is some time after it was collected. */
+    /** Time since its allocation: until now, or until it was found dead, some time after its collection. */
     public final long ageNanos;
 
     private final StackTraceElement[] stack;
@@ -27,7 +27,7 @@ public final class Trace {
         this.stack = stack;
     }
 
-    /** Where it was allocated, innermost first, as Throwable.getStackTrace tells it; at most 64 frames. */
+    /** Returns the stack of its allocation, innermost frame first, like Throwable.getStackTrace; at most 64 frames. */
     public StackTraceElement[] stack() {
         return stack.clone();
     }

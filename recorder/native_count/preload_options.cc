@@ -121,7 +121,7 @@ void SayOverrun(size_t size, const char* path) {
   char digits[24];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), size).ptr;
   Print("a block of ", std::string_view(digits, static_cast<size_t>(end - digits)),
-        " bytes was written past its end; heaprec native says who asked for it: ", std::string_view(path));
+        " bytes was written past its end; 'heaprec native' shows who allocated it: ", std::string_view(path));
 }
 
 }  // namespace heaprec::native

@@ -28,7 +28,7 @@ void ExpandPath(const char* pattern, std::span<char, kMaxPath> into);
 // Where the table is as long as the process lives: in memory that is shared.
 inline constexpr char kTableFolder[] = "/dev/shm";
 void TablePath(std::span<char, kMaxPath> into);
-// "heaprec: a block of SIZE bytes was written past its end; PATH will say who asked for it"
+// "heaprec: a block of SIZE bytes was written past its end; 'heaprec native' shows who allocated it: PATH"
 void SayOverrun(size_t size, const char* path);
 // "heaprec: PATH: WHY; native memory is not recorded"
 void SayNot(const char* path, const char* why);

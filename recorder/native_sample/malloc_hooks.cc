@@ -306,14 +306,14 @@ format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   std::unique_ptr<MallocHooks> led(new MallocHooks);
   {
     const std::lock_guard lock(patching);
-    if (are_led) return format::Error{"it is sampled already, for another recording of this process"};
+    if (are_led) return format::Error{"another recording of this process already samples it"};
     led->has_them_ = are_led = true;
   }
   if (!InitForkGuard() || !ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
   constexpr timespec kPause{0, 1'000'000};
   constexpr int kMaxPauses = 200;
   for (int i = 0; !IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
-  if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the recording before"};
+  if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the previous recording"};
   // Half a megabyte that a program which ends soon need not touch.
   static bool have_blocks_been_used = false;
   if (std::exchange(have_blocks_been_used, true)) blocks.Clear();

@@ -38,7 +38,7 @@ struct Tracked {
 std::map<uint64_t, double> RaisesOf(const json& events, const std::function<uint64_t(const json&)>& interval_of) {
   std::set<uint64_t> without_place;
   for (const json& event : events) {
-    if (event["kind"] == "not_followed") without_place.insert(event["sample"].get<uint64_t>());
+    if (event["kind"] == "untracked") without_place.insert(event["sample"].get<uint64_t>());
   }
   std::map<uint64_t, double> all, placed;
   for (const json& event : events) {
@@ -75,7 +75,7 @@ struct Live {
 
 Live ReadLive(const std::string& recording) {
   const Outcome printed = Run(Command{{HeaprecPath(), "print", "--json", "--kind",
-                                       "tlab,outside,died,released,not_followed", "--stack-depth", "1", recording}});
+                                       "tlab,outside,died,evicted,untracked", "--stack-depth", "1", recording}});
   INFO(printed.err);
   REQUIRE(printed.exit_code == 0);
   json document = json::parse(printed.out);
@@ -101,8 +101,8 @@ Live ReadLive(const std::string& recording) {
       continue;
     }
     REQUIRE(live.alive.erase(event["sample"].get<uint64_t>()) == 1);
-    ++(kind == "died" ? live.died : kind == "released" ? live.released : live.untracked);
-    if (kind != "released") continue;
+    ++(kind == "died" ? live.died : kind == "evicted" ? live.released : live.untracked);
+    if (kind != "evicted") continue;
     for (auto& [id, one] : live.alive) {
       if (one.time_ns < time_ns) one.threshold = std::max(one.threshold, event["threshold_bytes"].get<double>());
     }

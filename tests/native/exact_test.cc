@@ -126,7 +126,7 @@ TEST_CASE("Blocks that are written past their end are found, if that is asked fo
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == "done\n");
   CHECK(outcome.err ==
-        "heaprec: a block of 107 bytes was written past its end; heaprec native says who asked for it: " + table +
+        "heaprec: a block of 107 bytes was written past its end; 'heaprec native' shows who allocated it: " + table +
             "\n");
   const json document = Read(table);
   CHECK(document["overruns"] == 2);

@@ -69,7 +69,7 @@ void CheckMaps(const std::string& file) {
   const double grown = Sum(mapped, "committed", "HeapRegionManager");
   CHECK((grown > 64 * kMb && grown < 256 * kMb));
   CHECK(mapped["committed"]["value"] == mapped["committed"]["high"]);
-  const json classes = Told(file, {"live", "--json", "--kind", "mapped", "--by", "class"});
+  const json classes = Told(file, {"live", "--json", "--kind", "mmap", "--by", "class"});
   CHECK(classes.dump().find("mmap shared") != std::string::npos);
   CHECK(classes.dump().find("mmap file") != std::string::npos);
 }

@@ -81,7 +81,7 @@ void CheckProgram(const std::string& recording) {
   CHECK(summary["recording"]["program"] == std::filesystem::canonical(Program()).string());
   CHECK(summary["recording"]["jvm_name"] == "");
   CHECK(summary["trustworthy"] == true);
-  const json threads = Read({"top", "--kind", "native", "--by", "thread", "--json", recording});
+  const json threads = Read({"top", "--kind", "malloc", "--by", "thread", "--json", recording});
   for (const json& row : threads["tables"][0]["rows"]) CHECK(row["name"] != "heaprec-drain");
   CHECK(Run(Command{{HeaprecPath(), "verify", recording}}).exit_code == 0);
 }
@@ -242,7 +242,7 @@ TEST_CASE("Verbs that show the heap say that there is none") {
     CAPTURE(verb, outcome.err);
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.out == "");
-    CHECK(outcome.err.find("the recording has native memory only, no heap; add --kind native") != std::string::npos);
+    CHECK(outcome.err.find("the recording has native memory only, no heap; add --kind malloc") != std::string::npos);
   }
   const Outcome printed = Run(Command{{HeaprecPath(), "print", "--limit", "1", file}});
   CHECK(printed.out.starts_with("heaprec.NativeSample {"));

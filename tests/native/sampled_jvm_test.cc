@@ -140,7 +140,7 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
     const Outcome outcome = Run(command);
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
-    const std::string why = "it is sampled already, for another recording of this process";
+    const std::string why = "another recording of this process already samples it";
     CHECK(outcome.err.find("heaprec: native memory is not sampled: " + why) != std::string::npos);
     CHECK(note() == "native memory was not sampled: " + why);
     CHECK(say("summary").out.find("\nnative memory was not sampled: " + why + "\n") != std::string::npos);

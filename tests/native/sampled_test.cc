@@ -213,7 +213,7 @@ TEST_CASE("Of two recordings at a time the second gets no calls, and the first k
   for (int i = 0; i < 2; ++i) {
     const auto second = MallocHooks::Install();
     REQUIRE_FALSE(second.ok());
-    CHECK(second.error().message == "it is sampled already, for another recording of this process");
+    CHECK(second.error().message == "another recording of this process already samples it");
   }
   workload.churn_small(20 * kMb, 100);
   session.Stop();

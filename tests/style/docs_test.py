@@ -1,4 +1,4 @@
-"""Holds the documentation to what it refers to: links, anchors, names of files, targets and options;
+"""Holds the documentation to what it refers to: links, anchors, names of files, targets, options and classes;
 and to 120 columns.
 
 Usage: docs_test.py ROOT. Checked are all Markdown pages, and every mention of a page of docs/ in the sources.
@@ -18,6 +18,8 @@ FILE_NAME = re.compile(r"`((?:bench|docs|format|include|recorder|tests|throttle|
 LABEL = re.compile(r"(?<![\w:/])//([a-z][\w/]*):([\w.-]*\w)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OTHERS_OPTIONS = {"--no-zygote"}  # Chromium's
+CLASS = re.compile(r"`([A-Z]+[a-z]\w*)(?:::(\w+))?`")
+OTHERS_CLASSES = {"StringBuffer", "GenericShorthandParser", "ListBuffer", "GCId", "_next_id"}  # not of heaprec
 NOT_YET = "**Not part of the command yet**"  # a page that says so has options that no command has
 FENCE = re.compile(r"^\s*(```|~~~)")
 
@@ -82,6 +84,16 @@ def reference_options(known=[]):
     return known[0]
 
 
+def words_of_sources(known=[]):
+    """All identifiers in the sources; a page that names another one has not followed a rename."""
+    if not known:
+        known.append(set())
+        for path in files():
+            if path.suffix in SOURCES:
+                known[0].update(re.findall(r"\w+", path.read_text(errors="replace")))
+    return known[0]
+
+
 def wide_rows(page, line):
     """Tables that are read from a terminal's output, or by another test."""
     name = str(page.relative_to(ROOT))
@@ -101,6 +113,10 @@ def in_page(page):
         for package, target in LABEL.findall(line):
             if not has_target(package, target):
                 yield number, f"//{package}:{target}: there is no such target"
+        if "decisions" not in page.parts and page.name != "CHANGELOG.md":
+            for names in CLASS.findall(line):
+                for name in set(names) - {""} - OTHERS_CLASSES - words_of_sources():
+                    yield number, f"`{name}`: no source has this name"
         if "guide" in page.parts and NOT_YET not in text:
             for option in set(OPTION.findall(line)) - OTHERS_OPTIONS - reference_options():
                 yield number, f"{option}: no command has this option"

@@ -31,7 +31,11 @@ ExitCode Print(const std::string& text) {
 
 // CLI11 says which words belong to which option; what they mean, the option's own rules say.
 void Take(const Option& option, const std::vector<std::string>& words) {
-  const auto apply = [&option](const std::string& word) {
+  const auto apply = [&option](const std::string& given) {
+    const auto former = std::ranges::find(option.former_words, given, &std::pair<std::string, std::string>::first);
+    const bool is_former = former != option.former_words.end();
+    const std::string& word = is_former ? former->second : given;
+    if (is_former) PrintError(fmt::format("{} {} is deprecated; use {}", option.names.back(), given, word));
     for (const WordRule& rule : option.rules) {
       const std::string wrong = rule(word);
       if (!wrong.empty()) throw CLI::ValidationError(option.names.back(), wrong);
@@ -79,29 +83,26 @@ void WarnOfFormerNames(const Command& command, std::span<char* const> words) {
   }
 }
 
-// "; did you mean --limit?", if something is near.
-std::string Meant(const std::string& word, const std::vector<std::string>& valid) {
-  const std::string nearest = Nearest(word.substr(0, word.find('=')), valid);
-  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+// With the nearest of the valid words, or if none is near with all of them.
+std::string UnknownWord(const char* what, const std::string& word, const std::vector<std::string>& valid) {
+  const std::string message = fmt::format("unknown {} '{}'", what, word);
+  std::string suggestion = WithSuggestion(message, word.substr(0, word.find('=')), valid);
+  return suggestion != message ? suggestion : fmt::format("{}; {}s: {}", message, what, fmt::join(valid, ", "));
 }
 
-// For the first option that the command does not have.
-std::string MeantOption(const Command& command, const std::vector<std::string>& unknown) {
+std::string UnknownOption(const Command& command, const std::string& word) {
   std::vector<std::string> valid;
   for (const Option& option : command.options) {
-    if (option.names.back().starts_with("--")) valid.push_back(option.names.back());
+    if (!option.is_positional) valid.push_back(option.names.back());
   }
-  for (const std::string& word : unknown) {
-    if (word.starts_with("--")) return Meant(word, valid);
-  }
-  return "";
+  return UnknownWord("option", word, valid);
 }
 
 class CommandLine {
  public:
   explicit CommandLine(const CommandGroups& groups) : groups_(groups), app_("", "heaprec") {
     app_.set_version_flag("--version", fmt::format("heaprec {}\n", kVersion));
-    app_.require_subcommand(1);
+    app_.require_subcommand(0, 1);
     for (const CommandGroup& group : groups) {
       for (const Command& command : group.commands) Add(command);
     }
@@ -119,13 +120,16 @@ class CommandLine {
       return Print(matched != nullptr ? Help(*matched->command) : Help(groups_));
     } catch (const CLI::CallForVersion& version) {
       return Print(version.what());
+    } catch (const CLI::ExtrasError&) {
+      return RefuseExtraWord();
     } catch (const CLI::ParseError& error) {
       return Refuse(error.what());
     }
+    if (Chosen() == nullptr) return Refuse("no command");
     const Added& matched = *Chosen();
     WarnOfFormerNames(*matched.command, {argv, mark});
     std::vector<std::string> before = matched.app->remaining();
-    if (!before.empty() && before.front().starts_with('-')) return Refuse("unknown option " + before.front());
+    if (!before.empty() && before.front().starts_with('-')) return RefuseExtraWord();
     if (!before.empty() && !rest.empty()) before.emplace_back("--");
     rest.insert(rest.begin(), before.begin(), before.end());
     return matched.command->run({std::move(rest), groups_});
@@ -152,19 +156,26 @@ class CommandLine {
     return matched == added_.end() ? nullptr : &*matched;
   }
 
-  ExitCode Refuse(const std::string& why) const {
-    if (const Added* const matched = Chosen()) {
-      const Command& command = *matched->command;
-      PrintError(fmt::format("{0}: {1}{2}; options of {0}: {3}", command.name, why,
-                             MeantOption(command, matched->app->remaining()), command.OptionNames()));
-      return ExitCode::kUsage;
+  // Of a word that is neither an option nor an argument, or no command.
+  ExitCode RefuseExtraWord() const {
+    const Added* const matched = Chosen();
+    const std::vector<std::string> words = matched != nullptr ? matched->app->remaining() : app_.remaining();
+    if (matched == nullptr) {
+      if (words.front().starts_with('-')) return Refuse(UnknownWord("option", words.front(), {"--help", "--version"}));
+      std::vector<std::string> names;
+      for (const Added& one : added_) names.push_back(one.command->name);
+      return Refuse(UnknownWord("command", words.front(), names));
     }
-    std::vector<std::string> names;
-    for (const Added& one : added_) names.push_back(one.command->name);
-    const std::vector<std::string> unknown = app_.remaining();
-    const std::string what =
-        unknown.empty() ? why : fmt::format("unknown command '{}'{}", unknown.front(), Meant(unknown.front(), names));
-    return Fail(ExitCode::kUsage, fmt::format("{}; commands: {}; see 'heaprec --help'", what, fmt::join(names, ", ")));
+    const auto option = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+    return Refuse(option != words.end() ? UnknownOption(*matched->command, *option)
+                                        : fmt::format("unexpected argument '{}'", words.front()));
+  }
+
+  ExitCode Refuse(const std::string& why) const {
+    const Added* const matched = Chosen();
+    const std::string name = matched != nullptr ? matched->command->name : "";
+    return Fail(ExitCode::kUsage, name.empty() ? WithHint(why, "see 'heaprec --help'")
+                                               : WithHint(name + ": " + why, "see 'heaprec " + name + " --help'"));
   }
 
   const CommandGroups& groups_;

@@ -30,9 +30,7 @@ ExitCode ShowManPage(const CommandGroups& groups, const std::string& name) {
       names.push_back(command.name);
     }
   }
-  const std::string meant = Nearest(name, names);
-  return Fail(ExitCode::kUsage,
-              "man: unknown command '" + name + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+  return Fail(ExitCode::kUsage, WithSuggestion("man: unknown command '" + name + "'", name, names));
 }
 
 }  // namespace

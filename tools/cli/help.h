@@ -11,7 +11,7 @@ namespace heaprec::tools {
 
 // The commands by group.
 std::string Help(const CommandGroups& groups);
-// What the command answers, examples, usage, options, notes.
+// The question that the command answers, its text, examples, usage, options, notes.
 std::string Help(const Command& command);
 // "heaprec top [OPTIONS] REC..."
 std::string Usage(const Command& command);

@@ -60,9 +60,7 @@ std::string Options(const std::deque<Option>& options) {
   for (const Option& option : options) {
     if (option.group != group) text += fmt::format(".SS {}\n", Escaped(option.group));
     group = option.group;
-    std::string help = option.text;
-    if (!option.choices.empty()) help += fmt::format(" [{}]", fmt::join(option.choices, ", "));
-    text += Tagged(OptionLine(option), help);
+    text += Tagged(OptionLine(option), option.Help());
   }
   return text;
 }

@@ -254,7 +254,7 @@ ExitCode RunAll(Bench* bench) {
       if (code != ExitCode::kOk) return code;
     }
     if (!IsTimeToLook(*bench) || !IsAllDecided(*bench)) continue;
-    PrintError(fmt::format("bench: every site above 1 % is decided after {} runs; --all-runs goes on",
+    PrintError(fmt::format("bench: every site above 1 % is decided after {} runs; --all-runs continues",
                            bench->sides.front().runs));
     break;
   }
@@ -283,7 +283,7 @@ ExitCode RunBench(const BenchOptions& options) {
 
 Command BenchCommand() {
   auto options = std::make_shared<BenchOptions>();
-  Command command("bench", "Run two commands in turns, record and compare them");
+  Command command("bench", "Run two commands alternately and compare them");
   command.AddOption("-n,--runs", options->runs, "Runs of each command (default: 5)").Value("N").Positive();
   command.AddOption("--duration", options->duration, "End each run after this time (default: when the command ends)")
       .Value("TIME");
@@ -296,7 +296,7 @@ Command BenchCommand() {
       .Value("DIR");
   command.AddOption("--rate", options->agent.rate, "Samples per second (default: 1000)").Value("RATE");
   command.AddPercent("--resolution", options->resolution,
-                     "A site is decided if it differs, or by no more than this (default: 5%)");
+                     "A site is decided once it differs, or differs by at most this (default: 5%)");
   command.AddFlag("--all-runs", options->all_runs, "Do not stop early once every site above 1 % is decided");
   command.AddOption("--per", options->diff.per, "Unit of comparison, as in diff")
       .Value("UNIT")

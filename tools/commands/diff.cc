@@ -101,7 +101,7 @@ SidesAre SidesOf(const DiffOptions& options) {
 std::string ChooseScales(const DiffOptions& options, const ComparedRuns& before, const ComparedRuns& after,
                          const MachineSpeed& speed, Both* both) {
   ChosenUnit unit = ChooseUnit(before, after, both->scale_before, SidesOf(options));
-  if (both->per) unit = {*both->per, options.per.empty() ? "--ops gives the operations" : "as asked for by --per"};
+  if (both->per) unit = {*both->per, options.per.empty() ? "--ops gives the operations" : "as set by --per"};
   if (unit.per == Per::kSecond && speed.is_cause) {
     unit = {Per::kCpuSecond, "the sides ran at different speeds; rates per second would only show that"};
   }

@@ -87,7 +87,7 @@ ExitCode Export(const ExportOptions& options) {
   if (!objection.empty()) return Fail(ExitCode::kUsage, objection);
   if (options.live && !filter->TakesAny(format::Stream::kAllocations)) {
     return Fail(ExitCode::kUsage,
-                "--live exports heap objects only; for native memory use heaprec live --kind native with --csv or "
+                "--live exports heap objects only; for native memory use heaprec live --kind malloc with --csv or "
                 "--json");
   }
   auto recordings = OpenRecordings(options.paths);

@@ -201,7 +201,7 @@ ExitCode Init(const FleetOptions& options) {
   auto slice = SliceOf(options.slice, 600);
   if (!slice.ok()) return Fail(ExitCode::kUsage, slice.error().message);
   if (!options.cluster.empty() && !IsIdentifier(options.cluster)) {
-    return Fail(ExitCode::kUsage, fmt::format("--cluster: '{}' is no name of a cluster", options.cluster));
+    return Fail(ExitCode::kUsage, fmt::format("--cluster: '{}' is not a cluster name", options.cluster));
   }
   auto resolved = options.connection.Resolve();
   if (!resolved.ok()) return Fail(ExitCode::kUsage, resolved.error().message);
@@ -226,7 +226,7 @@ ExitCode Init(const FleetOptions& options) {
                            {"replicated", report->is_replicated}}));
   if (report->is_replicated) said.Add(render::Note("Each replica of this shard keeps all of the shard's rows."));
   if (!report->has_retention) {
-    said.Add(render::Note("This server keeps all rows: heaprec fleet prune drops those that are too old."));
+    said.Add(render::Note("This server keeps all rows; 'heaprec fleet prune' drops the old ones."));
   }
   return render::Print(said, options.output);
 }
@@ -330,50 +330,53 @@ void AddSelection(const std::shared_ptr<FleetOptions>& options, Command* command
 
 Command FleetCommand() {
   auto options = std::make_shared<FleetOptions>();
-  Command command("fleet", "Ask the recordings of many hosts");
-  command.AddOption("WHAT", options->what, "What to do; see below")
+  Command command("fleet", "Query many hosts: top, diff, outliers, live, timeline");
+  command.AddOption("WHAT", options->what, "What to show or do; see below")
       .Required()
       .OneOf({"init", "services", "top", "timeline", "diff", "outliers", "live", "show", "pull", "flame", "report",
               "prune"});
-  command.AddOption("ARGUMENT", options->words, "Of diff: two versions; of show: a site");
+  command.AddOption("ARGUMENT", options->words, "For diff two versions, for show a site");
   command.AddOption("--from-dir", options->from_dir, "Read the recordings (*.hrec) of a folder instead of a server")
       .Value("DIR");
   command.AddOption("--by", options->by, "Group rows by class, site (default) or both")
       .Value("KEY")
       .OneOf({"class", "site", "class-site"});
   command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
-  command.AddOption("--step", options->step, "Length of a row of timeline (default: about 60 rows, or hours)")
+  command.AddOption("--step", options->step, "timeline: time per row, such as 10m (default: about 60 rows)")
       .Value("LENGTH");
   command.AddOption("--deploy", options->deploy, "diff: compare each host before and after this time").Value("TIME");
-  command.AddPercent("--fdr", options->rate, "diff: at most this share of the changes is none (default: 5%)");
+  command.AddPercent("--fdr", options->rate, "diff: false discovery rate among reported changes (default: 5%)");
   command.AddPercent("--min-share", options->min_share, "diff, outliers: ignore smaller rows (default: 0.1%)");
-  command.AddOption("--min-z", options->least_z, "outliers: least distance from the median (default: 3.5)")
+  command
+      .AddOption("--min-z", options->least_z, "outliers: minimum z-score, the distance from the median (default: 3.5)")
       .Value("Z")
       .Positive();
   options->output.AddTo(command);
   command.AddOption("-o,--output", options->file, "pull, flame, report: file to write").Value("FILE");
   command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
-  command.AddOption("--samples", options->samples, "pull, flame, report: about so many at most (default: 300000)")
+  command
+      .AddOption("--samples", options->samples,
+                 "pull, flame, report: maximum number of samples, about (default: 300000)")
       .Value("N")
       .Positive();
   AddSelection(options, &command);
   options->connection.AddTo(command, "--server");
   constexpr char kInit[] = "Tables (init, prune)";
-  command.AddOption("--cluster", options->cluster, "Name of the cluster this server is a shard of")
+  command.AddOption("--cluster", options->cluster, "Name of the cluster of which this server is a shard")
       .Value("NAME")
       .InGroup(kInit);
-  command.AddOption("--slice", options->slice, "Shortest time that sums tell apart (default: 10m; with --from-dir 1m)")
+  command.AddOption("--slice", options->slice, "Time span of one row of sums (default: 10m; with --from-dir 1m)")
       .Value("LENGTH")
       .InGroup(kInit);
-  command.AddOption("--sample-days", options->retention.sample_days, "Keep samples and slices (default: 14)")
+  command.AddOption("--sample-days", options->retention.sample_days, "Days to keep samples and slices (default: 14)")
       .Value("DAYS")
       .Positive()
       .InGroup(kInit);
-  command.AddOption("--sum-days", options->retention.sum_days, "Keep sums by hour (default: 400)")
+  command.AddOption("--sum-days", options->retention.sum_days, "Days to keep sums by hour (default: 400)")
       .Value("DAYS")
       .Positive()
       .InGroup(kInit);
-  command.AddFlag("--yes", options->yes, "prune: drop what is listed").InGroup(kInit);
+  command.AddFlag("--yes", options->yes, "prune: drop the listed days").InGroup(kInit);
   command.footer = R"(WHAT is one of:
   init       creates the tables on a server, or completes them
   services   what services and versions allocate, per host

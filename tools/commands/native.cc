@@ -77,7 +77,7 @@ ExitCode NativeOfRecording(const NativeOptions& options) {
   if (!min_age_ns.ok()) return Fail(ExitCode::kUsage, min_age_ns.error().message);
   if (!options.baseline.empty()) {
     return Fail(ExitCode::kUsage, options.file +
-                                      ": --baseline compares exact tables; use heaprec diff --kind native for " +
+                                      ": --baseline compares exact tables; use heaprec diff --kind malloc for " +
                                       "recordings, heaprec native --min-age for blocks that are not freed");
   }
   return ShowNativeRecording({.file = options.file,

@@ -45,7 +45,7 @@ bool WantsSamples(const NativeQuery& question) {
 void AddMappingsOf(const NativeQuery& question, render::Report* report) {
   ScanOptions options;
   options.files = {question.file};
-  options.filter.kinds = {"mapped"};
+  options.filter.kinds = {"mmap"};
   auto scan = RecordingScan::Parse(options);
   if (!scan.ok()) return;
   scan->BeQuiet();  // the scan before has said what is damaged
@@ -59,7 +59,7 @@ void AddMappingsOf(const NativeQuery& question, render::Report* report) {
 ExitCode ShowSamples(const NativeQuery& question) {
   ScanOptions options;
   options.files = {question.file};
-  options.filter.kinds = {"native"};
+  options.filter.kinds = {"malloc"};
   auto scan = RecordingScan::Parse(options);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
   LiveQuery of_live;

@@ -81,7 +81,7 @@ class Retries {
     const bool goes_on = (is_endless_ || left_ > 0) && !is_stopped;
     PrintError(fmt::format("{}: {}", sentence,
                            goes_on ? fmt::format("next try in {} s", pause_.count())
-                                   : std::string("given up; run ship again, nothing is sent twice")));
+                                   : std::string("gave up; run ship again, nothing is sent twice")));
     if (!goes_on) return false;
     Pause(pause_);
     pause_ = std::min(pause_ * 2, kLongestPause);
@@ -293,8 +293,8 @@ render::Report ReportOf(const ShipRun& run, const Server* server, bool dry_run) 
                             {{"bytes_a_day", BytesADay(totals, run.slice_seconds()), Unit::kBytes}}));
   }
   if (totals.slices_there > 0) {
-    report.Add(
-        render::Fact("there", "{} slices had arrived before", {{"slices_there", totals.slices_there, Unit::kInteger}}));
+    report.Add(render::Fact("there", "{} slices were already on the server",
+                            {{"slices_there", totals.slices_there, Unit::kInteger}}));
   }
   if (totals.too_old > 0) {
     report.Add(render::Fact("older", "{} slices before --since were not sent",
@@ -305,7 +305,8 @@ render::Report ReportOf(const ShipRun& run, const Server* server, bool dry_run) 
                             {{"running", run.unfinished(), Unit::kInteger}}));
   }
   if (totals.differing > 0) {
-    report.Add(render::Fact("differing", "{} batches on the server have another number of rows than their recording",
+    report.Add(render::Fact("differing",
+                            "{} batches on the server have a different number of rows than their recording",
                             {{"differing", totals.differing, Unit::kInteger}}));
   }
   if (run.failed() > 0) {
@@ -352,19 +353,19 @@ Command ShipCommand() {
   auto options = std::make_shared<ShipCommandOptions>();
   Command command("ship", "Send recordings to ClickHouse, for heaprec fleet");
   command.AddOption("PATH", options->paths, "Recordings, or folders with recordings (*.hrec)").Required();
-  command.AddFlag("--follow", options->follow, "Go on as recordings grow and new ones appear");
-  command.AddFlag("--dry-run", options->dry_run, "Say what would be sent; send nothing");
-  command.AddOption("--since", options->since, "Skip what is older: 2h (ago), or 2026-11-20T10:00Z").Value("TIME");
+  command.AddFlag("--follow", options->follow, "Continue as recordings grow and new ones appear");
+  command.AddFlag("--dry-run", options->dry_run, "Show what would be sent, and send nothing");
+  command.AddOption("--since", options->since, "Skip older slices: 2h (ago), or 2026-11-20T10:00Z").Value("TIME");
   command
       .AddOption("--samples", options->per_second,
-                 "Samples to send per second of a recording, for flame; sums are of all samples (default: 5)")
+                 "Samples with stacks to send per second of a recording (default: 5); sums cover all samples")
       .Value("N")
       .InRange(0, 1e6);
   command.AddOption("--tries", options->tries, "Attempts before giving up, without --follow (default: 5)")
       .Value("N")
       .Positive();
   options->output.AddTo(command);
-  constexpr char kLabels[] = "Labels (default: what the recording says)";
+  constexpr char kLabels[] = "Labels (default: those in the recording)";
   command.AddOption("--service", options->labels.service, "Service").Value("NAME").InGroup(kLabels);
   command.AddOption("--version", options->labels.version, "Version").Value("NAME").InGroup(kLabels);
   command.AddOption("--env", options->labels.environment, "Environment").Value("NAME").InGroup(kLabels);

@@ -18,7 +18,7 @@ void AddLosses(const format::StreamCounters& counters, format::Stream stream, st
     if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
     const std::string weight =
         bytes ? Bytes(counters.lost_weight[reason]) : fmt::format("{:.4g} throws", counters.lost_weight[reason]);
-    lines->push_back(fmt::format("lost, {}: {} points, which stand for {}",
+    lines->push_back(fmt::format("lost, {}: {} points, which represent {}",
                                  format::LossReasonName(static_cast<format::LossReason>(reason)),
                                  Grouped(counters.lost[reason]), weight));
   }

@@ -5,29 +5,28 @@ namespace heaprec::tools {
 const char kSqliteTables[] = R"(
 CREATE TABLE recordings (
   id INTEGER PRIMARY KEY,
-  recording_id TEXT,          -- as in its file, 32 hexadecimal digits
+  recording_id TEXT,          -- 32 hexadecimal digits, as in the file
   file TEXT,
   start_ns INTEGER,           -- time 0 of the recording, ns since 1970
   start_time TEXT,
-  begin_ns INTEGER,           -- of what is in the file, since start_ns, as all other times are
+  begin_ns INTEGER,           -- of the data in the file; like all other times since start_ns
   end_ns INTEGER,
-  ended TEXT,                 -- why; 'still running', 'cut off'
+  ended TEXT,                 -- reason of the end; 'still running', 'cut off'
   pid INTEGER,
   jvm_name TEXT, jvm_version TEXT, gc TEXT,
   agent_version TEXT, agent_options TEXT,
   source TEXT, source_reason TEXT,
   rate_per_second REAL, interval_ns INTEGER, interval_cap INTEGER,
-  counted_bytes INTEGER,      -- allocated, as counted, not estimated
-  calibration REAL,           -- counted over what the samples say: of the heap's weights; what a census says of a
-                              -- class is not in it
-  exception_calibration REAL  -- of weights in throws
+  counted_bytes INTEGER,      -- allocated bytes: counted, not estimated
+  calibration REAL,           -- counted bytes over estimated bytes of the heap, without the factors of a census
+  exception_calibration REAL  -- the same for throws
 );
 CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE methods (id INTEGER PRIMARY KEY, class TEXT, name TEXT, descriptor TEXT);
 CREATE TABLE frames (
   id INTEGER PRIMARY KEY,
   method INTEGER REFERENCES methods,  -- NULL: unknown, or (line -2) frames that were not recorded
-  bci INTEGER, line INTEGER           -- NULL: not known
+  bci INTEGER, line INTEGER           -- NULL: unknown
 );
 CREATE TABLE stacks (                 -- a tree: a stack is its innermost frame
   id INTEGER PRIMARY KEY,
@@ -43,17 +42,17 @@ CREATE TABLE events (
   recording INTEGER REFERENCES recordings,
   sample INTEGER,             -- its id in the recording
   time_ns INTEGER,
-  kind TEXT,                  -- tlab, outside, exception, native, mapped
+  kind TEXT,                  -- tlab, outside, exception, malloc, mmap
   thread INTEGER REFERENCES threads,
   class INTEGER REFERENCES classes,
   stack INTEGER REFERENCES stacks,
-  size INTEGER,               -- of the object; an exception: 0; NULL: not known
+  size INTEGER,               -- of the object, bytes; exceptions: 0; NULL: unknown
   tlab_size INTEGER,
   window INTEGER,
-  weight_bytes REAL,          -- bytes that it stands for
-  weight_objects REAL,        -- objects, or throws, that it stands for; NULL: not known, as the size
+  weight_bytes REAL,          -- bytes that the sample represents
+  weight_objects REAL,        -- objects, or throws, that it represents; NULL: unknown, like the size
   probability REAL,           -- with which it was sampled
-  calibrated_bytes REAL,      -- as weight_..., calibrated to what was counted
+  calibrated_bytes REAL,      -- weight_bytes and weight_objects, calibrated to the counted bytes
   calibrated_objects REAL
 );
 CREATE TABLE windows (
@@ -62,45 +61,45 @@ CREATE TABLE windows (
 ) WITHOUT ROWID;
 CREATE TABLE intervals (
   recording INTEGER REFERENCES recordings, stream TEXT, number INTEGER, start_ns INTEGER,
-  candidates INTEGER, bytes INTEGER, held INTEGER, kept INTEGER, tau REAL
+  candidates INTEGER, bytes INTEGER, buffered INTEGER, kept INTEGER, tau REAL
 );
-CREATE TABLE states (         -- 0: not known
+CREATE TABLE states (         -- of the heap and the process; 0: unknown
   recording INTEGER REFERENCES recordings, id INTEGER, time_ns INTEGER,
   kind TEXT,                  -- periodic, gc_begin, gc_end, gc_counted
   used INTEGER, committed INTEGER, pauses INTEGER, paused_ns INTEGER, threads INTEGER, rss INTEGER, cause TEXT
 );
-CREATE TABLE cpu_time (       -- of the process, since its start, about once a second
+CREATE TABLE cpu_time (       -- of the process since its start, about once a second
   recording INTEGER, time_ns INTEGER, process_ns INTEGER,
-  gc_ns INTEGER               -- of the threads that collect; 0: none was found
+  gc_ns INTEGER               -- of the collector's threads; 0: none was found
 );
-CREATE TABLE process_memory ( -- looks at the whole process (option nmt); NULL: not known
+CREATE TABLE process_memory ( -- snapshots of the process (option nmt); NULL: unknown
   recording INTEGER REFERENCES recordings, time_ns INTEGER,
   rss INTEGER, pss INTEGER, private INTEGER  -- bytes
 );
-CREATE TABLE jvm_memory (     -- the JVM's own memory at these looks, if it has -XX:NativeMemoryTracking
+CREATE TABLE jvm_memory (     -- the JVM's NMT categories at these snapshots, if it has -XX:NativeMemoryTracking
   recording INTEGER REFERENCES recordings, time_ns INTEGER,
-  category TEXT,              -- as the JVM calls it; Total: of all
+  category TEXT,              -- the JVM's name; Total: all together
   reserved INTEGER, committed INTEGER        -- bytes
 );
-CREATE TABLE lives (          -- of the sampled objects that were followed until they died (option live)
+CREATE TABLE lifetimes (      -- of the sampled objects that were tracked until they died (option live)
   recording INTEGER REFERENCES recordings,
   sample INTEGER,             -- its id in the recording
   thread INTEGER REFERENCES threads, class INTEGER REFERENCES classes, stack INTEGER REFERENCES stacks,
   size INTEGER,
   born_ns INTEGER,
-  ended_ns INTEGER,           -- followed until then; alive: the end of the recording
-  end TEXT,                   -- alive, died; released: no longer followed, others stand for it; unknown
-  survived INTEGER,           -- collections; NULL: not known
-  weight_bytes REAL,          -- bytes and objects that it stood for by then; NULL: not known
+  ended_ns INTEGER,           -- tracked until then; of live objects the end of the recording
+  end TEXT,                   -- live; died; evicted: no longer tracked, others carry its weight; unknown
+  survived INTEGER,           -- collections; NULL: unknown
+  weight_bytes REAL,          -- bytes and objects that it represented by then; NULL: unknown
   weight_objects REAL,
-  known INTEGER               -- 0: it may be garbage: generational ZGC had no major collection since
+  known INTEGER               -- 0: may be garbage (generational ZGC: no major collection since)
 );
 CREATE TABLE stream_counters (
   recording INTEGER REFERENCES recordings, stream TEXT,
   candidates INTEGER, candidate_bytes INTEGER, points INTEGER, thinned INTEGER, committed INTEGER, written INTEGER,
   second_stage INTEGER, stacks_walked INTEGER, stacks_from_jvmti INTEGER, stack_mismatches INTEGER
 );
-CREATE TABLE losses (         -- by reason, none left out
+CREATE TABLE losses (         -- by reason; all reasons have a row
   recording INTEGER REFERENCES recordings, stream TEXT, reason TEXT, points INTEGER, weight REAL
 );
 CREATE TABLE skipped (        -- bytes of the file that could not be read, or were damaged and repaired
@@ -109,14 +108,14 @@ CREATE TABLE skipped (        -- bytes of the file that could not be read, or we
 )";
 
 const char kSqliteViews[] = R"(
--- Of a group of which a part is not known the sum is not known: NULL.
+-- The sum of a group is NULL if a part of it is unknown.
 CREATE VIEW frame_names AS    -- of each frame; site: Class.method
 SELECT f.id, CASE WHEN m.id IS NOT NULL THEN m.class || '.' || m.name
                   WHEN f.line = -2 THEN '[truncated]' ELSE '[unknown]' END AS site,
        CASE WHEN f.line >= 0 THEN f.line END AS line
 FROM frames f LEFT JOIN methods m ON m.id = f.method;
 
-CREATE VIEW samples AS        -- the events with their names
+CREATE VIEW samples AS        -- events with names
 SELECT e.id, e.recording, r.start_ns + e.time_ns AS time_ns, e.time_ns / 1e9 AS seconds, e.kind,
        coalesce(t.name, '[unknown]') AS thread, coalesce(c.name, '[unknown]') AS class, e.size,
        e.weight_bytes, e.weight_objects, e.probability, e.calibrated_bytes, e.calibrated_objects,
@@ -133,36 +132,36 @@ FROM events e JOIN recordings r ON r.id = e.recording
      LEFT JOIN threads t ON t.id = e.thread LEFT JOIN classes c ON c.id = e.class
      LEFT JOIN stacks s ON s.id = e.stack LEFT JOIN frame_names f ON f.id = s.frame;
 
-CREATE VIEW by_class AS       -- the largest first
+CREATE VIEW by_class AS       -- largest first
 SELECT class, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
        CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS weight_objects,
        sum(calibrated_bytes) AS calibrated_bytes,
        CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
 FROM samples GROUP BY class ORDER BY weight_bytes DESC, weight_objects DESC;
 
-CREATE VIEW by_site AS        -- site: the method that allocated; the largest first
+CREATE VIEW by_site AS        -- site: the method that allocated; largest first
 SELECT site, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
        CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS weight_objects,
        sum(calibrated_bytes) AS calibrated_bytes,
        CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
 FROM samples GROUP BY site ORDER BY weight_bytes DESC, weight_objects DESC;
 
-CREATE VIEW by_thread AS      -- threads of the same name are one; the largest first
+CREATE VIEW by_thread AS      -- threads with the same name are one row; largest first
 SELECT thread, count(*) AS samples, sum(weight_bytes) AS weight_bytes,
        CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS weight_objects,
        sum(calibrated_bytes) AS calibrated_bytes,
        CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
 FROM samples GROUP BY thread ORDER BY weight_bytes DESC, weight_objects DESC;
 
-CREATE VIEW live AS           -- what is alive at the end, with its names
+CREATE VIEW live AS           -- objects that are live at the end, with names
 SELECT l.recording, l.sample, coalesce(t.name, '[unknown]') AS thread, coalesce(c.name, '[unknown]') AS class, l.size,
        coalesce(f.site, '[unknown]') AS site, f.line, l.stack, l.born_ns / 1e9 AS born,
        (l.ended_ns - l.born_ns) / 1e9 AS age, l.survived, l.weight_bytes, l.weight_objects, l.known
-FROM lives l LEFT JOIN threads t ON t.id = l.thread LEFT JOIN classes c ON c.id = l.class
+FROM lifetimes l LEFT JOIN threads t ON t.id = l.thread LEFT JOIN classes c ON c.id = l.class
      LEFT JOIN stacks s ON s.id = l.stack LEFT JOIN frame_names f ON f.id = s.frame
-WHERE l.end = 'alive';
+WHERE l.end = 'live';
 
-CREATE VIEW live_by_class AS  -- age in seconds, survived in collections: means, of bytes; the largest first
+CREATE VIEW live_by_class AS  -- age (seconds) and survived (collections): means weighted by bytes; largest first
 SELECT class, count(*) AS samples,
        CASE WHEN count(weight_bytes) = count(*) THEN sum(weight_bytes) END AS bytes,
        CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS objects,
@@ -173,7 +172,7 @@ SELECT class, count(*) AS samples,
        CASE WHEN count(weight_objects * known) = count(*) THEN sum(weight_objects * known) END AS known_objects
 FROM live GROUP BY class ORDER BY bytes DESC;
 
-CREATE VIEW live_by_site AS  -- site: the method that allocated; likewise
+CREATE VIEW live_by_site AS  -- likewise; site: the method that allocated
 SELECT site, count(*) AS samples,
        CASE WHEN count(weight_bytes) = count(*) THEN sum(weight_bytes) END AS bytes,
        CASE WHEN count(weight_objects) = count(*) THEN sum(weight_objects) END AS objects,
@@ -191,14 +190,14 @@ SELECT recording, CAST(seconds AS INTEGER) AS second, count(*) AS samples, sum(w
        CASE WHEN count(calibrated_objects) = count(*) THEN sum(calibrated_objects) END AS calibrated_objects
 FROM samples GROUP BY recording, second ORDER BY recording, second;
 
-CREATE VIEW stack_frames AS   -- all frames of the stacks of events; depth 0: the one that allocated
+CREATE VIEW stack_frames AS   -- all frames of the stacks of events; depth 0: the frame that allocated
 WITH RECURSIVE up(stack, depth, frame, next) AS (
   SELECT s.id, 0, s.frame, s.parent FROM stacks s WHERE s.id IN (SELECT stack FROM events)
   UNION ALL
   SELECT up.stack, up.depth + 1, s.frame, s.parent FROM up JOIN stacks s ON s.id = up.next)
 SELECT up.stack, up.depth, n.site, n.line FROM up JOIN frame_names n ON n.id = up.frame;
 
-CREATE VIEW by_method AS      -- with what it called, recursion counted once; the largest first
+CREATE VIEW by_method AS      -- including callees; recursion counts once; largest first
 SELECT m.site AS method, sum(e.samples) AS samples, sum(e.weight_bytes) AS weight_bytes,
        CASE WHEN count(e.weight_objects) = count(*) THEN sum(e.weight_objects) END AS weight_objects,
        sum(e.calibrated_bytes) AS calibrated_bytes,

@@ -29,7 +29,7 @@ std::string_view StateName(format::ProcessStateKind kind) {
 }
 
 std::string_view EndName(LifetimeEnd end) {
-  static constexpr std::string_view kNames[] = {"alive", "died", "released", "unknown"};
+  static constexpr std::string_view kNames[] = {"live", "died", "evicted", "unknown"};
   return kNames[static_cast<size_t>(end)];
 }
 
@@ -66,7 +66,7 @@ struct SqliteStore::Inserts {
         process_memory(to, "INSERT INTO process_memory VALUES (?,?,?,?,?)"),
         jvm_memory(to, "INSERT INTO jvm_memory VALUES (?,?,?,?,?)"),
         cpu_time(to, "INSERT INTO cpu_time VALUES (?,?,?,?)"),
-        life(to, "INSERT INTO lives VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        life(to, "INSERT INTO lifetimes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
         counters(to, "INSERT INTO stream_counters VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"),
         loss(to, "INSERT INTO losses VALUES (?,?,?,?,?)"),
         skipped(to, "INSERT INTO skipped VALUES (?,?,?,?,?,?)") {}

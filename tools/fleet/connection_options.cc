@@ -44,11 +44,11 @@ void ConnectionOptions::AddTo(Command& command, const std::string& name) {
   command.AddOption("--token-file", token_file, "File with a bearer token (https only); or HEAPREC_FLEET_TOKEN")
       .Value("FILE")
       .InGroup(kGroup);
-  command.AddOption("--ca", ca_file, "Certificates of authorities (PEM; default: the system's)")
+  command.AddOption("--ca", ca_file, "Certificate authorities, a PEM file (default: the system's)")
       .Value("FILE")
       .InGroup(kGroup);
   command.AddOption("--proxy", proxy, "HTTP proxy, such as http://proxy:3128").Value("URL").InGroup(kGroup);
-  command.AddOption("--timeout", timeout_seconds, "Longest wait for an answer (default: 300)")
+  command.AddOption("--timeout", timeout_seconds, "Seconds to wait for an answer (default: 300)")
       .Value("SECONDS")
       .Positive()
       .InGroup(kGroup);
@@ -58,7 +58,8 @@ void ConnectionOptions::AddTo(Command& command, const std::string& name) {
 format::Result<ServerOptions> ConnectionOptions::Resolve() const {
   ServerOptions options;
   options.url = to.empty() ? Variable("HEAPREC_FLEET_URL") : to;
-  if (options.url.empty()) return format::Error{"no server: give its address, or set HEAPREC_FLEET_URL"};
+  if (options.url.empty())
+    return format::Error{"no server: give its URL (ship --to, fleet --server), or set HEAPREC_FLEET_URL"};
   options.user = user.empty() ? Variable("HEAPREC_FLEET_USER") : user;
   auto password = Secret(password_file, "HEAPREC_FLEET_PASSWORD");
   if (!password.ok()) return password.error();

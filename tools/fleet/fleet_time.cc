@@ -34,7 +34,7 @@ format::Result<uint32_t> ParseLength(std::string_view text) {
     }
   }
   if (seconds == 0 || seconds > UINT32_MAX) {
-    return format::Error{fmt::format("'{}' is not a length of time, such as 90s, 10m, 2h or 14d", text)};
+    return format::Error{fmt::format("'{}' is not a duration, such as 90s, 10m, 2h or 14d", text)};
   }
   return static_cast<uint32_t>(seconds);
 }
@@ -46,7 +46,7 @@ format::Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now) {
   } else if (auto point = ParseTimePoint(text); point.ok() && !point->since_start && point->ns >= 0) {
     return static_cast<uint32_t>(static_cast<uint64_t>(point->ns) / 1'000'000'000);
   }
-  return format::Error{fmt::format("'{}' is no time: give how long ago (2h, 14d), or 2026-11-20T10:00Z", text)};
+  return format::Error{fmt::format("'{}' is not a time: use how long ago (2h, 14d), or 2026-11-20T10:00Z", text)};
 }
 
 std::string TimeText(uint32_t time) {

@@ -212,7 +212,7 @@ format::Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t
   auto samples = source->Samples(
       {.range = selection.range, .recordings = estimator.scales(), .filter = selection.filter, .most = most});
   if (!samples.ok()) return samples.error();
-  if (samples->empty()) return format::Error{"no sample fits: were they shipped with --samples 0, or pruned?"};
+  if (samples->empty()) return format::Error{"no matching samples: they were shipped with --samples 0, or pruned"};
   std::ranges::sort(*samples, {}, [](const FleetSample& one) {
     return std::tuple(one.sample.time_ns, one.recording, one.sample.id);
   });

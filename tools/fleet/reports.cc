@@ -40,7 +40,7 @@ void AddScope(const Scope& scope, Report* report) {
                       {"scope.lost_bytes", scope.lost, Unit::kBytes},
                       {"scope.untrustworthy", scope.untrustworthy, Unit::kInteger}}));
   if (scope.untrustworthy > 0) {
-    report->Add(Note("{} recordings are not trustworthy: heaprec doctor FILE says why",
+    report->Add(Note("{} recordings are not trustworthy; 'heaprec doctor FILE' says why",
                      {{"", scope.untrustworthy, Unit::kInteger}}));
   }
 }
@@ -130,7 +130,7 @@ Report TopReport(const Scope& scope, const TopAnswer& answer, RowGrain by) {
   Report report = WithScope("heaprec.fleet.top/1", scope);
   report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer.count, Unit::kInteger}}));
   render::Table table = MakeTable("rows", TopColumns(Heading(by)), answer.rows, answer.count);
-  table.empty = "No sample fits.";
+  table.empty = "No matching samples.";
   report.Add(std::move(table));
   return report;
 }
@@ -163,7 +163,7 @@ Report DiffReport(const Scope& scope, const DiffAnswer& answer, RowGrain by, dou
                      {"all.detectable", all.detectable, Unit::kBytesPerSecond},
                      {"paired", answer.is_paired, Unit::kText},
                      {"false_discovery_rate", rate, Unit::kShare}}));
-  report.Add(Sentence("{} of {} rows changed, at a false discovery rate of {}; a change of {} in all would be found",
+  report.Add(Sentence("{} of {} rows changed (false discovery rate {}); detects a change of {} in the total",
                       {{"changed", answer.real, Unit::kInteger},
                        {"tested", answer.rows.size(), Unit::kInteger},
                        {"", rate, Unit::kShare},
@@ -172,7 +172,7 @@ Report DiffReport(const Scope& scope, const DiffAnswer& answer, RowGrain by, dou
   std::vector<DiffRow> shown = answer.rows;
   if (limit > 0) std::erase_if(shown, [](const DiffRow& row) { return !row.rates.is_real; });
   render::Table table = MakeTable("rows", DiffColumns(Heading(by)), FirstOf(shown, limit), shown.size());
-  table.empty = "No change that hosts do not show among themselves.";
+  table.empty = "No change is larger than the variation between hosts.";
   report.Add(std::move(table));
   return report;
 }
@@ -189,7 +189,7 @@ Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>& rows, R
       {"host", "host", Unit::kText, Detail::kAlways, [](const OutlierRow& row) { return Value(row.host); }},
       {"name", Heading(by), Unit::kText, Detail::kAlways, [](const OutlierRow& row) { return Value(row.name); }}};
   render::Table table = MakeTable("rows", columns, FirstOf(rows, limit), rows.size());
-  table.empty = "No host differs from the others by so much.";
+  table.empty = "No host differs that much from the others.";
   report.Add(std::move(table));
   return report;
 }
@@ -206,8 +206,8 @@ Report LiveReport(const FleetLiveAnswer& answer, RowGrain by) {
                      {"by", Heading(by), Unit::kText},
                      {"count", answer.count, Unit::kInteger}}));
   if (answer.gone > 0) {
-    report.Add(Fact("ended", "{} processes have ended before, or are not shipped any more",
-                    {{"gone", answer.gone, Unit::kInteger}}));
+    report.Add(
+        Fact("ended", "{} processes ended earlier, or are no longer shipped", {{"gone", answer.gone, Unit::kInteger}}));
   }
   if (answer.untracked > 0) {
     report.Add(
@@ -263,7 +263,7 @@ Report PruneReport(const std::vector<Partition>& expired, bool is_dropped) {
   render::Table table = MakeTable("partitions", columns, expired);
   table.empty = "Nothing is too old.";
   report.Add(std::move(table));
-  if (!is_dropped && !expired.empty()) report.Add(Note("Nothing was dropped: --yes does it."));
+  if (!is_dropped && !expired.empty()) report.Add(Note("Nothing was dropped; --yes drops these."));
   return report;
 }
 

@@ -36,7 +36,7 @@ format::Result<std::string> ServerVersion(Server* server) {
   auto answer = server->Select("SELECT version() AS v");
   if (!answer.ok()) return answer.error();
   const std::string version = answer->Text("v", 0);
-  if (version.empty()) return Error{server->name() + ": says no version; is it ClickHouse?"};
+  if (version.empty()) return Error{server->name() + ": reports no version; is it ClickHouse?"};
   return version;
 }
 
@@ -60,7 +60,7 @@ format::Result<std::optional<Schema>> Find(Server* server) {
                       .slice_seconds = static_cast<uint32_t>(answer->Number("slice_seconds", 0)),
                       .cluster = answer->Text("cluster", 0)};
   if (!IsSliceLength(schema.slice_seconds) || (!schema.cluster.empty() && !IsIdentifier(schema.cluster))) {
-    return Error{fmt::format("{}: the table {}.schema is not of heaprec", server->name(), server->database())};
+    return Error{fmt::format("{}: the table {}.schema is not heaprec's", server->name(), server->database())};
   }
   return std::optional(schema);
 }
@@ -188,7 +188,7 @@ format::Result<Schema> ReadSchema(Server* server) {
   auto there = Find(server);
   if (!there.ok()) return there.error();
   if (!*there) {
-    return Error{fmt::format("{}: database {} has no tables of heaprec; run heaprec fleet init --server {}/{}",
+    return Error{fmt::format("{}: database {} has no heaprec tables; run heaprec fleet init --server {}/{}",
                              server->name(), server->database(), server->name(), server->database())};
   }
   if ((*there)->version > kSchemaVersion) {

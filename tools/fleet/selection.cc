@@ -84,7 +84,7 @@ format::Result<Selection> Select(Source* source, const SelectionOptions& options
   selection.recordings = std::move(*infos);
   std::ranges::sort(selection.recordings, {}, &RecordingInfo::id);
   if (selection.recordings.empty()) {
-    return format::Error{fmt::format("none of {} recordings fits; heaprec fleet services lists what there is", all)};
+    return format::Error{fmt::format("none of {} recordings matches; 'heaprec fleet services' lists them", all)};
   }
   auto totals = source->TotalsOf(selection.range, selection.ids());
   if (!totals.ok()) return totals.error();

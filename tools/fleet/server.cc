@@ -42,7 +42,7 @@ std::string Reason(const HttpResponse& response) {
   const std::string line = FirstLine(response.body);
   if (response.status == 401 || response.status == 403 || line.find("AUTHENTICATION_FAILED") != std::string::npos ||
       line.find("Wrong password") != std::string::npos || line.find("Unknown user") != std::string::npos) {
-    return fmt::format("the server refuses user or password ({})", line.empty() ? "no reason given" : line);
+    return fmt::format("the server rejects the user or password ({})", line.empty() ? "no reason given" : line);
   }
   if (!line.starts_with("Code:")) {
     return fmt::format("status {}, not from ClickHouse; is the address right? It begins: {}", response.status, line);
@@ -62,7 +62,7 @@ format::Result<std::unique_ptr<Server>> Server::Open(const ServerOptions& option
   auto url = Url::Parse(options.url);
   if (!url.ok()) return url.error();
   if (!url->path.empty() && !IsIdentifier(url->path)) {
-    return format::Error{fmt::format("'{}' is no name of a database: use letters, digits and _", url->path)};
+    return format::Error{fmt::format("'{}' is not a database name: use letters, digits and _", url->path)};
   }
   if (!url->is_tls && !options.token.empty()) {
     return format::Error{"a token is sent over https:// only; use an address that begins with https://"};
@@ -97,7 +97,7 @@ std::optional<format::Error> Server::Run(const std::string& sql) {
   auto done = Post(std::string("/?") + (kSettings + 1), sql, false);
   if (!done.ok()) return done.error();
   if (!done->empty() && done->find("<html") != std::string::npos) {
-    return format::Error{name() + ": answered with a page of HTML; is the address right?"};
+    return format::Error{name() + ": answered with an HTML page; is the address right?"};
   }
   return {};
 }
@@ -114,7 +114,7 @@ format::Result<uint64_t> Server::SelectNumber(const std::string& sql) {
   auto answer = Select(sql);
   if (!answer.ok()) return answer.error();
   if (answer->rows != 1 || answer->columns.size() != 1 || answer->columns[0].numbers.size() != 1) {
-    return format::Error{name() + ": answered without the number that was asked for; is it ClickHouse?"};
+    return format::Error{name() + ": the answer has no number; is it ClickHouse?"};
   }
   return answer->columns[0].numbers[0];
 }

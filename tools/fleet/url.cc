@@ -45,7 +45,7 @@ format::Result<Url> Url::Parse(std::string_view text) {
   }
   if (authority.starts_with('[') && authority.ends_with(']')) authority = authority.substr(1, authority.size() - 2);
   url.host = authority;
-  if (url.host.empty()) return fail("it names no host");
+  if (url.host.empty()) return fail("it has no host");
   return url;
 }
 

@@ -1,4 +1,4 @@
-// The kinds of samples, and of what else stands on the time axis, as options, text and exports spell them.
+// Names of the kinds of samples, and of the other rows on the time axis, in options, text and exports.
 #pragma once
 
 #include "format/model/model.h"
@@ -13,9 +13,9 @@ inline const char* LifecycleKindName(format::LifecycleKind kind) {
     case format::LifecycleKind::kDied:
       return "died";
     case format::LifecycleKind::kEvicted:
-      return "released";
+      return "evicted";
     case format::LifecycleKind::kUntracked:
-      return "not_followed";
+      return "untracked";
     case format::LifecycleKind::kShrunk:
       return "shrunk";
   }
@@ -31,9 +31,9 @@ inline const char* KindName(format::Kind kind) {
     case format::Kind::kException:
       return "exception";
     case format::Kind::kNative:
-      return "native";
+      return "malloc";
     case format::Kind::kMapping:
-      return "mapped";
+      return "mmap";
   }
   return "?";
 }

@@ -102,8 +102,9 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += Grouped(recording.events()) + " events, ";
-  line += CountsLosses(recording.header()) ? fmt::format("{} thinned, {} lost", Grouped(thinned), Grouped(lost))
+  line += Grouped(recording.events()) + " samples, ";
+  line += CountsLosses(recording.header()) ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
+                                                         Grouped(thinned), Grouped(lost))
                                            : "losses unknown";
   if (recording.salvage().events > 0) {
     line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));

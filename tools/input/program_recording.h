@@ -11,7 +11,7 @@ namespace heaprec::tools {
 inline constexpr char kPreloaded[] = "preload";
 
 // Said behind the name of such a recording, of whose heap something was asked.
-inline constexpr char kNoHeap[] = ": the recording has native memory only, no heap; add --kind native";
+inline constexpr char kNoHeap[] = ": the recording has native memory only, no heap; add --kind malloc";
 
 // Likewise, of whose native memory something was asked.
 inline constexpr char kNoNative[] =

@@ -1,5 +1,5 @@
-// What reports and exports need to know about each stream: one row a stream. A new stream needs a row here, a source in
-// recorder/sources and its report; what is the same for all streams reads the row.
+// What reports and exports need to know about each stream: one row per stream. A new stream needs a row here, a source
+// in recorder/sources and its report; everything that all streams have in common reads the row.
 //
 // Streams:  docs/streams.md
 #pragma once
@@ -11,13 +11,13 @@
 
 namespace heaprec::tools {
 
-// Of what is tracked until it is gone.
+// The words for samples that are tracked until they are gone.
 struct LifecycleTerms {
   const char* things;            // "objects"
-  const char* ended = "";        // "died"; empty: they are not tracked
-  const char* option = "";       // of the agent, by which they are tracked
+  const char* ended = "";        // "died"; empty: the stream is not tracked
+  const char* option = "";       // the agent option that tracks them
   bool is_collected = true;      // collections find out what died; else each end is known at once
-  const char* not_tracked = "";  // said behind the name of a recording that does not track them
+  const char* not_tracked = "";  // follows the name of a recording that does not track them
 
   constexpr bool is_tracked() const { return ended[0] != 0; }
 };
@@ -31,7 +31,7 @@ struct StreamTraits {
   const char* prefix;        // of sentences about it
   const char* event;         // the type of its samples in `print`
   const char* verb;          // what happened to the bytes or events: "allocated"
-  const char* not_recorded;  // said behind the name of a recording without it
+  const char* not_recorded;  // follows the name of a recording without it
   bool counts_calls;         // its candidates are calls of one of the program's functions: malloc, mmap
   bool is_in_jfr;            // JFR has an event for it
   LifecycleTerms lifecycle;
@@ -60,7 +60,7 @@ inline constexpr std::array<StreamTraits, format::kStreams> kStreamTraits{{
      .is_in_jfr = true,
      .lifecycle = {.things = "objects", .not_tracked = ": exceptions are not tracked; use another kind"}},
     {.stream = format::Stream::kNative,
-     .name = "native",
+     .name = "malloc",
      .json_path = "malloc.",
      .prefix = "native memory: ",
      .event = "heaprec.NativeSample",
@@ -74,7 +74,7 @@ inline constexpr std::array<StreamTraits, format::kStreams> kStreamTraits{{
                    .is_collected = false,
                    .not_tracked = kNoNative}},
     {.stream = format::Stream::kMapping,
-     .name = "mapped",
+     .name = "mmap",
      .json_path = "mmap.",
      .prefix = "mappings: ",
      .event = "heaprec.NativeSample",

@@ -78,11 +78,15 @@ Option& Option::OneOf(std::vector<std::string> words) {
       return text == word ? !word.ends_with(':') : word.ends_with(':') && text.starts_with(word);
     };
     if (std::any_of(words.begin(), words.end(), takes)) return "";
-    const std::string nearest = Nearest(text, words);
-    const bool is_meant = !nearest.empty() && nearest != text;
-    return fmt::format("'{}' is not valid{}; valid values: {}", text,
-                       is_meant ? "; did you mean '" + nearest + "'?" : "", fmt::join(words, ", "));
+    return WithHint(WithSuggestion(fmt::format("'{}' is not valid", text), text, words),
+                    fmt::format("valid values: {}", fmt::join(words, ", ")));
   });
+}
+
+std::string Option::Help() const {
+  const auto says = [this](const std::string& choice) { return text.find(choice) != std::string::npos; };
+  if (std::ranges::all_of(choices, says)) return text;
+  return fmt::format("{} [{}]", text, fmt::join(choices, ", "));
 }
 
 // Before the word is stored.
@@ -134,6 +138,11 @@ Option& Option::Excludes(std::string flag) {
 
 Option& Option::Formerly(std::string name) {
   former = std::move(name);
+  return *this;
+}
+
+Option& Option::FormerWords(std::vector<std::pair<std::string, std::string>> words) {
+  former_words = std::move(words);
   return *this;
 }
 
@@ -192,14 +201,6 @@ Option& Command::AddPercent(const std::string& names, double& into, std::string 
     return "";
   });
   return option.Value("PERCENT");
-}
-
-std::string Command::OptionNames() const {
-  std::string all;
-  for (const Option& option : options) {
-    if (!option.is_positional) all += (all.empty() ? "" : ", ") + fmt::format("{}", fmt::join(option.names, ","));
-  }
-  return all;
 }
 
 }  // namespace heaprec::tools

@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/text/exit_code.h"
@@ -27,7 +28,7 @@ using WordRule = std::function<std::string(const std::string& word)>;
 struct Option {
   // What the help calls the value.
   Option& Value(std::string name);
-  // The only words that it takes. A word that ends in a colon stands for all that begin so and go on.
+  // The only words that it takes. A word that ends in a colon means all longer words that begin with it.
   Option& OneOf(std::vector<std::string> words);
   Option& Check(WordRule rule);
   Option& InRange(double least, double most);
@@ -38,21 +39,26 @@ struct Option {
   Option& Exactly(size_t count);
   // "a,b" is two words (of a list).
   Option& SplitAtCommas();
-  // A flag that cannot stand beside this one.
+  // A flag that cannot be combined with this one.
   Option& Excludes(std::string flag);
-  // An earlier version's name: it works for one more release, is not listed, and standard error says the new one.
+  // A deprecated name: it works for one more release, is not listed, and prints the new one on standard error.
   Option& Formerly(std::string name);
+  // Deprecated words: like Formerly, for single words of the value.
+  Option& FormerWords(std::vector<std::pair<std::string, std::string>> words);
+  // `text`, and the choices that it does not name.
+  std::string Help() const;
 
-  std::vector<std::string> names;    // "-o", "--output"; of a positional argument its one name, "REC"
-  std::string former;                // "--before"; empty: it had no other
-  std::string value;                 // "FILE"; empty: a flag
-  std::string text;                  // what it does
-  std::string group;                 // "Filters"; empty: of the command's own options
-  std::vector<std::string> choices;  // empty: any word
+  std::vector<std::string> names;  // "-o", "--output"; of a positional argument its one name, "REC"
+  std::string former;              // "--before"; empty: it had no other
+  std::vector<std::pair<std::string, std::string>> former_words;  // and the ones that replace them
+  std::string value;                                              // "FILE"; empty: a flag
+  std::string text;                                               // what it does
+  std::string group;                                              // "Filters"; empty: of the command's own options
+  std::vector<std::string> choices;                               // empty: any word
   std::string excluded;
   std::vector<WordRule> rules;  // applied to each word in this order; the last one stores it
   std::function<void()> set;    // of a flag
-  size_t count = 0;             // of a list: exactly so many; 0: at least one
+  size_t count = 0;             // of a list: exactly this many words; 0: at least one
   bool is_help = false, is_positional = false, is_required = false, is_list = false, splits_at_commas = false;
 };
 
@@ -61,7 +67,7 @@ using CommandGroups = std::vector<CommandGroup>;
 
 // How a command was called.
 struct Invocation {
-  // What followed "--", untouched; with `takes_command` what followed the options, too.
+  // The words after "--", unchanged; with `takes_command` also the words after the options.
   std::vector<std::string> rest;
   const CommandGroups& all;  // of heaprec
 };
@@ -77,8 +83,6 @@ struct Command {
   Option& AddFlag(const std::string& names, bool& into, std::string text);
   // A percentage: "1%", "0.5 %" or "1"; stored as a fraction, from 0 to `most`.
   Option& AddPercent(const std::string& names, double& into, std::string text, double most = 1);
-  // "--output, --force", for messages.
-  std::string OptionNames() const;
 
   std::string name, text;
   std::string footer;          // below the options: notes and examples

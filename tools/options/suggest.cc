@@ -1,11 +1,13 @@
 #include "tools/options/suggest.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace heaprec::tools {
 namespace {
 
-constexpr size_t kLongest = 100;  // of what is worth a thought
+constexpr size_t kLongest = 100;  // of words that are compared
+constexpr size_t kShort = 4;      // letters of a word in which a second mistake leaves too little
 
 // Optimal string alignment: edits, and exchanges of neighbours.
 size_t Distance(std::string_view a, std::string_view b) {
@@ -31,7 +33,7 @@ size_t Distance(std::string_view a, std::string_view b) {
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string nearest;
   if (word.size() > kLongest) return nearest;
-  size_t least = std::max<size_t>(2, word.size() / 3) + 1;
+  size_t least = std::max<size_t>(word.size() <= kShort ? 1 : 2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = Distance(word, candidate);
     // Not a word of which nothing is left.
@@ -40,6 +42,17 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
     nearest = candidate;
   }
   return nearest;
+}
+
+std::string WithSuggestion(std::string message, std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string nearest = Nearest(word, candidates);
+  return nearest.empty() || nearest == word ? message : message + "; did you mean '" + nearest + "'?";
+}
+
+std::string WithHint(std::string message, std::string hint) {
+  const bool asks = message.ends_with('?');
+  if (asks) hint[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(hint[0])));
+  return message + (asks ? " " : "; ") + hint;
 }
 
 }  // namespace heaprec::tools

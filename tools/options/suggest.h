@@ -1,4 +1,4 @@
-// What somebody may have meant who typed something else.
+// What a mistyped word may have meant.
 #pragma once
 
 #include <string>
@@ -7,8 +7,14 @@
 
 namespace heaprec::tools {
 
-// The candidate nearest to `word`: at most a third of its letters, and two at least, were mistyped (left out, added,
-// exchanged with another, or with the next). Empty: none is near.
+// The candidate nearest to `word`: at most a third of its letters were mistyped (left out, added, replaced, or swapped
+// with the next); in words of up to four letters one, in longer ones two are allowed in any case. Empty: none is near.
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// `message`, and "; did you mean 'CANDIDATE'?" if one is near `word`.
+std::string WithSuggestion(std::string message, std::string_view word, const std::vector<std::string>& candidates);
+
+// "message; hint", or "message? Hint" after a question.
+std::string WithHint(std::string message, std::string hint);
 
 }  // namespace heaprec::tools

@@ -120,10 +120,10 @@ std::string CensusScan::LossLine() const {
   const auto add = [&line](uint64_t count, uint64_t bytes, const char* what) {
     if (count > 0) line += fmt::format("; {} {} ({})", Grouped(count), what, Bytes(static_cast<double>(bytes)));
   };
-  add(all.broken, all.broken_bytes, "broken off");
+  add(all.broken, all.broken_bytes, "aborted");
   add(all.lost, all.lost_bytes, "lost");
-  add(all.over_budget, all.over_budget_bytes, "over the budget of their second");
-  add(all.unseen, all.unseen_bytes, "TLABs in use at the end not seen");
+  add(all.over_budget, all.over_budget_bytes, "over the limit of their second");
+  add(all.unseen, all.unseen_bytes, "active TLABs at the end not counted");
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
   return line + "\n";
 }

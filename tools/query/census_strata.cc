@@ -16,7 +16,7 @@ bool WasEnded(const Recording& recording) {
 
 std::string CensusStrata::Text() const {
   if (!has_census) return {};
-  return why_none.empty() ? "; sharpened by a census" : "; not sharpened by its census: " + why_none;
+  return why_none.empty() ? "; adjusted by the census" : "; not adjusted by its census: " + why_none;
 }
 
 render::Value CensusStrata::AsValue() const {
@@ -42,7 +42,7 @@ CensusStrata StrataOf(const Recording& recording) {
     found.strata = builder.Build((*again)->census_counters());
     found.why_none = builder.why_none();
   } else {
-    found.why_none = "it was not ended with this recording";
+    found.why_none = "it did not end with this recording";
   }
   return found;
 }

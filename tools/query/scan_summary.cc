@@ -47,12 +47,12 @@ void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matc
 std::string ScanSummary::LossLine() const {
   std::string line = "# ";
   if (scanned_.matched != scanned_.events) line += Grouped(scanned_.matched) + " of ";
-  line += fmt::format("{} events, {} thinned, {} lost", Grouped(scanned_.events), Grouped(scanned_.thinned),
-                      Grouped(scanned_.lost));
+  line += fmt::format("{} samples, {} dropped to keep the rate (their weight is kept), {} lost",
+                      Grouped(scanned_.events), Grouped(scanned_.thinned), Grouped(scanned_.lost));
   if (scanned_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(scanned_.salvaged));
   if (sharpened_ > 0) {
-    line += sharpened_ < scanned_.recordings ? fmt::format("; {} sharpened by a census", sharpened_)
-                                             : "; sharpened by a census";
+    line += sharpened_ < scanned_.recordings ? fmt::format("; {} adjusted by a census", sharpened_)
+                                             : "; adjusted by the census";
   }
   for (const std::string& text : blunted_) line += text;
   if (scanned_.recordings != 1) line += fmt::format("; {} recordings", scanned_.recordings);

@@ -33,7 +33,7 @@ std::vector<LiveTotal> TotalsOf(const LiveGroup& all, size_t times) {
 SiteTimeline SitesAt(const std::string& file, const std::vector<uint64_t>& times, size_t most) {
   ScanOptions options;
   options.files = {file};
-  options.filter.kinds = {"native"};
+  options.filter.kinds = {"malloc"};
   auto scan = RecordingScan::Parse(options);
   if (!scan.ok()) return {};
   scan->BeQuiet();

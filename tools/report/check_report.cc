@@ -23,7 +23,7 @@ std::string_view Word(CheckOutcome outcome) {
 
 constexpr std::string_view kUntrustworthy = "the recording is untrustworthy";
 constexpr std::string_view kUntrustworthyBaseline = "the baseline is untrustworthy";
-constexpr std::string_view kAccept = "--accept-untrustworthy judges it nevertheless";
+constexpr std::string_view kAccept = "--accept-untrustworthy judges it anyway";
 constexpr std::string_view kAcceptImport =
     "an import from another recorder always is, because its weights are biased: record with heaprec, or let "
     "--accept-untrustworthy judge the weights as they are";
@@ -69,7 +69,7 @@ std::string Code(std::string_view text) {
 
 std::string Sentence(const CheckResult& check) {
   if (check.outcome == CheckOutcome::kUnknown) {
-    return fmt::format("the recording does not say how much it is, {} allowed", check.allowed);
+    return fmt::format("unknown (not in the recording), {} allowed", check.allowed);
   }
   return fmt::format("{} measured, {} allowed", check.measured, check.allowed);
 }
@@ -88,12 +88,12 @@ std::string Summary(const CheckReport& report) {
   return text;
 }
 
-// "by site: 2 of 412 exceeded against the baseline, at a false discovery rate of 5 %"
+// "by site: 2 of 412 exceeded against the baseline (false discovery rate 5 %)"
 std::string Summary(const CheckedRows& rows) {
-  std::string text = fmt::format("by {}: {} of {} exceeded against the baseline, at a false discovery rate of {:.3g} %",
+  std::string text = fmt::format("by {}: {} of {} exceeded against the baseline (false discovery rate {:.3g} %)",
                                  rows.by, rows.broken.size(), Grouped(rows.count), 100 * rows.fdr);
   if (std::isfinite(rows.detectable)) {
-    text += fmt::format("; a change of {} is found where a {} has 5 % of all", ShortPercent(rows.detectable), rows.by);
+    text += fmt::format("; detects a change of {} in a {} with 5 % of all", ShortPercent(rows.detectable), rows.by);
   }
   return text;
 }
@@ -102,7 +102,7 @@ std::string Summary(const CheckedRows& rows) {
 std::string RunsText(const CheckReport& report) {
   if (report.runs_of_baseline == 0) return "";
   if (report.runs_now + report.runs_of_baseline == 2) {
-    return "runs were not replicated: the total and subjects have intervals of sampling error alone\n";
+    return "one run of each side: intervals show sampling error only, not variation between runs\n";
   }
   return fmt::format("{} runs against {} of the baseline\n", report.runs_now, report.runs_of_baseline);
 }
@@ -186,10 +186,10 @@ std::string AsMarkdown(const CheckReport& report) {
     text += fmt::format("| {} | {} | {} | {} |\n", kSigns[static_cast<size_t>(check.outcome)], Code(check.name),
                         check.measured, check.allowed);
   }
-  text += report.IsWithheld() ? "\nInconclusive: no budget is judged by numbers that cannot be trusted.\n"
-                              : "\nExceeded: the whole interval lies above what is allowed. Inconclusive: what is "
-                                "allowed lies within it.\n";
-  if (report.Count(CheckOutcome::kUnknown) > 0) text += "\nUnknown: the recording does not say how much it is.\n";
+  text += report.IsWithheld() ? "\nInconclusive: the numbers are not trustworthy, so no budget was judged.\n"
+                              : "\nExceeded: the whole 95 % interval is above the limit. Inconclusive: the limit is "
+                                "inside it; record more samples.\n";
+  if (report.Count(CheckOutcome::kUnknown) > 0) text += "\nUnknown: the recording does not have this quantity.\n";
   for (const std::string& doubt : TrustReasonsOf(report)) text += fmt::format("\n⚠ {}\n", Markup(Printable(doubt)));
   return text;
 }
@@ -238,7 +238,7 @@ nlohmann::json AsSarif(const CheckReport& report) {
   const nlohmann::json driver = {{"name", "heaprec"},
                                  {"rules",
                                   {rule("heaprec.budget", "An allocation budget"),
-                                   rule("heaprec.trustworthy", "Whether numbers can be relied on")}}};
+                                   rule("heaprec.trustworthy", "Whether the numbers are trustworthy")}}};
   const nlohmann::json run = {{"tool", {{"driver", driver}}}, {"results", results}};
   return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
           {"version", "2.1.0"},

@@ -148,11 +148,13 @@ Line RunsLine(const RunComparison& runs) {
                 {{"", runs.runs_before, Unit::kInteger}, {"", runs.runs_after, Unit::kInteger}, deviation});
   }
   if (runs.variation.deviation > kUnlike) {
-    return Fact("runs",
-                "not replicated; most rows differ, by {}: several runs of each side tell which are real changes",
-                {deviation});
+    return Fact(
+        "runs",
+        "one of each side; most rows differ, by {}: record several runs of each side to tell changes from variation",
+        {deviation});
   }
-  return Fact("runs", "not replicated; rows are taken to vary by {} between runs, as the others do", {deviation});
+  return Fact("runs", "one of each side; variation between runs is assumed to be {}, estimated from all rows",
+              {deviation});
 }
 
 // How the rows were compared, and what could have been seen.
@@ -162,16 +164,16 @@ std::vector<Line> MethodLines(const DiffResult& result) {
   if (result.tables.empty()) return lines;
   const RunComparison& runs = result.tables.back().runs;
   lines.push_back(RunsLine(runs));
-  Line detects = Fact("detects", "a change of ", std::vector<Field>());
+  Line detects = Fact("detects", "4 of 5 changes of ", std::vector<Field>());
   AppendDetectable(runs.DetectableAt(0.05), &detects);
-  detects.text += " where a row has 5 % of all, of ";
+  detects.text += " or more in rows with 5 % of all, of ";
   AppendDetectable(runs.DetectableAt(0.01), &detects);
-  detects.text += " at 1 % (4 of 5 times)";
+  detects.text += " in rows with 1 %";
   lines.push_back(std::move(detects));
   if (!runs.is_replicated()) {
     RunComparison three = runs;
     three.runs_before = three.runs_after = 3;
-    Line replicated = Fact("detects", "with three runs a side (heaprec bench) a change of ", std::vector<Field>());
+    Line replicated = Fact("detects", "with three runs of each side (heaprec bench) ", std::vector<Field>());
     AppendDetectable(three.DetectableAt(0.05), &replicated);
     replicated.text += " and ";
     AppendDetectable(three.DetectableAt(0.01), &replicated);
@@ -185,11 +187,10 @@ Value Finite(double value) { return std::isfinite(value) ? Value(value) : Value(
 
 void AddTable(const ComparedTable& of, const DiffResult& result, const RecordingScan& scan, const DiffRows& shown,
               const CallTree& tree, Report* into) {
-  Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed, at a false discovery rate of {}",
+  Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed (false discovery rate {})",
                           {{"", of.changed, Unit::kInteger},
                            {"", of.rows.size(), Unit::kInteger},
                            {"", result.question.fdr, Unit::kShare}});
-  if (of.changed < of.rows.size()) heading.text += "; the others may be noise";
   heading.detail = Detail::kTextOnly;
   into->Add(std::move(heading));
   const size_t all = shown.all ? of.rows.size() : of.changed;
@@ -202,7 +203,7 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   }
   Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
                           rows, of.rows.size());
-  table.empty = "no change is significant";
+  table.empty = "no significant change";
   table.more = rows.size() < all ? "--limit 0 shows all that changed" : "--all shows them";
   table.fields = {{"by", of.by.Text()},
                   {"changed", of.changed, Unit::kInteger},

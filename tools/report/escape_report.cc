@@ -132,7 +132,7 @@ void AddRemarks(const std::string& method, const EscapeMode& mode, const CallOut
 Report EscapeReport(const std::vector<std::string>& methods, const std::vector<CallOutcomes>& modes) {
   Report report("heaprec.escape/2");
   for (const std::string& method : methods) report.Add(MethodGroup(method, modes));
-  report.Add(Sentence("bytes that a call allocates, and how many objects"));
+  report.Add(Sentence("bytes and objects that a call allocates"));
   report.Add(Modes(methods, modes));
   for (const std::string& method : methods) {
     const std::string& error = modes.front().at(method).error;
@@ -141,7 +141,7 @@ Report EscapeReport(const std::vector<std::string>& methods, const std::vector<C
       AddRemarks(method, EscapeModes()[i], modes[i].at(method), &report);
     }
   }
-  report.Add(Sentence("C2 without: -XX:-DoEscapeAnalysis; what C2 allocates less, escape analysis removes"));
+  report.Add(Sentence("C2 without: -XX:-DoEscapeAnalysis; the difference to C2 is what escape analysis removes"));
   return report;
 }
 

@@ -75,7 +75,7 @@ Report GarbageReport(const LiveAnswer& answer, bool newest) {
   report.Add(Hidden({{"which", newest ? "recent" : "sample"}}));
   report.Add(Sentence(
       "{} of {} sampled " + std::string(terms.things) + " that " + (terms.is_collected ? "" : "were ") + terms.ended +
-          ", " + (newest ? "the last one first" : "chosen at random"),
+          ", " + (newest ? "newest first" : "chosen at random"),
       {{"", uint64_t{count}, Unit::kInteger}, {"died", answer.live.sampled_garbage().seen(), Unit::kInteger}}));
   if (answer.ranking.limit > 0 && count > answer.ranking.limit) rows.resize(answer.ranking.limit);
   report.Add(MakeTable("traces", TraceColumns(terms), rows, count));

@@ -129,10 +129,10 @@ std::vector<render::Line> Headline(const LiveVisitor& live, const LifetimeRow& a
   std::vector<Field> fields{{"", live.all().lives, Unit::kInteger}};
   const Field median{"", MedianOf(all), Unit::kSeconds};
   if (!terms.is_collected) {
-    return {
-        Sentence(sampled + "until they were " + terms.ended + "; reach: the share of their bytes that lives so long",
-                 fields),
-        Sentence("all: median lifetime {}", {median})};
+    return {Sentence(sampled + "until they were " + terms.ended +
+                         "; reach: the share of their bytes that live at least this long",
+                     fields),
+            Sentence("all: median lifetime {}", {median})};
   }
   for (Field& field : CollectionsField(live)) fields.push_back(std::move(field));
   return {Sentence(sampled + "over " + CollectionsText(live) + "; dies young: dead at its first collection", fields),

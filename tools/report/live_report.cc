@@ -68,8 +68,8 @@ render::Line GrowthLine(const LiveVisitor& live) {
   const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
   if (!live.knows_collections()) return Sentence(std::string("growth: unknown, ") + kNoCollections);
   if (!std::isfinite(growth.per_second.high)) {
-    return Sentence(is_collected ? "growth: too few collections, or samples that survived one, to tell"
-                                 : "growth: too few samples, or too short a time, to tell");
+    return Sentence(is_collected ? "growth: unknown (too few collections, or too few samples that survived one)"
+                                 : "growth: unknown (too few samples, or too short a time)");
   }
   const Field rate{"", growth.per_second, Unit::kGrowth};
   if (!is_collected) return Sentence("live bytes grow by {}", {rate});

@@ -113,7 +113,7 @@ void AddAllocated(Columns* into) {
 
 void AddSurvival(const NativeAnswer& answer, Columns* into) {
   const double age_s = SecondsOf(answer.min_age_ns), longest_s = LongestSeconds(answer);
-  into->push_back({"reaches_min_age", "get so old", Unit::kShare, Detail::kWide,
+  into->push_back({"reaches_min_age", "reach min age", Unit::kShare, Detail::kWide,
                    [age_s](const NativeRow& row) { return AgeAxis::ReachedAt(row.of.survival, age_s); }});
   into->push_back({"", "survival", Unit::kSparkline, Detail::kTextOnly,
                    [longest_s](const NativeRow& row) { return SurvivalLine(row.of.survival, longest_s); }});
@@ -198,7 +198,7 @@ Report NativeReport(const NativeAnswer& answer) {
   }
   report.Add(std::move(table));
   if (IsByAge(answer) && !rows.empty()) {
-    report.Add(Sentence("survival: the share of the allocated bytes that lives for 10 ms to {}",
+    report.Add(Sentence("survival: share of the allocated bytes that live for 10 ms to {}",
                         {{"", LongestSeconds(answer), Unit::kSeconds}}));
   }
   if (!answer.native.refusal().empty()) {

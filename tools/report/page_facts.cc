@@ -75,7 +75,7 @@ json FactsAsJson(const Recording& recording, const Facts& facts) {
   if (CountsLosses(header)) {
     add("Rate", fmt::format("limit {:g} samples/s, mean {:.1f} samples/s", header.rate_per_second, facts.mean_rate));
     add("Sample points",
-        fmt::format("{}, {} thinned, {} left out by the second stage, {} lost", Grouped(counters.points),
+        fmt::format("{}, {} thinned at delivery, {} dropped in the second stage, {} lost", Grouped(counters.points),
                     Grouped(counters.thinned), Grouped(counters.second_stage), Grouped(counters.AllLost())));
   } else {
     add("Rate", fmt::format("limit unknown, mean {:.1f} samples/s", facts.mean_rate));

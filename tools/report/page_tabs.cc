@@ -90,7 +90,7 @@ std::string CensusTab(const std::string& path) {
 }
 
 std::string BlocksPart(const std::string& path) {
-  TabScan tab(path, {"native"});
+  TabScan tab(path, {"malloc"});
   NativeVisitor native(Grouping(By::kSite), /*own_frames=*/false, {}, tab.tree());
   if (!tab.Run(&native) || native.live().tracked() == 0) return "";
   return "<h3>Blocks of malloc</h3>" +
@@ -98,7 +98,7 @@ std::string BlocksPart(const std::string& path) {
 }
 
 std::string MappingsPart(const std::string& path) {
-  TabScan tab(path, {"mapped"});
+  TabScan tab(path, {"mmap"});
   MappingVisitor mappings(Grouping(By::kSite), {}, tab.tree());
   if (!tab.Run(&mappings) || !mappings.has_any()) return "";
   render::Report report("heaprec.native_sampled/2");

@@ -42,7 +42,7 @@ bool StateText::AppendUnfinished(Text& into) {
 }
 
 void StateText::Append(const format::LifecycleEvent& lifecycle, Text& into) {
-  Open("heaprec.ObjectFate", LifecycleKindName(lifecycle.kind), lifecycle.time_ns, into);
+  Open("heaprec.ObjectLifecycle", LifecycleKindName(lifecycle.kind), lifecycle.time_ns, into);
   Field("sample", "sample", into);
   tools::Append(into, lifecycle.sample);
   Field("collections", "collections", into);

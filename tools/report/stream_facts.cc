@@ -63,12 +63,12 @@ std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTr
                         {"", static_cast<double>(cap.interval_ns) * 1e-9, Unit::kSeconds},
                         {"", uint64_t{cap.interval_cap}, Unit::kInteger}},
                        Detail::kWide));
-  lines.push_back(Fact("  intervals", "{}, {} of them thinned to the limit; {} windows",
+  lines.push_back(Fact("  intervals", "{}, {} of them reduced to the limit; {} windows",
                        {{path + "intervals", totals.intervals, Unit::kInteger},
                         {path + "intervals_thinned", totals.intervals_thinned, Unit::kInteger},
                         {path + "windows", totals.windows, Unit::kInteger}},
                        Detail::kWide));
-  lines.push_back(Fact("  points", "{}: {} committed, {} thinned at delivery, {} thinned in the second stage",
+  lines.push_back(Fact("  points", "{}: {} committed, {} thinned at delivery; {} dropped in the second stage",
                        {{"", counters.points, Unit::kInteger},
                         {"", counters.committed, Unit::kInteger},
                         {"", counters.thinned, Unit::kInteger},

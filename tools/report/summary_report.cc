@@ -143,7 +143,7 @@ void AddKinds(const Facts& facts, Group* into) {
     const KindTotals& samples = facts.allocations().kinds[static_cast<size_t>(kind)];
     const AllocationTotals::OfKind& of = facts.volume.kinds[static_cast<size_t>(kind)];
     const std::string path = std::string("kinds.") + KindName(kind) + ".";
-    into->Add(Fact(std::string("  ") + KindName(kind), "{} sample(s), standing for {} in {} object(s)",
+    into->Add(Fact(std::string("  ") + KindName(kind), "{} sample(s), representing {} in {} object(s)",
                    {{path + "samples", samples.events, Unit::kInteger},
                     {path + "bytes", of.bytes, Unit::kBytes},
                     {path + "objects", of.objects, Unit::kCount},
@@ -205,7 +205,8 @@ void AddLive(const SummaryAnswer& answer, Group* into) {
                  {{"live.bytes", live.bytes, Unit::kBytes},
                   {"live.objects", live.objects, Unit::kCount},
                   {"live.samples", live.samples, Unit::kInteger}}));
-  into->Add(Fact("  tracked", "up to {} object(s) at a time; {} sample(s) found no room and are represented by others",
+  into->Add(Fact("  tracked",
+                 "up to {} object(s) at a time; {} sample(s) were not tracked (table full); others carry their weight",
                  {{"", answer.recording.header().max_tracked_objects, Unit::kInteger},
                   {"live.untracked", live.untracked, Unit::kInteger}},
                  Detail::kWide));

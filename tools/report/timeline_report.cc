@@ -50,7 +50,7 @@ std::vector<Curve> CurvesOf(const Timeline& timeline) {
   for (const StepState& state : timeline.states) pauses.push_back(static_cast<double>(state.pauses));
   AddCurve("heap used", Unit::kBytes, timeline.HeapUsed(), &curves);
   AddCurve("GC pauses", Unit::kInteger, std::move(pauses), &curves);
-  AddCurve("sampler: part of the limit", Unit::kShare, timeline.RateUsed(), &curves);
+  AddCurve("sampler: limit used", Unit::kShare, timeline.RateUsed(), &curves);
   AddCurve("sampler: samples per MiB", Unit::kNumber, timeline.SamplesPerMib(), &curves);
   return curves;
 }

@@ -19,10 +19,10 @@ const char* Word(ExitCode verdict) {
   return verdict == ExitCode::kDamaged ? "damaged" : "inconsistent";
 }
 
-// "app.hrec: ok, 300 events in 2 blocks, ended: jvm exit"
+// "app.hrec: ok, 300 samples in 2 blocks, ended: jvm exit"
 render::Line LineOf(const Recording& recording, const Verification& verification) {
   render::Line line =
-      Sentence("{}: " + std::string(Word(VerdictOf(recording, verification))) + ", {} event(s) in {} block(s), {}",
+      Sentence("{}: " + std::string(Word(VerdictOf(recording, verification))) + ", {} sample(s) in {} block(s), {}",
                {{"recording", ToUtf8(recording.source().name())},
                 {"events", recording.events(), Unit::kInteger},
                 {"blocks", verification.blocks(), Unit::kInteger},
@@ -32,9 +32,9 @@ render::Line LineOf(const Recording& recording, const Verification& verification
     line.fields.push_back({name, number, Unit::kInteger});
   };
   if (recording.salvage().ring_found) {
-    add(", {} event(s) from the ring", recording.salvage().events);
+    add(", {} sample(s) from the ring", recording.salvage().events);
   } else if (!recording.ending() && !recording.running() && !recording.header().ring_path.empty()) {
-    line.text += ", its ring is gone: samples that only the ring held, of up to two seconds, are lost";
+    line.text += ", its ring is gone (up to two seconds of samples are lost)";
   }
   if (recording.tail_bytes() > 0) add(", {} bytes of an unfinished block at the end", recording.tail_bytes());
   if (recording.misses_bytes()) add(", damaged bytes skipped: {}", recording.skipped_bytes());

@@ -31,7 +31,7 @@ constexpr std::array<KeyHelp, 11> kHelp{{
     {"/", "filter: text in any frame, or class:NAME, site:NAME, thread:NAME; empty: none"},
     {"Up Down j k", "select a row; PgUp, PgDn, Home and End too"},
     {"Enter Right", "show the callers of the row; again, or Left: hide them"},
-    {"Space", "pause; the recording goes on"},
+    {"Space", "pause; the recording continues"},
     {"S", "save the recording so far as a file"},
     {"c", "close all rows, remove the filter"},
     {"h ?", "this help"},
@@ -357,7 +357,7 @@ Action PressCharacter(char key, View* view, const Shown& shown) {
       Move(view, shown, -1);
       return Action::kNothing;
     default:
-      view->message = fmt::format("{} is no key here; h shows help", Printable(std::string(1, key)));
+      view->message = fmt::format("unknown key {}; h shows help", Printable(std::string(1, key)));
       return Action::kNothing;
   }
 }

@@ -28,7 +28,7 @@ format::Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs) {
   }
   // On 8 this table says 25, the version HotSpot then counted by itself; 25's own table no longer has JDK_Version.
   const void* const major = structs.Static("Abstract_VM_Version", "_vm_major_version");
-  if (major == nullptr) return format::Error{"libjvm.so does not tell its version"};
+  if (major == nullptr) return format::Error{"libjvm.so does not report its version"};
   int version = 0;
   std::memcpy(&version, major, sizeof version);
   if (version == 25 && structs.Static("JDK_Version", "_current") != nullptr) version = 8;

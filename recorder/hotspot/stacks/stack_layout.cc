@@ -120,7 +120,7 @@ format::Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, const
   ResolveCompiled(fields, structs, &out);
   const bool interpreter = ResolveInterpreter(fields, &out);
   if (!fields.missing().empty()) return format::Error{"raw stacks: libjvm.so does not describe " + fields.missing()};
-  if (!interpreter) return format::Error{"raw stacks: the interpreter is not there yet"};
+  if (!interpreter) return format::Error{"raw stacks: the interpreter is not ready yet"};
   out.excluded_bytes = rules.excluded_bytes;
   return out;
 }

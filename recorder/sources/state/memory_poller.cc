@@ -18,11 +18,11 @@ format::Result<std::monostate> MemoryPoller::Tick(JNIEnv* jni, uint64_t now_ns) 
   const uint64_t end_ns = MonotonicNs();
   if (asked_ns - now_ns > kMaxNs) {
     summary_.reset();
-    why = "the JVM took more than a second to tell its native memory";
+    why = "the JVM took more than a second to report its native memory";
   }
   if (end_ns - asked_ns > kMaxNs) {
     asks_kernel_ = false;
-    why = "the kernel took more than a second to tell the process' memory";
+    why = "the kernel took more than a second to report the process' memory";
   }
   next_ns_ = end_ns + std::max(period_ns_, kMaxShare * (end_ns - now_ns)) - (end_ns - now_ns);
   if (!why.empty()) return format::Error{why};

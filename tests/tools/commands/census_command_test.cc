@@ -135,7 +135,7 @@ TEST_CASE("What is missing in a census is said, and verify finds a census that c
   file.End("jvm exit", kSecond);
   CHECK(Heaprec("verify " + path).code == 0);
   const Outcome text = Heaprec("census " + path);
-  CHECK(text.out.find("1 broken off (64 B); 1 lost (40 B); 1 TLABs in use at the end not seen (1000 B)") !=
+  CHECK(text.out.find("1 aborted (64 B); 1 lost (40 B); 1 active TLABs at the end not counted (1000 B)") !=
         std::string::npos);
   CHECK(CensusOf(path)["exact"] == false);
 
@@ -276,12 +276,12 @@ TEST_CASE("What was sampled of a class is scaled to what a census counted of it,
   CHECK(bytes_of("--by class --no-census " + path, "java.lang.String")["value"].get<double>() == Approx(96'000));
   CHECK(bytes_of("--by site " + path, "p.B.text")["value"].get<double>() == Approx(30'000));
 
-  CHECK(Heaprec("top " + path).out.find("; sharpened by a census\n") != std::string::npos);
+  CHECK(Heaprec("top " + path).out.find("; adjusted by the census\n") != std::string::npos);
   CHECK(Heaprec("top --no-census " + path).out.find("census") == std::string::npos);
   const json summary = json::parse(Heaprec("summary --json " + path).out);
   CHECK(summary["classes"][0]["bytes"]["low"] == 120'000);
   CHECK(summary["census_adjustment"]["strata"] == 2);
-  CHECK(Heaprec("summary " + path).out.find("; sharpened by a census\n") != std::string::npos);
+  CHECK(Heaprec("summary " + path).out.find("; adjusted by the census\n") != std::string::npos);
   const json plain = json::parse(Heaprec("summary --json --no-census " + path).out);
   CHECK(plain["classes"][0]["bytes"]["low"] < 120'000);
   CHECK(plain["census_adjustment"].is_null());
@@ -295,7 +295,7 @@ TEST_CASE("What was sampled of a class is scaled to what a census counted of it,
   REQUIRE(Heaprec("trim --to 1s -o " + cut + " " + path).code == 0);
   const std::string both = Heaprec("top " + path + " " + cut).out;
   INFO(both);
-  CHECK(both.find("; 1 sharpened by a census; not sharpened by its census: it was not ended with this recording") !=
+  CHECK(both.find("; 1 adjusted by a census; not adjusted by its census: it did not end with this recording") !=
         std::string::npos);
   CHECK(Heaprec("export --format csv " + path).out.find(",2400,") != std::string::npos);
 }

@@ -26,7 +26,11 @@ struct Bench {
     command.AddOption("-o,--output", output, "Where to").Value("FILE");
     command.AddOption("--by", by, "What a row is").Value("KEY").OneOf({"class", "site", "label:"});
     command.AddOption("--label", labels, "Labels").Value("LABEL");
-    command.AddOption("--kind", kinds, "Kinds").Value("KIND").SplitAtCommas().InGroup("Which events");
+    command.AddOption("--kind", kinds, "Kinds")
+        .Value("KIND")
+        .SplitAtCommas()
+        .FormerWords({{"native", "malloc"}})
+        .InGroup("Which events");
     command.AddOption("--limit", limit, "Maximum rows").Value("N").Formerly("--most");
     command.AddPercent("--min-share", share, "Only larger ones");
     command.AddOption("--wait", wait_s, "Seconds").Value("SECONDS").InRange(0.1, 10);
@@ -78,10 +82,10 @@ TEST_CASE("each kind of option stores what was given") {
 
 TEST_CASE("an option that may be repeated takes one word each time") {
   Bench bench;
-  REQUIRE(bench.Run({"--label", "a=b", "--label", "c", "rec.hrec", "--kind", "tlab,outside", "--kind", "native"}) ==
+  REQUIRE(bench.Run({"--label", "a=b", "--label", "c", "rec.hrec", "--kind", "tlab,outside", "--kind", "malloc"}) ==
           ExitCode::kOk);
   CHECK(bench.labels == Words{"a=b", "c"});
-  CHECK(bench.kinds == Words{"tlab", "outside", "native"});
+  CHECK(bench.kinds == Words{"tlab", "outside", "malloc"});
   CHECK(bench.files == Words{"rec.hrec"});
 }
 
@@ -105,6 +109,22 @@ TEST_CASE("a command's own command is left untouched") {
   REQUIRE(bench.Run({"a", "--json", "--", "java", "--by", "x"}, true) == ExitCode::kOk);
   CHECK(bench.json);
   CHECK(bench.rest == Words{"java", "--by", "x"});
+}
+
+TEST_CASE("a former word of a value is replaced by its new one") {
+  Bench bench;
+  REQUIRE(bench.Run({"rec.hrec", "--kind", "tlab,native", "--kind", "natives"}) == ExitCode::kOk);
+  CHECK(bench.kinds == Words{"tlab", "malloc", "natives"});
+}
+
+TEST_CASE("choices that the text of an option names are not listed again") {
+  Command command("show", "Shows things");
+  std::string sort, by;
+  command.AddOption("--sort", sort, "Sort by bytes or name").Value("KEY").OneOf({"bytes", "name"});
+  command.AddOption("--by", by, "Group rows").Value("KEY").OneOf({"class", "label:"});
+  const std::string help = Help(command);
+  CHECK(help.find("Sort by bytes or name\n") != std::string::npos);
+  CHECK(help.find("Group rows [class, label:]\n") != std::string::npos);
 }
 
 TEST_CASE("help fits 80 columns and names each option once") {

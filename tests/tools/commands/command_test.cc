@@ -76,7 +76,7 @@ heaprec.AllocationSample {
   stackTrace = N/A
 }
 
-# 3 events, 1 thinned, 0 lost
+# 3 samples, 1 dropped to keep the rate (their weight is kept), 0 lost
 )");
 }
 
@@ -147,7 +147,9 @@ TEST_CASE("Filters choose events, and the loss line says of how many") {
   CHECK(count("--kind tlab,outside") == 3);
   CHECK(count("--limit 2") == 2);
   CHECK(count("--limit 0") == 0);
-  CHECK(Heaprec("print --kind outside " + file).out.find("# 1 of 3 events, 1 thinned, 0 lost\n") != std::string::npos);
+  CHECK(Heaprec("print --kind outside " + file)
+            .out.find("# 1 of 3 samples, 1 dropped to keep the rate (their weight is kept), 0 lost\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("export --format csv has the columns of the manual") {
@@ -316,9 +318,11 @@ TEST_CASE("A recording that was cut off in a block is read up to there with exit
 TEST_CASE("Wrong usage names what is valid and is exit 2") {
   const Directory directory;
   WriteSmall(directory / "rec.bin");
-  const Outcome command = Heaprec("prnt rec.bin");
+  CHECK(Heaprec("prnt rec.bin").err == "heaprec: unknown command 'prnt'; did you mean 'print'? See 'heaprec --help'\n");
+  CHECK(Heaprec("").err == "heaprec: no command; see 'heaprec --help'\n");
+  const Outcome command = Heaprec("frobnicate rec.bin");
   CHECK(command.code == 2);
-  CHECK(command.err.find("heaprec: unknown command 'prnt'; did you mean 'print'?; commands: record, attach, ") == 0);
+  CHECK(command.err.find("heaprec: unknown command 'frobnicate'; commands: record, attach, ") == 0);
   for (const char* name : {"print, ", "export, ", "verify, ", "sql, ", "doctor"}) {
     CHECK(command.err.find(name) != std::string::npos);
   }
@@ -352,6 +356,7 @@ TEST_CASE("Help and version go to standard output with exit 0") {
   for (const char* command : {"print", "export", "summary", "sql", "doctor"}) {
     const Outcome outcome = Heaprec(command + std::string(" --help"));
     CHECK(outcome.code == 0);
+    CHECK(outcome.out.substr(0, outcome.out.find('\n')).ends_with('?'));
     CHECK(outcome.out.find("Examples:") != std::string::npos);
     CHECK(Heaprec("--help").out.find(command) != std::string::npos);
   }

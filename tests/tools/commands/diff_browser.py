@@ -48,7 +48,7 @@ def colours(browser):
 
 def tabs(browser):
     expect("opens with", (state(browser, "tab"), browser.text("#tab-difference")), ("difference", "Difference"))
-    holds("the tab", browser.text("#document"), ("compared per second: as asked for by --per", "by class: 2 of 4 changed"))
+    holds("the tab", browser.text("#document"), ("compared per second: as set by --per", "by class: 2 of 4 changed"))
     holds("the headline", browser.text("#headline"), ("+21.9 %",))
     browser.click("#tab-sites")
     settled(browser)

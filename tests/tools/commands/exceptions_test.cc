@@ -89,10 +89,10 @@ TEST_CASE("print shows exceptions among the allocations, without bytes") {
 }
 
 heaprec.AllocationSample {)"));
-  CHECK(all.out.ends_with("# 6 events, 0 thinned, 0 lost\n"));
+  CHECK(all.out.ends_with("# 6 samples, 0 dropped to keep the rate (their weight is kept), 0 lost\n"));
   const auto thrown = Heaprec("print --kind exception --site Thrower.fail " + directory / "rec.bin");
   CHECK(thrown.out.find("AllocationSample") == std::string::npos);
-  CHECK(thrown.out.ends_with("# 4 of 6 events, 0 thinned, 0 lost\n"));
+  CHECK(thrown.out.ends_with("# 4 of 6 samples, 0 dropped to keep the rate (their weight is kept), 0 lost\n"));
   const json document = json::parse(Heaprec("print --json " + directory / "rec.bin").out);
   const json& first = document["events"][0];
   CHECK(first["kind"] == "exception");
@@ -192,7 +192,7 @@ TEST_CASE("The counters and the cap of each stream are judged on their own") {
         }).find("exceptions: 5 % of the events were lost") != std::string::npos);
   header.exceptions.interval_cap = 1;
   CHECK(verdict(header, [](format::StreamCounters&) {
-        }).find("exceptions: an interval holds 2 events, over its cap of 1") != std::string::npos);
+        }).find("exceptions: an interval has 2 samples, above its cap of 1") != std::string::npos);
 }
 
 TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of its own") {

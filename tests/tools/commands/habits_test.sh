@@ -68,7 +68,7 @@ says "unknown command 'tpo'; did you mean 'top'?" tpo
 says "did you mean '--limit'?" top --limt 3 x
 says "did you mean '--min-share'?" top --minshare=3 x
 says "did you mean 'top'?" man topp
-says "--by: 'clas' is not valid; did you mean 'class'?; valid values: class, site," top --by clas x
+says "--by: 'clas' is not valid; did you mean 'class'? Valid values: class, site," top --by clas x
 says "--sort: 'byts' is not valid; did you mean 'bytes'?" top --sort byts x
 says "--per: 'secnd' is not valid; did you mean 'second'?" diff --per secnd x y
 says "--by: 'nonne' is not valid; did you mean 'none'?" check --by nonne x

@@ -85,14 +85,14 @@ TEST_CASE("fates are printed where they are asked for") {
   const std::string path = directory / "rec.bin";
   WriteLifecycleEvents(path);
   CHECK(json::parse(Heaprec("print --json " + path).out)["events"].size() == 4);
-  const json printed = json::parse(Heaprec("print --json --kind died,released,not_followed " + path).out)["events"];
+  const json printed = json::parse(Heaprec("print --json --kind died,evicted,untracked " + path).out)["events"];
   REQUIRE(printed.size() == 3);
   CHECK((printed[0]["kind"] == "died" && printed[0]["sample"] == 1 && printed[0]["collections"] == 4));
-  CHECK((printed[1]["kind"] == "released" && printed[1]["threshold_bytes"] == 9600));
-  CHECK((printed[2]["kind"] == "not_followed" && printed[2]["sample"] == 4));
+  CHECK((printed[1]["kind"] == "evicted" && printed[1]["threshold_bytes"] == 9600));
+  CHECK((printed[2]["kind"] == "untracked" && printed[2]["sample"] == 4));
   const std::string text = Heaprec("print --kind released " + path).out;
-  CHECK(testing::Count(text, "heaprec.ObjectFate {") == 1);
-  CHECK(testing::Count(text, "kind = released") == 1);
+  CHECK(testing::Count(text, "heaprec.ObjectLifecycle {") == 1);
+  CHECK(testing::Count(text, "kind = evicted") == 1);
   CHECK(json::parse(Heaprec("print --json --kind died --class p.Leak1 " + path).out)["events"].empty());
 }
 

@@ -312,7 +312,7 @@ TEST_CASE("leaks names the site that grows, and says so when none does") {
   CHECK(Parsed("leaks --json --all --survived 1 " + path)["rows"].size() == 2);
   const Outcome text = Heaprec("leaks " + path);
   INFO(text.out);
-  CHECK(text.out.find("1 leak by site, of 2 that hold bytes that survived 3 collections") != std::string::npos);
+  CHECK(text.out.find("1 leak by site, of 2 with bytes that survived 3 collections") != std::string::npos);
   CHECK(text.out.find("LEAK ") != std::string::npos);
   const Outcome none = Heaprec("leaks --survived 1 " + steady);
   INFO(none.out);
@@ -441,8 +441,8 @@ TEST_CASE("summary says what is alive, and SQLite has every life") {
   CHECK(sites[0]["site"] == "p.Leak.add");
   CHECK(sites[0]["bytes"] == Approx(3'000'000));
   CHECK(sites[0]["age"] == Approx(30).epsilon(0.02));
-  const json ends = Parsed("sql --json " + path + " \"select end, count(*) n from lives group by 1 order by 1\"");
-  CHECK(ends[0]["end"] == "alive");
+  const json ends = Parsed("sql --json " + path + " \"select end, count(*) n from lifetimes group by 1 order by 1\"");
+  CHECK(ends[0]["end"] == "live");
   CHECK(ends[1]["end"] == "died");
   CHECK(ends[0]["n"].get<int>() + ends[1]["n"].get<int>() == 1500);
   WriteSmall(directory / "small.bin");

@@ -137,21 +137,21 @@ TEST_CASE("mappings are a kind of their own, in no total of others") {
   const std::string path = directory / "rec.bin";
   WriteMaps(path);
   CHECK(Document("top --json " + path)["matched"]["samples"] == 1);
-  const json top = Document("top --kind mapped --by class --json " + path);
+  const json top = Document("top --kind mmap --by class --json " + path);
   CHECK(top["total"]["value"] == Approx(124 * kMb));
-  auto alive = RowsOf(Document("live --kind mapped --by class --json " + path)["tables"][0]);
+  auto alive = RowsOf(Document("live --kind mmap --by class --json " + path)["tables"][0]);
   CHECK(Mb(alive["reserve"]["bytes"]) == Approx(64));
   CHECK(Mb(alive["commit"]["bytes"]) == Approx(30));
   CHECK(Mb(alive["mmap file"]["bytes"]) == Approx(5));
-  CHECK(Mb(Document("live --kind mapped --at 1150ms --json " + path)["live"]["bytes"]) == Approx(64 + 10 + 5 + 30));
-  CHECK(Heaprec("top --kind mapped,native " + path).code == 2);
+  CHECK(Mb(Document("live --kind mmap --at 1150ms --json " + path)["live"]["bytes"]) == Approx(64 + 10 + 5 + 30));
+  CHECK(Heaprec("top --kind mmap,malloc " + path).code == 2);
   CHECK(Heaprec("print --kind shrunk " + path).out.find("left") != std::string::npos);
-  CHECK(Heaprec("print --kind mapped " + path).out.find("libzip.so.open") != std::string::npos);
+  CHECK(Heaprec("print --kind mmap " + path).out.find("libzip.so.open") != std::string::npos);
   CHECK(Heaprec("summary " + path).out.find("in 5 calls, counted") != std::string::npos);
   CHECK(Heaprec("verify " + path).code == 0);
   CHECK(Heaprec("doctor " + path).code == 0);
-  const auto sql = Heaprec("sql --csv --kind mapped " + path + " \"select kind, sum(calibrated_bytes) from samples\"");
-  CHECK(sql.out.find("mapped,130023424") != std::string::npos);
+  const auto sql = Heaprec("sql --csv --kind mmap " + path + " \"select kind, sum(calibrated_bytes) from samples\"");
+  CHECK(sql.out.find("mmap,130023424") != std::string::npos);
 }
 
 TEST_CASE("what was cut out of a recording still knows what is left of each mapping") {

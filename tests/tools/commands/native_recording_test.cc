@@ -138,7 +138,7 @@ TEST_CASE("native --leaks: only what is old") {
 TEST_CASE("live and leaks of native memory speak of blocks that are freed, not of collections") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
-  const std::string path = " --kind native " + (directory / "rec.bin");
+  const std::string path = " --kind malloc " + (directory / "rec.bin");
   const std::string live = Heaprec("live" + path).out, leaks = Heaprec("leaks" + path).out;
   CHECK(live.find("10.0k blocks") == std::string::npos);
   CHECK(live.find(" blocks, mean age 5.05 s\nlive bytes grow by +") != std::string::npos);
@@ -151,7 +151,7 @@ TEST_CASE("live and leaks of native memory speak of blocks that are freed, not o
   CHECK(lifetimes.find("freed  ") != std::string::npos);
   CHECK(lifetimes.find("reach 1 s") != std::string::npos);
   const std::string freed = Heaprec("live --garbage recent" + path).out;
-  CHECK(freed.find("100 of 100 sampled blocks that were freed, the last one first\n") == 0);
+  CHECK(freed.find("100 of 100 sampled blocks that were freed, newest first\n") == 0);
   CHECK(freed.find("freed at") != std::string::npos);
   for (const std::string& text : {live, leaks, lifetimes, freed}) {
     CAPTURE(text);
@@ -168,7 +168,7 @@ TEST_CASE("live and leaks of native memory speak of blocks that are freed, not o
 TEST_CASE("what only collections tell is not asked of native memory") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
-  const std::string path = " --kind native " + (directory / "rec.bin");
+  const std::string path = " --kind malloc " + (directory / "rec.bin");
   for (const std::string command : {"live --survived 2", "live --lifetimes --survived 2", "leaks --survived 2"}) {
     const auto outcome = Heaprec(command + path);
     CHECK(outcome.code == 2);
@@ -178,14 +178,14 @@ TEST_CASE("what only collections tell is not asked of native memory") {
   CHECK(Heaprec("live --sort survived" + path).code == 2);
   const auto exported = Heaprec("export --live --format csv" + path);
   CHECK(exported.code == 2);
-  CHECK(exported.err.find("heaprec live --kind native") != std::string::npos);
+  CHECK(exported.err.find("heaprec live --kind malloc") != std::string::npos);
   {
     RecordingFile file(directory / "heap.bin", testing::SomeHeader());
     file.Add(Event{});
     file.End("stop", kSecond);
   }
   for (const std::string command : {"live", "leaks"}) {
-    const auto outcome = Heaprec(command + " --kind native " + (directory / "heap.bin"));
+    const auto outcome = Heaprec(command + " --kind malloc " + (directory / "heap.bin"));
     CHECK(outcome.code == 3);
     CHECK(outcome.err.find("native memory was not sampled; record with native=on") != std::string::npos);
   }
@@ -209,20 +209,20 @@ TEST_CASE("native memory is in no total of the heap, and the heap in none of its
   const std::string path = directory / "rec.bin";
   const json heap = Document("top --json " + path);
   CHECK(heap["matched"]["samples"] == 2);
-  const json native = Document("top --by library --kind native --json " + path);
+  const json native = Document("top --by library --kind malloc --json " + path);
   CHECK(native["total"]["value"] == Approx(40e6));
   CHECK(native["matched"]["samples"] == 200);
   CHECK(native["tables"][0]["rows"][0]["name"] == "libchurn.so");
-  CHECK(Document("live --kind native --by site --json " + path)["live"]["bytes"]["value"] == Approx(10e6));
-  const json leaks = Document("leaks --kind native --json " + path);
+  CHECK(Document("live --kind malloc --by site --json " + path)["live"]["bytes"]["value"] == Approx(10e6));
+  const json leaks = Document("leaks --kind malloc --json " + path);
   CHECK(leaks["leaks"] == 1);
   CHECK(leaks["rows"][0]["name"] == "libleak.so.2.cache_keep");
-  CHECK(Heaprec("top --kind native,tlab " + path).code == 2);
+  CHECK(Heaprec("top --kind malloc,tlab " + path).code == 2);
   CHECK(Heaprec("verify " + path).code == 0);
   const auto summary = Heaprec("summary " + path);
   CHECK(summary.out.find("40,000 calls, counted") != std::string::npos);
-  CHECK(Heaprec("print --kind native --limit 1 " + path).out.find("libleak.so.2.cache_keep") != std::string::npos);
-  const auto collapsed = Heaprec("export --format collapsed --kind native -o - " + path);
+  CHECK(Heaprec("print --kind malloc --limit 1 " + path).out.find("libleak.so.2.cache_keep") != std::string::npos);
+  const auto collapsed = Heaprec("export --format collapsed --kind malloc -o - " + path);
   CHECK(collapsed.out.find("p.Main.main;libjava.so.JNI_Call;libchurn.so.parse") != std::string::npos);
 }
 

@@ -54,13 +54,13 @@ TEST_CASE("A whole recording verifies, and recovering it changes no event and no
   WriteSmall(directory / "rec.bin");
   const Outcome verified = Heaprec("verify " + directory / "rec.bin");
   CHECK(verified.code == 0);
-  CHECK(verified.out == directory / "rec.bin" + ": ok, 3 events in 1 block, ended: jvm exit\n");
+  CHECK(verified.out == directory / "rec.bin" + ": ok, 3 samples in 1 block, ended: jvm exit\n");
   CHECK(verified.err.empty());
   const Outcome recovered = Heaprec("recover " + directory / "rec.bin" + " -o " + directory / "out.bin");
   CHECK(recovered.code == 0);
   CHECK(EventsOf(directory / "out.bin") == EventsOf(directory / "rec.bin"));
   CHECK(Heaprec("verify " + directory / "out.bin").out ==
-        directory / "out.bin" + ": ok, 3 events in 1 block, ended: jvm exit\n");
+        directory / "out.bin" + ": ok, 3 samples in 1 block, ended: jvm exit\n");
 }
 
 TEST_CASE("A killed recording and its ring become one file that has no need of the ring") {
@@ -200,7 +200,7 @@ TEST_CASE("The first block of a recording, damaged, costs itself alone") {
   Flip(path, ends[0] - 3);
   const Outcome printed = Heaprec("print " + path);
   CHECK(printed.code == 4);
-  CHECK(printed.out.find("# 2 events") != std::string::npos);
+  CHECK(printed.out.find("# 2 samples") != std::string::npos);
   CHECK(printed.out.find("p.C1") != std::string::npos);
   CHECK(printed.out.find("[lost]") != std::string::npos);  // its thread stood in the first block
 }
@@ -214,7 +214,7 @@ TEST_CASE("What parity repairs costs nothing, is reported, and is recovered clea
   Flip(path, ends[0] + 20);
   const Outcome verified = Heaprec("verify " + path);
   CHECK(verified.code == 4);
-  CHECK(verified.out == path + ": damaged, 80 events in 81 blocks, ended: jvm exit, damaged bytes repaired: 24\n");
+  CHECK(verified.out == path + ": damaged, 80 samples in 81 blocks, ended: jvm exit, damaged bytes repaired: 24\n");
   CHECK(verified.err == "heaprec: " + path + ": offset " + std::to_string(ends[0] - 3) +
                             ": block payload hash differs (24 bytes repaired)\n");
   CHECK(EventsOf(path) == events);
@@ -300,7 +300,7 @@ TEST_CASE("Recover keeps what exists, and reads and writes pipes") {
   CHECK(EventsOf(directory / "out.bin") == EventsOf(path));
   const Outcome piped = Heaprec("recover -q - -o - < " + path + " | $HEAPREC verify -");
   CHECK(piped.code == 0);
-  CHECK(piped.out == "standard input: ok, 3 events in 1 block, ended: jvm exit\n");
+  CHECK(piped.out == "standard input: ok, 3 samples in 1 block, ended: jvm exit\n");
 }
 
 }  // namespace

@@ -332,7 +332,7 @@ TEST_CASE("verify looks at every recording of a merged file") {
   Overwrite(all, bytes);
   const auto damaged = Heaprec("verify " + all);
   CHECK(damaged.code == 4);
-  CHECK(Count(damaged.out, ": ok, 8 events") == 1);
+  CHECK(Count(damaged.out, ": ok, 8 samples") == 1);
   CHECK(Count(damaged.out, ": damaged, ") == 1);
 }
 

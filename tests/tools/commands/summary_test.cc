@@ -39,8 +39,8 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
            "counted:     2.87 MiB (3,004,800 bytes)\n",
            "estimated:   2.87 MiB (2.86-2.87) from the samples alone, +0.0 % off\n",
            "  busiest:   1 sample in an interval of 1.00 s, limit 150\n",
-           "  intervals: 3, 1 of them thinned to the limit; 1 windows\n",
-           "  points:    4: 4 committed, 0 thinned at delivery, 1 thinned in the second stage\n",
+           "  intervals: 3, 1 of them reduced to the limit; 1 windows\n",
+           "  points:    4: 4 committed, 0 thinned at delivery; 1 dropped in the second stage\n",
            "  lost:      0\n",
        }) {
     INFO(line << "---\n" << all);
@@ -176,7 +176,7 @@ TEST_CASE("summary says why a recording cannot be trusted") {
         }) == "trustworthy: yes\n");
   CHECK(verdict([](RecordingFile& file) {
           file.Add(format::Interval{0, 10, 90'000, 2, 2, 0});
-        }).find("90,000 bytes were counted, but samples and losses stand for 4,800") != std::string::npos);
+        }).find("90,000 bytes were counted, but samples and losses represent 4,800") != std::string::npos);
   header.interval_cap = 1;
   CHECK(verdict(nothing).find("over its cap") != std::string::npos);
   header.interval_cap = 150;

@@ -95,13 +95,13 @@ TEST_CASE("Texts of estimates end with why they should not be believed") {
   CHECK(Heaprec("summary " + path).out.find("\n" + kWhy + "\n") != std::string::npos);
   for (const std::string command :
        {"top", "tree", "histogram", "timeline", "live", "live --lifetimes", "live --garbage recent", "leaks"}) {
-    const Outcome outcome = Heaprec(command + " --kind native " + path);
+    const Outcome outcome = Heaprec(command + " --kind malloc " + path);
     CAPTURE(command, outcome.out, outcome.err);
     CHECK(outcome.code == 0);
     CHECK(outcome.out.ends_with("\n# " + kWhy + "\n"));
     CHECK(outcome.err.empty());
   }
-  const std::string both = Heaprec("diff --kind native " + path + " " + path).out;
+  const std::string both = Heaprec("diff --kind malloc " + path + " " + path).out;
   CHECK(Count(both, "\n# " + kWhy + "\n") == 2);
   for (const std::string options : {"", "--min-age 1s", "--callers 1", "--by library", "--categories"}) {
     const Outcome outcome = Heaprec("native " + options + " " + path);
@@ -188,7 +188,7 @@ TEST_CASE("Forms without a last line say on stderr what should not be believed")
        {"flame -q -o " + directory / "flame.html", "flame -q --svg -o " + directory / "flame.svg",
         "timeline --svg " + directory / "time.svg", std::string("live --csv"), std::string("live --lifetimes --csv"),
         std::string("export --format csv"), std::string("export --format collapsed")}) {
-    const Outcome outcome = Heaprec(command + " --kind native " + path);
+    const Outcome outcome = Heaprec(command + " --kind malloc " + path);
     CAPTURE(command, outcome.err);
     CHECK(outcome.code == 0);
     CHECK(outcome.err == "heaprec: " + path + ": " + kWhy + "\n");
@@ -196,10 +196,10 @@ TEST_CASE("Forms without a last line say on stderr what should not be believed")
   }
   const std::string data = testing::Shell("python3 tests/tools/commands/page_data.py " + directory / "flame.html").out;
   CHECK(data.find("no, because native memory: 90 %") != std::string::npos);
-  const Outcome sql = Heaprec("sql --kind native " + path + " 'select count(*) from samples'");
+  const Outcome sql = Heaprec("sql --kind malloc " + path + " 'select count(*) from samples'");
   CHECK(sql.err == "heaprec: " + path + ": " + kWhy + "\n");
   // What reads but a part cannot know.
-  CHECK(Heaprec("export --limit 1 --format csv --kind native " + path).err.empty());
+  CHECK(Heaprec("export --limit 1 --format csv --kind malloc " + path).err.empty());
 }
 
 TEST_CASE("JSON has the reasons in members of their own") {
@@ -210,7 +210,7 @@ TEST_CASE("JSON has the reasons in members of their own") {
   for (const std::string command : {"top", "tree", "histogram", "timeline", "live", "live --lifetimes",
                                     "live --garbage recent", "leaks", "native", "native --min-age 1s"}) {
     CAPTURE(command);
-    const std::string kind = command.starts_with("native") ? "" : " --kind native";
+    const std::string kind = command.starts_with("native") ? "" : " --kind malloc";
     const json document = Document(command + kind + " --json " + path);
     const json& scan = document[document.contains("scan") ? "scan" : "survey"];
     CHECK(scan["trustworthy"] == false);
@@ -218,7 +218,7 @@ TEST_CASE("JSON has the reasons in members of their own") {
     CHECK(scan["recordings"][0]["trustworthy"] == false);
     CHECK(scan["recordings"][0]["reasons"] == why);
   }
-  const json diff = Document("diff --json --kind native " + path + " " + path);
+  const json diff = Document("diff --json --kind malloc " + path + " " + path);
   CHECK(diff["before"]["runs"][0]["trustworthy"] == false);
   CHECK(diff["after"]["runs"][0]["reasons"] == why);
   const json memory = Document("native --categories --json " + path)["recordings"][0];
@@ -230,7 +230,7 @@ TEST_CASE("A check of what is not trustworthy is inconclusive in each of its for
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLossy(path, Stream::kNative);
-  const std::string check = "check --kind native --budget 'total<1GB' --budget 'total<1kB' " + path;
+  const std::string check = "check --kind malloc --budget 'total<1GB' --budget 'total<1kB' " + path;
   const std::string inconclusive = "inconclusive: the recording is untrustworthy";
   const auto text = Heaprec(check);
   CHECK(text.code == 1);
@@ -262,7 +262,7 @@ TEST_CASE("A check of what is not trustworthy is inconclusive in each of its for
   CHECK(judged["withheld"] == false);
   CHECK(judged["exceeded"] == 1);
   CHECK(judged["trustworthy"] == false);
-  const auto kept = Heaprec("check --kind native --accept-untrustworthy --budget 'total<1GB' " + path);
+  const auto kept = Heaprec("check --kind malloc --accept-untrustworthy --budget 'total<1GB' " + path);
   CHECK(kept.code == 0);
   CHECK(kept.out.find("0 of 1 budgets exceeded") != std::string::npos);
   CHECK(kept.out.ends_with("\n# " + kWhy + "\n"));
@@ -289,7 +289,7 @@ TEST_CASE("What was lost of native memory casts no doubt on the heap, nor the ot
   for (const std::string command : {"top", "live", "leaks", "timeline"}) {
     CAPTURE(command);
     CHECK(Heaprec(command + " " + directory / "native.bin").out.find(kLine) == std::string::npos);
-    CHECK(Heaprec(command + " --kind native " + directory / "heap.bin").out.find(kLine) == std::string::npos);
+    CHECK(Heaprec(command + " --kind malloc " + directory / "heap.bin").out.find(kLine) == std::string::npos);
     CHECK(Heaprec(command + " " + directory / "heap.bin")
               .out.ends_with("\n# " + kLine + "90 % of the bytes were lost\n"));
   }

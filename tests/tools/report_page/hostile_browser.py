@@ -41,7 +41,7 @@ def main(heaprec, recording):
             width = browser.run("return document.documentElement.scrollWidth - innerWidth")
             if width > 0:
                 raise AssertionError(f"#{fragment}: a long name makes the page {width} pixels too wide")
-        for options, samples in ((("--kind", "exception"), 20), (("--kind", "native"), 20), (("--live", "--min-age", "0s"), 400),
+        for options, samples in ((("--kind", "exception"), 20), (("--kind", "malloc"), 20), (("--live", "--min-age", "0s"), 400),
                                  (("--class", "/Quotes/", "--lines"), 80)):
             flame = page.with_name("flame.html")
             subprocess.run([heaprec, "flame", "--quiet", "-f", "-o", str(flame), *options, recording], check=True)

@@ -39,6 +39,7 @@ TEST_CASE("a typo is a few letters, not another word") {
   CHECK(Nearest("summry", commands) == "summary");
   CHECK(Nearest("recrod", commands) == "record");
   CHECK(Nearest("tpo", commands) == "top");
+  CHECK(Nearest("foo", commands).empty());
   CHECK(Nearest("frobnicate", commands).empty());
   CHECK(Nearest(std::string(100'000, 'x'), commands).empty());
   CHECK(Nearest("", commands).empty());

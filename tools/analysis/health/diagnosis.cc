@@ -131,7 +131,8 @@ class Examination {
   void TakeVerification() {
     const auto& findings = of_.verification.findings();
     if (findings.empty())
-      return AddFinding("consistency", Level::kOk, "every block agrees with itself and with the recorder counters", 0);
+      return AddFinding("consistency", Level::kOk,
+                        "all blocks are consistent with each other and with the recorder's counters", 0);
     const uint64_t count = findings.size() + of_.verification.more_findings();
     AddFinding("consistency", Level::kProblem,
                fmt::format("{} contradictions; the first, at offset {}: {}", Grouped(count), findings[0].offset,
@@ -148,10 +149,10 @@ class Examination {
                         std::nullopt, "uncounted");
     }
     const double off = estimated / counted - 1;
-    AddFinding(
-        "total", Level::kOk,
-        fmt::format("{} estimated, {} counted: {:+.2f} %, within chance", Bytes(estimated), Bytes(counted), 100 * off),
-        off);
+    AddFinding("total", Level::kOk,
+               fmt::format("{} estimated, {} counted: {:+.2f} %, within sampling error", Bytes(estimated),
+                           Bytes(counted), 100 * off),
+               off);
   }
 
   void Losses(Stream stream) {
@@ -183,15 +184,15 @@ class Examination {
 
   void Samples() {
     const Completeness& samples = of_.completeness;
-    Part("truncated", samples.truncated, "with a stack that was cut", kWarnTruncated);
-    Part("unknown_frames", samples.unknown_frame, "with a frame that nobody knows", kWarnShare);
+    Part("truncated", samples.truncated, "with a truncated stack", kWarnTruncated);
+    Part("unknown_frames", samples.unknown_frame, "with an unresolved frame", kWarnShare);
     Part("no_stack", samples.no_stack, "without a stack", kWarnShare);
-    Part("unknown_classes", samples.unknown_class, "of a class that nobody knows", kWarnShare);
+    Part("unknown_classes", samples.unknown_class, "of an unresolved class", kWarnShare);
     Part("no_thread", samples.no_thread, "without a thread", kWarnShare);
     if (HasFinding("names")) return;
     if (samples.lost_names == 0) return AddFinding("names", Level::kOk, "no names are lost", 0);
     AddFinding("names", Level::kWarning,
-               fmt::format("{} names are lost with damaged bytes", Grouped(samples.lost_names)),
+               fmt::format("{} names were lost with damaged bytes", Grouped(samples.lost_names)),
                static_cast<double>(samples.lost_names));
   }
 
@@ -201,7 +202,7 @@ class Examination {
     if (total.value > 0 && std::isfinite(total.high)) {
       const double half = (total.high - total.low) / 2 / total.value;
       AddFinding("precision", half > kVague ? Level::kNote : Level::kOk,
-                 fmt::format("{} samples: their total alone is known to within {} (95 %)", Grouped(totals.events()),
+                 fmt::format("{} samples; they alone determine the total to within {} (95 %)", Grouped(totals.events()),
                              Percent(half)),
                  half);
     }
@@ -215,7 +216,8 @@ class Examination {
     if (!(header_.rate_per_second > 0) || !(seconds > 0)) return;
     const double used = static_cast<double>(totals.events()) / seconds / header_.rate_per_second;
     AddFinding("rate_used", used < kLowRateUsed ? Level::kNote : Level::kOk,
-               fmt::format("{} of the samples that {:g}/s allows", Percent(used), header_.rate_per_second), used);
+               fmt::format("{} of the samples that a rate of {:g}/s allows", Percent(used), header_.rate_per_second),
+               used);
   }
 
   void Source() {
@@ -234,18 +236,18 @@ class Examination {
       return AddFinding("ring", Level::kNote, "there was no shared ring", std::nullopt, "no_ring");
     AddFinding("ring", Level::kOk,
                recording_.salvage().ring_found
-                   ? fmt::format("{} events came from the ring", Grouped(recording_.salvage().events))
-                   : "nothing had to be salvaged");
+                   ? fmt::format("{} samples came from the ring", Grouped(recording_.salvage().events))
+                   : "nothing was salvaged");
   }
 
   void Times() {
     const auto& moved = of_.clock_moved_seconds;
     if (!moved) {
-      AddFinding("clock", Level::kOk, "times are of one monotonic clock; the wall clock is known at the start only");
+      AddFinding("clock", Level::kOk, "times come from one monotonic clock; the wall clock is known at the start only");
     } else if (std::abs(*moved) < kClockSeconds) {
-      AddFinding("clock", Level::kOk, "the wall clock was not set since the start", moved);
+      AddFinding("clock", Level::kOk, "the wall clock has not been set since the start", moved);
     } else {
-      AddFinding("clock", Level::kNote, fmt::format("the wall clock was set: by {:+.3f} s since the start", *moved),
+      AddFinding("clock", Level::kNote, fmt::format("the wall clock has been set by {:+.3f} s since the start", *moved),
                  moved);
     }
     if (header_.start.begin_ns > 0) {

@@ -74,7 +74,7 @@ class StreamJudgement {
     const double weight = counters_.lost_weight[static_cast<size_t>(format::LossReason::kKilled)];
     Note(TrustTopic::kLosses,
          fmt::format("the kill lost {} sample point{} of the last 0.1 s{}", Grouped(points), points == 1 ? "" : "s",
-                     weight > 0 ? fmt::format(", which stand for {}", Bytes(weight)) : ""));
+                     weight > 0 ? fmt::format(", which represent {}", Bytes(weight)) : ""));
   }
 
   // The counters of docs/sampler.md#counters. A thread that was stopped in the middle of a hit has counted its point
@@ -94,7 +94,7 @@ class StreamJudgement {
                                           Grouped(Lost(format::LossReason::kThreadLimit))));
     }
     if (!recording_.misses_bytes() && totals_.events() != counters_.written) {
-      No(TrustTopic::kStreamCounters, fmt::format("the recorder counters say {} events were written, but there are {}",
+      No(TrustTopic::kStreamCounters, fmt::format("recorder counters say {} samples were written, but there are {}",
                                                   Grouped(counters_.written), Grouped(totals_.events())));
     }
     const uint64_t accounted = counters_.written + counters_.second_stage + Lost(format::LossReason::kWriteFailed);
@@ -107,7 +107,7 @@ class StreamJudgement {
   void AssessCap() {
     const uint64_t cap = recording_.header().CapOf(stream_).interval_cap;
     if (cap > 0 && totals_.most_in_interval > cap) {
-      No(TrustTopic::kCap, fmt::format("an interval holds {} events, over its cap of {}",
+      No(TrustTopic::kCap, fmt::format("an interval has {} samples, above its cap of {}",
                                        Grouped(totals_.most_in_interval), Grouped(cap)));
     }
   }
@@ -169,10 +169,11 @@ class Judgement {
   void AssessSource() {
     const std::string source = ToUtf8(recording_.header().source);
     if (source == "tlab") {
-      No(TrustTopic::kSource, "source tlab charges a whole TLAB to whoever refilled it: attribution is biased");
+      No(TrustTopic::kSource,
+         "source=tlab attributes each whole TLAB to the allocation that refilled it: shares are biased");
     } else if (source == kImported) {
       No(TrustTopic::kSource, "imported from " + ToUtf8(recording_.header().source_reason) +
-                                  ". Intervals show chance alone, as if each sample had been drawn by itself");
+                                  ". Intervals show sampling error only, as if samples were independent");
     } else if (source == kImportedOwn) {
       Note(TrustTopic::kSource,
            "imported from " + ToUtf8(recording_.header().source_reason) + ": estimates are from the samples alone");
@@ -197,7 +198,7 @@ class Judgement {
     const double apart = std::abs(balance.counted - balance.accounted);
     if (apart <= std::max(balance.slack, kMaxLostShare * balance.counted) + CountedEarly(balance.counted)) return;
     No(TrustTopic::kTotal,
-       fmt::format("{} bytes were counted, but samples and losses stand for {}",
+       fmt::format("{} bytes were counted, but samples and losses represent {}",
                    Grouped(static_cast<uint64_t>(balance.counted)), Grouped(static_cast<uint64_t>(balance.accounted))));
   }
 
@@ -219,7 +220,7 @@ class Judgement {
     if (most == 0 || recording_.counters().second_stage == 0 || !(balance.counted > 0)) return;
     if (balance.raw_bytes.high - balance.raw_bytes.low <= 1.5 * balance.counted) return;
     No(TrustTopic::kQuotas,
-       fmt::format("most of it was recorded with hardly any of its {} samples left", Grouped(most)));
+       fmt::format("maxsamples={} was used up early; most of the recording has too few samples", Grouped(most)));
   }
 
   void AssessSalvage() {
@@ -229,7 +230,7 @@ class Judgement {
     if (salvage.invalid > 0)
       No(TrustTopic::kRing, fmt::format("{} samples of the ring are invalid", Grouped(salvage.invalid)));
     if (salvage.unnamed > 0)
-      No(TrustTopic::kNames, fmt::format("{} salvaged events have lost names", Grouped(salvage.unnamed)));
+      No(TrustTopic::kNames, fmt::format("{} salvaged samples have lost names", Grouped(salvage.unnamed)));
   }
 
   void NoteEnd() {
@@ -253,8 +254,7 @@ class Judgement {
     } else if (CouldNotBeWritten()) {
       No(TrustTopic::kEnd, "the recording was cut off while its file could not be written, and its ring is gone");
     } else {
-      Note(TrustTopic::kEnd,
-           "the recording was cut off and its ring is gone: what only the ring held, up to two seconds, is lost");
+      Note(TrustTopic::kEnd, "the recording was cut off and its ring is gone: up to two seconds of samples are lost");
     }
   }
 

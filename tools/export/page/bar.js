@@ -1,7 +1,7 @@
 // The bar that says what is selected, and the headlines above it.
 
 const STREAMS = {allocations: {track: "Allocation", column: "Bytes"}, exceptions: {track: "Exceptions", column: "Thrown"},
-  native: {track: "malloc", column: "Bytes"}, mapped: {track: "mmap", column: "Bytes"}};
+  malloc: {track: "malloc", column: "Bytes"}, mmap: {track: "mmap", column: "Bytes"}};
 
 function drawBar(page) {
   const {state, tree, sideA, sideB} = page;

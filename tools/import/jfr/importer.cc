@@ -51,14 +51,14 @@ std::string ReasonOf(const JfrScan& scan, EventSet set) {
   std::string reason = scan.producer;
   if (set == EventSet::kSamples) {
     reason +=
-        ", jdk.ObjectAllocationSample; weights are biased: who refills a TLAB is charged with what its thread "
+        ", jdk.ObjectAllocationSample; weights are biased: code that refills a TLAB is charged with what its thread "
         "allocated since the sample before; object sizes are not in it, so no objects are estimated";
   } else if (by_jvm) {
     reason +=
-        ", jdk.ObjectAllocationInNewTLAB and -OutsideTLAB; weights are biased: who refills a TLAB is charged "
+        ", jdk.ObjectAllocationInNewTLAB and -OutsideTLAB; weights are biased: code that refills a TLAB is charged "
         "with all of it";
   } else {
-    reason += "; weights are biased: a sample stands for its interval, for its size if that is more, or for a TLAB";
+    reason += "; weights are biased: a sample represents its interval, its size if that is more, or a TLAB";
   }
   if (scan.lost_bytes > 0) reason += fmt::format("; {} bytes of events were lost", Grouped(scan.lost_bytes));
   return reason;

@@ -88,19 +88,24 @@ void FilterOptions::AddChoiceTo(Command& command) {
       .InGroup(kGroup);
   const char* help =
       allocations_only
-          ? "Kind of sample: tlab, outside, exception, native or mapped (repeatable; default: tlab and outside)"
-          : "Kind of sample: tlab, outside, exception, native or mapped (repeatable; default: all)";
+          ? "Kind of sample: tlab, outside, exception, malloc or mmap (repeatable; default: tlab and outside)"
+          : "Kind of sample: tlab, outside, exception, malloc or mmap (repeatable; default: all)";
   if (with_states) {
     help =
-        "Kind of event: tlab, outside, exception, native, mapped, gc, heap, died, released, not_followed, shrunk or "
-        "census "
-        "(repeatable; default: the first five)";
+        "Kind of row: tlab, outside, exception, malloc, mmap, gc, heap, memory, cpu, died, evicted, untracked, shrunk "
+        "or "
+        "census (repeatable; default: the first five)";
   }
-  std::vector<std::string> known{"tlab", "outside", "exception", "native", "mapped"};
+  std::vector<std::string> known{"tlab", "outside", "exception", "malloc", "mmap"};
   if (with_states)
-    known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, "died", "released", "not_followed",
+    known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, "died", "evicted", "untracked",
                                "shrunk", kCensusKind});
-  command.AddOption("--kind", kinds, help).Value("KIND").SplitAtCommas().OneOf(known).InGroup(kGroup);
+  command.AddOption("--kind", kinds, help)
+      .Value("KIND")
+      .SplitAtCommas()
+      .OneOf(known)
+      .FormerWords({{"native", "malloc"}, {"mapped", "mmap"}, {"released", "evicted"}, {"not_followed", "untracked"}})
+      .InGroup(kGroup);
   command.AddOption("--label", labels, "Threads with this label: KEY=VALUE or KEY (repeat to require several)")
       .Value("LABEL")
       .InGroup(kGroup);
