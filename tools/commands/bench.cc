@@ -15,7 +15,6 @@
 #include "tools/control/java_command.h"
 #include "tools/control/timed_child.h"
 #include "tools/options/command.h"
-#include "tools/query/comparison.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 
@@ -28,7 +27,7 @@ constexpr char kUsualRate[] = "1000";
 
 struct BenchOptions {
   AgentOptions agent;
-  DiffOptions diff;
+  DiffCommandOptions diff;
   size_t runs = 5;
   std::string duration, grace = "10s", folder, baseline;
   double resolution = 0.05;
@@ -213,27 +212,29 @@ bool IsDecided(const Difference& row, double resolution) {
 // Looking several times finds more by chance: each look has its part of the rate.
 double RateOfLook(const Bench& bench) {
   const size_t looks = bench.options.runs >= kRunsBeforeLooking ? bench.options.runs - kRunsBeforeLooking + 1 : 1;
-  return bench.options.diff.fdr / static_cast<double>(bench.options.all_runs ? 1 : looks);
+  return bench.options.diff.question.fdr / static_cast<double>(bench.options.all_runs ? 1 : looks);
 }
 
 // A run that is ended after a time has not done all of its command's work.
-SidesAre WhatSidesAre(const Bench& bench) { return bench.duration ? SidesAre::kRecordings : SidesAre::kWholeRuns; }
+DiffOptions QuestionOf(const Bench& bench) {
+  DiffOptions question = bench.options.diff.question;
+  question.scan.files = bench.before();
+  question.after = bench.after();
+  question.fdr = RateOfLook(bench);
+  question.whole_runs = !bench.duration;
+  return question;
+}
 
 // Whether each site with more than a hundredth of all bytes is decided.
 bool IsAllDecided(const Bench& bench) {
-  ScanOptions before = bench.options.diff.scan, after = before;
-  before.files = bench.before(), after.files = bench.after();
-  const std::vector<Grouping> by{Grouping(By::kSite)};
-  NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, RecordingScan::Parse(before)->TreeOptions());
-  ComparedRuns old_runs(before, by, before.OwnFrames()), new_runs(after, by, after.OwnFrames());
-  if (old_runs.Read(&tree) != ExitCode::kOk || new_runs.Read(&tree) != ExitCode::kOk) return false;
-  const std::string& asked = bench.options.diff.per;
-  const Scale scale{.per = asked.empty() ? ChooseUnit(old_runs, new_runs, {}, WhatSidesAre(bench)).per : PerOf(asked)};
-  const ComparedRows rows = CompareTables(old_runs, new_runs, 0, scale, scale, {.fdr = RateOfLook(bench)});
+  DiffOptions question = QuestionOf(bench);
+  question.by = "site";
+  auto diff = DiffScan::Parse(question);
+  if (!diff.ok() || diff->Run() != ExitCode::kOk) return false;
+  const std::vector<ComparedRow>& rows = diff->result().tables.front().rows;
   double all = 0;
-  for (const ComparedRow& row : rows.rows) all += row.difference.before.value + row.difference.after.value;
-  return std::ranges::all_of(rows.rows, [&](const ComparedRow& row) {
+  for (const ComparedRow& row : rows) all += row.difference.before.value + row.difference.after.value;
+  return std::ranges::all_of(rows, [&](const ComparedRow& row) {
     const bool counts = row.difference.before.value + row.difference.after.value > kSharesThatCount * all;
     return !counts || IsDecided(row.difference, bench.options.resolution);
   });
@@ -271,11 +272,8 @@ ExitCode RunBench(const BenchOptions& options) {
     PrintError(fmt::format("bench: compare with heaprec bench --baseline {} -- COMMAND", bench->folder.string()));
     return ExitCode::kOk;
   }
-  DiffOptions diff = bench->options.diff;
-  diff.scan.files = bench->before();
-  diff.after = bench->after();
-  diff.fdr = RateOfLook(*bench);
-  diff.whole_runs = WhatSidesAre(*bench) == SidesAre::kWholeRuns;
+  DiffCommandOptions diff = bench->options.diff;
+  diff.question = QuestionOf(*bench);
   return Diff(diff);
 }
 
@@ -298,10 +296,10 @@ Command BenchCommand() {
   command.AddPercent("--resolution", options->resolution,
                      "A site is decided if it differs, or by no more than this (default: 5%)");
   command.AddFlag("--all-runs", options->all_runs, "Do not stop early once every site above 1 % is decided");
-  command.AddOption("--per", options->diff.per, "Unit of comparison, as in diff")
+  command.AddOption("--per", options->diff.question.per, "Unit of comparison, as in diff")
       .Value("UNIT")
       .OneOf({"second", "total", "share", "cpu-second"});
-  command.AddPercent("--fdr", options->diff.fdr, "False discovery rate among reported changes (default: 5%)");
+  command.AddPercent("--fdr", options->diff.question.fdr, "False discovery rate among reported changes (default: 5%)");
   command.AddOption("--limit", options->diff.limit, "Maximum rows per table; 0 = all (default: 10)").Value("N");
   options->diff.output.AddTo(command);
   command.AddOption("--lib", options->agent.agent_file, "The agent, libheaprec.so (default: next to heaprec)")
