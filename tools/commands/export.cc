@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "tools/commands/export_pipeline.h"
 #include "tools/commands/live_options.h"
+#include "tools/export/export_pipeline.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
 #include "tools/export/live_filter.h"

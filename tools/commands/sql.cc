@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "tools/commands/export_pipeline.h"
+#include "tools/export/export_pipeline.h"
 #include "tools/export/sqlite_query.h"
 #include "tools/export/sqlite_store.h"
 #include "tools/options/command.h"
