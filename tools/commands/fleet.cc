@@ -179,7 +179,7 @@ ExitCode Ask(FleetOptions options) {
   if (options.question.what == "pull") return WritePulled(options, *opened, *selection, options.file, options.force);
   if (IsPulling(options)) return Draw(options, *opened, *selection);
   const size_t limit = options.limit.value_or(options.output.is_for_people() ? kRows : 0);
-  auto report = Answer({options.question, opened->source.get(), *selection, limit});
+  auto report = AnswerTo({options.question, opened->source.get(), *selection, limit});
   if (!report.ok()) return Fail(ExitCode::kUnreadable, report.error().message);
   return render::Print(*report, options.output, opened->code);
 }

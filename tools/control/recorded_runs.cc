@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "format/bytes/result.h"
+#include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/control/timed_child.h"
 #include "tools/text/messages.h"

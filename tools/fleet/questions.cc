@@ -95,7 +95,7 @@ std::string QuestionOptions::Objection() const {
   return "";
 }
 
-Answered Answer(const FleetQuestion& question) {
+Answered AnswerTo(const FleetQuestion& question) {
   static const std::map<std::string, std::function<Answered(const FleetQuestion&)>> kQuestions{
       {"services", AnswerServices}, {"top", AnswerTop},   {"live", AnswerLive}, {"timeline", AnswerTimeline},
       {"outliers", AnswerOutliers}, {"diff", AnswerDiff}, {"show", AnswerShow}};

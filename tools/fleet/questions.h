@@ -34,6 +34,6 @@ struct FleetQuestion {
 };
 
 // Of "services", "top", "live", "timeline", "outliers", "diff" and "show".
-format::Result<render::Report> Answer(const FleetQuestion& question);
+format::Result<render::Report> AnswerTo(const FleetQuestion& question);
 
 }  // namespace heaprec::tools::fleet
