@@ -1,6 +1,4 @@
 // heaprec check: whether a recording keeps its budgets, for CI.
-#include <unistd.h>
-
 #include <cmath>
 #include <memory>
 
@@ -10,7 +8,7 @@
 #include "tools/render/print.h"
 #include "tools/report/check_report.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
+#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {
@@ -20,13 +18,6 @@ struct CheckCommandOptions {
   render::OutputOptions output;
 };
 
-ExitCode Write(const std::string& text) {
-  Output output(STDOUT_FILENO);
-  output.Append(text);
-  output.Flush();
-  return output.Report("standard output");
-}
-
 ExitCode RunCheck(const CheckCommandOptions& options) {
   const auto question = CheckQuestion::Parse(options.check);
   if (!question.ok()) return Fail(ExitCode::kUsage, question.error().message);
@@ -34,8 +25,8 @@ ExitCode RunCheck(const CheckCommandOptions& options) {
   const ExitCode read = Check(*question, &answer);
   if (read != ExitCode::kOk && read != ExitCode::kDamaged) return read;
   const std::string& format = options.output.format;
-  const ExitCode written = format == "junit"   ? Write(AsJunit(answer))
-                           : format == "sarif" ? Write(AsSarif(answer))
+  const ExitCode written = format == "junit"   ? WriteFile("-", false, AsJunit(answer))
+                           : format == "sarif" ? WriteFile("-", false, AsSarif(answer))
                                                : render::Print(CheckReport(answer), options.output);
   if (written != ExitCode::kOk) return written;
   return answer.Fails() ? ExitCode::kCheckFailed : read;

@@ -85,9 +85,7 @@ format::Result<Opened> Open(const FleetOptions& options) {
     opened.source = std::move(*folder);
     return opened;
   }
-  auto resolved = options.connection.Resolve();
-  if (!resolved.ok()) return resolved.error();
-  auto server = Server::Open(*resolved);
+  auto server = options.connection.Connect();
   if (!server.ok()) return server.error();
   auto source = ServerSource::Open(server->get());
   if (!source.ok()) return source.error();
@@ -102,9 +100,7 @@ ExitCode Init(const FleetOptions& options) {
   if (!options.cluster.empty() && !IsIdentifier(options.cluster)) {
     return Fail(ExitCode::kUsage, fmt::format("--cluster: '{}' is no name of a cluster", options.cluster));
   }
-  auto resolved = options.connection.Resolve();
-  if (!resolved.ok()) return Fail(ExitCode::kUsage, resolved.error().message);
-  auto server = Server::Open(*resolved);
+  auto server = options.connection.Connect();
   if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
   auto report = InitSchema(server->get(), {.slice_seconds = *slice,
                                            .cluster = options.cluster,
@@ -115,9 +111,7 @@ ExitCode Init(const FleetOptions& options) {
 }
 
 ExitCode Prune(const FleetOptions& options) {
-  auto resolved = options.connection.Resolve();
-  if (!resolved.ok()) return Fail(ExitCode::kUsage, resolved.error().message);
-  auto server = Server::Open(*resolved);
+  auto server = options.connection.Connect();
   if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
   auto there = ReadSchema(server->get());
   if (!there.ok()) return Fail(ExitCode::kCannotWrite, there.error().message);

@@ -40,9 +40,7 @@ ExitCode Ship(const ShipCommandOptions& options) {
   std::unique_ptr<Server> server;
   Schema schema{.version = kSchemaVersion, .slice_seconds = 600, .cluster = ""};
   if (!how.ship.dry_run) {
-    auto resolved = options.connection.Resolve();
-    if (!resolved.ok()) return Fail(ExitCode::kUsage, resolved.error().message);
-    auto opened = Server::Open(*resolved);
+    auto opened = options.connection.Connect();
     if (!opened.ok()) return Fail(ExitCode::kUsage, opened.error().message);
     server = std::move(*opened);
     auto there = FindSchema(how, server.get());

@@ -14,6 +14,7 @@
 #include "tools/render/row_stream.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {
@@ -34,10 +35,7 @@ bool IsQuery(const std::string& word) {
 ExitCode ShowSchema() {
   SqliteStore store("", false, {});
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
-  Output output(STDOUT_FILENO);
-  output.Append(SchemaText(store.database()));
-  output.Flush();
-  return output.Report("standard output");
+  return WriteFile("-", false, SchemaText(store.database()));
 }
 
 ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::string& query,
