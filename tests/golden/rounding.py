@@ -8,24 +8,38 @@ line of a table must be one of the row with that name; a number elsewhere must b
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 
+SQL = "'select sum(weight_bytes) as bytes, count(*) as samples, class as name from samples group by 3'"
+BUDGETS = "--budget total<100MiB --budget class:char[]<20% --budget 'site:com.sun.*<9MiB/s'"
 COMMANDS = {
-    "javac.hrec": ["top --limit 7", "top --by method --sort cumulative --limit 9", "top --by thread", "tree --min-share 4%",
+    "javac.hrec": [f"check {BUDGETS}", "check --by class --baseline REC --max-regression 3%", f"sql REC {SQL}",
+                   "diff --window 0s..1s 1s..2s --by site",
+                   "top --limit 7", "top --by method --sort cumulative --limit 9", "top --by thread", "tree --min-share 4%",
                    "tree --callers --min-share 4%", "histogram", "summary --verbose", "doctor", "verify"],
     "leak.hrec": ["top", "summary --verbose", "doctor"],
 }
+# Of a folder with both.
+FLEET = ["fleet services", "fleet top", "fleet top --by class", "fleet timeline", "fleet live", "fleet outliers",
+         "fleet show java.util.HashMap.newNode"]
 BYTES = {"B": 1, "KiB": 2**-10, "MiB": 2**-20, "GiB": 2**-30, "TiB": 2**-40}
 TIMES = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1, "min": 1 / 60, "h": 1 / 3600}
 SCALES = {**BYTES, **{unit: by for unit, by in TIMES.items()}, "%": 100, "k": 1e-3, "M": 1e-6, "G": 1e-9, "": 1}
 NUMBER = re.compile(r"(?<![\w.])([+-]?\d[\d,]*(?:\.\d+)?)(?:(?: ?)(B|[KMGT]iB|ns|us|ms|s|min|h|%|k|M|G)(?![\w]))?")
+NOT_NUMBERS = ("name", "children", "measured", "allowed")
 CLOCK = re.compile(r"\d\d:\d\d:\d\d\.\d{6} \(\d{4}-\d\d-\d\d\)|95 %")
 
 
 def run(heaprec, line, recording):
+    words = [recording if word == "REC" else word for word in shlex.split(line)]
+    if "REC" not in line.replace("--baseline REC", "") and "--from-dir" not in line:
+        words.append(recording)
     environment = {"PATH": os.environ["PATH"], "TZ": "UTC", "LC_ALL": "C.UTF-8"}
-    done = subprocess.run([heaprec, *line.split(), recording], env=environment, timeout=120, capture_output=True, text=True)
+    done = subprocess.run([heaprec, *words], env=environment, timeout=120, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
     return done.stdout
 
@@ -42,7 +56,7 @@ def walk(value, strings, numbers, rows):
         for one in value:
             walk(one, strings, numbers, rows)
     elif "name" in value:
-        own, others = [], {key: one for key, one in value.items() if key not in ("name", "children")}
+        own, others = [], {key: one for key, one in value.items() if key not in NOT_NUMBERS}
         walk(others, strings, own, rows)
         rows.setdefault(value["name"], []).extend(own)
         strings.add(value["name"])
@@ -60,6 +74,8 @@ def is_rounded(token, unit, numbers, near):
     if unit in TIMES:
         scales.append(SCALES[unit] * 1e-9)  # of nanoseconds
     tolerance = 0.5000001 * 10**-decimals
+    if unit == "%":
+        numbers = numbers + [number - 1 for number in numbers]  # a ratio as a change
     return any(abs(abs(number) * scale - abs(shown)) <= tolerance for number in numbers for scale in scales)
 
 
@@ -91,11 +107,23 @@ def check(heaprec, command, recording):
     print(f"heaprec {command}: {checked} numbers")
 
 
+def test_of_the_test():
+    assert wrong_in("9.66 MiB 8.12-11.5", [1.01e7, 8.51e6, 1.21e7], set()) == ["9.66 MiB"]
+    assert not wrong_in("9.65 MiB 8.12-11.5", [1.012e7, 8.51e6, 1.21e7], set())
+    assert wrong_in("3 of 2 budgets", [1.0, 2.0], set()) == ["3"]
+
+
 def main():
+    test_of_the_test()
     heaprec, golden = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
     for recording, commands in COMMANDS.items():
         for command in commands:
             check(heaprec, command, f"{golden}/{recording}")
+    with tempfile.TemporaryDirectory() as folder:
+        for recording in COMMANDS:
+            shutil.copy(f"{golden}/{recording}", folder)
+        for command in FLEET:
+            check(heaprec, f"{command} --from-dir {folder}", folder)
 
 
 main()

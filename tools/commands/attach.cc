@@ -2,38 +2,24 @@
 #include "tools/control/attach.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cmath>
 #include <csignal>
-#include <cstring>
-#include <ctime>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
-#include <variant>
 
 #include "tools/commands/pages.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
-#include "tools/control/recording_relay.h"
-#include "tools/control/staging.h"
+#include "tools/control/recording_output.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/export/output_file.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/time_point.h"
-#include "tools/text/bars.h"
+#include "tools/render/renderers.h"
+#include "tools/text/countdown.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/terminal.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -58,80 +44,14 @@ ExitCode Tell(const AttachOptions& options, pid_t pid, const AgentReply& answer)
   if (options.quiet) return answer.is_unwritten ? ExitCode::kCannotWrite : ExitCode::kOk;
   Output output(STDOUT_FILENO);
   if (options.json) {
-    output.Append(nlohmann::json({{"pid", pid}, {"answer", sentence}, {"unwritten", answer.is_unwritten}}).dump() +
-                  "\n");
+    const render::Object said{{"pid", pid}, {"answer", sentence}, {"unwritten", answer.is_unwritten}};
+    output.Append(render::JsonText(said) + "\n");
   } else {
     output.Append(fmt::format("PID {}: {}\n", pid, sentence));
   }
   output.Flush();
   const ExitCode told = output.Report("standard output");
   return told == ExitCode::kOk && answer.is_unwritten ? ExitCode::kCannotWrite : told;
-}
-
-// Where the recording goes: while it lives, the folder in the JVM's files exists.
-struct Setup {
-  std::string output;  // ours, where the recording is copied to; empty: the JVM writes to its place itself
-  std::unique_ptr<RecordingRelay> relay;
-  std::unique_ptr<OutputFile> file;
-};
-
-// By the same rules as the agent's own (docs/reference/agent-options.md): %p, %t, %n.
-std::string Expand(const std::string& pattern, pid_t pid, int number) {
-  std::array<char, 32> now{};
-  const time_t seconds = time(nullptr);
-  tm parts{};
-  strftime(now.data(), now.size(), "%Y_%m_%d_%H_%M_%S", localtime_r(&seconds, &parts));
-  const std::map<char, std::string> meanings{
-      {'p', std::to_string(pid)}, {'t', now.data()}, {'n', std::to_string(number)}, {'%', "%"}};
-  std::string path;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const auto meaning = pattern[i] == '%' && i + 1 < pattern.size() ? meanings.find(pattern[i + 1]) : meanings.end();
-    if (meaning == meanings.end()) {
-      path += pattern[i];
-    } else {
-      path += meaning->second;
-      ++i;
-    }
-  }
-  return path;
-}
-
-// The first name that no file has; "rec.bin", "rec-1.bin" without %n.
-std::string FreeName(const std::string& pattern, pid_t pid) {
-  constexpr int kMaxNames = 1000;
-  const bool counts = Expand(pattern, pid, 0) != Expand(pattern, pid, 1);
-  for (int number = 0; number < kMaxNames; ++number) {
-    std::filesystem::path path = Expand(pattern, pid, number);
-    if (!counts && number > 0) {
-      path.replace_filename(fmt::format("{}-{}{}", path.stem().string(), number, path.extension().string()));
-    }
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) return path;
-  }
-  return Expand(pattern, pid, 0);
-}
-
-// The agent's options; where the JVM cannot write to the place that was asked for, or we wait for the end anyway, it
-// writes to one of its own.
-format::Result<std::string> ChooseOutput(const Process& process, const AttachOptions& options, AgentOptions agent,
-                                         Setup* setup) {
-  const std::string folder = std::filesystem::absolute(agent.output).parent_path();
-  const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
-  if (options.is_inside || (can_write && !options.makes_page())) return agent.Text(/*as_they_are=*/!process.same_files);
-  setup->output = FreeName(agent.output, process.pid);
-  auto file = OutputFile::Open(setup->output, /*overwrite=*/false);
-  if (!file.ok()) return file.error();
-  setup->file = std::move(*file);
-  fchmod(setup->file->descriptor(), 0640);  // as the agent's own files
-  auto relay = RecordingRelay::Make(process);
-  if (!relay.ok()) return relay.error();
-  setup->relay = std::move(*relay);
-  agent.output = setup->relay->path();
-  if (!agent.file.empty()) {
-    if (const auto error = StageFile(setup->relay->folder(), agent.file, "options")) return *error;
-    agent.file = setup->relay->folder().path() + "/options";
-  }
-  return agent.Text(/*as_they_are=*/true);
 }
 
 volatile std::sig_atomic_t is_interrupted = 0;
@@ -142,88 +62,16 @@ void InterruptedBySignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-// Of plain files: as long as it was when it was opened, whatever the JVM's user does with it now.
-bool CopyOut(const Descriptor& from, Output* output) {
-  constexpr size_t kPiece = 1 << 20;
-  struct stat status {};
-  if (fstat(from.number(), &status) != 0) return false;
-  std::string piece(kPiece, '\0');
-  for (auto left = static_cast<size_t>(status.st_size); left > 0;) {
-    const ssize_t got = read(from.number(), piece.data(), std::min(left, piece.size()));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    output->Append({piece.data(), static_cast<size_t>(got)});
-    output->Tick();
-    left -= static_cast<size_t>(got);
-  }
-  output->Flush();
-  return true;
-}
-
-// A line on a terminal's stderr that says how long the recording goes on.
-class Countdown {
- public:
-  Countdown(const AttachOptions& options, pid_t pid)
-      : pid_(pid), is_shown_(isatty(STDERR_FILENO) == 1 && !options.quiet && options.makes_page()) {
-    const auto duration = ParseTimePoint(options.agent.duration);
-    if (duration.ok() && duration->since_start) seconds_ = static_cast<double>(duration->ns) * 1e-9;
-  }
-  ~Countdown() { Print("\r\x1b[K"); }
-  Countdown(const Countdown&) = delete;
-  Countdown& operator=(const Countdown&) = delete;
-
-  void Tell() const {
-    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    const double left = std::max(seconds_ - passed, 0.0);
-    const bool unicode = Terminal::Of(STDERR_FILENO).unicode;
-    Print(fmt::format("\r\x1b[KPID {}: recording {} {:.0f} s left; Ctrl-C ends it", pid_,
-                      Bar(seconds_ > 0 ? std::min(passed / seconds_, 1.0) : 1, kBar, unicode), std::ceil(left)));
-  }
-
- private:
-  static constexpr size_t kBar = 30;
-  void Print(const std::string& text) const {
-    if (!is_shown_) return;
-    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
-  }
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  const pid_t pid_;
-  const bool is_shown_;
-  double seconds_ = 0;
-};
-
-// Until the recording has ended, by itself or by a signal to us, which ends it.
-bool WaitForEnd(const AttachOptions& options, const JavaProcess& java, const RecordingRelay& relay) {
-  const Countdown countdown(options, java.process.pid);
-  return relay.Wait([&countdown] {
+// Until the recording is in its file; on a terminal with a line that says how long it goes on.
+ExitCode AwaitEnd(const AttachOptions& options, const JavaProcess& java, RecordingOutput* place) {
+  const auto duration = ParseTimePoint(options.agent.duration);
+  const double seconds = duration.ok() && duration->since_start ? static_cast<double>(duration->ns) * 1e-9 : 0;
+  const Countdown countdown(fmt::format("PID {}: recording", java.process.pid), "; Ctrl-C ends it", seconds,
+                            !options.quiet && options.makes_page());
+  return place->Bring(java, TimeoutMs(options), [&countdown] {
     countdown.Tell();
     return is_interrupted != 0;
   });
-}
-
-// Until it is in our file.
-ExitCode Relay(const AttachOptions& options, const JavaProcess& java, Setup* setup) {
-  const pid_t pid = java.process.pid;
-  const std::string theirs = setup->relay->path();
-  const auto keep = [&](ExitCode code, const std::string& why) {
-    setup->relay->Keep();
-    return Fail(code, fmt::format("{}; the recording is in the JVM's own files, at {}", why, theirs));
-  };
-  if (!WaitForEnd(options, java, *setup->relay)) {
-    if (const auto error = StopRecording(java, TimeoutMs(options)))
-      return keep(ExitCode::kCannotAttach, error->message);
-    (void)setup->relay->Wait([] { return false; });
-  }
-  const Descriptor recording = setup->relay->Recording();
-  if (!recording.is_open()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));
-  Output output(setup->file->descriptor());
-  if (!CopyOut(recording, &output)) {
-    return keep(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid, theirs, std::strerror(errno)));
-  }
-  const ExitCode written = output.Report(setup->output);
-  if (written != ExitCode::kOk || output.failed()) return keep(ExitCode::kCannotWrite, setup->output + ": not written");
-  if (const auto error = setup->file->Commit()) return keep(ExitCode::kCannotWrite, error->message);
-  return ExitCode::kOk;
 }
 
 // Of options that cannot go together; empty: nothing.
@@ -265,29 +113,28 @@ ExitCode AttachTo(AttachOptions options) {
   if (options.makes_page()) options.agent.output = RecordingBeside(options);
   auto java = Find(options.jvm);
   if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
-  Setup setup;
-  auto text = ChooseOutput(java->process, options, options.agent, &setup);
-  if (!text.ok()) return Fail(ExitCode::kUsage, text.error().message);
+  auto place = RecordingOutput::Choose(java->process, options.agent, options.is_inside, options.makes_page());
+  if (!place.ok()) return Fail(ExitCode::kUsage, place.error().message);
   auto agent = PlaceAgent(java->process, options.agent.agent_file);
   if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
-  if (setup.relay) InterruptedBySignals();
-  auto answer = Attach(*java, {agent->path, "start," + *text, TimeoutMs(options)});
+  if (place->is_relayed()) InterruptedBySignals();
+  auto answer = Attach(*java, {agent->path, "start," + place->agent_text(), TimeoutMs(options)});
   agent->folder.reset();  // it is loaded, or will not be
   if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
-  if (!setup.relay) return Tell(options, java->process.pid, *answer);
-  const std::string place = std::filesystem::absolute(setup.output);
+  if (!place->is_relayed()) return Tell(options, java->process.pid, *answer);
+  const std::string path = std::filesystem::absolute(place->path());
   if (!options.quiet && !options.json) {
     PrintError(
         ToUtf8(fmt::format("PID {}: recording; the file is copied to {} when the recording ends (Ctrl-C ends it)",
-                           java->process.pid, place)));
+                           java->process.pid, path)));
   }
-  const ExitCode code = Relay(options, *java, &setup);
+  const ExitCode code = AwaitEnd(options, *java, &*place);
   if (code != ExitCode::kOk) return code;
   if (options.makes_page()) {
-    const ExitCode pages = WritePages(options, *java, setup.output);
+    const ExitCode pages = WritePages(options, *java, place->path());
     if (pages != ExitCode::kOk) return pages;
   }
-  return Tell(options, java->process.pid, {.ok = true, .sentence = "recorded " + place});
+  return Tell(options, java->process.pid, {.ok = true, .sentence = "recorded " + path});
 }
 
 ExitCode Stop(const AttachOptions& options) {

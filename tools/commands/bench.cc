@@ -11,13 +11,9 @@
 
 #include "tools/commands/diff_options.h"
 #include "tools/control/agent_options.h"
-#include "tools/control/child.h"
-#include "tools/control/java_command.h"
-#include "tools/control/timed_child.h"
+#include "tools/control/recorded_runs.h"
 #include "tools/options/command.h"
-#include "tools/query/comparison.h"
 #include "tools/text/messages.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -28,7 +24,7 @@ constexpr char kUsualRate[] = "1000";
 
 struct BenchOptions {
   AgentOptions agent;
-  DiffOptions diff;
+  DiffCommandOptions diff;
   size_t runs = 5;
   std::string duration, grace = "10s", folder, baseline;
   double resolution = 0.05;
@@ -36,26 +32,14 @@ struct BenchOptions {
   std::vector<std::string> words;  // COMMAND_A -- COMMAND_B
 };
 
-struct BenchSide {
-  char name;  // 'a' or 'b'
-  std::vector<std::string> command;
-  std::vector<std::string> recordings{};
-  double seconds = 0;  // of its runs so far
-  size_t runs = 0;
-};
-
 struct Bench {
   BenchOptions options;
-  std::optional<std::chrono::seconds> duration;
-  std::chrono::seconds grace{10};
-  std::filesystem::path folder;
-  std::string agent;                  // the library
-  std::vector<BenchSide> sides;       // that are run
+  RecordedRuns runs;
   std::vector<std::string> baseline;  // recordings of side A, if it is not run
 
-  const std::vector<std::string>& before() const { return baseline.empty() ? sides.front().recordings : baseline; }
-  const std::vector<std::string>& after() const { return sides.back().recordings; }
-  bool compares() const { return sides.size() == 2 || !baseline.empty(); }
+  const std::vector<std::string>& before() const { return baseline.empty() ? runs.sides.front().recordings : baseline; }
+  const std::vector<std::string>& after() const { return runs.sides.back().recordings; }
+  bool compares() const { return runs.sides.size() == 2 || !baseline.empty(); }
 };
 
 // "90", "90s", "5m".
@@ -83,8 +67,8 @@ std::string UsualFolder() {
   return text;
 }
 
-format::Result<std::vector<BenchSide>> SidesOf(const BenchOptions& options) {
-  std::vector<BenchSide> sides{{'a', {}}};
+format::Result<std::vector<RunSide>> SidesOf(const BenchOptions& options) {
+  std::vector<RunSide> sides{{'a', {}}};
   for (const std::string& word : options.words) {
     if (word == "--") {
       sides.push_back({static_cast<char>('a' + sides.size()), {}});
@@ -92,7 +76,7 @@ format::Result<std::vector<BenchSide>> SidesOf(const BenchOptions& options) {
       sides.back().command.push_back(word);
     }
   }
-  const bool has_empty = std::ranges::any_of(sides, [](const BenchSide& side) { return side.command.empty(); });
+  const bool has_empty = std::ranges::any_of(sides, [](const RunSide& side) { return side.command.empty(); });
   if (has_empty || sides.size() > 2) {
     return format::Error{
         "bench: expected COMMAND_A -- COMMAND_B: heaprec bench -n 5 -- java -jar old.jar -- java -jar new.jar"};
@@ -120,18 +104,19 @@ format::Result<std::vector<std::string>> RecordingsIn(const std::string& folder)
 }
 
 format::Result<Bench> Prepare(const BenchOptions& options) {
-  Bench bench{.options = options, .duration = {}, .folder = {}, .agent = {}, .sides = {}, .baseline = {}};
+  Bench bench{.options = options, .runs = {}, .baseline = {}};
+  RecordedRuns& runs = bench.runs;
   auto sides = SidesOf(options);
   if (!sides.ok()) return sides.error();
-  bench.sides = std::move(*sides);
+  runs.sides = std::move(*sides);
   if (!options.duration.empty()) {
-    bench.duration = ParseSeconds(options.duration);
-    if (!bench.duration)
+    runs.duration = ParseSeconds(options.duration);
+    if (!runs.duration)
       return format::Error{fmt::format("--duration {}: expected a time such as 60s or 5m", options.duration)};
   }
   const auto grace = ParseSeconds(options.grace);
   if (!grace) return format::Error{fmt::format("--grace {}: expected a time such as 10s", options.grace)};
-  bench.grace = *grace;
+  runs.grace = *grace;
   if (!options.baseline.empty()) {
     auto found = RecordingsIn(options.baseline);
     if (!found.ok()) return found.error();
@@ -139,70 +124,19 @@ format::Result<Bench> Prepare(const BenchOptions& options) {
   }
   auto library = FindAgent(options.agent.agent_file);
   if (!library.ok()) return library.error();
-  bench.agent = *library;
-  if (bench.options.agent.rate.empty()) bench.options.agent.rate = kUsualRate;
-  bench.folder = options.folder.empty() ? UsualFolder() : options.folder;
+  runs.library = *library;
+  runs.agent = options.agent;
+  if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
+  runs.runs = options.runs;
+  runs.folder = options.folder.empty() ? UsualFolder() : options.folder;
   std::error_code error;
-  std::filesystem::create_directories(bench.folder, error);
-  if (error) return format::Error{fmt::format("{}: {}", bench.folder.string(), error.message())};
-  if (std::filesystem::exists(bench.folder / fmt::format("{}-1.hrec", bench.sides.front().name), error)) {
+  std::filesystem::create_directories(runs.folder, error);
+  if (error) return format::Error{fmt::format("{}: {}", runs.folder.string(), error.message())};
+  if (std::filesystem::exists(runs.folder / fmt::format("{}-1.hrec", runs.sides.front().name), error)) {
     return format::Error{
-        fmt::format("{}: holds the recordings of another bench; name another folder with -o", bench.folder.string())};
+        fmt::format("{}: holds the recordings of another bench; name another folder with -o", runs.folder.string())};
   }
   return bench;
-}
-
-// How long what is left takes, by what has been run; "": nothing has been.
-std::string TimeLeft(const Bench& bench) {
-  double seconds = 0;
-  for (const BenchSide& side : bench.sides) {
-    if (side.runs == 0) return "";
-    seconds += side.seconds / static_cast<double>(side.runs) * static_cast<double>(bench.options.runs - side.runs);
-  }
-  return seconds > 0 ? fmt::format("; about {} left", Duration(static_cast<uint64_t>(seconds * 1e9))) : "";
-}
-
-format::Result<TimedRun> RunOf(const Bench& bench, const BenchSide& side, const std::string& recording,
-                               const std::string& log) {
-  AgentOptions agent = bench.options.agent;
-  agent.output = recording;
-  const auto text = agent.Text(/*as_they_are=*/false);
-  if (!text.ok()) return text.error();
-  const std::string path = FindInPath(side.command.front());
-  if (path.empty()) return format::Error{fmt::format("{}: not found", side.command.front())};
-  auto command = WithAgent(side.command, path, fmt::format("-agentpath:{}={}", bench.agent, *text));
-  if (!command.ok()) {
-    return format::Error{
-        fmt::format("{}: not java and not a JDK tool; bench starts the JVM itself", side.command.front())};
-  }
-  return TimedRun{.command = *command, .environment = {}, .log = log, .duration = bench.duration, .grace = bench.grace};
-}
-
-ExitCode RunOnce(Bench* bench, BenchSide* side) {
-  const std::string name = fmt::format("{}-{}", side->name, side->runs + 1);
-  const std::string recording = bench->folder / (name + ".hrec"), log = bench->folder / (name + ".log");
-  const auto run = RunOf(*bench, *side, recording, log);
-  if (!run.ok()) return Fail(ExitCode::kUsage, run.error().message);
-  const TimedResult result = RunTimed(*run);
-  if (!result.error.empty()) return Fail(ExitCode::kUsage, fmt::format("{}: {}", side->command.front(), result.error));
-  if (result.is_interrupted)
-    return Fail(ExitCode::kCheckFailed, fmt::format("interrupted; {} has what was recorded", bench->folder.string()));
-  if (result.code != 0 && !result.was_ended) {
-    return Fail(ExitCode::kCheckFailed,
-                fmt::format("run {}: the command exited with {}; its output is in {}", name, result.code, log));
-  }
-  if (std::error_code error; !std::filesystem::exists(recording, error)) {
-    return Fail(ExitCode::kUnreadable,
-                fmt::format("run {}: nothing was recorded; the output of the command is in {}", name, log));
-  }
-  side->recordings.push_back(recording);
-  side->seconds += result.seconds;
-  ++side->runs;
-  PrintError(fmt::format("bench: run {} of {} of {}: {}{}{}", side->runs, bench->options.runs,
-                         static_cast<char>(std::toupper(side->name)),
-                         Duration(static_cast<uint64_t>(result.seconds * 1e9)),
-                         result.was_killed ? ", ended by SIGKILL after its grace period" : "", TimeLeft(*bench)));
-  return ExitCode::kOk;
 }
 
 // A site is decided if it differs, or certainly not by more than the resolution.
@@ -213,69 +147,55 @@ bool IsDecided(const Difference& row, double resolution) {
 // Looking several times finds more by chance: each look has its part of the rate.
 double RateOfLook(const Bench& bench) {
   const size_t looks = bench.options.runs >= kRunsBeforeLooking ? bench.options.runs - kRunsBeforeLooking + 1 : 1;
-  return bench.options.diff.fdr / static_cast<double>(bench.options.all_runs ? 1 : looks);
+  return bench.options.diff.question.fdr / static_cast<double>(bench.options.all_runs ? 1 : looks);
 }
 
 // A run that is ended after a time has not done all of its command's work.
-SidesAre WhatSidesAre(const Bench& bench) { return bench.duration ? SidesAre::kRecordings : SidesAre::kWholeRuns; }
+DiffOptions QuestionOf(const Bench& bench) {
+  DiffOptions question = bench.options.diff.question;
+  question.scan.files = bench.before();
+  question.after = bench.after();
+  question.fdr = RateOfLook(bench);
+  question.whole_runs = !bench.runs.duration;
+  return question;
+}
 
 // Whether each site with more than a hundredth of all bytes is decided.
 bool IsAllDecided(const Bench& bench) {
-  ScanOptions before = bench.options.diff.scan, after = before;
-  before.files = bench.before(), after.files = bench.after();
-  const std::vector<Grouping> by{Grouping(By::kSite)};
-  NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, RecordingScan::Parse(before)->TreeOptions());
-  ComparedRuns old_runs(before, by, before.OwnFrames()), new_runs(after, by, after.OwnFrames());
-  if (old_runs.Read(&tree) != ExitCode::kOk || new_runs.Read(&tree) != ExitCode::kOk) return false;
-  const std::string& asked = bench.options.diff.per;
-  const Scale scale{.per = asked.empty() ? ChooseUnit(old_runs, new_runs, {}, WhatSidesAre(bench)).per : PerOf(asked)};
-  const ComparedRows rows = CompareTables(old_runs, new_runs, 0, scale, scale, {.fdr = RateOfLook(bench)});
+  DiffOptions question = QuestionOf(bench);
+  question.by = "site";
+  auto diff = DiffScan::Parse(question);
+  if (!diff.ok() || diff->Run() != ExitCode::kOk) return false;
+  const std::vector<ComparedRow>& rows = diff->result().tables.front().rows;
   double all = 0;
-  for (const ComparedRow& row : rows.rows) all += row.difference.before.value + row.difference.after.value;
-  return std::ranges::all_of(rows.rows, [&](const ComparedRow& row) {
+  for (const ComparedRow& row : rows) all += row.difference.before.value + row.difference.after.value;
+  return std::ranges::all_of(rows, [&](const ComparedRow& row) {
     const bool counts = row.difference.before.value + row.difference.after.value > kSharesThatCount * all;
     return !counts || IsDecided(row.difference, bench.options.resolution);
   });
 }
 
-bool IsTimeToLook(const Bench& bench) {
-  const size_t runs = bench.sides.front().runs;
-  return bench.compares() && !bench.options.all_runs && runs >= kRunsBeforeLooking && runs < bench.options.runs;
-}
-
-// A and B in turns, and who begins in turns, so that what changes slowly on the machine meets both.
-ExitCode RunAll(Bench* bench) {
-  while (bench->sides.front().runs < bench->options.runs) {
-    const bool is_turned = bench->sides.front().runs % 2 == 1;
-    for (size_t i = 0; i < bench->sides.size(); ++i) {
-      const size_t which = is_turned ? bench->sides.size() - 1 - i : i;
-      const ExitCode code = RunOnce(bench, &bench->sides[which]);
-      if (code != ExitCode::kOk) return code;
-    }
-    if (!IsTimeToLook(*bench) || !IsAllDecided(*bench)) continue;
-    PrintError(fmt::format("bench: every site above 1 % is decided after {} runs; --all-runs continues",
-                           bench->sides.front().runs));
-    break;
-  }
-  return ExitCode::kOk;
+// After each round of runs.
+bool IsEnough(const Bench& bench) {
+  const size_t runs = bench.runs.sides.front().runs;
+  const bool is_time = bench.compares() && !bench.options.all_runs && runs >= kRunsBeforeLooking;
+  if (!is_time || !IsAllDecided(bench)) return false;
+  PrintError(fmt::format("bench: every site above 1 % is decided after {} runs; --all-runs continues", runs));
+  return true;
 }
 
 ExitCode RunBench(const BenchOptions& options) {
   auto bench = Prepare(options);
   if (!bench.ok()) return Fail(ExitCode::kUsage, bench.error().message);
-  const ExitCode code = RunAll(&*bench);
+  const ExitCode code = bench->runs.Run([&bench] { return IsEnough(*bench); });
   if (code != ExitCode::kOk) return code;
-  PrintError(fmt::format("bench: recordings are in {}", bench->folder.string()));
+  PrintError(fmt::format("bench: recordings are in {}", bench->runs.folder.string()));
   if (!bench->compares()) {
-    PrintError(fmt::format("bench: compare with heaprec bench --baseline {} -- COMMAND", bench->folder.string()));
+    PrintError(fmt::format("bench: compare with heaprec bench --baseline {} -- COMMAND", bench->runs.folder.string()));
     return ExitCode::kOk;
   }
-  DiffOptions diff = bench->options.diff;
-  diff.scan.files = bench->before();
-  diff.after = bench->after();
-  diff.fdr = RateOfLook(*bench);
-  diff.whole_runs = WhatSidesAre(*bench) == SidesAre::kWholeRuns;
+  DiffCommandOptions diff = bench->options.diff;
+  diff.question = QuestionOf(*bench);
   return Diff(diff);
 }
 
@@ -298,10 +218,10 @@ Command BenchCommand() {
   command.AddPercent("--resolution", options->resolution,
                      "A site is decided once it differs, or differs by at most this (default: 5%)");
   command.AddFlag("--all-runs", options->all_runs, "Do not stop early once every site above 1 % is decided");
-  command.AddOption("--per", options->diff.per, "Unit of comparison, as in diff")
+  command.AddOption("--per", options->diff.question.per, "Unit of comparison, as in diff")
       .Value("UNIT")
       .OneOf({"second", "total", "share", "cpu-second"});
-  command.AddPercent("--fdr", options->diff.fdr, "False discovery rate among reported changes (default: 5%)");
+  command.AddPercent("--fdr", options->diff.question.fdr, "False discovery rate among reported changes (default: 5%)");
   command.AddOption("--limit", options->diff.limit, "Maximum rows per table; 0 = all (default: 10)").Value("N");
   options->diff.output.AddTo(command);
   command.AddOption("--lib", options->agent.agent_file, "The agent, libheaprec.so (default: next to heaprec)")

@@ -3,26 +3,21 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "tools/query/scan.h"
+#include "tools/query/diff_query.h"
 #include "tools/render/print.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
-struct DiffOptions {
-  ScanOptions scan;
-  std::vector<std::string> windows;  // none, or two: FROM..TO
-  std::vector<std::string> after;    // what followed "--"
-  std::string by, per, operations, html;
-  double fdr = 0.05, margin = 0;
+struct DiffCommandOptions {
+  DiffOptions question;
+  std::string html;
   std::optional<size_t> limit;
   render::OutputOptions output;
-  bool objects = false, all = false, force = false;
-  bool whole_runs = false;  // each recording is all that its command did
+  bool all = false, force = false;
 };
 
-ExitCode Diff(const DiffOptions& options);
+ExitCode Diff(const DiffCommandOptions& options);
 
 }  // namespace heaprec::tools

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "tools/analysis/health/diagnosis.h"
-#include "tools/commands/export_pipeline.h"
+#include "tools/export/export_pipeline.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
 #include "tools/report/doctor_report.h"

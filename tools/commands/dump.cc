@@ -7,10 +7,10 @@
 #include "tools/control/attach.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
-#include "tools/export/output_file.h"
 #include "tools/options/command.h"
 #include "tools/rewrite/recording_copier.h"
 #include "tools/text/messages.h"
+#include "tools/text/output_file.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -50,10 +50,7 @@ ExitCode Dump(const DumpOptions& options) {
   Output output((*file)->descriptor());
   const auto rewritten = Rewrite(live->recording.get(), "dump", &output);
   if (!rewritten.ok()) return Fail(ExitCode::kUnreadable, rewritten.error().message);
-  output.Flush();
-  const ExitCode written = output.Report(path);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (!options.quiet) PrintError(fmt::format("{}: {} samples", path, Grouped(rewritten->events)));
   return ExitCode::kOk;
 }

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <memory>
 
-#include "tools/commands/export_pipeline.h"
 #include "tools/commands/live_options.h"
+#include "tools/export/export_pipeline.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
 #include "tools/export/live_filter.h"
-#include "tools/export/output_file.h"
 #include "tools/input/program_recording.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/time_point.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {
@@ -125,10 +125,7 @@ ExitCode Export(const ExportOptions& options) {
   const auto passed = Pass(*recordings, *filter, settings.raw ? Weights::kRaw : Weights::kCalibrated, exporter.get(),
                            beside, [&output] { return output.failed(); });
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
-  output.Flush();
-  const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (!format.takes_remarks && options.weights != "samples" && isatty(STDERR_FILENO) == 1) {
     PrintError(fmt::format("the exported weights are {}", WeightsName(settings)));
   }

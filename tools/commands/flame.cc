@@ -8,8 +8,6 @@
 #include "tools/commands/pages.h"
 #include "tools/export/flame/flame_builder.h"
 #include "tools/export/flame/flame_svg.h"
-#include "tools/export/inputs.h"
-#include "tools/export/output_file.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
@@ -17,6 +15,7 @@
 #include "tools/report/flame_header.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/output_file.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -33,30 +32,9 @@ struct FlameOptions {
   bool force = false, svg = false, icicle = false, reverse = false, no_classes = false, quiet = false, live = false;
 };
 
-// By box.
-using BoxEstimates = std::vector<GroupEstimates>;
-
 FlameBoxTree ChooseBoxes(const FlameOptions& options, const CallTree& tree, std::span<const double> weights) {
   const FlameBoxTree::Bounds bounds{options.limit.value_or(kMaxBoxes), options.min_share};
   return options.reverse ? FlameBoxTree::Callers(tree, weights, bounds) : FlameBoxTree::Callees(tree, weights, bounds);
-}
-
-std::vector<FlameFigure> FiguresOf(const RecordingScan& scan) {
-  using Unit = FlameFigure::Unit;
-  const FlameFigure share{"share", "share", Unit::kShare, true}, samples{"samples", "samples", Unit::kCount, false};
-  if (scan.of_exceptions()) return {{"bytes", "thrown", Unit::kCount, true}, share, samples};
-  return {{"bytes", "bytes", Unit::kBytes, true},
-          {"objects", TraitsOf(scan.stream()).lifecycle.things, Unit::kCount, true},
-          share,
-          samples};
-}
-
-Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
-  if (id == "bytes") return of.bytes;
-  if (id == "objects") return of.objects;
-  if (id == "share") return of.share;
-  const auto samples = static_cast<double>(of.samples);
-  return {samples, samples, samples};
 }
 
 std::string BaseName(const std::string& path) {
@@ -78,42 +56,19 @@ std::string OutputOf(const FlameOptions& options) {
   return stem + (options.svg ? ".svg" : ".html");
 }
 
-// The boxes, and what is known of them.
-struct Answer {
-  const RecordingScan& scan;
-  const CallTree& calls;
-  const LeafVisitor& leaves;
-  FlameBoxTree boxes;
-  BoxEstimates estimates;
-};
-
-FlameGraph Assemble(const FlameOptions& options, const Answer& answer) {
-  FlameGraph graph;
+FlameGraph Assemble(const FlameOptions& options, const FlameAnswer& answer) {
+  FlameGraph graph = MakeFlameGraph(answer);
   graph.title = TitleOf(options);
   graph.headline = options.live ? LiveHeadlineOf(answer.estimates.front(), answer.scan)
                                 : HeadlineOf(answer.estimates.front(), answer.scan);
   graph.icicle = options.icicle;
-  graph.figures = FiguresOf(answer.scan);
-  std::vector<double> bytes;
-  for (const GroupEstimates& of : answer.estimates) bytes.push_back(of.bytes.value);
-  const std::vector<FlameBoxTree::BoxId> shown = answer.boxes.Preorder(bytes);
-  FlameAssembly assembly(&answer.calls.names(), &answer.leaves);
-  graph.boxes = assembly.Boxes(answer.boxes, shown);
-  for (const FlameFigure& figure : graph.figures) {
-    std::vector<Estimate>& column = graph.estimates.emplace_back();
-    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(answer.estimates[box], figure.id));
-  }
-  graph.names = assembly.TakeNames();
   return graph;
 }
 
 ExitCode Write(const FlameOptions& options, const FlameGraph& graph, OutputFile* file, const std::string& path) {
   Output output(file->descriptor());
   AppendFlamePicture(graph, output.text());
-  output.Flush();
-  const ExitCode written = output.Report(path == "-" ? "standard output" : path);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = file->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const auto failed = file->Finish(&output)) return *failed;
   if (path != "-" && !options.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.boxes.size()));
   return ExitCode::kOk;
 }
@@ -132,9 +87,9 @@ ExitCode WriteAllocated(const FlameOptions& options, const std::string& path, Re
   const ExitCode read = scan->Run(tree, &boxes);
   if (read == ExitCode::kUnreadable) return read;
   scan->PrintTrust();
-  BoxEstimates estimates;
+  std::vector<GroupEstimates> estimates;
   for (FlameBoxTree::BoxId box = 0; box < tree_of_boxes.boxes().size(); ++box) estimates.push_back(boxes.Of(0, box));
-  const Answer answer{*scan, *tree, *leaves, std::move(tree_of_boxes), std::move(estimates)};
+  const FlameAnswer answer{*scan, *tree, *leaves, std::move(tree_of_boxes), std::move(estimates)};
   const ExitCode written = Write(options, Assemble(options, answer), file->get(), path);
   return written != ExitCode::kOk ? written : read;
 }
@@ -150,8 +105,8 @@ ExitCode WriteLive(const FlameOptions& options, const LiveLeafVisitor::Question&
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   scan->PrintTrust();
   FlameBoxTree boxes = ChooseBoxes(options, *tree, live.weights());
-  BoxEstimates estimates = live.EstimatesOf(boxes);
-  const Answer answer{*scan, *tree, *leaves, std::move(boxes), std::move(estimates)};
+  std::vector<GroupEstimates> estimates = live.EstimatesOf(boxes);
+  const FlameAnswer answer{*scan, *tree, *leaves, std::move(boxes), std::move(estimates)};
   const ExitCode written = Write(options, Assemble(options, answer), file->get(), path);
   return written != ExitCode::kOk ? written : read;
 }

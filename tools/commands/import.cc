@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tools/export/output_file.h"
 #include "tools/import/jfr/importer.h"
 #include "tools/import/jfr/jfr_scan.h"
 #include "tools/input/file_source.h"
 #include "tools/options/command.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/output_file.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
@@ -73,10 +73,7 @@ ExitCode WriteRecording(const ImportOptions& options, const jfr::JfrScan& scan, 
   Output output((*file)->descriptor());
   const auto imported = jfr::Import(source, header, scan, set, &output);
   if (!imported.ok()) return Fail(ExitCode::kUnreadable, source->name() + ": " + imported.error().message);
-  output.Flush();
-  const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const auto failed = (*file)->Finish(&output)) return *failed;
   Tell(options, header, *imported);
   return ReportDamage(source->name(), *imported);
 }

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "tools/export/output_file.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
 #include "tools/report/jvm_report.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {
@@ -31,29 +31,16 @@ struct StatusOptions {
   bool is_prometheus() const { return output.format == "prometheus" && !output.json; }
 };
 
-// Whole or not at all: a collector may read the file at any time.
-ExitCode WritePrometheus(const std::string& text, const StatusOptions& options) {
-  auto file = OutputFile::Open(options.file, options.force);
-  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
-  output.Append(text);
-  output.Flush();
-  const ExitCode written = output.Report(options.file == "-" ? "standard output" : options.file);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  return ExitCode::kOk;
-}
-
 ExitCode Status(const StatusOptions& options) {
   if (options.jvm.empty()) {
     if (!options.is_prometheus()) return Fail(ExitCode::kUsage, "status needs a JVM; heaprec list shows all");
-    return WritePrometheus(PrometheusText(AllJvms()), options);
+    return WriteFile(options.file, options.force, PrometheusText(AllJvms()));
   }
   const auto java = Find(options.jvm);
   if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
   std::vector<JvmState> jvms;
   jvms.push_back({*java, FindLiveRecording(java->process)});
-  if (options.is_prometheus()) return WritePrometheus(PrometheusText(jvms), options);
+  if (options.is_prometheus()) return WriteFile(options.file, options.force, PrometheusText(jvms));
   if (options.file != "-") return Fail(ExitCode::kUsage, "-o is for --format prometheus");
   return Print(StatusReport(jvms.front()), options.output);
 }

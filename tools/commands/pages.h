@@ -3,52 +3,9 @@
 // Failure:  what went wrong is said on stderr.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "tools/query/filter/time_point.h"
-#include "tools/query/scan.h"
-#include "tools/text/exit_code.h"
+#include "tools/report/recording_page.h"
 
 namespace heaprec::tools {
-
-// What diff found, and in which unit it compared.
-struct PageComparison {
-  std::string headline;
-  std::vector<std::string> warnings;  // why a side should not be believed
-  std::string suffix;                 // "/s", "/op"
-  bool shares = false, objects = false;
-  std::vector<double> before, after;  // what the amounts of each run are divided by; of shares nothing
-  double fdr = 0.05, margin = 0;
-  double deviation = 0, freedom = 4;  // RunVariation
-};
-
-struct PageRequest {
-  ScanOptions scan;                          // the recordings, and what of them is shown
-  std::optional<ScanOptions> other;          // to compare them with
-  std::optional<FilterOptions> other_times;  // or a second span of the same recording
-  std::string output, title, own;
-  // Above it samples are thinned: a page of that many stays below 10 MB, and answers each click at once.
-  size_t max_samples = 300'000;
-  bool force = false, quiet = false;
-
-  // How the page opens: words of state.js.
-  std::string view, tab;
-  std::string report;  // of the tab, as HTML; empty: it is one that the page makes itself
-  bool said = false;   // what is wrong with the recordings was said on stderr
-  bool icicle = true, reverse = false;
-  bool live = false;
-  uint64_t least_age_ns = 0;
-  std::optional<TimePoint> at;  // when objects are to be live; nullopt: at the end
-
-  // Which boxes a flame graph has: 0: all.
-  bool no_classes = false;
-  double least_share = 0;
-  size_t most_boxes = 0;
-  std::optional<PageComparison> comparison;
-};
 
 ExitCode WritePage(const PageRequest& request);
 // As `heaprec flame` without further options.

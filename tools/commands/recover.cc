@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "tools/export/output_file.h"
 #include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
 #include "tools/render/renderers.h"
 #include "tools/rewrite/recording_copier.h"
 #include "tools/text/messages.h"
+#include "tools/text/output_file.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -61,10 +61,7 @@ ExitCode Recover(const RecoverOptions& options) {
   Output output((*file)->descriptor());
   const auto rewritten = Rewrite(&recording, "recovered", &output);
   if (!rewritten.ok()) return Fail(ExitCode::kUnreadable, rewritten.error().message);
-  output.Flush();
-  const ExitCode written = output.Report(options.output);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (options.json) {
     Output report(1);
     report.Append(AsJson(recording, *rewritten, options.output));

@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "tools/commands/rewrite_command.h"
-#include "tools/export/output_file.h"
 #include "tools/options/command.h"
 #include "tools/rewrite/redaction.h"
 #include "tools/text/messages.h"
+#include "tools/text/output_file.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -80,10 +80,7 @@ ExitCode WriteMapping(const Redaction& redaction, OutputFile* file, const std::s
     output.Append({text.data(), text.size()});
     output.Tick();
   }
-  output.Flush();
-  const ExitCode written = output.Report(path);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = file->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const auto failed = file->Finish(&output)) return *failed;
   return ExitCode::kOk;
 }
 

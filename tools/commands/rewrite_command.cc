@@ -7,9 +7,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "tools/export/output_file.h"
 #include "tools/input/loss_summary.h"
 #include "tools/text/messages.h"
+#include "tools/text/output_file.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
@@ -63,10 +63,7 @@ ExitCode Edit(const RewriteOptions& options,
   Output output((*file)->descriptor());
   auto edited = write(recordings, &output);
   if (!edited.ok()) return Fail(ExitCode::kUsage, edited.error().message);
-  output.Flush();
-  const ExitCode written = output.Report(options.output == "-" ? "standard output" : options.output);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const auto failed = (*file)->Finish(&output)) return *failed;
   Tell(options, *edited);
   ExitCode read = ExitCode::kOk;
   for (const auto& recording : recordings) {

@@ -7,8 +7,6 @@
 #include <optional>
 
 #include "tools/commands/pages.h"
-#include "tools/export/inputs.h"
-#include "tools/export/output_file.h"
 #include "tools/export/timeline_svg.h"
 #include "tools/options/command.h"
 #include "tools/query/scan.h"
@@ -18,7 +16,7 @@
 #include "tools/report/selection.h"
 #include "tools/report/timeline_report.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
+#include "tools/text/output_file.h"
 #include "tools/text/terminal.h"
 
 namespace heaprec::tools {
@@ -33,18 +31,6 @@ struct TimelineOptions {
 };
 
 constexpr size_t kStepsOfPictures = 240;
-
-ExitCode WriteFile(const std::string& path, bool force, const std::string& text) {
-  auto file = OutputFile::Open(path, force);
-  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
-  output.Append(text);
-  output.Flush();
-  const ExitCode written = output.Report(path == "-" ? "standard output" : path);
-  if (written != ExitCode::kOk || output.failed()) return written;
-  if (const auto error = (*file)->Commit()) return Fail(ExitCode::kCannotWrite, error->message);
-  return ExitCode::kOk;
-}
 
 bool IsPicture(const TimelineOptions& options) { return !options.svg.empty() || !options.html.empty(); }
 

@@ -2,11 +2,11 @@
 #include <memory>
 #include <optional>
 
-#include "tools/commands/follow.h"
 #include "tools/options/command.h"
 #include "tools/query/groups_scan.h"
 #include "tools/render/print.h"
 #include "tools/report/top_report.h"
+#include "tools/screen/live_session.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -74,4 +74,10 @@ format::Result<ServerOptions> ConnectionOptions::Resolve() const {
   return options;
 }
 
+format::Result<std::unique_ptr<Server>> ConnectionOptions::Connect() const {
+  const auto resolved = Resolve();
+  if (!resolved.ok()) return resolved.error();
+  return Server::Open(*resolved);
+}
+
 }  // namespace heaprec::tools::fleet

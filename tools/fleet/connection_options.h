@@ -3,6 +3,7 @@
 // Failure:  Resolve returns the sentence for the user: a file that cannot be read, two of what only one can be.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "format/bytes/result.h"
@@ -21,6 +22,7 @@ struct ConnectionOptions {
   // User, password and token from files, or from the environment: HEAPREC_FLEET_USER, _PASSWORD, _TOKEN; the address
   // from HEAPREC_FLEET_URL.
   format::Result<ServerOptions> Resolve() const;
+  format::Result<std::unique_ptr<Server>> Connect() const;
 };
 
 }  // namespace heaprec::tools::fleet

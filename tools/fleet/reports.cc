@@ -118,6 +118,17 @@ std::vector<Column<DiffRow>> DiffColumns(const char* heading) {
       {"name", heading, Unit::kText, Detail::kAlways, [](const DiffRow& row) { return Value(row.name); }}};
 }
 
+// On a server's disk, of a process that goes on like those that were shipped: measured bytes a row, rows a slice and,
+// rolled up, as many an hour. bench/fleet/README.md
+double BytesADay(const ShipTotals& totals, double slice_seconds) {
+  constexpr double kDay = 86400, kHour = 3600, kBytesOfSums = 56, kBytesOfSample = 27, kBytesOfLive = 43;
+  const double slice = kBytesOfSums * static_cast<double>(totals.rows) +
+                       kBytesOfSample * static_cast<double>(totals.samples) +
+                       kBytesOfLive * static_cast<double>(totals.live);
+  const double rolled_up = kBytesOfSums * static_cast<double>(totals.rows) * slice_seconds / kHour;
+  return (slice + rolled_up) / static_cast<double>(totals.slices) * kDay / slice_seconds;
+}
+
 }  // namespace
 
 Report ServicesReport(const Scope& scope, const std::vector<ServiceRow>& rows, size_t limit) {
@@ -264,6 +275,56 @@ Report PruneReport(const std::vector<Partition>& expired, bool is_dropped) {
   table.empty = "Nothing is too old.";
   report.Add(std::move(table));
   if (!is_dropped && !expired.empty()) report.Add(Note("Nothing was dropped; --yes drops these."));
+  return report;
+}
+
+Report TablesReport(const InitReport& init, const Server& server) {
+  Report report("heaprec.fleet.init/1");
+  const bool is_new = init.version_before < kSchemaVersion;
+  report.Add(Sentence(is_new ? "{}: database {} now has the tables of version {} (ClickHouse {})"
+                             : "{}: database {} has the tables of version {} (ClickHouse {})",
+                      {{"server", server.name()},
+                       {"database", server.database()},
+                       {"version", kSchemaVersion, Unit::kInteger},
+                       {"clickhouse", init.server_version}}));
+  report.Add(Hidden({{"created", init.version_before == 0},
+                     {"upgraded", is_new && init.version_before > 0},
+                     {"has_retention", init.has_retention},
+                     {"replicated", init.is_replicated}}));
+  if (init.is_replicated) report.Add(Note("Each replica of this shard keeps all of the shard's rows."));
+  if (!init.has_retention) {
+    report.Add(Note("This server keeps all rows; 'heaprec fleet prune' drops the old ones."));
+  }
+  return report;
+}
+
+Report ShipReport(const ShipRun& run, const Server* server, bool dry_run) {
+  const ShipTotals& totals = run.totals();
+  Report report("heaprec.ship/1");
+  report.Add(Sentence(dry_run ? "would ship {} slices of {} recordings: {} rows, {} samples"
+                              : "shipped {} slices of {} recordings: {} rows, {} samples",
+                      {{"slices", totals.slices, Unit::kInteger},
+                       {"recordings", run.recordings(), Unit::kInteger},
+                       {"rows", totals.rows, Unit::kInteger},
+                       {"samples", totals.samples, Unit::kInteger}}));
+  if (totals.slices > 0) {
+    report.Add(Fact("disk", "about {} a day on the server for a recording like these",
+                    {{"bytes_a_day", BytesADay(totals, run.slice_seconds()), Unit::kBytes}}));
+  }
+  struct Count {
+    uint64_t number;
+    const char *heading, *text, *name;
+  };
+  for (const Count& one :
+       {Count{totals.slices_there, "there", "{} slices were already on the server", "slices_there"},
+        Count{totals.too_old, "older", "{} slices before --since were not sent", "slices_too_old"},
+        Count{run.unfinished(), "running", "{} recordings may still grow; --follow waits for them", "running"},
+        Count{totals.differing, "differing",
+              "{} batches on the server have a different number of rows than their recording", "differing"},
+        Count{run.failed(), "unreadable", "{} files", "unreadable"}}) {
+    if (one.number > 0) report.Add(Fact(one.heading, one.text, {{one.name, one.number, Unit::kInteger}}));
+  }
+  if (server != nullptr) report.Add(Hidden({{"bytes_sent", server->bytes_sent(), Unit::kBytes}}));
   return report;
 }
 

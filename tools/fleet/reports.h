@@ -7,6 +7,9 @@
 
 #include "tools/fleet/answers.h"
 #include "tools/fleet/prune.h"
+#include "tools/fleet/schema.h"
+#include "tools/fleet/server.h"
+#include "tools/fleet/ship_run.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools::fleet {
@@ -21,6 +24,9 @@ render::Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>&
                               size_t limit);
 render::Report ShowReport(const Scope& scope, const ShowAnswer& answer, size_t limit);
 
+render::Report TablesReport(const InitReport& init, const Server& server);
+// `server`: nullptr: nothing was sent.
+render::Report ShipReport(const ShipRun& run, const Server* server, bool dry_run);
 render::Report PruneReport(const std::vector<Partition>& expired, bool is_dropped);
 
 }  // namespace heaprec::tools::fleet

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/analysis/imported.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -58,7 +60,8 @@ BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*bud
   }
 }
 
-void BudgetVisitor::Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) {
+void BudgetVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
+  is_imported_ |= header.source == kImported;
   chunk_ = format::kNone;
   for (GroupTable& table : tables_) table.Start(matched_by);
 }

@@ -23,6 +23,8 @@ class BudgetVisitor final : public ScanVisitor {
 
   const GroupEstimates& Of(size_t budget) const { return tables_[budget].Of(0); }
   double seconds() const { return seconds_; }
+  // A recording is of another recorder, whose weights are biased.
+  bool is_imported() const { return is_imported_; }
 
  private:
   // Of a chunk's entries that were asked already.
@@ -38,6 +40,7 @@ class BudgetVisitor final : public ScanVisitor {
   uint32_t chunk_ = format::kNone;
   size_t stacks_ = 0;
   double seconds_ = 0;
+  bool is_imported_ = false;
 };
 
 }  // namespace heaprec::tools

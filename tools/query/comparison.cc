@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -103,6 +104,24 @@ RunsOfRow RunsOf(const std::vector<TableOfRun>& before, const std::vector<TableO
   for (const TableOfRun& run : after) runs.after.push_back(run.scale.Of((run.*table)->Of(key)));
   return runs;
 }
+
+// Two that visit the same.
+class VisitorPair final : public ScanVisitor {
+ public:
+  VisitorPair(ScanVisitor* first, ScanVisitor* second) : both_{first, second} {}
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override {
+    for (ScanVisitor* one : both_) one->Begin(header, matched_by);
+  }
+  void Visit(const MatchedBlock& matched_block) override {
+    for (ScanVisitor* one : both_) one->Visit(matched_block);
+  }
+  void End(const Estimator& estimator, double seconds) override {
+    for (ScanVisitor* one : both_) one->End(estimator, seconds);
+  }
+
+ private:
+  const std::array<ScanVisitor*, 2> both_;
+};
 
 bool Differs(const ComparedRow& row) { return row.difference.verdict != Verdict::kSame; }
 
@@ -212,10 +231,11 @@ ComparedRuns::ComparedRuns(const ScanOptions& side, const std::vector<Grouping>&
   }
 }
 
-ExitCode ComparedRuns::Read(CallTree* tree) {
+ExitCode ComparedRuns::Read(CallTree* tree, const std::vector<ScanVisitor*>& beside) {
   ExitCode code = ExitCode::kOk;
   for (size_t run = 0; run < size(); ++run) {
-    const ExitCode one = surveys_[run].Run(tree, &tables_[run]);
+    VisitorPair pair(&tables_[run], beside.empty() ? nullptr : beside[run]);
+    const ExitCode one = surveys_[run].Run(tree, beside.empty() ? &tables_[run] : static_cast<ScanVisitor*>(&pair));
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
@@ -262,7 +282,9 @@ std::vector<Estimate> ComparedRuns::Totals(const Scale& scale) const {
 Work ComparedRuns::WorkOf(Scale scale) const {
   scale.per = Per::kTotal;
   Work work{Totals(scale), {}};
-  for (const ComparisonSide& run : tables_) work.tables.push_back(&run.table(0));
+  for (const ComparisonSide& run : tables_) {
+    if (run.has_tables()) work.tables.push_back(&run.table(0));
+  }
   return work;
 }
 

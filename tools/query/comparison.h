@@ -58,6 +58,7 @@ class ComparisonSide final : public ScanVisitor {
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
+  bool has_tables() const { return !groups_.empty(); }
   const GroupTable& table(size_t i) const;
   // Where rows of the table share samples, rows that do not; else null.
   const GroupTable* parts(size_t i) const;
@@ -84,7 +85,8 @@ class ComparedRuns {
   // `own_frames`: as Groups.
   ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by, bool own_frames);
 
-  ExitCode Read(CallTree* tree);
+  // `beside`: none, or for each run who else visits what it holds.
+  ExitCode Read(CallTree* tree, const std::vector<ScanVisitor*>& beside = {});
 
   size_t size() const { return surveys_.size(); }
   const RecordingScan& scan(size_t run) const { return surveys_[run]; }

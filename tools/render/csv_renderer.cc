@@ -99,7 +99,7 @@ class CsvForm {
       heading += name + (has_ends ? "," + name + "_low," + name + "_high," : ",");
     }
     if (!heading.empty()) heading.back() = '\n';
-    AddHeading(heading);
+    if (!table.is_continued) AddHeading(heading);
     AddRows(table, table.rows, 0);
   }
 

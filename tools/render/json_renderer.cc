@@ -33,13 +33,16 @@ Json JsonOf(const Value& value) {
   return nullptr;
 }
 
-// Puts a value at a path: "a.b" in an object in an object, "a[]" at the end of an array.
+// Puts a value at a path: "a.b" in an object in an object, "a[]" at the end of an array. An array continues one that is
+// there.
 void Put(Json* into, std::string_view path, Json value) {
   const size_t dot = path.find('.');
   if (dot != std::string_view::npos)
     return Put(&(*into)[std::string(path.substr(0, dot))], path.substr(dot + 1), value);
   if (!path.ends_with("[]")) {
-    (*into)[std::string(path)] = std::move(value);
+    Json& there = (*into)[std::string(path)];
+    if (there.is_array() && value.is_array()) return (void)there.insert(there.end(), value.begin(), value.end());
+    there = std::move(value);
     return;
   }
   Json& array = (*into)[std::string(path.substr(0, path.size() - 2))];

@@ -21,7 +21,7 @@ std::string Html(const std::string& text) {
 std::string Markdown(const std::string& text) {
   std::string markdown;
   for (const char c : text) {
-    if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '<' || c == '[') markdown += '\\';
+    if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '<' || c == '[' || c == '#') markdown += '\\';
     markdown += c == '\n' ? ' ' : c;
   }
   return markdown;
@@ -49,8 +49,7 @@ void MarkdownRows(const Table& table, const std::vector<Row>& rows, bool wide, c
     for (size_t i = 0; i < table.columns.size(); ++i) {
       const ColumnInfo& column = table.columns[i];
       if (!IsShown(column, wide)) continue;
-      const std::string cell =
-          Markdown(FormatInline(row.cells[i], column.unit == Unit::kByRow ? row.unit : column.unit, true));
+      const std::string cell = Markdown(FormatInline(FormatCell(row, i, column.unit, true)));
       *into += fmt::format(" {}{} |", IsNumeric(column.unit) ? "" : indent, cell);
     }
     *into += "\n";
@@ -174,7 +173,7 @@ std::string HtmlCell(const Row& row, size_t index, const ColumnInfo& column, siz
   const Value& value = row.cells[index];
   if (column.unit == Unit::kCurve) return "<td>" + Curve(value, longest).Svg(1) + "</td>";
   if (column.unit == Unit::kSparkline) return "<td>" + Curve(value, longest).Svg(0) + "</td>";
-  const CellText cell = FormatCell(value, column.unit == Unit::kByRow ? row.unit : column.unit, true);
+  const CellText cell = FormatCell(row, index, column.unit, true);
   if (!IsNumeric(column.unit)) return fmt::format("<td>{}<bdi>{}</bdi></td>", indent, Html(cell.value));
   const auto number = value.Number();
   const std::string exact = number && std::isfinite(*number) ? fmt::format(" data-value=\"{}\"", *number) : "";

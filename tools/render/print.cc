@@ -7,10 +7,12 @@
 
 namespace heaprec::tools::render {
 
-void OutputOptions::AddTo(Command& command) {
-  command.AddOption("--format", format, "Output format: text (default), json, markdown, csv or html")
-      .Value("FORMAT")
-      .OneOf({"text", "json", "markdown", "csv", "html"});
+void OutputOptions::AddTo(Command& command, const std::vector<std::string>& others) {
+  std::vector<std::string> words{"text", "json", "markdown", "csv", "html"};
+  words.insert(words.end(), others.begin(), others.end());
+  std::string help = "Output format: text (default)";
+  for (size_t i = 1; i < words.size(); ++i) help += (i + 1 == words.size() ? " or " : ", ") + words[i];
+  command.AddOption("--format", format, help).Value("FORMAT").OneOf(words);
   command.AddFlag("--json", json, "Short for --format json");
   command.AddFlag("--wide", wide, "Show all columns and intervals, however wide the terminal is");
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/options/command.h"
 #include "tools/render/renderers.h"
@@ -16,8 +17,8 @@ struct OutputOptions {
   std::string format = "text";
   bool json = false, wide = false;
 
-  // --format, --json and --wide.
-  void AddTo(Command& command);
+  // --format, --json and --wide. `others`: formats that the command writes itself.
+  void AddTo(Command& command, const std::vector<std::string>& others = {});
   Form form() const;
   // Whether rows are limited unless told otherwise: people read the first ones, programs take all.
   bool is_for_people() const { return form() != Form::kJson && form() != Form::kCsv; }

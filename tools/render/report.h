@@ -29,6 +29,7 @@ namespace heaprec::tools::render {
 // What a number counts, and so how people read it.
 enum class Unit : uint8_t {
   kText,            // as it is; of a number the shortest digits
+  kDigits,          // a number likewise
   kProse,           // sentences: wrapped, never shortened
   kCount,           // "421 k"
   kInteger,         // "1,234,567": all digits
@@ -50,7 +51,8 @@ enum class Unit : uint8_t {
   kSparkline,       // of a list, 0 to its peak: one character per number
   kCurve,           // of a list of objects {x, share}: a line with its band
   kAlert,           // a text that is red on a terminal
-  kByRow,           // Row::unit
+  kRatio,           // 1.065: "+6.5 %"; of infinity "new"
+  kByRow,           // Row::unit and Row::suffix
 };
 
 // Where a column or a line is shown.
@@ -102,6 +104,7 @@ struct ColumnInfo {
   Unit unit = Unit::kText;
   Detail detail = Detail::kAlways;
   Detail interval = Detail::kWide;
+  size_t min_width = 0;  // in text
 };
 
 template <typename T>
@@ -120,11 +123,13 @@ struct Row {
   std::vector<Row> children;       // of a tree
   uint64_t left_out = 0;           // children that are not shown
   Unit unit = Unit::kNumber;       // of cells of Unit::kByRow
+  std::string suffix = {};         // of their values: "/op"
   size_t height = 1;               // lines of a sparkline in the last column
 };
 
 struct Table {
-  std::string name;           // of the array of rows; "tables[]": of an object {fields, "count", "rows"}
+  std::string
+      name;  // of the array of rows, which tables of one name share; "tables[]": of an object {fields, "count", "rows"}
   std::vector<Field> fields;  // of that object, and the first columns of CSV
   std::vector<ColumnInfo> columns;
   std::vector<Row> rows;
@@ -132,7 +137,8 @@ struct Table {
   std::string empty;                         // instead of a table without rows
   std::string more = "--limit 0 shows all";  // after "... 12 more; "
   Detail detail = Detail::kAlways;
-  bool is_tree = false;  // rows have "children" and "left_out"
+  bool is_tree = false;       // rows have "children" and "left_out"
+  bool is_continued = false;  // text and CSV: the headings stand above rows that were shown before
 };
 
 template <typename T>
@@ -148,7 +154,8 @@ template <typename T>
 Table MakeTable(std::string name, const std::vector<Column<T>>& columns, const std::vector<T>& rows,
                 uint64_t count = 0) {
   Table table{.name = std::move(name), .fields = {}, .columns = {}, .rows = {}, .count = count, .empty = {}};
-  for (const Column<T>& of : columns) table.columns.push_back({of.name, of.heading, of.unit, of.detail, of.interval});
+  for (const Column<T>& of : columns)
+    table.columns.push_back({of.name, of.heading, of.unit, of.detail, of.interval, 0});
   for (const T& row : rows) table.rows.push_back(MakeRow(columns, row));
   if (table.count < rows.size()) table.count = rows.size();
   return table;

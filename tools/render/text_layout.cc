@@ -41,7 +41,7 @@ class Layout {
   }
 
   std::string Text() const {
-    std::string text = Headings();
+    std::string text = table_.is_continued ? "" : Headings();
     for (size_t i = 0; i < rows_.size(); ++i) text += LineOf(i);
     return text;
   }
@@ -95,7 +95,7 @@ class Layout {
   }
 
   size_t WidthOfStrip(const Strip& strip) const {
-    size_t width = WidthOf(strip.heading);
+    size_t width = std::max(WidthOf(strip.heading), strip.is_interval ? 0 : table_.columns[strip.column].min_width);
     for (size_t i = 0; i < rows_.size(); ++i) {
       const size_t name = strip.is_name ? WidthOf(rows_[i].lead) + WidthOf(NameOf(strip, i)) : WidthOf(strip.cells[i]);
       width = std::max(width, name);

@@ -140,6 +140,9 @@ CellText NumberCell(const Interval& of, Unit unit) {
       return ShareCell(of, false, " %");
     case Unit::kChange:
       return ShareCell(of, true, " %");
+    case Unit::kRatio:
+      if (std::isinf(of.value)) return {"new", ""};
+      return ShareCell({of.value - 1, of.low - 1, of.high - 1}, true, " %");
     case Unit::kPoints:
       return ShareCell(of, true, " points");
     case Unit::kInteger: {
@@ -154,6 +157,7 @@ CellText NumberCell(const Interval& of, Unit unit) {
     case Unit::kEpochNs:
       return {LocalTime(of.value), ""};
     case Unit::kText:
+    case Unit::kDigits:
       return {fmt::format("{}", of.value), ""};
     default:
       return Scaled(of, ScaleOf(unit));
@@ -193,9 +197,9 @@ CellText FormatCell(const Value& value, Unit unit, bool unicode) {
     return {unit == Unit::kSparkline ? FormatChart(value, 1, 1, unicode).front() : Joined(*list, unit, unicode), ""};
   }
   if (const auto* interval = value.As<Interval>()) return NumberCell(*interval, unit);
-  if (unit == Unit::kInteger || unit == Unit::kText) {  // digits that a double does not have
+  if (unit == Unit::kInteger || unit == Unit::kText || unit == Unit::kDigits) {  // digits that a double does not have
     const auto text = [unit](auto number) {
-      return unit == Unit::kText ? fmt::to_string(number) : WholeNumber(static_cast<double>(number));
+      return unit != Unit::kInteger ? fmt::to_string(number) : WholeNumber(static_cast<double>(number));
     };
     if (const auto* number = value.As<uint64_t>()) {
       return {unit == Unit::kInteger ? Grouped(*number) : fmt::to_string(*number), ""};
@@ -209,7 +213,10 @@ CellText FormatCell(const Value& value, Unit unit, bool unicode) {
 }
 
 CellText FormatCell(const Row& row, size_t column, Unit unit, bool unicode) {
-  return FormatCell(row.cells[column], unit == Unit::kByRow ? row.unit : unit, unicode);
+  if (unit != Unit::kByRow) return FormatCell(row.cells[column], unit, unicode);
+  CellText cell = FormatCell(row.cells[column], row.unit, unicode);
+  if (!row.cells[column].is_unknown()) cell.value += row.suffix;
+  return cell;
 }
 
 std::vector<std::string> FormatChart(const Value& list, size_t height, size_t repeat, bool unicode) {
@@ -226,7 +233,10 @@ std::vector<std::string> FormatChart(const Value& list, size_t height, size_t re
 }
 
 std::string FormatInline(const Value& value, Unit unit, bool unicode) {
-  const CellText cell = FormatCell(value, unit, unicode);
+  return FormatInline(FormatCell(value, unit, unicode));
+}
+
+std::string FormatInline(const CellText& cell) {
   return cell.interval.empty() ? cell.value : fmt::format("{} ({})", cell.value, cell.interval);
 }
 

@@ -19,9 +19,10 @@ struct CellText {
 };
 
 CellText FormatCell(const Value& value, Unit unit, bool unicode);
-// Of a row.
+// Of a row: Unit::kByRow is the row's.
 CellText FormatCell(const Row& row, size_t column, Unit unit, bool unicode);
 // "9.65 MiB (8.12-11.5)"
+std::string FormatInline(const CellText& cell);
 std::string FormatInline(const Value& value, Unit unit, bool unicode);
 // The text of a line with its fields in place.
 std::string FormatLine(const Line& line, bool unicode);

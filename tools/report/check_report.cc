@@ -1,283 +1,132 @@
 #include "tools/report/check_report.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <string_view>
 
-#include "tools/report/estimate_format.h"
-#include "tools/text/markup.h"
-#include "tools/text/percent.h"
-#include "tools/text/text.h"
+#include "tools/export/check_formats.h"
 
 namespace heaprec::tools {
+
+using namespace render;
+
 namespace {
 
-std::string_view Word(CheckOutcome outcome) {
-  static constexpr std::array<std::string_view, 4> kWords{"within", "EXCEEDED", "inconclusive", "unknown"};
-  return kWords[static_cast<size_t>(outcome)];
+Column<CheckResult> OutcomeInJson() {
+  static constexpr std::array<const char*, 4> kNames{"within", "exceeded", "inconclusive", "unknown"};
+  return {"outcome", "", Unit::kText, Detail::kJsonOnly,
+          [](const CheckResult& check) { return kNames[static_cast<size_t>(check.outcome)]; }};
 }
 
-constexpr std::string_view kUntrustworthy = "the recording is untrustworthy";
-constexpr std::string_view kUntrustworthyBaseline = "the baseline is untrustworthy";
-constexpr std::string_view kAccept = "--accept-untrustworthy judges it anyway";
-constexpr std::string_view kAcceptImport =
-    "an import from another recorder always is, because its weights are biased: record with heaprec, or let "
-    "--accept-untrustworthy judge the weights as they are";
-
-std::string Markup(std::string_view text) {
-  Text escaped;
-  AppendMarkup(escaped, text);
-  return fmt::to_string(escaped);
+Column<CheckResult> Outcome() {
+  static constexpr std::array<const char*, 4> kWords{"within", "EXCEEDED", "inconclusive", "unknown"};
+  return {"", "outcome", Unit::kText, Detail::kAlways,
+          [](const CheckResult& check) { return kWords[static_cast<size_t>(check.outcome)]; }};
 }
 
-std::string Printable(std::string_view text) {
-  Text escaped;
-  AppendPrintable(escaped, text);
-  return fmt::to_string(escaped);
+// `amount`: the unit of the value and its limit.
+std::vector<Column<CheckResult>> Columns(const std::string& value, Unit amount) {
+  return {OutcomeInJson(),
+          Outcome(),
+          {"value", value, amount, Detail::kAlways, &CheckResult::value, Detail::kAlways},
+          {"limit", "allowed", amount, Detail::kAlways, &CheckResult::limit},
+          {"measured", "", Unit::kText, Detail::kJsonOnly, MeasuredText},
+          {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText}};
 }
 
-// Within a cell of a table, as code: no pipe ends it, no backtick either.
-std::string Code(std::string_view text) {
-  std::string code = "<code>";
-  for (const char c : Printable(text)) {
-    switch (c) {
-      case '|':
-        code += "&#124;";
-        break;
-      case '`':
-        code += "&#96;";
-        break;
-      case '*':
-        code += "&#42;";
-        break;
-      case '_':
-        code += "&#95;";
-        break;
-      case '[':
-        code += "&#91;";
-        break;
-      default:
-        code += Markup(std::string_view(&c, 1));
-    }
+// Of one kind: budgets, or comparisons with a baseline. They are one array in JSON.
+Table TableOf(const std::vector<Column<CheckResult>>& columns, const std::vector<CheckResult>& checks) {
+  Table table = MakeTable("checks", columns, checks);
+  for (size_t i = 0; i < checks.size(); ++i) {
+    table.rows[i].unit = checks[i].unit, table.rows[i].suffix = checks[i].suffix;
   }
-  return code + "</code>";
+  return table;
 }
 
-std::string Sentence(const CheckResult& check) {
-  if (check.outcome == CheckOutcome::kUnknown) {
-    return fmt::format("unknown (not in the recording), {} allowed", check.allowed);
+Table BudgetTable(const std::vector<CheckResult>& checks) {
+  std::vector<Column<CheckResult>> columns = Columns("measured", Unit::kByRow);
+  columns.push_back({"name", "budget", Unit::kText, Detail::kAlways, &CheckResult::name});
+  return TableOf(columns, checks);
+}
+
+Table BaselineTable(const std::vector<CheckResult>& checks) {
+  std::vector<Column<CheckResult>> columns = Columns("change", Unit::kRatio);
+  columns.push_back({"before", "before", Unit::kByRow, Detail::kAlways,
+                     [](const CheckResult& check) -> Value { return check.difference->before; }});
+  columns.push_back({"after", "after", Unit::kByRow, Detail::kAlways,
+                     [](const CheckResult& check) -> Value { return check.difference->after; }});
+  columns.push_back({"name", "compared", Unit::kText, Detail::kAlways, &CheckResult::name});
+  return TableOf(columns, checks);
+}
+
+Line HeadlineOf(const CheckAnswer& answer) {
+  if (answer.IsWithheld()) {
+    const char* const import =
+        "an import from another recorder always is, because its weights are biased: record with heaprec, or let "
+        "--accept-untrustworthy judge the weights as they are";
+    return Sentence("{}: {}; {}", {{"recording", answer.recording},
+                                   {"", WithheldText(answer)},
+                                   {"", answer.is_imported ? import : "--accept-untrustworthy judges it anyway"}});
   }
-  return fmt::format("{} measured, {} allowed", check.measured, check.allowed);
+  Line line = Sentence("{}: {} of {} budgets exceeded, {} inconclusive",
+                       {{"recording", answer.recording},
+                        {"", answer.Count(CheckOutcome::kExceeded), Unit::kInteger},
+                        {"", answer.checks.size(), Unit::kInteger},
+                        {"", answer.Count(CheckOutcome::kInconclusive), Unit::kInteger}});
+  if (const size_t unknown = answer.Count(CheckOutcome::kUnknown)) {
+    line.text += ", {} unknown";
+    line.fields.push_back({"", unknown, Unit::kInteger});
+  }
+  return line;
 }
 
-// "inconclusive: the recording is untrustworthy"
-std::string Inconclusive(const CheckReport& report) {
-  return fmt::format("inconclusive: {}", report.doubt.empty() ? kUntrustworthyBaseline : kUntrustworthy);
-}
-
-std::string Summary(const CheckReport& report) {
-  if (report.IsWithheld())
-    return fmt::format("{}; {}", Inconclusive(report), report.is_imported ? kAcceptImport : kAccept);
-  std::string text = fmt::format("{} of {} budgets exceeded, {} inconclusive", report.Count(CheckOutcome::kExceeded),
-                                 report.checks.size(), report.Count(CheckOutcome::kInconclusive));
-  if (const size_t unknown = report.Count(CheckOutcome::kUnknown)) text += fmt::format(", {} unknown", unknown);
-  return text;
-}
-
-// "by site: 2 of 412 exceeded against the baseline (false discovery rate 5 %)"
-std::string Summary(const CheckedRows& rows) {
-  std::string text = fmt::format("by {}: {} of {} exceeded against the baseline (false discovery rate {:.3g} %)",
-                                 rows.by, rows.broken.size(), Grouped(rows.count), 100 * rows.fdr);
+// "by site: 2 of 412 exceeded against the baseline (false discovery rate 5.0 %)"
+Line RowsLine(const CheckedRows& rows) {
+  Line line = Sentence("by {}: {} of {} exceeded against the baseline (false discovery rate {})",
+                       {{"rows.by", rows.by},
+                        {"rows.exceeded", rows.exceeded.size(), Unit::kInteger},
+                        {"rows.count", rows.count, Unit::kInteger},
+                        {"rows.fdr", rows.fdr, Unit::kShare}});
   if (std::isfinite(rows.detectable)) {
-    text += fmt::format("; detects a change of {} in a {} with 5 % of all", ShortPercent(rows.detectable), rows.by);
+    line.text += "; detects a change of {} in a " + rows.by + " with 5 % of all";
   }
-  return text;
+  line.fields.push_back({"rows.detectable_at_5_percent", rows.detectable, Unit::kShare});
+  return line;
 }
 
-// "3 runs against 3 runs of the baseline"; of one each what that means.
-std::string RunsText(const CheckReport& report) {
-  if (report.runs_of_baseline == 0) return "";
-  if (report.runs_now + report.runs_of_baseline == 2) {
-    return "one run of each side: intervals show sampling error only, not variation between runs\n";
-  }
-  return fmt::format("{} runs against {} of the baseline\n", report.runs_now, report.runs_of_baseline);
-}
-
-// Of the recording, and of the baseline: "trustworthy: no, because ...".
-std::vector<std::string> TrustReasonsOf(const CheckReport& report) {
-  std::vector<std::string> trust_reasons;
-  if (!report.doubt.empty()) trust_reasons.push_back("trustworthy: " + report.doubt);
-  if (!report.doubt_of_baseline.empty()) trust_reasons.push_back("baseline trustworthy: " + report.doubt_of_baseline);
-  return trust_reasons;
-}
-
-std::vector<CheckResult> AllOf(const CheckReport& report) {
-  std::vector<CheckResult> all = report.checks;
-  if (report.rows) all.insert(all.end(), report.rows->broken.begin(), report.rows->broken.end());
-  return all;
-}
-
-void AppendTestCase(const CheckResult& check, std::string* xml) {
-  *xml += fmt::format("    <testcase classname=\"heaprec.check\" name=\"{}\" time=\"0\">", Markup(check.name));
-  const std::string sentence = Markup(Sentence(check));
-  if (check.outcome == CheckOutcome::kExceeded) {
-    *xml += fmt::format("\n      <failure type=\"budget\" message=\"{0}\">{0}</failure>\n    ", sentence);
-  } else if (check.outcome == CheckOutcome::kUnknown) {
-    *xml += fmt::format("\n      <error type=\"unknown\" message=\"{0}\">{0}</error>\n    ", sentence);
-  } else if (check.outcome == CheckOutcome::kInconclusive) {
-    *xml += fmt::format("\n      <skipped message=\"inconclusive: {}\"/>\n    ", sentence);
-  } else {
-    *xml += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
-  }
-  *xml += "</testcase>\n";
-}
-
-// An error, not a failure: no budget is known to be broken.
-void AppendInconclusive(const CheckReport& report, std::string* xml) {
-  *xml += fmt::format(
-      "    <testcase classname=\"heaprec.check\" name=\"the recording is trustworthy\" time=\"0\">\n"
-      "      <error type=\"untrustworthy\" message=\"{}\">{}</error>\n    </testcase>\n",
-      Inconclusive(report), Markup(Printable(fmt::format("{}", fmt::join(TrustReasonsOf(report), "; ")))));
-}
-
-// That all were compared is a test that was passed.
-void AppendRowsKept(const CheckedRows& rows, std::string* xml) {
-  *xml += fmt::format(
-      "    <testcase classname=\"heaprec.check\" name=\"every {} against the baseline\" time=\"0\">\n"
-      "      <system-out>{}</system-out>\n    </testcase>\n",
-      Markup(rows.by), Markup(Summary(rows)));
+// Of one run a side what that means.
+Line RunsLine(const CheckAnswer& answer) {
+  const std::vector<Field> runs{{"runs", answer.runs, Unit::kInteger},
+                                {"runs_of_baseline", answer.runs_of_baseline, Unit::kInteger}};
+  if (answer.runs_of_baseline == 0) return Hidden(runs);
+  if (answer.runs + answer.runs_of_baseline > 2) return Sentence("{} run(s) against {} of the baseline", runs);
+  Line line = Hidden(runs);
+  line.text = "one run of each side: intervals show sampling error only, not variation between runs";
+  line.detail = Detail::kAlways;
+  return line;
 }
 
 }  // namespace
 
-size_t CheckReport::Count(CheckOutcome outcome) const {
-  return static_cast<size_t>(std::count_if(checks.begin(), checks.end(),
-                                           [outcome](const CheckResult& one) { return one.outcome == outcome; }));
-}
-
-CheckOutcome CheckOutcomeOf(const Estimate& value, double limit) {
-  if (IsUnknown(value)) return CheckOutcome::kUnknown;
-  if (value.low > limit) return CheckOutcome::kExceeded;
-  return value.high <= limit ? CheckOutcome::kWithin : CheckOutcome::kInconclusive;
-}
-
-std::string AsText(const CheckReport& report) {
-  std::string text = Printable(report.recording) + ": " + Summary(report) + "\n";
-  if (report.rows) text += Printable(Summary(*report.rows)) + "\n";
-  text += RunsText(report);
-  for (const CheckResult& check : AllOf(report)) {
-    text += fmt::format("{:<12} {}: {}\n", Word(check.outcome), Printable(check.name), Printable(Sentence(check)));
-  }
-  for (const std::string& doubt : TrustReasonsOf(report)) text += "# " + Printable(doubt) + "\n";
-  return text;
-}
-
-std::string AsMarkdown(const CheckReport& report) {
-  std::string text = fmt::format("### Allocation budgets: {}\n\n{}\n\n", Code(report.recording), Summary(report));
-  if (report.rows) text += fmt::format("{}\n\n", Markup(Summary(*report.rows)));
-  if (const std::string runs = RunsText(report); !runs.empty()) text += runs + "\n";
-  text += "| | budget | measured (95 % interval) | allowed |\n|---|---|---|---|\n";
-  static constexpr std::array<std::string_view, 4> kSigns{"✅ within", "❌ **exceeded**", "❔ inconclusive", "⚠ unknown"};
-  for (const CheckResult& check : AllOf(report)) {
-    text += fmt::format("| {} | {} | {} | {} |\n", kSigns[static_cast<size_t>(check.outcome)], Code(check.name),
-                        check.measured, check.allowed);
-  }
-  text += report.IsWithheld() ? "\nInconclusive: the numbers are not trustworthy, so no budget was judged.\n"
-                              : "\nExceeded: the whole 95 % interval is above the limit. Inconclusive: the limit is "
-                                "inside it; record more samples.\n";
-  if (report.Count(CheckOutcome::kUnknown) > 0) text += "\nUnknown: the recording does not have this quantity.\n";
-  for (const std::string& doubt : TrustReasonsOf(report)) text += fmt::format("\n⚠ {}\n", Markup(Printable(doubt)));
-  return text;
-}
-
-std::string AsJunit(const CheckReport& report) {
-  const std::vector<CheckResult> all = AllOf(report);
-  const bool is_withheld = report.IsWithheld();
-  const bool rows_kept = report.rows && report.rows->broken.empty() && !is_withheld;
-  const std::string counts =
-      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"",
-                  all.size() + rows_kept + is_withheld, report.Count(CheckOutcome::kExceeded) + report.BrokenRows(),
-                  report.Count(CheckOutcome::kUnknown) + (is_withheld ? 1 : 0),
-                  report.Count(CheckOutcome::kInconclusive), report.seconds);
-  std::string xml = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"heaprec check\" {0}>\n"
-      "  <testsuite name=\"{1}\" {0}>\n",
-      counts, Markup(report.recording));
-  for (const CheckResult& check : all) AppendTestCase(check, &xml);
-  if (rows_kept) AppendRowsKept(*report.rows, &xml);
-  if (is_withheld) AppendInconclusive(report, &xml);
-  if (const auto trust_reasons = TrustReasonsOf(report); !trust_reasons.empty()) {
-    xml += fmt::format("    <system-err>{}</system-err>\n",
-                       Markup(Printable(fmt::format("{}", fmt::join(trust_reasons, "; ")))));
-  }
-  return xml + "  </testsuite>\n</testsuites>\n";
-}
-
-nlohmann::json AsSarif(const CheckReport& report) {
-  static constexpr std::array<const char*, 4> kLevels{"none", "error", "warning", "warning"};
-  static constexpr std::array<const char*, 4> kKinds{"pass", "fail", "review", "open"};
-  nlohmann::json results = nlohmann::json::array();
-  for (const CheckResult& check : AllOf(report)) {
-    const auto outcome = static_cast<size_t>(report.IsWithheld() ? CheckOutcome::kUnknown : check.outcome);
-    results.push_back({{"ruleId", "heaprec.budget"},
-                       {"level", kLevels[outcome]},
-                       {"kind", kKinds[outcome]},
-                       {"message", {{"text", fmt::format("{}: {}", check.name, Sentence(check))}}},
-                       {"locations", {{{"physicalLocation", {{"artifactLocation", {{"uri", report.recording}}}}}}}}});
-  }
-  for (const std::string& doubt : TrustReasonsOf(report)) {
-    results.push_back({{"ruleId", "heaprec.trustworthy"}, {"level", "warning"}, {"message", {{"text", doubt}}}});
-  }
-  const auto rule = [](const char* id, const char* text) {
-    return nlohmann::json{{"id", id}, {"shortDescription", {{"text", text}}}};
-  };
-  const nlohmann::json driver = {{"name", "heaprec"},
-                                 {"rules",
-                                  {rule("heaprec.budget", "An allocation budget"),
-                                   rule("heaprec.trustworthy", "Whether the numbers are trustworthy")}}};
-  const nlohmann::json run = {{"tool", {{"driver", driver}}}, {"results", results}};
-  return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-          {"version", "2.1.0"},
-          {"runs", nlohmann::json::array({run})}};
-}
-
-nlohmann::json AsJson(const CheckReport& report) {
-  static constexpr std::array<const char*, 4> kNames{"within", "exceeded", "inconclusive", "unknown"};
-  nlohmann::json checks = nlohmann::json::array();
-  for (const CheckResult& check : AllOf(report)) {
-    checks.push_back({{"name", check.name},
-                      {"outcome", kNames[static_cast<size_t>(check.outcome)]},
-                      {"value", AsJson(check.value)},
-                      {"limit", check.limit},
-                      {"measured", check.measured},
-                      {"allowed", check.allowed}});
-  }
-  nlohmann::json document = {{"schema", "heaprec.check/2"},
-                             {"recording", report.recording},
-                             {"seconds", report.seconds},
-                             {"exceeded", report.Count(CheckOutcome::kExceeded) + report.BrokenRows()},
-                             {"inconclusive", report.Count(CheckOutcome::kInconclusive)},
-                             {"unknown", report.Count(CheckOutcome::kUnknown)},
-                             {"withheld", report.IsWithheld()},
-                             {"runs", report.runs_now},
-                             {"runs_of_baseline", report.runs_of_baseline},
-                             {"trustworthy", TrustReasonsOf(report).empty()},
-                             {"reasons", TrustReasonsOf(report)},
-                             {"checks", checks}};
-  if (report.rows) {
-    document["rows"] = {
-        {"by", report.rows->by},
-        {"count", report.rows->count},
-        {"exceeded", report.BrokenRows()},
-        {"detectable_at_5_percent",
-         std::isfinite(report.rows->detectable) ? nlohmann::json(report.rows->detectable) : nlohmann::json(nullptr)},
-        {"fdr", report.rows->fdr}};
-  }
-  return document;
+Report CheckReport(const CheckAnswer& answer) {
+  Report report("heaprec.check/2");
+  report.Add(HeadlineOf(answer));
+  const std::vector<std::string> doubts = TrustTexts(answer);
+  report.Add(Hidden({{"seconds", answer.seconds, Unit::kSeconds},
+                     {"budgets", answer.checks.size(), Unit::kInteger},
+                     {"exceeded", answer.Exceeded(), Unit::kInteger},
+                     {"inconclusive", answer.Count(CheckOutcome::kInconclusive), Unit::kInteger},
+                     {"unknown", answer.Count(CheckOutcome::kUnknown), Unit::kInteger},
+                     {"withheld", answer.IsWithheld()},
+                     {"trustworthy", doubts.empty()},
+                     {"reasons", doubts}}));
+  if (answer.rows) report.Add(RowsLine(*answer.rows));
+  report.Add(RunsLine(answer));
+  std::vector<CheckResult> budgets, compared;
+  for (const CheckResult& check : answer.All()) (check.difference ? compared : budgets).push_back(check);
+  if (!budgets.empty()) report.Add(BudgetTable(budgets));
+  if (!compared.empty()) report.Add(BaselineTable(compared));
+  for (const std::string& doubt : doubts) report.Add(Sentence("# " + doubt));
+  return report;
 }
 
 }  // namespace heaprec::tools

@@ -29,6 +29,12 @@ Units UnitsOf(const Scale& scale, const RecordingScan& scan) {
   return {Unit::kBytes, Unit::kByteChange};
 }
 
+// "same" for what may be noise.
+const char* VerdictName(Verdict verdict) {
+  static constexpr std::array<const char*, 5> kNames{"same", "more", "less", "new", "gone"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
 struct DiffRow {
   Difference difference;
   std::string name;
@@ -60,25 +66,6 @@ std::vector<Field> TotalFields(const Difference& total) {
   std::vector<Column<DiffRow>> columns = DiffColumns({Unit::kNumber, Unit::kNumber}, "", "");
   columns.resize(columns.size() - 3);  // not the samples and the name
   return FieldsOf("total", columns, DiffRow{total, "", 0, 0});
-}
-
-// "+6.5 % (+3.1 % to +9.9 %): 68.0 MiB/s before, 72.4 MiB/s after"
-Line TotalLine(const DiffResult& result, const RecordingScan& scan, bool is_replicated) {
-  const Difference& total = result.total;
-  const Unit unit = UnitsOf(result.total_scale, scan).amount;
-  Line line = Fact("total", "", std::vector<Field>());
-  for (const auto& [of, when] : {std::pair{&total.before, " before, "}, {&total.after, " after"}}) {
-    line.text += (IsUnknown(*of) ? "unknown" : "{value}" + result.total_scale.Suffix()) + when;
-    if (!IsUnknown(*of)) line.fields.push_back({"", *of, unit});
-  }
-  if (std::isfinite(total.ratio.value)) {
-    const Estimate change{total.ratio.value - 1, total.ratio.low - 1, total.ratio.high - 1};
-    const bool is_counted = total.before.low == total.before.high && total.after.low == total.after.high;
-    line.text.insert(0, is_counted ? "{value}, counted: " : "{}: ");
-    line.fields.insert(line.fields.begin(), {"", change, Unit::kChange});
-  }
-  if (is_replicated && total.verdict == Verdict::kSame) line.text += ", not shown to differ";
-  return line;
 }
 
 std::vector<Line> SpeedLines(const MachineSpeed& speed) {
@@ -217,10 +204,20 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
 
 }  // namespace
 
-ValueStyle StyleOf(const Scale& scale, const RecordingScan& scan) {
-  using Style = ValueStyle::Unit;
-  const Style amount = scale.objects || scan.of_exceptions() ? Style::kCount : Style::kBytes;
-  return {scale.per == Per::kShare ? Style::kShare : amount, scale.Suffix()};
+Line TotalLine(const DiffResult& result, const RecordingScan& scan) {
+  const Difference& total = result.total;
+  const Unit unit = UnitsOf(result.total_scale, scan).amount;
+  Line line = Fact("total", "", std::vector<Field>());
+  for (const auto& [of, when] : {std::pair{&total.before, " before, "}, {&total.after, " after"}}) {
+    line.text += (IsUnknown(*of) ? "unknown" : "{value}" + result.total_scale.Suffix()) + when;
+    if (!IsUnknown(*of)) line.fields.push_back({"", *of, unit});
+  }
+  if (std::isfinite(total.ratio.value)) {
+    const bool is_counted = total.before.low == total.before.high && total.after.low == total.after.high;
+    line.text.insert(0, is_counted ? "{value}, counted: " : "{}: ");
+    line.fields.insert(line.fields.begin(), {"", total.ratio, Unit::kRatio});
+  }
+  return line;
 }
 
 Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
@@ -229,7 +226,10 @@ Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSi
   const bool is_replicated = before.runs.size() + after.runs.size() > 2;  // else one run does not tell
   const char* const amount = scan.of_exceptions() ? "events" : "bytes";
   Report report("heaprec.diff/2");
-  report.Add(TotalLine(result, scan, is_replicated));
+  report.Add(TotalLine(result, scan));
+  if (is_replicated && result.total.verdict == Verdict::kSame) {
+    std::get<Line>(report.sections.back()).text += ", not shown to differ";
+  }
   report.Add(Hidden({{"per", PerWords()[static_cast<size_t>(result.scale.per)]},
                      {"replicated", is_replicated},
                      {"unit", result.scale.objects ? "objects" : amount},

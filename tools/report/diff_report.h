@@ -2,36 +2,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "tools/query/comparison.h"
-#include "tools/query/scan.h"
+#include "tools/query/diff_query.h"
 #include "tools/render/report.h"
-#include "tools/report/difference_format.h"
 
 namespace heaprec::tools {
-
-// One grouping's rows.
-struct ComparedTable {
-  Grouping by;
-  std::vector<ComparedRow> rows;
-  size_t changed = 0;
-  RunComparison runs;  // without its rows
-};
-
-struct DiffResult {
-  Difference total;  // in bytes or objects; of shares as they are
-  Scale scale;
-  std::string unit_reason;  // why `scale` is in this unit
-  MachineSpeed speed;
-  Scale total_scale;  // of shares the total is the rate: per second
-  Question question;
-  bool reversed = false;
-  std::vector<ComparedTable> tables;
-};
-
-// How values in this unit are written.
-ValueStyle StyleOf(const Scale& scale, const RecordingScan& scan);
 
 struct DiffSide {
   const ComparedRuns& runs;
@@ -45,6 +20,8 @@ struct DiffRows {
   size_t limit = 0;    // 0: all
 };
 
+// "+6.5 % (+3.1..+9.9): 68.0 MiB/s before, 72.4 MiB/s after"
+render::Line TotalLine(const DiffResult& result, const RecordingScan& scan);
 render::Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
                           const CallTree& tree);
 

@@ -4,16 +4,19 @@
 // Failure:  none: what the recording does not hold is left out.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <vector>
 
 #include "tools/input/recording.h"
+#include "tools/query/headlines.h"
+#include "tools/render/value.h"
 
 namespace heaprec::tools {
 
-// Reads the recording again from its start. `use_census`: as for its samples.
+// Reads the recording again from its start. `use_census`: as for its samples. `headlines`: of a page that shows a part;
+// empty: those of `heaprec summary`, with the command to run next.
 //
-// {"jvm", "gc", ..., "start_epoch_ns", "headlines": [{"id", "mood", "text"}], "next": {"command", "reason"},
+// {"jvm", "gc", "start_epoch_ns", "trustworthy", "headlines": [{"id", "mood", "text"}], "next": {"command", "reason"},
 //  "facts": [[name, value]], "findings": [{"id", "level", "what", "means", "do"}]}
-nlohmann::json PageFacts(const Recording& recording, bool use_census);
+render::Object PageFacts(const Recording& recording, bool use_census, const std::vector<Headline>& headlines);
 
 }  // namespace heaprec::tools

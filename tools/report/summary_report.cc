@@ -9,7 +9,6 @@
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/report/group_columns.h"
-#include "tools/report/headline_inputs.h"
 #include "tools/report/stream_facts.h"
 #include "tools/text/utf8.h"
 
@@ -56,15 +55,6 @@ std::optional<HeadlineInputs::Top> TopOf(const ClassSiteTotals::Groups& groups, 
   return HeadlineInputs::Top{largest.front()->first, answer.estimator.Share(largest.front()->second)};
 }
 
-// Of the whole recording: none if only a part of it was added up, or it has no heap.
-Headlines HeadlinesOf(const SummaryAnswer& answer) {
-  if (answer.breakdown.matched() != nullptr || !HasHeap(answer.recording.header())) return {};
-  HeadlineInputs inputs = HeadlineInputsOf(answer.recording, answer.facts, answer.trust);
-  inputs.site = TopOf(answer.breakdown.sites(), answer);
-  inputs.klass = TopOf(answer.breakdown.classes(), answer);
-  return HeadlinesOf(inputs);
-}
-
 void AddHeadline(const SummaryAnswer& answer, Group* into) {
   const Facts& facts = answer.facts;
   const double seconds = static_cast<double>(facts.duration_ns) * 1e-9;
@@ -79,7 +69,7 @@ void AddHeadline(const SummaryAnswer& answer, Group* into) {
                         {"estimates.bytes_per_second", rate, Unit::kBytesPerSecond},
                         {"estimates.objects", facts.volume.objects, Unit::kCount}}));
   }
-  const Headlines headlines = HeadlinesOf(answer);
+  const Headlines headlines = HeadlinesOf(answer, answer.recording.source().name());
   for (const Headline& one : headlines.sentences) {
     if (one.id != "trust") into->Add(Sentence("{}", {{"headlines." + one.id, one.text}}));
   }
@@ -295,6 +285,25 @@ void AddMatched(const SummaryAnswer& answer, Group* into) {
 }
 
 }  // namespace
+
+Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
+  if (answer.breakdown.matched() != nullptr || !HasHeap(answer.recording.header())) return {};
+  const Facts& facts = answer.facts;
+  const format::StreamCounters& counters = answer.recording.counters();
+  HeadlineInputs inputs;
+  inputs.file = file;
+  inputs.site = TopOf(answer.breakdown.sites(), answer);
+  inputs.klass = TopOf(answer.breakdown.classes(), answer);
+  inputs.allocated_bytes = facts.volume.bytes.value;
+  inputs.estimated_bytes = facts.volume.calibrated ? facts.volume.raw_bytes.value : 0;
+  inputs.duration_ns = facts.duration_ns;
+  inputs.heap = &facts.heap;
+  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
+  inputs.trust_reasons = TextsOf(answer.trust.reasons);
+  inputs.lost_samples = counters.AllLost();
+  inputs.sample_points = counters.points;
+  return HeadlinesOf(inputs);
+}
 
 void SummaryTotal::Add(const Facts& facts, uint64_t counted_bytes) {
   ++recordings;

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/input/recording.h"
+#include "tools/query/headlines.h"
 #include "tools/query/summary_query.h"
 #include "tools/render/report.h"
 
@@ -30,6 +32,8 @@ struct SummaryTotal {
   void Add(const Facts& facts, uint64_t counted_bytes);
 };
 
+// Of the whole recording, which commands name as `file`: none if only a part of it was added up, or it has no heap.
+Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file);
 // `name`: empty, or "recordings[]" if there are several.
 render::Group SummaryReport(const SummaryAnswer& answer, const char* name);
 render::Group TotalReport(const SummaryTotal& total);

@@ -314,19 +314,19 @@ TEST_CASE("A budget of what the file does not say is inconclusive, and so is a c
   const Outcome text = Heaprec(check + out);
   CHECK(text.code == 1);
   CHECK(text.out.find(": 0 of 2 budgets exceeded, 0 inconclusive, 1 unknown\n") != std::string::npos);
-  CHECK(text.out.find("unknown      total<10objects: unknown (not in the recording), 10 objects allowed\n") !=
+  CHECK(text.out.find("\nunknown   unknown  10 objects  total<10objects\n") != std::string::npos);
+  CHECK(Heaprec(check + out + " --format markdown").out.find("| unknown | unknown | 10 objects |") !=
         std::string::npos);
-  CHECK(Heaprec(check + out + " --format markdown").out.find("| ⚠ unknown | ") != std::string::npos);
   const Outcome junit = Heaprec(check + out + " --format junit");
   CHECK(junit.out.find("tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"0\"") != std::string::npos);
-  CHECK(junit.out.find("<error type=\"unknown\" message=\"the recording does not say") != std::string::npos);
+  CHECK(junit.out.find("<error type=\"unknown\" message=\"unknown (not in the recording)") != std::string::npos);
   const json document = json::parse(Heaprec(check + out + " --format json").out);
   CHECK(document["unknown"] == 1);
   CHECK(document["checks"][0]["outcome"] == "within");
   const json& unknown = document["checks"][1];
   CHECK(unknown["outcome"] == "unknown");
   CHECK(unknown["measured"] == "unknown");
-  for (const char* end : {"value", "low", "high"}) CHECK(unknown["value"][end].is_null());
+  CHECK(unknown["value"].is_null());
   CHECK(Heaprec("check --accept-untrustworthy --budget 'total<1MiB' " + out).code == 0);
   // One sample is an object, however many there are.
   CHECK(Heaprec("check --accept-untrustworthy --budget 'total<0objects' " + out).out.find("EXCEEDED") !=
@@ -337,7 +337,7 @@ TEST_CASE("A budget of what the file does not say is inconclusive, and so is a c
   const json compared = json::parse(Heaprec(baseline).out)["checks"];
   CHECK(compared[1]["outcome"] == "inconclusive");  // of the total's bytes one sample tells little
   CHECK(compared[2]["outcome"] == "unknown");
-  CHECK(compared[2]["value"]["value"].is_null());
+  CHECK(compared[2]["value"].is_null());
 
   const std::string diff = "diff --objects --all --by class ";
   const Outcome objects = Heaprec(diff + out + " " + out);

@@ -36,11 +36,13 @@ TEST_CASE("sql answers with an aligned table, CSV or JSON") {
                             "group by 1 order by 2 desc, 1\"";
   CHECK(Heaprec("sql " + query).out ==
         "class                     bytes  n\n"
-        "byte[]                  3000000  \n"
-        "java.lang.String           2400  \n"
-        "java.util.HashMap$Node     2400  \n");
+        "byte[]                  3000000\n"
+        "java.lang.String           2400\n"
+        "java.util.HashMap$Node     2400\n");
   CHECK(Heaprec("sql --csv " + query).out ==
         "class,bytes,n\nbyte[],3000000,\njava.lang.String,2400,\njava.util.HashMap$Node,2400,\n");
+  CHECK(Heaprec("sql --format markdown " + query).out.find("| byte\\[] | 3000000 |  |") != std::string::npos);
+  CHECK(Heaprec("sql --format html " + query).out.find("data-value=\"2400\">2400") != std::string::npos);
   const json rows = json::parse(Heaprec("sql --json " + query).out);
   CHECK(rows[0] == json{{"class", "byte[]"}, {"bytes", 3e6}, {"n", nullptr}});
   CHECK(Ask(directory / "rec.bin", "select * from samples where 0") == json::array());

@@ -1,13 +1,37 @@
 #include "tools/export/flame/flame_builder.h"
 
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "tools/analysis/name_pool.h"
 #include "tools/export/flame/frame_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {
 
 constexpr uint32_t kAllName = 0, kFoldedName = 1;
 
-}  // namespace
+// The boxes of a graph in the order in which they are shown.
+class FlameAssembly {
+ public:
+  FlameAssembly(const NamePool* names, const LeafVisitor* leaves) : names_(*names), leaves_(*leaves) {}
+
+  // `order`: boxes in preorder.
+  std::vector<FlameBox> Boxes(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order);
+  std::vector<FlameName> TakeNames() { return std::move(flame_names_); }
+
+ private:
+  uint32_t NameOf(const FlameBoxTree& tree, FlameBoxTree::BoxId box);
+  FrameKind KindOf(NamePool::Id name) const;
+
+  const NamePool& names_;
+  const LeafVisitor& leaves_;
+  std::vector<FlameName> flame_names_{{"all", FrameKind::kAll}, {"", FrameKind::kFolded}};
+  std::unordered_map<NamePool::Id, uint32_t> indexes_;  // into flame_names_
+};
 
 std::vector<FlameBox> FlameAssembly::Boxes(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order) {
   std::vector<FlameBox> boxes;
@@ -34,6 +58,42 @@ FrameKind FlameAssembly::KindOf(NamePool::Id name) const {
   if (leaves_.IsClass(name)) return FrameKind::kClass;
   if (leaves_.IsNative(name)) return FrameKind::kNative;
   return KindOfFrame(names_.At(name));
+}
+
+std::vector<FlameFigure> FiguresOf(const RecordingScan& scan) {
+  using Unit = FlameFigure::Unit;
+  const FlameFigure share{"share", "share", Unit::kShare, true}, samples{"samples", "samples", Unit::kCount, false};
+  if (scan.of_exceptions()) return {{"bytes", "thrown", Unit::kCount, true}, share, samples};
+  return {{"bytes", "bytes", Unit::kBytes, true},
+          {"objects", TraitsOf(scan.stream()).lifecycle.things, Unit::kCount, true},
+          share,
+          samples};
+}
+
+Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
+  if (id == "bytes") return of.bytes;
+  if (id == "objects") return of.objects;
+  if (id == "share") return of.share;
+  const auto samples = static_cast<double>(of.samples);
+  return {samples, samples, samples};
+}
+
+}  // namespace
+
+FlameGraph MakeFlameGraph(const FlameAnswer& answer) {
+  FlameGraph graph;
+  graph.figures = FiguresOf(answer.scan);
+  std::vector<double> bytes;
+  for (const GroupEstimates& of : answer.estimates) bytes.push_back(of.bytes.value);
+  const std::vector<FlameBoxTree::BoxId> shown = answer.boxes.Preorder(bytes);
+  FlameAssembly assembly(&answer.calls.names(), &answer.leaves);
+  graph.boxes = assembly.Boxes(answer.boxes, shown);
+  for (const FlameFigure& figure : graph.figures) {
+    std::vector<Estimate>& column = graph.estimates.emplace_back();
+    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(answer.estimates[box], figure.id));
+  }
+  graph.names = assembly.TakeNames();
+  return graph;
 }
 
 }  // namespace heaprec::tools

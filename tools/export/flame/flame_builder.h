@@ -4,36 +4,27 @@
 // Failure:  none.
 #pragma once
 
-#include <span>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "tools/analysis/call_tree.h"
+#include "tools/analysis/estimate/group_estimates.h"
 #include "tools/analysis/flame_box_tree.h"
-#include "tools/analysis/name_pool.h"
 #include "tools/export/flame/flame_graph.h"
 #include "tools/query/flame_query.h"
 #include "tools/query/scan.h"
 
 namespace heaprec::tools {
 
-// The boxes of a graph in the order in which they are shown.
-class FlameAssembly {
- public:
-  FlameAssembly(const NamePool* names, const LeafVisitor* leaves) : names_(*names), leaves_(*leaves) {}
-
-  // `order`: boxes in preorder.
-  std::vector<FlameBox> Boxes(const FlameBoxTree& tree, std::span<const FlameBoxTree::BoxId> order);
-  std::vector<FlameName> TakeNames() { return std::move(flame_names_); }
-
- private:
-  uint32_t NameOf(const FlameBoxTree& tree, FlameBoxTree::BoxId box);
-  FrameKind KindOf(NamePool::Id name) const;
-
-  const NamePool& names_;
-  const LeafVisitor& leaves_;
-  std::vector<FlameName> flame_names_{{"all", FrameKind::kAll}, {"", FrameKind::kFolded}};
-  std::unordered_map<NamePool::Id, uint32_t> indexes_;  // into flame_names_
+// The boxes, and what is known of them.
+struct FlameAnswer {
+  const RecordingScan& scan;
+  const CallTree& calls;
+  const LeafVisitor& leaves;
+  FlameBoxTree boxes;
+  std::vector<GroupEstimates> estimates;  // by box
 };
+
+// Without title and headline.
+FlameGraph MakeFlameGraph(const FlameAnswer& answer);
 
 }  // namespace heaprec::tools

@@ -4,6 +4,9 @@
 #include <zlib.h>
 
 #include <cstdint>
+#include <utility>
+
+#include "tools/render/renderers.h"
 
 namespace heaprec::tools {
 namespace {
@@ -37,9 +40,9 @@ void ColumnPacker::AddPlanes(const char* bytes, size_t count, size_t width) {
   }
 }
 
-std::string ColumnPacker::Pack(nlohmann::json header) const {
-  header["columns"] = layout_;
-  const std::string json = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string ColumnPacker::Pack(render::Object header) const {
+  header.push_back({"columns", layout_});
+  const std::string json = render::JsonText(std::move(header));
   std::string all;
   for (size_t byte = 0; byte < sizeof(uint32_t); ++byte) all.push_back(static_cast<char>(json.size() >> (8 * byte)));
   return Base64(Deflated(all + json + planes_));

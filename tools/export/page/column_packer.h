@@ -5,10 +5,11 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "tools/render/value.h"
 
 namespace heaprec::tools {
 
@@ -16,12 +17,12 @@ class ColumnPacker {
  public:
   template <typename Value>
   void Add(const char* name, std::span<const Value> values) {
-    layout_.push_back({name, TypeName<Value>(), values.size()});
+    layout_.emplace_back(render::List{name, TypeName<Value>(), values.size()});
     AddPlanes(reinterpret_cast<const char*>(values.data()), values.size(), sizeof(Value));
   }
 
   // `header`: what the page gets beside the columns; their layout is added to it.
-  std::string Pack(nlohmann::json header) const;
+  std::string Pack(render::Object header) const;
 
  private:
   template <typename Value>
@@ -29,7 +30,7 @@ class ColumnPacker {
   // Byte 0 of all values, then byte 1, ...
   void AddPlanes(const char* bytes, size_t count, size_t width);
 
-  nlohmann::json layout_ = nlohmann::json::array();
+  render::List layout_;
   std::string planes_;
 };
 

@@ -1,7 +1,9 @@
 #include "tools/export/page/report_data.h"
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "tools/export/page/column_packer.h"
@@ -9,7 +11,9 @@
 namespace heaprec::tools {
 namespace {
 
-using nlohmann::json;
+using render::List;
+using render::Member;
+using render::Object;
 
 template <typename Value>
 void Add(const char* name, const std::vector<Value>& values, ColumnPacker* packer) {
@@ -110,51 +114,54 @@ void AddAxis(const SampleColumns& columns, ColumnPacker* packer) {
       "loss_bytes", columns.losses, [](const LossReason& row) { return row.bytes; }, packer);
 }
 
-json StrataOf(const SampleColumns& columns) {
-  json strata = json::array();
+List StrataOf(const SampleColumns& columns) {
+  List strata;
   for (const Stratum& stratum : columns.strata) {
-    strata.push_back({{"bytes", stratum.bytes},
-                      {"factor", stratum.factor},
-                      {"known", stratum.known},
-                      {"sampled", stratum.sampled},
-                      {"counted", stratum.counted},
-                      {"is_one_class", stratum.is_one_class},
-                      {"objects", stratum.objects}});
+    strata.emplace_back(Object{{"bytes", stratum.bytes},
+                               {"factor", stratum.factor},
+                               {"known", stratum.known},
+                               {"sampled", stratum.sampled},
+                               {"counted", stratum.counted},
+                               {"is_one_class", stratum.is_one_class},
+                               {"objects", stratum.objects}});
   }
   return strata;
 }
 
 }  // namespace
 
-std::string ReportData(const SampleColumns& columns, json facts) {
+std::string ReportData(const SampleColumns& columns, Object facts) {
   ColumnPacker packer;
   AddSamples(columns, &packer);
   AddLines(columns, &packer);
   AddTree(columns, &packer);
   AddAxis(columns, &packer);
-  json causes = json::array();
-  for (const auto& pause : columns.pauses) causes.push_back(pause.cause);
-  facts["names"] = columns.names;
-  facts["strata"] = StrataOf(columns);
-  facts["stratum_of_class"] = columns.stratum_of_class;
-  facts["has_no_chances"] = columns.has_no_chances;
-  facts["chosen_by"] = columns.chosen_by;
-  facts["factors"] = columns.factors;
-  facts["counts_events"] = columns.counts_events;
-  facts["is_range"] = columns.is_range;
-  facts["thinned_to"] = columns.thinned_to;
-  facts["samples"] = columns.samples;
-  facts["interval_ns"] = columns.interval_ns;
-  facts["begin_ns"] = columns.begin_ns;
-  facts["end_ns"] = columns.end_ns;
-  facts["tracks_objects"] = columns.tracks_objects;
-  facts["pause_causes"] = causes;
-  facts["primitives"] = columns.primitives;
-  facts["design"] = {{"factor", columns.factor},
-                     {"calibrated", columns.calibrated},
-                     {"variance_of_bytes", columns.variance_of_bytes},
-                     {"unwritten", columns.unwritten},
-                     {"counted_bytes", columns.counted_bytes}};
+  List causes;
+  for (const auto& pause : columns.pauses) causes.emplace_back(pause.cause);
+  const Object design{{"factor", columns.factor},
+                      {"calibrated", columns.calibrated},
+                      {"variance_of_bytes", columns.variance_of_bytes},
+                      {"unwritten", columns.unwritten},
+                      {"counted_bytes", columns.counted_bytes}};
+  for (Member& member : Object{{"names", columns.names},
+                               {"strata", StrataOf(columns)},
+                               {"stratum_of_class", columns.stratum_of_class},
+                               {"has_no_chances", columns.has_no_chances},
+                               {"chosen_by", columns.chosen_by},
+                               {"factors", columns.factors},
+                               {"counts_events", columns.counts_events},
+                               {"is_range", columns.is_range},
+                               {"thinned_to", columns.thinned_to},
+                               {"samples", columns.samples},
+                               {"interval_ns", columns.interval_ns},
+                               {"begin_ns", columns.begin_ns},
+                               {"end_ns", columns.end_ns},
+                               {"tracks_objects", columns.tracks_objects},
+                               {"pause_causes", std::move(causes)},
+                               {"primitives", columns.primitives},
+                               {"design", design}}) {
+    facts.push_back(std::move(member));
+  }
   return packer.Pack(std::move(facts));
 }
 

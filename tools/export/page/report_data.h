@@ -4,14 +4,14 @@
 // Failure:  none.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tools/query/sample_columns.h"
+#include "tools/render/value.h"
 
 namespace heaprec::tools {
 
 // `facts`: name of the file, JVM, headlines, tables of the tabs: passed on to the page as they are.
-std::string ReportData(const SampleColumns& columns, nlohmann::json facts);
+std::string ReportData(const SampleColumns& columns, render::Object facts);
 
 }  // namespace heaprec::tools

@@ -1,4 +1,4 @@
-#include "tools/commands/follow.h"
+#include "tools/screen/live_session.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/export/output_file.h"
+#include "tools/text/output_file.h"
 #include "tools/rewrite/recording_copier.h"
 #include "tools/screen/curses_screen.h"
 #include "tools/screen/live_view.h"

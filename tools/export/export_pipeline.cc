@@ -1,4 +1,4 @@
-#include "tools/commands/export_pipeline.h"
+#include "tools/export/export_pipeline.h"
 
 #include <unistd.h>
 

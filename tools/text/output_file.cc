@@ -1,13 +1,18 @@
-#include "tools/export/output_file.h"
+#include "tools/text/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {
@@ -87,6 +92,29 @@ bool OutputFile::Place() {
 std::optional<Error> OutputFile::Commit() {
   if (way_ == Way::kDirect || Place()) return std::nullopt;
   return errno == EEXIST ? Exists(path_) : Sentence(path_);
+}
+
+std::optional<ExitCode> OutputFile::Finish(Output* output) {
+  output->Flush();
+  const ExitCode written = output->Report(path_ == "-" ? "standard output" : path_);
+  if (written != ExitCode::kOk || output->failed()) return written;
+  if (const auto error = Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  return std::nullopt;
+}
+
+ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view text) {
+  const auto file = OutputFile::Open(path, overwrite);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Output output((*file)->descriptor());
+  output.Append(text);
+  return (*file)->Finish(&output).value_or(ExitCode::kOk);
+}
+
+bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs) {
+  return output != "-" && std::ranges::any_of(inputs, [&](const std::string& input) {
+           std::error_code error;
+           return input != "-" && std::filesystem::equivalent(output, input, error) && !error;
+         });
 }
 
 }  // namespace heaprec::tools

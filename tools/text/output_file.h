@@ -9,8 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "format/bytes/result.h"
+#include "tools/text/exit_code.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 
@@ -25,6 +30,9 @@ class OutputFile {
   int descriptor() const { return descriptor_; }
   // Once everything is written.
   std::optional<format::Error> Commit();
+  // The same of what was appended to `output`: flushes, then commits. Nothing: it is there. Else the exit code: says on
+  // stderr what failed, unless who read a pipe closed it.
+  std::optional<ExitCode> Finish(Output* output);
 
  private:
   enum class Way { kDirect, kUnnamed, kBeside };
@@ -41,5 +49,11 @@ class OutputFile {
   int descriptor_ = -1;
   std::string beside_;  // the temporary name, while it exists
 };
+
+// A whole file. Says on stderr what failed.
+ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view text);
+
+// Whether `output` is the same file as one of the inputs, under whatever name. Standard input and output are no files.
+bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs);
 
 }  // namespace heaprec::tools

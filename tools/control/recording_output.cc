@@ -1,0 +1,130 @@
+#include "tools/control/recording_output.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "tools/control/staging.h"
+#include "tools/control/temporary_recording.h"
+#include "tools/text/messages.h"
+#include "tools/text/output.h"
+
+namespace heaprec::tools {
+namespace {
+
+// By the same rules as the agent's own (docs/reference/agent-options.md): %p, %t, %n.
+std::string Expand(const std::string& pattern, pid_t pid, int number) {
+  std::array<char, 32> now{};
+  const time_t seconds = time(nullptr);
+  tm parts{};
+  strftime(now.data(), now.size(), "%Y_%m_%d_%H_%M_%S", localtime_r(&seconds, &parts));
+  const std::map<char, std::string> meanings{
+      {'p', std::to_string(pid)}, {'t', now.data()}, {'n', std::to_string(number)}, {'%', "%"}};
+  std::string path;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const auto meaning = pattern[i] == '%' && i + 1 < pattern.size() ? meanings.find(pattern[i + 1]) : meanings.end();
+    if (meaning == meanings.end()) {
+      path += pattern[i];
+    } else {
+      path += meaning->second;
+      ++i;
+    }
+  }
+  return path;
+}
+
+// The first name that no file has; "rec.bin", "rec-1.bin" without %n.
+std::string FreeName(const std::string& pattern, pid_t pid) {
+  constexpr int kMaxNames = 1000;
+  const bool counts = Expand(pattern, pid, 0) != Expand(pattern, pid, 1);
+  for (int number = 0; number < kMaxNames; ++number) {
+    std::filesystem::path path = Expand(pattern, pid, number);
+    if (!counts && number > 0) {
+      path.replace_filename(fmt::format("{}-{}{}", path.stem().string(), number, path.extension().string()));
+    }
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return path;
+  }
+  return Expand(pattern, pid, 0);
+}
+
+// Of plain files: as long as it was when it was opened, whatever the JVM's user does with it now.
+bool CopyOut(const Descriptor& from, Output* output) {
+  constexpr size_t kPiece = 1 << 20;
+  struct stat status {};
+  if (fstat(from.number(), &status) != 0) return false;
+  std::string piece(kPiece, '\0');
+  for (auto left = static_cast<size_t>(status.st_size); left > 0;) {
+    const ssize_t got = read(from.number(), piece.data(), std::min(left, piece.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    output->Append({piece.data(), static_cast<size_t>(got)});
+    output->Tick();
+    left -= static_cast<size_t>(got);
+  }
+  output->Flush();
+  return true;
+}
+
+}  // namespace
+
+format::Result<RecordingOutput> RecordingOutput::Choose(const Process& process, AgentOptions agent, bool is_inside,
+                                                        bool is_awaited) {
+  RecordingOutput output;
+  const std::string folder = std::filesystem::absolute(agent.output).parent_path();
+  const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
+  const bool is_relayed = !is_inside && (!can_write || is_awaited);
+  if (is_relayed) {
+    output.path_ = FreeName(agent.output, process.pid);
+    auto file = OutputFile::Open(output.path_, /*overwrite=*/false);
+    if (!file.ok()) return file.error();
+    output.file_ = std::move(*file);
+    fchmod(output.file_->descriptor(), 0640);  // as the agent's own files
+    auto relay = RecordingRelay::Make(process);
+    if (!relay.ok()) return relay.error();
+    output.relay_ = std::move(*relay);
+    agent.output = output.relay_->path();
+    if (!agent.file.empty()) {
+      if (const auto error = StageFile(output.relay_->folder(), agent.file, "options")) return *error;
+      agent.file = output.relay_->folder().path() + "/options";
+    }
+  }
+  auto text = agent.Text(/*as_they_are=*/is_relayed || !process.same_files);
+  if (!text.ok()) return text.error();
+  output.agent_text_ = std::move(*text);
+  return output;
+}
+
+ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, const std::function<bool()>& is_over) {
+  const pid_t pid = java.process.pid;
+  const std::string theirs = relay_->path();
+  const auto keep = [&](ExitCode code, const std::string& why) {
+    relay_->Keep();
+    return Fail(code, fmt::format("{}; the recording is in the JVM's own files, at {}", why, theirs));
+  };
+  if (!relay_->Wait(is_over)) {
+    if (const auto error = StopRecording(java, timeout_ms)) return keep(ExitCode::kCannotAttach, error->message);
+    (void)relay_->Wait([] { return false; });
+  }
+  const Descriptor recording = relay_->Recording();
+  if (!recording.is_open()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));
+  Output output(file_->descriptor());
+  if (!CopyOut(recording, &output)) {
+    return keep(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid, theirs, std::strerror(errno)));
+  }
+  const ExitCode written = output.Report(path_);
+  if (written != ExitCode::kOk || output.failed()) return keep(ExitCode::kCannotWrite, path_ + ": not written");
+  if (const auto error = file_->Commit()) return keep(ExitCode::kCannotWrite, error->message);
+  return ExitCode::kOk;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,40 @@
+// Where a recording that attach starts goes: the JVM writes to the place that was asked for; where it cannot, or we
+// wait for the end anyway, it writes into a private folder of its own files, from which we bring the recording once it
+// has ended.
+//
+// Threads:  one.
+// Failure:  Choose: a sentence for the user. Bring says on stderr what failed, and where the recording is then.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "format/bytes/result.h"
+#include "tools/control/agent_options.h"
+#include "tools/control/java_process.h"
+#include "tools/control/recording_relay.h"
+#include "tools/text/exit_code.h"
+#include "tools/text/output_file.h"
+
+namespace heaprec::tools {
+
+class RecordingOutput {
+ public:
+  // `is_inside`: the place is a path of the JVM's. `is_awaited`: we need the recording here.
+  static format::Result<RecordingOutput> Choose(const Process& process, AgentOptions agent, bool is_inside,
+                                                bool is_awaited);
+
+  const std::string& agent_text() const { return agent_text_; }  // the agent's options
+  bool is_relayed() const { return relay_ != nullptr; }
+  const std::string& path() const { return path_; }  // of a relayed one
+  // Waits until the recording has ended, which it does at once if `is_over`, and copies it to its place.
+  ExitCode Bring(const JavaProcess& java, int timeout_ms, const std::function<bool()>& is_over);
+
+ private:
+  std::string agent_text_, path_;
+  std::unique_ptr<RecordingRelay> relay_;
+  std::unique_ptr<OutputFile> file_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,28 @@
+// A check in the formats of CI servers.
+//
+// Failure:  none. Texts may hold names from recordings: each format escapes them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/query/budget_check.h"
+
+namespace heaprec::tools {
+
+// "1.91 MiB/op (1.70-2.10)"; against a baseline "+200 % (+150..+260), from 48.8 KiB/s to 146 KiB/s".
+std::string MeasuredText(const CheckResult& check);
+// "1.00 MiB/op"; against a baseline "+60.0 %".
+std::string AllowedText(const CheckResult& check);
+// Why nothing is judged: "inconclusive: the recording is untrustworthy".
+std::string WithheldText(const CheckAnswer& answer);
+// "by site: 2 of 412 exceeded against the baseline"
+std::string RowsText(const CheckedRows& rows);
+// Of the recording, and of the baseline: "trustworthy: no, because ...".
+std::vector<std::string> TrustTexts(const CheckAnswer& answer);
+
+std::string AsJunit(const CheckAnswer& answer);
+// SARIF 2.1.0: what is exceeded as errors, what is inconclusive as warnings.
+std::string AsSarif(const CheckAnswer& answer);
+
+}  // namespace heaprec::tools
