@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analysis/estimate/beta.h"
+#include "tools/analysis/estimate/distributions.h"
 
 namespace heaprec::tools::fleet {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "tools/analysis/estimate/group_estimates.h"
-#include "tools/analysis/estimate/student.h"
+#include "tools/analysis/estimate/distributions.h"
 
 namespace heaprec::tools {
 namespace {
