@@ -9,7 +9,7 @@
 
 #include "tools/options/command.h"
 #include "tools/query/budget.h"
-#include "tools/query/budget_totals.h"
+#include "tools/query/budget_query.h"
 #include "tools/query/comparison.h"
 #include "tools/query/scan.h"
 #include "tools/report/budget_check.h"

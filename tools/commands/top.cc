@@ -4,7 +4,7 @@
 
 #include "tools/commands/follow.h"
 #include "tools/options/command.h"
-#include "tools/query/groups_scan.h"
+#include "tools/query/group_query.h"
 #include "tools/render/print.h"
 #include "tools/report/top_report.h"
 #include "tools/text/messages.h"

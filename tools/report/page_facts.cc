@@ -14,7 +14,7 @@
 #include "tools/analysis/name_pool.h"
 #include "tools/input/writer_process.h"
 #include "tools/query/class_site_totals.h"
-#include "tools/query/groups_scan.h"
+#include "tools/query/group_query.h"
 #include "tools/query/headlines.h"
 #include "tools/query/scan.h"
 #include "tools/query/summary_query.h"
