@@ -14,9 +14,9 @@
 #include "tools/export/provenance.h"
 #include "tools/export/totals.h"
 #include "tools/export/tracked_samples.h"
-#include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {

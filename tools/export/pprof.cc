@@ -15,7 +15,7 @@
 #include "tools/export/string_table.h"
 #include "tools/export/totals.h"
 #include "tools/export/tracked_samples.h"
-#include "tools/input/kind_names.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {

@@ -9,7 +9,6 @@
 #include "tools/export/provenance.h"
 #include "tools/export/sqlite_schema.h"
 #include "tools/export/sqlite_statement.h"
-#include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
