@@ -13,7 +13,6 @@
 #include "tools/control/agent_options.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
-#include "tools/control/timed_child.h"
 #include "tools/options/command.h"
 #include "tools/query/comparison.h"
 #include "tools/text/messages.h"
