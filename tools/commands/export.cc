@@ -9,7 +9,7 @@
 #include "tools/commands/live_options.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
-#include "tools/export/live_filter.h"
+#include "tools/export/live_samples.h"
 #include "tools/export/output_file.h"
 #include "tools/input/program_recording.h"
 #include "tools/options/command.h"

@@ -8,7 +8,6 @@
 #include "tools/commands/pages.h"
 #include "tools/export/flame/flame_builder.h"
 #include "tools/export/flame/flame_svg.h"
-#include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"

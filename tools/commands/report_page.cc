@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/commands/pages.h"
-#include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/export/page/report_data.h"
 #include "tools/export/page/report_html.h"

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "tools/commands/export_pipeline.h"
-#include "tools/export/sqlite_schema.h"
 #include "tools/export/sqlite_store.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "tools/commands/pages.h"
-#include "tools/export/inputs.h"
 #include "tools/export/output_file.h"
 #include "tools/export/timeline_svg.h"
 #include "tools/options/command.h"

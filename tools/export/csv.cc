@@ -2,6 +2,7 @@
 #include <string>
 
 #include "format/model/thread_name.h"
+#include "tools/export/exporter.h"
 #include "tools/export/row_format.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/csv_field.h"
@@ -68,6 +69,8 @@ class Csv final : public RowFormat {
 
 }  // namespace
 
-std::unique_ptr<RowFormat> MakeCsv() { return std::make_unique<Csv>(); }
+std::unique_ptr<Exporter> MakeCsv(const ExportSettings& settings, Output* output) {
+  return MakeRowExporter(std::make_unique<Csv>(), settings, output);
+}
 
 }  // namespace heaprec::tools

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "tools/export/chunk_index.h"
-#include "tools/export/string_table.h"
 
 namespace heaprec::tools {
 

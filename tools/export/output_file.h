@@ -6,9 +6,13 @@
 // Failure:  Open and Commit return the sentence for the user; an existing file is replaced only with `overwrite`.
 #pragma once
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "format/bytes/result.h"
 
@@ -41,5 +45,14 @@ class OutputFile {
   int descriptor_ = -1;
   std::string beside_;  // the temporary name, while it exists
 };
+
+// Nothing is written over what is read.
+// Whether `output` is the same file as one of the inputs, under whatever name. Standard input and output are no files.
+inline bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs) {
+  return output != "-" && std::any_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
+           std::error_code error;
+           return input != "-" && std::filesystem::equivalent(output, input, error) && !error;
+         });
+}
 
 }  // namespace heaprec::tools

@@ -1,4 +1,4 @@
-#include "tools/export/labelled_totals.h"
+#include "tools/export/totals.h"
 
 #include <xxhash.h>
 
@@ -11,6 +11,16 @@ uint64_t HashOf(const LabelledTotals::Key& key) {
 }
 
 }  // namespace
+
+void StackTotals::Add(const FilteredBlock& block) {
+  catalogue_.Enter(block.block, &block.names);
+  for (const format::Sample* const sample : block.samples) {
+    Catalogue::Id stack = catalogue_.StackOf(sample->stack);
+    if (stack == Catalogue::kNone) stack = catalogue_.UnknownStack();
+    if (stack >= of_.size()) of_.resize(catalogue_.stacks().size());
+    of_[stack].Add(*sample, block.calibration.WeightOf(*sample));
+  }
+}
 
 LabelledTotals::Key LabelledTotals::KeyOf(const format::Sample& sample, Catalogue* catalogue) const {
   Key key{catalogue->StackOf(sample.stack), catalogue->ClassOf(sample.class_id), catalogue->ThreadOf(sample.thread),
