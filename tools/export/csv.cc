@@ -5,7 +5,7 @@
 #include "tools/export/exporter.h"
 #include "tools/export/row_format.h"
 #include "tools/input/stream_traits.h"
-#include "tools/text/csv_field.h"
+#include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {

@@ -10,7 +10,6 @@
 
 #include "tools/report/estimate_format.h"
 #include "tools/text/markup.h"
-#include "tools/text/percent.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
