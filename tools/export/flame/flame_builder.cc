@@ -1,6 +1,6 @@
 #include "tools/export/flame/flame_builder.h"
 
-#include "tools/export/flame/frame_kind.h"
+#include "tools/export/flame/flame_graph.h"
 
 namespace heaprec::tools {
 namespace {

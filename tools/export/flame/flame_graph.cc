@@ -1,7 +1,12 @@
-#include "tools/export/flame/frame_kind.h"
+#include "tools/export/flame/flame_graph.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -27,6 +32,14 @@ std::string_view WithoutLine(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789");
   return digits != std::string_view::npos && digits + 1 < name.size() && name[digits] == ':' ? name.substr(0, digits)
                                                                                              : name;
+}
+
+std::string ValueText(const FlameFigure& figure, double value) {
+  if (std::isnan(value)) return "unknown";
+  if (std::isinf(value)) return "∞";
+  if (figure.unit == FlameFigure::Unit::kBytes) return Bytes(value);
+  if (figure.unit == FlameFigure::Unit::kShare) return fmt::format("{:.1f} %", 100 * value);
+  return Grouped(static_cast<uint64_t>(std::llround(value)));
 }
 
 }  // namespace
@@ -56,6 +69,24 @@ std::string_view ShortName(const FlameName& name, bool shortest) {
     dot = before;
   }
   return std::string_view(name.text).substr(dot + 1);
+}
+
+std::string BoxName(const FlameBox& box, const FlameName& name) {
+  return box.folded > 0 ? fmt::format("… {} more", Grouped(box.folded)) : name.text;
+}
+
+std::string BoxText(const FlameGraph& graph, size_t box, size_t figures) {
+  std::string text = BoxName(graph.boxes[box], graph.names[graph.boxes[box].name]);
+  for (size_t i = 0; i < std::min(figures, graph.figures.size()); ++i) {
+    const FlameFigure& figure = graph.figures[i];
+    const Estimate& of = graph.estimates[i][box];
+    const std::string value = ValueText(figure, of.value);
+    text += fmt::format("\n{}: {}", figure.label, value);
+    if (!figure.has_interval) continue;
+    const std::string low = ValueText(figure, of.low), high = ValueText(figure, of.high);
+    if (low != value || high != value) text += fmt::format(" ({} to {})", low, high);
+  }
+  return text;
 }
 
 }  // namespace heaprec::tools
