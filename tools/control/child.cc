@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 
 namespace heaprec::tools {
@@ -17,17 +18,20 @@ namespace {
 
 constexpr int kNotFound = 127, kNotStarted = 126, kSignalled = 128;  // as the shell has them
 
-// Only what would end us, or what the terminal sends: all else the child gets by itself.
-sigset_t WatchedSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD}) {
-    sigaddset(&signals, signal);
-  }
-  return signals;
+sigset_t SetOf(std::initializer_list<int> signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  return set;
 }
 
-// Writes errno into `report` if the command cannot be started; the descriptor closes by itself if it can.
+// Writes errno into `report`, which closes by itself if the command can be started.
+[[noreturn]] void FailToStart(int report) {
+  const int error = errno;
+  [[maybe_unused]] const ssize_t ignored = write(report, &error, sizeof error);
+  _exit(error == ENOENT ? kNotFound : kNotStarted);
+}
+
 [[noreturn]] void Become(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                          const sigset_t& mask, int report) {
   signal(SIGPIPE, SIG_DFL);  // ours is ignored, and that would be inherited
@@ -37,9 +41,7 @@ sigset_t WatchedSignals() {
   for (const std::string& word : command) args.push_back(const_cast<char*>(word.c_str()));
   args.push_back(nullptr);
   execvp(args[0], args.data());
-  const int error = errno;
-  [[maybe_unused]] const ssize_t ignored = write(report, &error, sizeof error);
-  _exit(error == ENOENT ? kNotFound : kNotStarted);
+  FailToStart(report);
 }
 
 int ReadError(int report) {
@@ -73,44 +75,13 @@ int Await(pid_t child, const sigset_t& watched) {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kNotStarted = 127, kSignalled = 128;  // as the shell has them
-
-sigset_t WatchedSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals, signal);
-  return signals;
-}
-
-// Writes errno into `report` if the command cannot be started.
-[[noreturn]] void Become(const TimedRun& run, const sigset_t& mask, int report) {
+// A group of its own, without a terminal. False: errno says why.
+bool StandAlone(const std::string& log_name) {
   setpgid(0, 0);
-  signal(SIGPIPE, SIG_DFL);  // ours is ignored, and that would be inherited
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
-  const int log = open(run.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int log = open(log_name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  bool is_ready = log >= 0 && input >= 0;
-  is_ready =
-      is_ready && dup2(input, STDIN_FILENO) >= 0 && dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0;
-  if (is_ready) {
-    for (const std::string& variable : run.environment) putenv(const_cast<char*>(variable.c_str()));
-    std::vector<char*> args;
-    for (const std::string& word : run.command) args.push_back(const_cast<char*>(word.c_str()));
-    args.push_back(nullptr);
-    execvp(args[0], args.data());
-  }
-  const int error = errno;
-  [[maybe_unused]] const ssize_t ignored = write(report, &error, sizeof error);
-  _exit(kNotStarted);
-}
-
-int ReadError(int report) {
-  int error = 0;
-  ssize_t got = 0;
-  do {
-    got = read(report, &error, sizeof error);
-  } while (got < 0 && errno == EINTR);
-  return got == sizeof error ? error : 0;
+  return log >= 0 && input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(log, STDOUT_FILENO) >= 0 &&
+         dup2(log, STDERR_FILENO) >= 0;
 }
 
 bool HasEnded(pid_t child, int* code) {
@@ -160,7 +131,8 @@ int RunChild(const std::vector<std::string>& command, const std::vector<std::str
              pid_t* pid) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return *why = std::strerror(errno), kNotStarted;
-  const sigset_t watched = WatchedSignals();
+  // Only what would end us, or what the terminal sends: all else the child gets by itself.
+  const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD});
   sigset_t before;
   sigprocmask(SIG_BLOCK, &watched, &before);
   const pid_t child = fork();
@@ -197,12 +169,15 @@ TimedResult RunTimed(const TimedRun& run) {
   TimedResult result;
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return result.error = std::strerror(errno), result;
-  const sigset_t watched = WatchedSignals();
+  const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGTERM, SIGCHLD});
   sigset_t before;
   sigprocmask(SIG_BLOCK, &watched, &before);
   const Clock::time_point start = Clock::now();
   const pid_t child = fork();
-  if (child == 0) Become(run, before, report[1]);
+  if (child == 0) {
+    if (!StandAlone(run.log)) FailToStart(report[1]);
+    Become(run.command, run.environment, before, report[1]);
+  }
   close(report[1]);
   if (child < 0) {
     result.error = std::strerror(errno);
