@@ -4,7 +4,7 @@
 // Failure:  none.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "tools/query/sample_columns.h"
