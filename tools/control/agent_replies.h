@@ -5,33 +5,17 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "format/bytes/result.h"
+#include "tools/control/attach_reply.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {
-
-// What comes back when a JVM is asked to load the agent: the JVM's reply, and the agent's own answer.
-//
-// Both come from a process that may be anyone's: any bytes are taken.
-// Format:   docs/guide/first-recording.md#how-attaching-works
-struct AgentReply {
-  bool ok = false;
-  std::string sentence;
-  bool is_unwritten = false;  // ok, but some of the recording could not be written
-};
-
-// "ok", "error" or "unwritten", and a sentence; nullopt: not written to its end.
-std::optional<AgentReply> ParseAnswer(const std::string& text);
-
-// The JVM's reply where no agent has answered: "0\n" and "return code: 0\n" where all went well. The Error is why not.
-format::Result<AgentReply> JudgeReply(const std::string& reply);
 
 class AgentReplies {
  public:

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "format/bytes/result.h"
-#include "tools/control/agent_replies.h"
+#include "tools/control/attach_reply.h"
 #include "tools/control/java_process.h"
 
 namespace heaprec::tools {
