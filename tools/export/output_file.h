@@ -46,8 +46,8 @@ class OutputFile {
   std::string beside_;  // the temporary name, while it exists
 };
 
-// Nothing is written over what is read.
-// Whether `output` is the same file as one of the inputs, under whatever name. Standard input and output are no files.
+// Nothing is written over what is read: whether `output` is the same file as one of the inputs, under whatever name.
+// Standard input and output are no files.
 inline bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs) {
   return output != "-" && std::any_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
            std::error_code error;

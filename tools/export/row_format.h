@@ -74,8 +74,7 @@ class FoldedStacks {
   size_t cached_bytes_ = 0;
 };
 
-// A row for each sample, as it comes: csv, jsonl.
-// `output` must outlive it.
+// A row for each sample, as it comes: csv, jsonl. `output` must outlive it.
 std::unique_ptr<Exporter> MakeRowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings,
                                           Output* output);
 

@@ -48,7 +48,7 @@ class BudgetVisitor final : public ScanVisitor {
 
 // What a recording spends on budgets, and on each row that a baseline is compared by, in one pass.
 //
-//   Spending now(*RecordingScan::Parse(options), &budgets, {Grouping(By::kSite)}, false);
+//   BudgetTotals now(*RecordingScan::Parse(options), &budgets, {Grouping(By::kSite)}, false);
 //   now.Read(&tree);
 //
 // Threads:  one.

@@ -1,7 +1,7 @@
 // The distributions behind intervals and tests: Student's t, F, and beta.
 //
 // Context:  pure functions.
-// Failure:  none. Parameters and degrees of freedom must be > 0.
+// Failure:  none. Parameters and degrees of freedom must be > 0; infinite ones of t give the normal distribution.
 #pragma once
 
 namespace heaprec::tools {
@@ -23,10 +23,7 @@ class DensityF {
   double half_, other_, constant_, ratio_;
 };
 
-// The beta distribution: what shares of two kinds of counts may be.
-//
-// Context:  pure functions.
-// Failure:  none. Parameters must be > 0; beyond kManyCounts in all it is taken as normal.
+// From so many counts in all the beta distribution is taken as normal.
 inline constexpr double kManyCounts = 1e6;
 
 // P(X <= x) of Beta(a, b), 0 <= x <= 1; and P(X > x), as exact where it is small.

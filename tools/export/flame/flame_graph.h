@@ -46,22 +46,17 @@ struct FlameGraph {
   bool icicle = false;                           // root at the top
 };
 
-// Whose code a frame is, told by its name, and the place of its package among the colours.
-//
-// Context:  pure functions.
-// Of "java.util.HashMap.resize", "[truncated]", "[unknown]": all but kNative, kFolded and kClass, which no name tells.
+// Whose code a frame is, told by its name: of "java.util.HashMap.resize", "[truncated]", "[unknown]": all but kNative,
+// kFolded and kClass, which no name tells.
 FrameKind KindOfFrame(std::string_view name);
 
-// The same for every class of a package, in every graph: 0 to 255.
+// The place of its package among the colours: the same for every class of a package, in every graph: 0 to 255.
 uint8_t HueOfFrame(std::string_view name);
 
 // "Class.method:line" and "method:line" of a frame; of a class its simple name twice.
 std::string_view ShortName(const FlameName& name, bool shortest);
 
-// A box of a flame graph in words.
-//
-// Failure:  none.
-// "java.util.HashMap.resize", "… 12 more".
+// A box in words: "java.util.HashMap.resize", "… 12 more".
 std::string BoxName(const FlameBox& box, const FlameName& name);
 
 // The name, and a line for each of the first so many estimates: "bytes: 18.6 MiB (17.2 MiB to 20.1 MiB)".

@@ -15,8 +15,7 @@
 
 #include "format/reader/reader.h"
 #include "tools/analysis/live/lifetimes.h"
-#include "tools/fleet/rows/live_sums.h"
-#include "tools/fleet/rows/row_key.h"
+#include "tools/fleet/rows/sums.h"
 
 namespace heaprec::tools::fleet {
 

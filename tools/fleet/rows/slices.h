@@ -29,7 +29,6 @@
 #include "tools/analysis/estimate/design.h"
 #include "tools/fleet/rows/live_tracker.h"
 #include "tools/fleet/rows/names.h"
-#include "tools/fleet/rows/row_key.h"
 #include "tools/fleet/rows/sums.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"

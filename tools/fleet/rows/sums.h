@@ -7,9 +7,11 @@
 // Maths:    docs/estimates.md#variance, docs/estimates.md#fleet
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 #include "tools/analysis/estimate/subset.h"
+#include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools::fleet {
 
@@ -52,6 +54,53 @@ struct Totals {
   // Counted over weighed; 1 if nobody counted.
   double Factor() const { return IsCalibrated() ? counted / weighed : 1; }
   bool IsCalibrated() const { return counted > 0 && weighed > 0; }
+};
+
+// Where only major collections tell what is dead (generational ZGC), some may be garbage.
+enum class LiveState : uint8_t { kLive = 1, kMayBeGarbage = 2 };
+
+// What the tracked samples of a recording that are live at a time say, as numbers that add up over recordings. A row of
+// the table `live` is one. Ages are in seconds.
+//
+// Maths:    docs/estimates.md#live-objects, docs/estimates.md#fleet
+struct LiveSums {
+  double bytes = 0, objects = 0;  // of weights
+  double seen = 0;                // bytes of the sampled objects themselves
+  double samples = 0;
+  double variance = 0, variance_objects = 0;
+  double squares = 0;                    // of weights
+  double aged = 0;                       // of weight times age
+  double aged_once = 0, aged_twice = 0;  // of the variance of each sample times its age, and its age squared
+
+  void Add(const LiveSample& one);
+  // Rounds to what the table holds.
+  void Round();
+  LiveSums& operator+=(const LiveSums& other);
+  LiveTotal total() const;
+};
+
+// The columns of LiveSums in the table, in this order.
+struct LiveColumn {
+  const char* name;
+  double LiveSums::*value;
+  bool is_wide;  // Float64, else Float32
+};
+inline constexpr LiveColumn kLiveColumns[] = {
+    {"bytes", &LiveSums::bytes, true},         {"objects", &LiveSums::objects, true},
+    {"seen", &LiveSums::seen, true},           {"samples", &LiveSums::samples, false},
+    {"variance", &LiveSums::variance, false},  {"variance_objects", &LiveSums::variance_objects, false},
+    {"squares", &LiveSums::squares, false},    {"aged", &LiveSums::aged, true},
+    {"aged_once", &LiveSums::aged_once, true}, {"aged_twice", &LiveSums::aged_twice, true},
+};
+
+// kWhole: rows of `live` only.
+enum class RowGrain : uint8_t { kWhole = 0, kClass = 1, kSite = 2, kClassAndSite = 3 };
+
+// What a row of sums is of. 0 where a grain does not tell.
+struct RowKey {
+  RowGrain level = RowGrain::kClass;
+  uint64_t class_id = 0, site = 0;
+  auto operator<=>(const RowKey&) const = default;
 };
 
 }  // namespace heaprec::tools::fleet

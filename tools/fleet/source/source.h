@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "format/bytes/result.h"
-#include "tools/fleet/rows/live_sums.h"
 #include "tools/fleet/rows/names.h"
 #include "tools/fleet/rows/recording_info.h"
 #include "tools/fleet/rows/slices.h"
