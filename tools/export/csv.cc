@@ -69,8 +69,10 @@ class Csv final : public RowFormat {
 
 }  // namespace
 
+std::unique_ptr<RowFormat> CsvRows() { return std::make_unique<Csv>(); }
+
 std::unique_ptr<Exporter> MakeCsv(const ExportSettings& settings, Output* output) {
-  return MakeRowExporter(std::make_unique<Csv>(), settings, output);
+  return MakeRowExporter(CsvRows(), settings, output);
 }
 
 }  // namespace heaprec::tools

@@ -44,6 +44,8 @@ class RowFormat {
   virtual void AppendText(std::string_view utf8, Text& into) const = 0;
 };
 
+std::unique_ptr<RowFormat> CsvRows();
+
 // Stacks as one text, root first: "Class.method:line;..."; without ":line" where no line is known; "[truncated]" stands
 // for frames that were not recorded. A ';' inside a name becomes ','.
 // Each is rendered once per chunk, as a field of `format`, which must outlive this: it may have thousands of

@@ -25,7 +25,7 @@ std::string Json(std::string_view utf8) { return With<std::string_view>(AppendJs
 
 std::string CsvRow(const Row& row) {
   Text text;
-  MakeCsv()->AppendRow(row, text);
+  CsvRows()->AppendRow(row, text);
   return fmt::to_string(text);
 }
 
