@@ -179,7 +179,7 @@ def live_is_of_running_processes(url, root):
 def make_tables_of_version_1(url, cluster=""):
     select(url, "CREATE DATABASE old")
     for file in ("version", "tables_v1", *(["cluster_v1"] if cluster else [])):
-        sql = (ROOT / f"tools/fleet/schema/{file}.sql").read_text().replace("$database", "old").replace("$cluster", cluster)
+        sql = (ROOT / f"tools/fleet/server/schema/{file}.sql").read_text().replace("$database", "old").replace("$cluster", cluster)
         for statement in re.sub(r"--.*", "", sql).split(";\n"):
             if statement.strip():
                 select(url, statement)

@@ -1,4 +1,4 @@
-#include "tools/fleet/hosts.h"
+#include "tools/fleet/answers/hosts.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

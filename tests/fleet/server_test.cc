@@ -1,13 +1,13 @@
-#include "tools/fleet/server.h"
+#include "tools/fleet/server/server.h"
 
 #include <catch2/catch.hpp>
 
-#include "tools/fleet/fleet_time.h"
-#include "tools/fleet/names.h"
-#include "tools/fleet/native_block.h"
-#include "tools/fleet/schema.h"
-#include "tools/fleet/sql_builder.h"
-#include "tools/fleet/url.h"
+#include "tools/fleet/answers/fleet_time.h"
+#include "tools/fleet/rows/names.h"
+#include "tools/fleet/server/native_block.h"
+#include "tools/fleet/server/schema.h"
+#include "tools/fleet/server/url.h"
+#include "tools/fleet/source/sql_builder.h"
 
 namespace heaprec::tools::fleet {
 

@@ -6,9 +6,9 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
-#include "tools/fleet/native_block.h"
-#include "tools/fleet/sql_text.h"
-#include "tools/fleet/url.h"
+#include "tools/fleet/server/native_block.h"
+#include "tools/fleet/server/sql_text.h"
+#include "tools/fleet/server/url.h"
 
 namespace heaprec::fuzz {
 namespace {

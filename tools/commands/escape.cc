@@ -13,7 +13,7 @@
 
 #include "tools/control/agent_options.h"
 #include "tools/control/child.h"
-#include "tools/control/class_path.h"
+#include "tools/control/java_command.h"
 #include "tools/options/command.h"
 #include "tools/query/escape_result.h"
 #include "tools/render/print.h"

@@ -9,7 +9,7 @@
 #include "tools/export/export_pipeline.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats.h"
-#include "tools/export/live_filter.h"
+#include "tools/export/live_samples.h"
 #include "tools/input/program_recording.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"

@@ -5,11 +5,13 @@
 #include <memory>
 
 #include "tools/commands/commands.h"
-#include "tools/fleet/connection_options.h"
-#include "tools/fleet/fleet_time.h"
-#include "tools/fleet/reports.h"
-#include "tools/fleet/schema.h"
-#include "tools/fleet/ship_run.h"
+#include "tools/fleet/answers/fleet_time.h"
+#include "tools/fleet/server/connection_options.h"
+#include "tools/fleet/server/schema.h"
+#include "tools/fleet/ship/ship_run.h"
+#include "tools/fleet/ship/shipper.h"
+#include "tools/fleet/source/folder_source.h"
+#include "tools/input/descriptor.h"
 #include "tools/render/print.h"
 #include "tools/text/messages.h"
 

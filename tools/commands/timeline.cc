@@ -1,6 +1,4 @@
 // heaprec timeline: allocation over time, with the sampler and the heap beside it.
-#include "tools/query/timeline.h"
-
 #include <unistd.h>
 
 #include <memory>
@@ -10,6 +8,7 @@
 #include "tools/export/timeline_svg.h"
 #include "tools/options/command.h"
 #include "tools/query/scan.h"
+#include "tools/query/timeline_query.h"
 #include "tools/render/print.h"
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"

@@ -23,7 +23,7 @@
 #include "tools/control/agent_replies.h"
 #include "tools/control/filesystem_user.h"
 #include "tools/control/private_folder.h"
-#include "tools/control/process_handle.h"
+#include "tools/control/process.h"
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {

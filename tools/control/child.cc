@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 
 namespace heaprec::tools {
@@ -16,17 +18,20 @@ namespace {
 
 constexpr int kNotFound = 127, kNotStarted = 126, kSignalled = 128;  // as the shell has them
 
-// Only what would end us, or what the terminal sends: all else the child gets by itself.
-sigset_t WatchedSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD}) {
-    sigaddset(&signals, signal);
-  }
-  return signals;
+sigset_t SetOf(std::initializer_list<int> signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  return set;
 }
 
-// Writes errno into `report` if the command cannot be started; the descriptor closes by itself if it can.
+// Writes errno into `report`, which closes by itself if the command can be started.
+[[noreturn]] void FailToStart(int report) {
+  const int error = errno;
+  [[maybe_unused]] const ssize_t ignored = write(report, &error, sizeof error);
+  _exit(error == ENOENT ? kNotFound : kNotStarted);
+}
+
 [[noreturn]] void Become(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                          const sigset_t& mask, int report) {
   signal(SIGPIPE, SIG_DFL);  // ours is ignored, and that would be inherited
@@ -36,9 +41,7 @@ sigset_t WatchedSignals() {
   for (const std::string& word : command) args.push_back(const_cast<char*>(word.c_str()));
   args.push_back(nullptr);
   execvp(args[0], args.data());
-  const int error = errno;
-  [[maybe_unused]] const ssize_t ignored = write(report, &error, sizeof error);
-  _exit(error == ENOENT ? kNotFound : kNotStarted);
+  FailToStart(report);
 }
 
 int ReadError(int report) {
@@ -70,13 +73,66 @@ int Await(pid_t child, const sigset_t& watched) {
   }
 }
 
+using Clock = std::chrono::steady_clock;
+
+// A group of its own, without a terminal. False: errno says why.
+bool StandAlone(const std::string& log_name) {
+  setpgid(0, 0);
+  const int log = open(log_name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return log >= 0 && input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(log, STDOUT_FILENO) >= 0 &&
+         dup2(log, STDERR_FILENO) >= 0;
+}
+
+bool HasEnded(pid_t child, int* code) {
+  int status = 0;
+  if (waitpid(child, &status, WNOHANG) != child) return false;
+  *code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+  return true;
+}
+
+// Waits for a signal until the end, at most a second: a signal may have come before.
+int AwaitSignal(const sigset_t& watched, std::optional<Clock::time_point> end) {
+  using std::chrono::nanoseconds;
+  nanoseconds left = std::chrono::seconds(1);
+  if (end) left = std::clamp(nanoseconds(*end - Clock::now()), nanoseconds(0), left);
+  const timespec timeout{.tv_sec = left.count() / 1'000'000'000, .tv_nsec = left.count() % 1'000'000'000};
+  return sigtimedwait(&watched, nullptr, &timeout);
+}
+
+void Await(pid_t child, const TimedRun& run, const sigset_t& watched, TimedResult* result) {
+  std::optional<Clock::time_point> end;
+  if (run.duration) end = Clock::now() + *run.duration;
+  bool is_asked = false;
+  while (!HasEnded(child, &result->code)) {
+    const int signal = AwaitSignal(watched, end);
+    const bool is_told = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    result->is_interrupted |= is_told;
+    const bool is_late = end && Clock::now() >= *end;
+    if (!is_told && !is_late) continue;
+    // Told a second time, or asked in vain.
+    if (is_asked) {
+      result->was_killed = true;
+      kill(-child, SIGKILL);
+      end.reset();
+      continue;
+    }
+    is_asked = true;
+    result->was_ended = true;
+    kill(-child, SIGTERM);
+    end = Clock::now() + run.grace;
+  }
+  kill(-child, SIGKILL);  // what it has left behind
+}
+
 }  // namespace
 
 int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why,
              pid_t* pid) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return *why = std::strerror(errno), kNotStarted;
-  const sigset_t watched = WatchedSignals();
+  // Only what would end us, or what the terminal sends: all else the child gets by itself.
+  const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD});
   sigset_t before;
   sigprocmask(SIG_BLOCK, &watched, &before);
   const pid_t child = fork();
@@ -107,6 +163,33 @@ std::string FindInPath(const std::string& name) {
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};
+}
+
+TimedResult RunTimed(const TimedRun& run) {
+  TimedResult result;
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return result.error = std::strerror(errno), result;
+  const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGTERM, SIGCHLD});
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &watched, &before);
+  const Clock::time_point start = Clock::now();
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!StandAlone(run.log)) FailToStart(report[1]);
+    Become(run.command, run.environment, before, report[1]);
+  }
+  close(report[1]);
+  if (child < 0) {
+    result.error = std::strerror(errno);
+  } else {
+    setpgid(child, child);  // whichever of us is first
+    if (const int error = ReadError(report[0]); error != 0) result.error = std::strerror(error);
+    Await(child, run, watched, &result);
+  }
+  close(report[0]);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return result;
 }
 
 }  // namespace heaprec::tools

@@ -2,12 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 namespace heaprec::tools {
 namespace {
+
 constexpr const char* kVariable = "JAVA_TOOL_OPTIONS";
+
+using format::Error;
+
+constexpr std::array<std::string_view, 3> kClassPath{"-cp", "-classpath", "--class-path"};
+// Those of java's options whose value is a word of its own.
+constexpr std::array<std::string_view, 12> kOfTwoWords{
+    "-cp",           "-classpath",    "--class-path", "-p",          "--module-path",   "--upgrade-module-path",
+    "--add-modules", "--add-exports", "--add-opens",  "--add-reads", "--limit-modules", "--patch-module"};
+constexpr std::string_view kWithValue = "--class-path=";
+
+bool IsOneOf(std::string_view word, const auto& words) { return std::ranges::find(words, word) != words.end(); }
+
+std::string ClassPathOfEnvironment() {
+  const char* const path = std::getenv("CLASSPATH");  // NOLINT(concurrency-mt-unsafe): one thread
+  return path != nullptr && *path != '\0' ? path : ".";
+}
+
 }  // namespace
 
 format::Result<std::vector<std::string>> WithAgent(const std::vector<std::string>& command, const std::string& path,
@@ -40,6 +61,35 @@ std::string ToolOptions(const std::string& agent) {
   if (before != nullptr && *before != '\0') text += std::string(before) + " ";
   // The JVM takes words apart at spaces, but not in quotes.
   return text + (agent.find(' ') == std::string::npos ? agent : "\"" + agent + "\"");
+}
+
+format::Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar) {
+  if (std::filesystem::path(command.front()).filename() != "java") {
+    return Error{fmt::format("{}: not a java command", command.front())};
+  }
+  std::vector<std::string> with = command;
+  bool has_path = false;
+  for (size_t i = 1; i < with.size(); ++i) {
+    const std::string option = with[i];
+    if (option == "-jar" || option == "-m" || option.starts_with("--module=") || option == "--module") {
+      return Error{fmt::format("`{}` selects a main class; give the classes with -cp instead", option)};
+    }
+    if (!option.starts_with('-') && !option.starts_with('@')) {
+      return Error{
+          fmt::format("`{}` is a main class; give methods before --, and only JVM options after java", option)};
+    }
+    if (option.starts_with(kWithValue)) {
+      with[i] += ":" + jar;
+      has_path = true;
+    }
+    if (!IsOneOf(option, kOfTwoWords)) continue;
+    if (++i == with.size()) return Error{fmt::format("`{}` has no value", option)};
+    if (!IsOneOf(option, kClassPath)) continue;
+    with[i] += ":" + jar;
+    has_path = true;
+  }
+  if (!has_path) with.insert(with.end(), {"-cp", ClassPathOfEnvironment() + ":" + jar});
+  return with;
 }
 
 }  // namespace heaprec::tools

@@ -21,4 +21,10 @@ bool StartsJvm(const std::vector<std::string>& command, const std::string& path)
 // "JAVA_TOOL_OPTIONS=..." for every JVM below: what the variable holds already, then the agent.
 std::string ToolOptions(const std::string& agent);
 
+// Adds a jar to the class path of a command that starts java, where a program of ours is to be run instead of the
+// user's. A command that is no java, or names a main class already, is an Error that says so.
+// java and its options: "java -cp classes -Xmx1g" becomes "java -cp classes:/x/heaprec.jar -Xmx1g". Without an option
+// for it the class path is $CLASSPATH, or the current folder.
+format::Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar);
+
 }  // namespace heaprec::tools

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/bytes/result.h"
+#include "tools/input/descriptor.h"
 
 namespace heaprec::tools {
 
@@ -48,5 +49,27 @@ std::vector<pid_t> OwnProcesses();
 std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 20);
 
 std::string UserName(uid_t uid);
+
+// One process, and no other that gets its number when it has ended.
+//
+// By pidfd; where there is none (before Linux 5.3, or forbidden by seccomp) by the process's start time, which is
+// compared right before each signal.
+//
+// Failure:  Open: the process has ended since it was looked at.
+class ProcessHandle {
+ public:
+  static format::Result<ProcessHandle> Open(const Process& process);
+
+  // The process has not ended, or its parent has not yet asked how it did: nobody else has its number.
+  bool HoldsNumber() const;
+  // False: not sent.
+  bool Signal(int signal) const;
+
+ private:
+  ProcessHandle(const Process& process, Descriptor pidfd);
+  pid_t pid_;
+  uint64_t start_ticks_;
+  Descriptor pidfd_;  // none: by start time
+};
 
 }  // namespace heaprec::tools

@@ -8,7 +8,6 @@
 #include "format/bytes/result.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
-#include "tools/control/timed_child.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

@@ -11,7 +11,6 @@
 #include "format/bytes/result.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
-#include "tools/control/process_handle.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {

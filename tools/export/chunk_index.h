@@ -8,6 +8,7 @@
 // Failure:  what is in no dictionary has kNone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -24,6 +25,24 @@
 #include "tools/text/string_table.h"
 
 namespace heaprec::tools {
+
+// The texts of a profile by number: 0 is the empty one, each stands once.
+class StringTable {
+ public:
+  StringTable() { NumberOf(""); }
+
+  uint32_t NumberOf(std::string_view text) {
+    const auto known = known_.find(text);
+    if (known != known_.end()) return known->second;
+    texts_.emplace_back(text);
+    return known_.emplace(texts_.back(), static_cast<uint32_t>(texts_.size() - 1)).first->second;
+  }
+  const std::deque<std::string>& texts() const { return texts_; }
+
+ private:
+  std::deque<std::string> texts_;  // whose texts stay where they are
+  std::unordered_map<std::string_view, uint32_t> known_;
+};
 
 class Catalogue {
  public:
@@ -124,5 +143,13 @@ class Catalogue {
   Known known_classes_, known_methods_, known_frames_, known_threads_;
   format::IndexTable known_stacks_;
 };
+
+// Where javac would look for the source of a class, guessed from the name of the outermost one.
+// "java.util.HashMap$Node" -> "java/util/HashMap.java"
+inline std::string SourcePath(std::string_view class_name) {
+  std::string path(class_name.substr(0, class_name.find_first_of("$/[", class_name.rfind('.') + 1)));
+  std::ranges::replace(path, '.', '/');
+  return path + ".java";
+}
 
 }  // namespace heaprec::tools

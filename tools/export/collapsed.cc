@@ -1,12 +1,11 @@
-#include "tools/export/collapsed.h"
-
+// "root;...;leaf N": a line for each stack, summed over all recordings, for flamegraph.pl and its like.
 #include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "tools/export/chunk_index.h"
-#include "tools/export/stack_totals.h"
+#include "tools/export/exporter.h"
 #include "tools/export/totals.h"
 
 namespace heaprec::tools {

@@ -2,9 +2,10 @@
 #include <string>
 
 #include "format/model/thread_name.h"
+#include "tools/export/exporter.h"
 #include "tools/export/row_format.h"
-#include "tools/input/kind_names.h"
-#include "tools/text/csv_field.h"
+#include "tools/input/stream_traits.h"
+#include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -68,6 +69,10 @@ class Csv final : public RowFormat {
 
 }  // namespace
 
-std::unique_ptr<RowFormat> MakeCsv() { return std::make_unique<Csv>(); }
+std::unique_ptr<RowFormat> CsvRows() { return std::make_unique<Csv>(); }
+
+std::unique_ptr<Exporter> MakeCsv(const ExportSettings& settings, Output* output) {
+  return MakeRowExporter(CsvRows(), settings, output);
+}
 
 }  // namespace heaprec::tools

@@ -70,4 +70,8 @@ class Exporter {
   virtual std::optional<format::Error> Finish() { return std::nullopt; }
 };
 
+// Makes what writes one format to `output`, which must outlive it.
+using MakeExporter = std::unique_ptr<Exporter>(const ExportSettings& settings, Output* output);
+MakeExporter MakeCollapsed, MakeCsv, MakeJfr, MakeJsonl, MakeOtlp, MakePprof, MakeSpeedscope, MakeSqlite;
+
 }  // namespace heaprec::tools

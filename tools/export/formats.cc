@@ -2,28 +2,11 @@
 
 #include <algorithm>
 
-#include "tools/export/collapsed.h"
-#include "tools/export/jfr/exporter.h"
-#include "tools/export/otlp.h"
-#include "tools/export/pprof.h"
-#include "tools/export/row_exporter.h"
-#include "tools/export/speedscope.h"
-#include "tools/export/sqlite_exporter.h"
-
 namespace heaprec::tools {
-namespace {
-
-template <std::unique_ptr<RowFormat> (*MakeFormat)()>
-std::unique_ptr<Exporter> MakeRows(const ExportSettings& settings, Output* output) {
-  return MakeRowExporter(MakeFormat(), settings, output);
-}
-
-}  // namespace
-
 const std::vector<ExportFormat>& ExportFormats() {
   static const auto* const formats = new std::vector<ExportFormat>{
-      {.name = "csv", .takes_live = true, .make = MakeRows<MakeCsv>},
-      {.name = "jsonl", .takes_live = true, .make = MakeRows<MakeJsonl>},
+      {.name = "csv", .takes_live = true, .make = MakeCsv},
+      {.name = "jsonl", .takes_live = true, .make = MakeJsonl},
       {.name = "collapsed",
        .takes_weights = true,
        .takes_lines = true,

@@ -17,7 +17,7 @@ struct ExportFormat {
   // which, unless it has no room for remarks.
   bool takes_hide = true, takes_weights = false, takes_lines = false, takes_live = false, takes_at = false,
        takes_raw = false, takes_remarks = true, takes_service = false;
-  std::unique_ptr<Exporter> (*make)(const ExportSettings& settings, Output* output);
+  MakeExporter* make = nullptr;
 };
 
 // The first is the default.

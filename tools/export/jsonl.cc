@@ -1,6 +1,7 @@
 #include "format/model/thread_name.h"
+#include "tools/export/exporter.h"
 #include "tools/export/row_format.h"
-#include "tools/input/kind_names.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -65,6 +66,8 @@ class Jsonl final : public RowFormat {
 
 }  // namespace
 
-std::unique_ptr<RowFormat> MakeJsonl() { return std::make_unique<Jsonl>(); }
+std::unique_ptr<Exporter> MakeJsonl(const ExportSettings& settings, Output* output) {
+  return MakeRowExporter(std::make_unique<Jsonl>(), settings, output);
+}
 
 }  // namespace heaprec::tools

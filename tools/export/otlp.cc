@@ -1,5 +1,8 @@
-#include "tools/export/otlp.h"
-
+// OTLP profiles (a ProfilesData message), experimental as its definition is: opentelemetry.proto.profiles.v1development
+// as of opentelemetry-proto 1.11.
+//
+// Format:
+// https://github.com/open-telemetry/opentelemetry-proto/blob/v1.11.0/opentelemetry/proto/profiles/v1development/profiles.proto
 #include <algorithm>
 #include <cmath>
 #include <protozero/pbf_writer.hpp>
@@ -8,15 +11,14 @@
 #include "format/model/thread_name.h"
 #include "format/model/version.h"
 #include "tools/export/chunk_index.h"
-#include "tools/export/labelled_totals.h"
+#include "tools/export/exporter.h"
 #include "tools/export/live_samples.h"
 #include "tools/export/otlp_dictionary.h"
 #include "tools/export/provenance.h"
 #include "tools/export/totals.h"
-#include "tools/export/tracked_samples.h"
-#include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {

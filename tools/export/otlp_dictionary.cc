@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "tools/export/source_path.h"
+#include "tools/export/chunk_index.h"
 #include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {

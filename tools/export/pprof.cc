@@ -1,20 +1,22 @@
-#include "tools/export/pprof.h"
+// profile.proto, compressed: opens in `go tool pprof` and whatever else reads it.
+//
+// Format:   https://github.com/google/pprof/blob/main/proto/profile.proto
+#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <new>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
 #include "format/model/thread_name.h"
 #include "tools/export/chunk_index.h"
-#include "tools/export/gzip_stream.h"
-#include "tools/export/labelled_totals.h"
+#include "tools/export/exporter.h"
 #include "tools/export/live_samples.h"
 #include "tools/export/provenance.h"
-#include "tools/export/source_path.h"
 #include "tools/export/totals.h"
-#include "tools/export/tracked_samples.h"
-#include "tools/input/kind_names.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/string_table.h"
 #include "tools/text/utf8.h"
 
@@ -47,6 +49,45 @@ enum { kFunction = 1, kLine };
 namespace function {
 enum { kId = 1, kName, kSystemName, kFile };
 }
+
+constexpr int kGzip = 16 + MAX_WBITS;  // a gzip header instead of zlib's
+constexpr int kMemory = 8;             // zlib's own default
+
+// What is written comes out compressed, as gzip does.
+class GzipStream {
+ public:
+  // `output` must outlive it.
+  explicit GzipStream(Output* output) : output_(*output) {
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~GzipStream() { deflateEnd(&stream_); }
+  GzipStream(const GzipStream&) = delete;
+  GzipStream& operator=(const GzipStream&) = delete;
+
+  void Write(std::string_view bytes) { Deflate(bytes, Z_NO_FLUSH); }
+  // Nothing may be written after it.
+  void Finish() { Deflate({}, Z_FINISH); }
+
+ private:
+  void Deflate(std::string_view bytes, int flush) {
+    std::array<char, 1 << 14> out;
+    // zlib does not write to its input; its type is older than const.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    do {
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+      stream_.avail_out = out.size();
+      deflate(&stream_, flush);
+      output_.Append({out.data(), out.size() - stream_.avail_out});
+      output_.Tick();
+    } while (stream_.avail_out == 0);
+  }
+
+  Output& output_;
+  z_stream stream_{};
+};
 
 class Pprof final : public Exporter {
  public:

@@ -44,8 +44,7 @@ class RowFormat {
   virtual void AppendText(std::string_view utf8, Text& into) const = 0;
 };
 
-std::unique_ptr<RowFormat> MakeCsv();
-std::unique_ptr<RowFormat> MakeJsonl();
+std::unique_ptr<RowFormat> CsvRows();
 
 // Stacks as one text, root first: "Class.method:line;..."; without ":line" where no line is known; "[truncated]" stands
 // for frames that were not recorded. A ';' inside a name becomes ','.
@@ -76,5 +75,9 @@ class FoldedStacks {
   std::vector<std::string_view> leaf_first_;
   size_t cached_bytes_ = 0;
 };
+
+// A row for each sample, as it comes: csv, jsonl. `output` must outlive it.
+std::unique_ptr<Exporter> MakeRowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings,
+                                          Output* output);
 
 }  // namespace heaprec::tools

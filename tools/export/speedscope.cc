@@ -1,11 +1,13 @@
-#include "tools/export/speedscope.h"
-
+// JSON for speedscope: for each recording its bytes and its objects (or throws) as a profile of their own, summed by
+// stack.
+//
+// Format:   https://www.speedscope.app/file-format-schema.json
 #include <string>
 #include <utility>
 
 #include "format/model/version.h"
 #include "tools/export/chunk_index.h"
-#include "tools/export/stack_totals.h"
+#include "tools/export/exporter.h"
 #include "tools/export/totals.h"
 #include "tools/input/loss_summary.h"
 #include "tools/text/text.h"

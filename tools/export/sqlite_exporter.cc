@@ -1,5 +1,4 @@
-#include "tools/export/sqlite_exporter.h"
-
+// A SQLite database: made in a temporary file under $TMPDIR, which has no name by the time it is written.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "tools/export/exporter.h"
 #include "tools/export/sqlite_store.h"
 
 namespace heaprec::tools {

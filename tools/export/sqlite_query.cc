@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "tools/export/sqlite_schema.h"
+#include "tools/export/sqlite_store.h"
 
 namespace heaprec::tools {
 namespace {

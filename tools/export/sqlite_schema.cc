@@ -1,4 +1,4 @@
-#include "tools/export/sqlite_schema.h"
+#include "tools/export/sqlite_store.h"
 
 namespace heaprec::tools {
 

@@ -1,4 +1,4 @@
-// Recordings as a SQLite database: sqlite_schema.h.
+// Recordings as a SQLite database.
 //
 // Rows are inserted as blocks come, in one transaction. Memory: SQLite's cache, and the names (Catalogue).
 //
@@ -14,9 +14,14 @@
 
 #include "tools/export/chunk_index.h"
 #include "tools/export/exporter.h"
-#include "tools/export/tracked_samples.h"
+#include "tools/export/live_samples.h"
 
 namespace heaprec::tools {
+
+extern const char kSqliteTables[];
+extern const char kSqliteViews[];
+// Worth their time if the database is asked more than once.
+extern const char kSqliteIndices[];
 
 class SqliteStore final : public Exporter {
  public:

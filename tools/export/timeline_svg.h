@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tools/query/timeline.h"
+#include "tools/query/timeline_query.h"
 
 namespace heaprec::tools {
 

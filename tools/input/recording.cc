@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "format/reader/recordings_in_file.h"
-#include "tools/input/slice_source.h"
+#include "tools/input/file_source.h"
 #include "tools/input/writer_process.h"
 
 namespace heaprec::tools {

@@ -10,7 +10,6 @@
 #include "format/ring/census_sums.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
-#include "tools/input/keyed_dictionaries.h"
 #include "tools/input/native_points.h"
 #include "tools/input/ring_definitions.h"
 

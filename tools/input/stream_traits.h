@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "format/model/model.h"
 #include "format/model/stream.h"
 #include "tools/input/program_recording.h"
 
@@ -96,5 +97,39 @@ static_assert([] {
   }
   return true;
 }());
+
+// The kinds of samples, and of what else stands on the time axis, as options, text and exports spell them.
+inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory", kCpuKind[] = "cpu",
+                      kCensusKind[] = "census";
+
+inline const char* LifecycleKindName(format::LifecycleKind kind) {
+  switch (kind) {
+    case format::LifecycleKind::kDied:
+      return "died";
+    case format::LifecycleKind::kEvicted:
+      return "evicted";
+    case format::LifecycleKind::kUntracked:
+      return "untracked";
+    case format::LifecycleKind::kShrunk:
+      return "shrunk";
+  }
+  return "?";
+}
+
+inline const char* KindName(format::Kind kind) {
+  switch (kind) {
+    case format::Kind::kTlab:
+      return "tlab";
+    case format::Kind::kOutside:
+      return "outside";
+    case format::Kind::kException:
+      return "exception";
+    case format::Kind::kNative:
+      return "malloc";
+    case format::Kind::kMapping:
+      return "mmap";
+  }
+  return "?";
+}
 
 }  // namespace heaprec::tools

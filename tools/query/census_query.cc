@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
@@ -126,6 +126,28 @@ std::string CensusScan::LossLine() const {
   add(all.unseen, all.unseen_bytes, "active TLABs at the end not counted");
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
   return line + "\n";
+}
+
+void CensusTotals::Add(const format::Block& block) {
+  for (const format::CensusRow& row : block.census_totals) {
+    table_.AddTotal("", row);
+    typical_.Add(row);
+  }
+  if (!(block.census_counters == format::CensusCounters{})) counters_ = block.census_counters;
+}
+
+Estimate CensusTotals::Bytes() const {
+  const CensusGroup all = table_.All().sums;
+  return EstimateOf(all.bytes, all.walks, typical_.value());
+}
+
+Estimate CensusTotals::Objects() const {
+  const CensusGroup all = table_.All().sums;
+  return EstimateOf(all.objects, all.walks, typical_.value());
+}
+
+uint64_t CensusTotals::MissingBytes() const {
+  return counters_.broken_bytes + counters_.lost_bytes + counters_.over_budget_bytes + counters_.unseen_bytes;
 }
 
 }  // namespace heaprec::tools

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "format/model/model.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/census_table.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/text/exit_code.h"
@@ -62,6 +64,22 @@ class CensusScan {
   CensusTable table_, total_;
   TypicalWeight typical_;
   std::vector<CensusOrigin> origins_;
+};
+
+// What a recording's census comes to, for its summary.
+class CensusTotals {
+ public:
+  void Add(const format::Block& block);
+  Estimate Bytes() const;
+  Estimate Objects() const;
+  const format::CensusCounters& counters() const { return counters_; }
+  // Bytes that no walk has counted.
+  uint64_t MissingBytes() const;
+
+ private:
+  CensusTable table_;
+  TypicalWeight typical_;
+  format::CensusCounters counters_;
 };
 
 }  // namespace heaprec::tools

@@ -3,6 +3,7 @@
 // Threads:  one.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -52,5 +53,34 @@ const std::vector<std::string>& SortKeys();
 
 // The rows of `of` (of the cumulative table, if that is what is sorted by), the largest first.
 std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree);
+
+// Several groupings of the same samples in one scan.
+//
+// Threads:  one.
+class GroupsScan : public ScanVisitor {
+ public:
+  // `own_frames`: as Groups.
+  GroupsScan(const std::vector<Grouping>& groupings, bool own_frames) {
+    for (const Grouping& grouping : groupings) tables_.emplace_back(grouping, own_frames);
+  }
+  OrderLevel finest() const override {
+    OrderLevel finest = OrderLevel::kClass;
+    for (const Groups& one : tables_) finest = std::max(finest, one.finest());
+    return finest;
+  }
+  void Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) override {
+    for (Groups& one : tables_) one.Begin(matched_by);
+  }
+  void Visit(const MatchedBlock& matched_block) override {
+    for (Groups& one : tables_) one.Visit(matched_block);
+  }
+  void End(const Estimator& estimator, double) override {
+    for (Groups& one : tables_) one.End(estimator);
+  }
+  const std::vector<Groups>& tables() const { return tables_; }
+
+ private:
+  std::vector<Groups> tables_;
+};
 
 }  // namespace heaprec::tools

@@ -23,7 +23,7 @@
 
 #include "format/model/model.h"
 #include "tools/analysis/call_tree.h"
-#include "tools/analysis/estimate/stratum.h"
+#include "tools/analysis/estimate/strata.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"

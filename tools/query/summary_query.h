@@ -14,8 +14,8 @@
 #include "tools/analysis/live/live_at_end.h"
 #include "tools/analysis/stream_totals.h"
 #include "tools/input/recording.h"
+#include "tools/query/census_query.h"
 #include "tools/query/census_strata.h"
-#include "tools/query/census_totals.h"
 #include "tools/query/class_site_totals.h"
 #include "tools/query/filter/event_filter.h"
 

@@ -2,7 +2,7 @@
 
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
-#include "tools/text/csv_field.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools::render {
 namespace {

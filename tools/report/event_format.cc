@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "format/model/thread_name.h"
-#include "tools/input/kind_names.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analysis/live/leak.h"
+#include "tools/analysis/live/live_group.h"
 #include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {

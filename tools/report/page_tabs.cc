@@ -8,7 +8,7 @@
 #include "tools/analysis/name_pool.h"
 #include "tools/input/recording.h"
 #include "tools/query/census_query.h"
-#include "tools/query/groups_scan.h"
+#include "tools/query/group_query.h"
 #include "tools/query/live_query.h"
 #include "tools/query/mapping_query.h"
 #include "tools/query/native_query.h"

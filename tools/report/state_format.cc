@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/input/kind_names.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {

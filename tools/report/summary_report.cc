@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "tools/analysis/health/unavailable.h"
-#include "tools/input/kind_names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "tools/query/scan.h"
-#include "tools/query/timeline.h"
+#include "tools/query/timeline_query.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

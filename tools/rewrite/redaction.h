@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "format/model/model.h"
-#include "tools/query/filter/frame_pattern.h"
+#include "tools/query/filter/name_pattern.h"
 #include "tools/rewrite/recording_editor.h"
 
 namespace heaprec::tools {

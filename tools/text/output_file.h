@@ -6,6 +6,8 @@
 // Failure:  Open and Commit return the sentence for the user; an existing file is replaced only with `overwrite`.
 #pragma once
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,5 +1,7 @@
 #include "tools/text/text.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <ctime>
 
@@ -152,6 +154,25 @@ void ClockText::AppendIso(Text& text, uint64_t time_ns) {
   text.push_back('.');
   AppendPadded(text, epoch_ns % kSecond, 9);
   text.push_back('Z');
+}
+
+std::string ShortPercent(double share) {
+  const double percent = 100 * share;
+  if (percent > 0 && percent < 1e-3) return "<0.001 %";
+  return percent < 9.95 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+void AppendCsvField(std::string_view utf8, Text& into) {
+  // One after the other is faster than all at once: fields are long.
+  const bool is_plain = utf8.find(',') == std::string_view::npos && utf8.find('"') == std::string_view::npos &&
+                        utf8.find('\n') == std::string_view::npos && utf8.find('\r') == std::string_view::npos;
+  if (is_plain) return Append(into, utf8);
+  into.push_back('"');
+  for (const char c : utf8) {
+    if (c == '"') into.push_back('"');
+    into.push_back(c);
+  }
+  into.push_back('"');
 }
 
 }  // namespace heaprec::tools

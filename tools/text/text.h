@@ -60,4 +60,12 @@ class ClockText {
   Second local_, utc_;
 };
 
+// Shares and changes as percentages: two significant digits below 10 %, whole percents above, never an exponent: "0.5
+// %", "5 %", "12 %", "200 %". `share` must be finite and at least 0; 1 is 100 %. Below 0.001 %: "<0.001 %", and "0 %"
+// only for 0.
+std::string ShortPercent(double share);
+
+// A text as a field of CSV, quoted as RFC 4180 asks: only when it must be, inner quotes doubled.
+void AppendCsvField(std::string_view utf8, Text& into);
+
 }  // namespace heaprec::tools

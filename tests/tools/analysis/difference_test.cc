@@ -11,7 +11,7 @@
 #include <cmath>
 
 #include "tests/tools/analysis/simulated_change.h"
-#include "tools/analysis/estimate/beta.h"
+#include "tools/analysis/estimate/distributions.h"
 
 namespace heaprec::tools {
 namespace {

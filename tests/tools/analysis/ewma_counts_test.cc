@@ -1,7 +1,7 @@
-#include "tools/analysis/estimate/ewma_counts.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
+
+#include "tools/analysis/estimate/systematic_order.h"
 
 namespace heaprec::tools {
 namespace {

@@ -2,11 +2,10 @@
 //
 // The simulation: 60 s, 24 steady sites of many sizes and lifetimes, of which the first 15 s are left out as the start
 // of a program; drawn at 8 kB a sample, of which 200 are tracked at a time.
-#include "tools/analysis/live/leak.h"
-
 #include <catch2/catch.hpp>
 
 #include "tests/tools/analysis/simulated_lives.h"
+#include "tools/analysis/live/live_group.h"
 
 namespace heaprec::tools {
 namespace {

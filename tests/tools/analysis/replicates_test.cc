@@ -12,7 +12,7 @@
 #include <cmath>
 #include <random>
 
-#include "tools/analysis/estimate/student.h"
+#include "tools/analysis/estimate/distributions.h"
 
 namespace heaprec::tools {
 namespace {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "tools/control/agent_options.h"
-#include "tools/control/class_path.h"
 #include "tools/control/java_command.h"
 #include "tools/control/java_process.h"
 #include "tools/control/perf_data.h"

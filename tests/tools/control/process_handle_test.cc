@@ -1,6 +1,4 @@
 // A number that a second process gets after the first one has ended.
-#include "tools/control/process_handle.h"
-
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,6 +8,8 @@
 #include <csignal>
 #include <fstream>
 #include <optional>
+
+#include "tools/control/process.h"
 
 namespace heaprec::tools {
 namespace {

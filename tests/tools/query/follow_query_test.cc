@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "tools/query/groups_scan.h"
+#include "tools/query/group_query.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "tools/export/row_format.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/text/percent.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -26,7 +25,7 @@ std::string Json(std::string_view utf8) { return With<std::string_view>(AppendJs
 
 std::string CsvRow(const Row& row) {
   Text text;
-  MakeCsv()->AppendRow(row, text);
+  CsvRows()->AppendRow(row, text);
   return fmt::to_string(text);
 }
 

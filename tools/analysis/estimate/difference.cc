@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tools/analysis/estimate/beta.h"
+#include "tools/analysis/estimate/distributions.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "tools/analysis/estimate/distributions.h"
 #include "tools/analysis/estimate/group_estimates.h"
-#include "tools/analysis/estimate/student.h"
 
 namespace heaprec::tools {
 namespace {

@@ -13,11 +13,25 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/estimate/spread.h"
-#include "tools/analysis/estimate/stratum.h"
+#include "tools/analysis/estimate/strata.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
+
+// Variances and covariance of two totals of the same samples.
+//
+// Maths:    docs/estimates.md#variance
+struct Spread {
+  double bytes = 0, objects = 0, both = 0;
+  Spread& operator+=(const Spread& other) {
+    bytes += other.bytes, objects += other.objects, both += other.both;
+    return *this;
+  }
+};
+
+inline Spread operator*(double factor, const Spread& of) {
+  return {factor * of.bytes, factor * of.objects, factor * of.both};
+}
 
 class Subset {
  public:

@@ -9,7 +9,6 @@
 #include "tools/analysis/imported.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
-#include "tools/text/percent.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tools/analysis/estimate/beta.h"
+#include "tools/analysis/estimate/distributions.h"
 
 namespace heaprec::tools {
 namespace {

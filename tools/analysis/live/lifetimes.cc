@@ -1,8 +1,11 @@
 #include "tools/analysis/live/lifetimes.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_set>
+#include <utility>
+
 namespace heaprec::tools {
 
 using format::LifecycleEvent;
@@ -154,6 +157,66 @@ uint64_t Lifetimes::SurvivedBy(const Lifetime& life, uint64_t time_ns) const {
   const uint64_t ended = clock_.EndedBy(time_ns);
   const uint64_t survived = ended - std::min(ended, life.gcs_at_birth);
   return life.end == LifetimeEnd::kDied ? std::min(survived, life.Survived()) : survived;
+}
+
+void EvictionThresholds::Close() {
+  std::stable_sort(releases_.begin(), releases_.end(),
+                   [](const auto& one, const auto& other) { return one.first < other.first; });
+  const size_t count = releases_.size();
+  highest_.assign(2 * count, 0);
+  for (size_t i = 0; i < count; ++i) highest_[count + i] = releases_[i].second;
+  for (size_t i = count; i-- > 1;) highest_[i] = std::max(highest_[2 * i], highest_[2 * i + 1]);
+}
+
+double EvictionThresholds::Highest(uint64_t from_ns, uint64_t to_ns) const {
+  const auto begins = [](const auto& release, uint64_t time_ns) { return release.first < time_ns; };
+  const auto ends = [](uint64_t time_ns, const auto& release) { return time_ns < release.first; };
+  const auto first = std::lower_bound(releases_.begin(), releases_.end(), from_ns, begins);
+  const auto last = std::upper_bound(first, releases_.end(), to_ns, ends);
+  double highest = 0;
+  auto low = static_cast<size_t>(first - releases_.begin()) + releases_.size();
+  auto high = static_cast<size_t>(last - releases_.begin()) + releases_.size();
+  for (; low < high; low /= 2, high /= 2) {
+    if (low % 2 == 1) highest = std::max(highest, highest_[low++]);
+    if (high % 2 == 1) highest = std::max(highest, highest_[--high]);
+  }
+  return highest;
+}
+
+TrackingAdjustment::TrackingAdjustment(uint64_t interval_ns, format::Stream stream)
+    : interval_ns_(std::max<uint64_t>(interval_ns, 1)), stream_(stream) {}
+
+void TrackingAdjustment::Add(const format::Block& block) {
+  raises_.clear();
+  without_place_.clear();
+  for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) {
+    if (lifecycle.stream == stream_ && lifecycle.kind == format::LifecycleKind::kUntracked)
+      without_place_.insert(lifecycle.sample);
+  }
+  if (without_place_.empty() && owed_ == 0) return;
+  struct Sums {
+    double all = 0, placed = 0;
+  };
+  std::map<uint64_t, Sums> intervals;
+  for (const format::Sample& sample : block.samples) {
+    if (sample.stream() != stream_) continue;
+    Sums& sums = intervals[IntervalOf(sample)];
+    sums.all += sample.weight;
+    if (!without_place_.contains(sample.id)) sums.placed += sample.weight;
+  }
+  for (const auto& [interval, sums] : intervals) {
+    if (sums.placed > 0) {
+      raises_[interval] = (sums.all + std::exchange(owed_, 0)) / sums.placed;
+    } else {
+      owed_ += sums.all;
+    }
+  }
+}
+
+double TrackingAdjustment::Of(const format::Sample& sample) const {
+  if (without_place_.contains(sample.id)) return 1;
+  const auto found = raises_.find(IntervalOf(sample));
+  return found == raises_.end() ? 1 : found->second;
 }
 
 }  // namespace heaprec::tools

@@ -16,19 +16,66 @@
 // Maths:    docs/streams.md#live-objects
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "format/reader/reader.h"
 #include "tools/analysis/imported.h"
 #include "tools/analysis/live/collection_clock.h"
-#include "tools/analysis/live/eviction_thresholds.h"
-#include "tools/analysis/live/tracking_adjustment.h"
 
 namespace heaprec::tools {
+
+// By how much the samples of an interval that are tracked are raised to stand for those that found no place: those of
+// the same interval, and of the intervals before in which none found one.
+//
+// Maths:    docs/streams.md#live-objects
+class TrackingAdjustment {
+ public:
+  // Of one stream, with its `interval_ns`.
+  explicit TrackingAdjustment(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations);
+
+  // The next block; of those before nothing is asked any more. Intervals and their samples share one.
+  void Add(const format::Block& block);
+  // 1 for a sample that has no place itself.
+  double Of(const format::Sample& sample) const;
+
+ private:
+  uint64_t IntervalOf(const format::Sample& sample) const { return sample.time_ns / interval_ns_; }
+
+  const uint64_t interval_ns_;
+  const format::Stream stream_;
+  std::unordered_set<uint64_t> without_place_;   // samples of the block
+  std::unordered_map<uint64_t, double> raises_;  // by interval; absent: 1
+  double owed_ = 0;                              // weight of intervals before that nothing stands for yet
+};
+
+// The thresholds at which samples were released from being tracked, over time: the highest of any span.
+//
+// Units:    time in ns since the start of the recording; thresholds in bytes.
+// Threads:  one; any after Close.
+// Memory:   24 bytes for each release.
+// Maths:    docs/streams.md#live-objects
+class EvictionThresholds {
+ public:
+  void Add(uint64_t time_ns, double threshold) { releases_.emplace_back(time_ns, threshold); }
+  // Drops the releases up to then. Before Close.
+  void Forget(uint64_t time_ns) {
+    std::erase_if(releases_, [time_ns](const auto& release) { return release.first <= time_ns; });
+  }
+  // After the last Add, before the first Highest.
+  void Close();
+  // Of the releases from `from_ns` to `to_ns`, both included; 0: there was none.
+  double Highest(uint64_t from_ns, uint64_t to_ns) const;
+
+ private:
+  std::vector<std::pair<uint64_t, double>> releases_;  // by time
+  std::vector<double> highest_;  // a binary tree in an array: the leaves are the releases, a parent the higher of both
+};
 
 enum class LifetimeEnd : uint8_t {
   kAlive,    // at the end of the recording

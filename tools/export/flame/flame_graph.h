@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/analysis/estimate/confidence_interval.h"
@@ -44,5 +45,21 @@ struct FlameGraph {
   std::vector<std::vector<Estimate>> estimates;  // of `figures`, each by box
   bool icicle = false;                           // root at the top
 };
+
+// Whose code a frame is, told by its name: of "java.util.HashMap.resize", "[truncated]", "[unknown]": all but kNative,
+// kFolded and kClass, which no name tells.
+FrameKind KindOfFrame(std::string_view name);
+
+// The place of its package among the colours: the same for every class of a package, in every graph: 0 to 255.
+uint8_t HueOfFrame(std::string_view name);
+
+// "Class.method:line" and "method:line" of a frame; of a class its simple name twice.
+std::string_view ShortName(const FlameName& name, bool shortest);
+
+// A box in words: "java.util.HashMap.resize", "… 12 more".
+std::string BoxName(const FlameBox& box, const FlameName& name);
+
+// The name, and a line for each of the first so many estimates: "bytes: 18.6 MiB (17.2 MiB to 20.1 MiB)".
+std::string BoxText(const FlameGraph& graph, size_t box, size_t figures = SIZE_MAX);
 
 }  // namespace heaprec::tools

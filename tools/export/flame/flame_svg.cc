@@ -4,8 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tools/export/flame/box_text.h"
-#include "tools/export/flame/frame_kind.h"
+#include "tools/export/flame/flame_graph.h"
 #include "tools/text/markup.h"
 
 namespace heaprec::tools {

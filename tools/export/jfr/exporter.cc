@@ -1,4 +1,7 @@
-#include "tools/export/jfr/exporter.h"
+// Recordings as a JFR file, for jfr, JDK Mission Control and jdk.jfr.consumer.
+//
+// docs/guide/export-import-sql.md#export tells what becomes of what.
+#include "tools/export/exporter.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,16 @@
 #include "tools/export/page/report_data.h"
 
+#include <openssl/evp.h>
+#include <zlib.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "tools/export/page/column_packer.h"
+#include "tools/render/renderers.h"
 
 namespace heaprec::tools {
 namespace {
@@ -15,48 +19,96 @@ using render::List;
 using render::Member;
 using render::Object;
 
-template <typename Value>
-void Add(const char* name, const std::vector<Value>& values, ColumnPacker* packer) {
-  packer->Add(name, std::span<const Value>(values));
+constexpr int kLevel = 9;
+
+std::string Deflated(const std::string& text) {
+  uLongf size = compressBound(text.size());
+  std::string packed(size, '\0');
+  compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size(),
+            kLevel);
+  packed.resize(size);
+  return packed;
 }
+
+std::string Base64(const std::string& bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<size_t>(size));
+  return text;
+}
+
+// Columns of numbers and a JSON header as one text for a page: zlib, then base64. unpack.js reads it.
+class ColumnPacker {
+ public:
+  template <typename Value>
+  void Add(const char* name, const std::vector<Value>& values) {
+    static_assert(std::is_floating_point_v<Value> || sizeof(Value) == 1 || sizeof(Value) == sizeof(uint32_t));
+    const char* const type = std::is_same_v<Value, float>    ? "f32"
+                             : std::is_same_v<Value, double> ? "f64"
+                             : sizeof(Value) == 1            ? "u8"
+                                                             : "u32";
+    layout_.emplace_back(List{name, type, values.size()});
+    // Byte 0 of all values, then byte 1, ...
+    const char* const bytes = reinterpret_cast<const char*>(values.data());
+    planes_.reserve(planes_.size() + values.size() * sizeof(Value));
+    for (size_t plane = 0; plane < sizeof(Value); ++plane) {
+      for (size_t i = 0; i < values.size(); ++i) planes_.push_back(bytes[i * sizeof(Value) + plane]);
+    }
+  }
+
+  // `header`: what the page gets beside the columns; their layout is added to it.
+  std::string Pack(Object header) const {
+    header.push_back({"columns", layout_});
+    const std::string text = render::JsonText(std::move(header));
+    std::string all;
+    for (size_t byte = 0; byte < sizeof(uint32_t); ++byte) all.push_back(static_cast<char>(text.size() >> (8 * byte)));
+    return Base64(Deflated(all + text + planes_));
+  }
+
+ private:
+  List layout_;
+  std::string planes_;
+};
 
 template <typename Row, typename Get>
 void AddColumn(const char* name, const std::vector<Row>& rows, Get get, ColumnPacker* packer) {
   std::vector<double> values;
   values.reserve(rows.size());
   for (const Row& row : rows) values.push_back(static_cast<double>(get(row)));
-  Add(name, values, packer);
+  packer->Add(name, values);
 }
 
 void AddSamples(const SampleColumns& columns, ColumnPacker* packer) {
-  Add("second", columns.second, packer);
-  Add("microsecond", columns.microsecond, packer);
-  Add("class", columns.class_id, packer);
-  Add("node", columns.node, packer);
-  Add("thread", columns.thread, packer);
-  Add("size", columns.size, packer);
-  Add("window", columns.window, packer);
-  Add("parted", columns.parted, packer);
-  Add("weight_code", columns.weight_code, packer);
-  Add("explicit_weight", columns.explicit_weights, packer);
-  Add("explicit_first_weight", columns.explicit_first_weights, packer);
-  Add("explicit_size", columns.explicit_sizes, packer);
-  Add("uncounted", columns.uncounted, packer);
-  Add("chosen", columns.chosen, packer);
-  Add("recording", columns.recording, packer);
-  Add("alive", columns.alive, packer);
-  Add("alive_weight", columns.alive_weights, packer);
-  Add("alive_age", columns.alive_ages, packer);
-  Add("lambda", columns.lambdas, packer);
+  packer->Add("second", columns.second);
+  packer->Add("microsecond", columns.microsecond);
+  packer->Add("class", columns.class_id);
+  packer->Add("node", columns.node);
+  packer->Add("thread", columns.thread);
+  packer->Add("size", columns.size);
+  packer->Add("window", columns.window);
+  packer->Add("parted", columns.parted);
+  packer->Add("weight_code", columns.weight_code);
+  packer->Add("explicit_weight", columns.explicit_weights);
+  packer->Add("explicit_first_weight", columns.explicit_first_weights);
+  packer->Add("explicit_size", columns.explicit_sizes);
+  packer->Add("uncounted", columns.uncounted);
+  packer->Add("chosen", columns.chosen);
+  packer->Add("recording", columns.recording);
+  packer->Add("alive", columns.alive);
+  packer->Add("alive_weight", columns.alive_weights);
+  packer->Add("alive_age", columns.alive_ages);
+  packer->Add("lambda", columns.lambdas);
   const std::array names{"rounding0", "rounding1", "rounding2", "rounding3"};
-  for (size_t level = 0; level < names.size(); ++level) Add(names[level], columns.rounding[level], packer);
+  for (size_t level = 0; level < names.size(); ++level) packer->Add(names[level], columns.rounding[level]);
 }
 
 void AddLines(const SampleColumns& columns, ColumnPacker* packer) {
   std::vector<uint32_t> begins, ends;
   for (const SampleLine& line : columns.lines) begins.push_back(line.begin), ends.push_back(line.end);
-  Add("line_begin", begins, packer);
-  Add("line_end", ends, packer);
+  packer->Add("line_begin", begins);
+  packer->Add("line_end", ends);
   AddColumn(
       "line_weight", columns.lines, [](const SampleLine& line) { return line.weight; }, packer);
 }
@@ -65,11 +117,11 @@ void AddLines(const SampleColumns& columns, ColumnPacker* packer) {
 void AddTree(const SampleColumns& columns, ColumnPacker* packer) {
   std::vector<uint32_t> back;
   for (uint32_t node = 0; node < columns.node_parent.size(); ++node) back.push_back(node - columns.node_parent[node]);
-  Add("node_back", back, packer);
-  Add("node_name", columns.node_name, packer);
-  Add("node_type", columns.node_type, packer);
-  Add("classes", columns.classes, packer);
-  Add("threads", columns.threads, packer);
+  packer->Add("node_back", back);
+  packer->Add("node_name", columns.node_name);
+  packer->Add("node_type", columns.node_type);
+  packer->Add("classes", columns.classes);
+  packer->Add("threads", columns.threads);
 }
 
 void AddAxis(const SampleColumns& columns, ColumnPacker* packer) {

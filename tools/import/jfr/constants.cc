@@ -1,6 +1,6 @@
 #include "tools/import/jfr/constants.h"
 
-#include "tools/import/jfr/texts.h"
+#include "tools/import/jfr/metadata.h"
 
 namespace heaprec::tools::jfr {
 namespace {

@@ -17,13 +17,34 @@
 #include <string>
 #include <string_view>
 
+#include "format/bytes/result.h"
 #include "format/reader/reader.h"
-#include "tools/import/jfr/chunk_header.h"
 #include "tools/import/jfr/constants.h"
 #include "tools/import/jfr/cursor.h"
 #include "tools/import/jfr/metadata.h"
 
 namespace heaprec::tools::jfr {
+
+// The header of a chunk of a JFR file.
+//
+// Units:    offsets from the chunk's begin; times in ns since 1970; ticks of the chunk's own clock.
+// Failure:  Parse says why it is none, or none that can be read.
+inline constexpr size_t kChunkHeaderBytes = 68;
+
+struct ChunkHeader {
+  uint64_t size = 0;
+  uint64_t metadata_at = 0;
+  int64_t start_ns = 0;
+  int64_t duration_ns = 0;
+  int64_t start_ticks = 0;
+  int64_t ticks_per_second = 0;
+  bool compressed = true;  // integers
+  bool finished = true;    // else it is being written, or was when the JVM died: it may lack its end
+
+  // `bytes`: kChunkHeaderBytes of them.
+  static format::Result<ChunkHeader> Parse(std::string_view bytes);
+  int64_t TimeOf(int64_t ticks) const;
+};
 
 // Valid until the next one.
 struct Event {

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "format/model/process_state.h"
-#include "tools/import/jfr/chunk_header.h"
 #include "tools/import/jfr/constants.h"
 #include "tools/import/jfr/file.h"
 

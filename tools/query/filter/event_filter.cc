@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "format/model/thread_name.h"
-#include "tools/input/kind_names.h"
+#include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/text/utf8.h"
 

@@ -19,7 +19,6 @@
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/frame_pattern.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/stack_matcher.h"
 #include "tools/query/filter/time_point.h"

@@ -1,31 +1,17 @@
 #include "tools/query/filter/name_pattern.h"
 
-#include <utility>
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <string>
 
 namespace heaprec::tools {
 namespace {
 
 using format::Result;
 
-// Greedy with one point to come back to: linear in practice, and no recursion on names of any length.
-bool GlobMatches(std::string_view glob, std::string_view name) {
-  size_t g = 0, n = 0, star = std::string_view::npos, retry = 0;
-  while (n < name.size()) {
-    if (g < glob.size() && (glob[g] == '?' || (glob[g] == name[n] && glob[g] != '*'))) {
-      ++g, ++n;
-    } else if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      retry = n;
-    } else if (star != std::string_view::npos) {
-      g = star + 1;
-      n = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
-}
+// The text as it stands.
+std::string Quoted(std::string_view text) { return re2::RE2::QuoteMeta(re2::StringPiece(text.data(), text.size())); }
 
 bool IsSlashed(std::string_view pattern) {
   return pattern.size() > 2 && pattern.front() == '/' && pattern.back() == '/';
@@ -33,40 +19,40 @@ bool IsSlashed(std::string_view pattern) {
 
 }  // namespace
 
+Result<FramePattern> FramePattern::Parse(std::string_view option, std::string_view expression) {
+  auto regex = std::make_shared<const re2::RE2>(re2::StringPiece(expression.data(), expression.size()), RE2::Quiet);
+  if (regex->ok()) return FramePattern(std::move(regex));
+  const size_t at = regex->error_arg().empty() ? std::string::npos : expression.find(regex->error_arg());
+  const std::string where =
+      at == std::string::npos ? "" : fmt::format(" at character {}: '{}'", at + 1, regex->error_arg());
+  const std::string& why = regex->error();
+  return format::Error{fmt::format("{} '{}': {}{}", option, expression, why.substr(0, why.find(": ")), where)};
+}
+
+bool FramePattern::Matches(std::string_view method) const {
+  return re2::RE2::PartialMatch(re2::StringPiece(method.data(), method.size()), *regex_);
+}
+
 Result<NamePattern> NamePattern::ForNames(std::string_view pattern) {
-  NamePattern made;
-  made.text_ = pattern;
-  if (IsSlashed(pattern)) {
-    auto regex = FramePattern::Parse("pattern", pattern.substr(1, pattern.size() - 2));
-    if (!regex.ok()) return regex.error();
-    made.regex_ = std::move(*regex);
-    made.how_ = How::kFind;
-  } else if (pattern.find_first_of("*?") != std::string_view::npos) {
-    made.how_ = How::kGlob;
+  std::string expression(IsSlashed(pattern) ? pattern.substr(1, pattern.size() - 2) : pattern);
+  if (!IsSlashed(pattern)) {
+    expression = "(?s)(?:^|\\.)" + Quoted(pattern) + "$";
+    re2::RE2::GlobalReplace(&expression, R"(\\\*)", ".*");
+    re2::RE2::GlobalReplace(&expression, R"(\\\?)", ".");
   }
-  return made;
+  auto regex = FramePattern::Parse("pattern", expression);
+  if (!regex.ok()) return regex.error();
+  return NamePattern(std::move(*regex));
 }
 
 Result<NamePattern> NamePattern::ForFreeText(std::string_view pattern) {
   if (IsSlashed(pattern)) return ForNames(pattern);
-  NamePattern made;
-  made.text_ = pattern;
-  made.how_ = How::kFind;
   // "pool-1 (io" is no regular expression, but still text to look for.
-  if (auto regex = FramePattern::Parse("pattern", pattern); regex.ok()) made.regex_ = std::move(*regex);
-  return made;
-}
-
-bool NamePattern::Matches(std::string_view name) const {
-  if (how_ == How::kFind) {
-    return (regex_ && regex_->Matches(name)) || name.find(text_) != std::string_view::npos;
-  }
-  while (true) {
-    if (how_ == How::kGlob ? GlobMatches(text_, name) : name == text_) return true;
-    const size_t dot = name.find('.');
-    if (dot == std::string_view::npos) return false;
-    name.remove_prefix(dot + 1);
-  }
+  const bool is_regex = FramePattern::Parse("pattern", pattern).ok();
+  const std::string text = Quoted(pattern);
+  auto regex = FramePattern::Parse("pattern", is_regex ? fmt::format("(?:{})|{}", pattern, text) : text);
+  if (!regex.ok()) return regex.error();
+  return NamePattern(std::move(*regex));
 }
 
 }  // namespace heaprec::tools

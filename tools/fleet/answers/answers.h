@@ -1,0 +1,128 @@
+// The answers of `heaprec fleet`: from a server's sums or a folder's, by the same estimates.
+//
+// Units:    bytes, objects, bytes per second; shares from 0 to 1; times in seconds since 1970.
+// Threads:  one.
+// Failure:  each returns the sentence for the user.
+// Maths:    docs/estimates.md#fleet
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/fleet/answers/hosts.h"
+#include "tools/fleet/answers/selection.h"
+
+namespace heaprec::tools::fleet {
+
+// What of a selection was recorded.
+struct Scope {
+  size_t hosts = 0, recordings = 0, untrustworthy = 0;
+  uint32_t from = 0, to = 0;  // of what there is
+  double seconds = 0;         // of all recordings together
+  Estimate bytes;             // allocated in them
+  double lost = 0;            // bytes that no sample shows
+};
+Scope ScopeOf(const Selection& selection);
+
+struct ServiceRow {
+  std::string service, version, environment;
+  size_t hosts = 0;
+  double host_seconds = 0;
+  Estimate bytes;               // of all hosts together
+  Estimate per_second;          // bytes, of one host on average
+  Estimate objects_per_second;  // likewise
+  double share = 0;             // of the bytes of all
+};
+format::Result<std::vector<ServiceRow>> Services(const Selection& selection);
+
+struct TopRow {
+  RowKey key;
+  std::string name;
+  Estimate bytes, objects, share;
+  double samples = 0;
+};
+struct TopAnswer {
+  std::vector<TopRow> rows;  // the largest first
+  size_t count = 0;          // of all
+};
+format::Result<TopAnswer> Top(Source* source, const Selection& selection, RowGrain by, size_t limit);
+
+struct TimelineRow {
+  uint32_t time = 0;
+  Estimate per_second;  // bytes, of all hosts together
+};
+// `step`: a multiple of the slice; 0: about 60 rows.
+format::Result<std::vector<TimelineRow>> Timeline(Source* source, const Selection& selection, uint32_t step);
+
+// A site: which services have it, with which classes, since when.
+struct ShowAnswer {
+  std::string name;
+  Estimate bytes, share;
+  std::vector<ServiceRow> services;  // bytes are those of the site
+  std::vector<TopRow> classes;
+  std::vector<TimelineRow> timeline;
+};
+// The selection's filter must name sites.
+format::Result<ShowAnswer> Show(Source* source, const Selection& selection, const std::string& name);
+
+struct LiveRowAnswer {
+  RowKey key;
+  std::string name;
+  Estimate bytes, objects, share;  // ranges without a value where some may be garbage
+  Estimate age_s;                  // mean of the bytes
+  double samples = 0;
+};
+struct FleetLiveAnswer {
+  std::vector<LiveRowAnswer> rows;  // the largest first
+  size_t count = 0;                 // of all
+  LiveRowAnswer all;
+  Estimate none;    // bytes of a row without a live sample
+  uint32_t at = 0;  // of the latest snapshot
+  size_t hosts = 0, processes = 0;
+  size_t gone = 0;       // processes whose last snapshot is older than kLiveSlices slices
+  size_t untracked = 0;  // recordings without tracked objects
+};
+// What is live at the end of the range, in the processes that run then.
+format::Result<FleetLiveAnswer> FleetLive(Source* source, const Selection& selection, RowGrain by, size_t limit);
+// A snapshot that is so much older than the latest one is of a process that has ended, or is not shipped any more.
+inline constexpr uint32_t kLiveSlices = 2;
+
+struct DiffOptions {
+  RowGrain by = RowGrain::kSite;
+  double rate = 0.05;        // of false discoveries
+  double min_share = 0.001;  // of the bytes of both sides: smaller rows are not tested
+};
+struct DiffRow {
+  RowKey key;
+  std::string name;
+  HostComparison rates;  // bytes per second and host
+};
+struct DiffAnswer {
+  size_t hosts_before = 0, hosts_after = 0;
+  bool is_paired = false;
+  HostComparison all;
+  std::vector<DiffRow> rows;  // real ones first, the largest change first
+  size_t real = 0;
+};
+// Of versions that two patterns choose.
+format::Result<DiffAnswer> DiffVersions(Source* source, const Selection& selection, const std::string& before,
+                                        const std::string& after, const DiffOptions& options);
+// The same hosts before and after a time. Hosts that lack a side are left out.
+format::Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection, uint32_t deploy,
+                                      const DiffOptions& options);
+
+struct OutlierRow {
+  std::string host;
+  RowKey key;
+  std::string name;
+  double rate = 0, median = 0, z = 0;  // bytes per second
+};
+// Of hosts in sites that make up `min_share` of all bytes: |z| of at least `least_z`, the largest first.
+format::Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& selection, RowGrain by,
+                                                 double min_share, double least_z);
+
+}  // namespace heaprec::tools::fleet

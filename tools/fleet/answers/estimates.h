@@ -1,0 +1,52 @@
+// Estimates with their 95 % intervals from sums over recordings, wherever these come from.
+//
+// Recordings were drawn apart: their variances add up, each after its own calibration, and one interval is made of the
+// sum. A group without a sample in one of many recordings adds nothing for it.
+//
+// Units:    bytes and objects; shares from 0 to 1.
+// Context:  pure functions.
+// Maths:    docs/estimates.md#fleet
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "tools/analysis/estimate/confidence_interval.h"
+#include "tools/fleet/source/source.h"
+
+namespace heaprec::tools::fleet {
+
+// Of one recording in the range that is asked for.
+RecordingScale ScaleOf(uint64_t recording, const Totals& totals);
+
+class FleetEstimator {
+ public:
+  // Of all recordings that are asked for.
+  explicit FleetEstimator(const std::map<uint64_t, Totals>& totals);
+
+  const std::vector<RecordingScale>& scales() const { return scales_; }
+  // The same without the ratio to all bytes: for parts of the range.
+  std::vector<RecordingScale> FactorsOnly() const;
+  double factor(uint64_t recording) const;
+
+  // What all samples stand for; exact where everything was counted.
+  Estimate Total() const;
+  Estimate TotalObjects() const;
+  Estimate Bytes(const PooledSums& of) const;
+  Estimate Objects(const PooledSums& of) const;
+  Estimate Share(const PooledSums& of) const;
+  // Of a part of the range, with FactorsOnly.
+  Estimate BytesOfPart(const PooledSums& of) const;
+
+ private:
+  double Unit(double variance, double bytes) const;
+  Estimate ShareOf(const PooledSums& of) const;
+
+  std::vector<RecordingScale> scales_;
+  PooledSums all_;
+  bool is_calibrated_ = true;  // all of them
+  double counted_ = 0;
+  double unit_ = 0;
+};
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,27 @@
+// Samples of the fleet as one recording, on which all other commands work.
+//
+// A thread of it is a host, with the labels service, version and environment. Weights are calibrated and unbiased;
+// samples count as drawn in one stage, so that intervals are somewhat wider than those of heaprec fleet, which knows
+// the sums of all samples. Lines and threads are not known to the fleet.
+//
+// Memory:   the samples that are pulled, about 150 B each.
+// Threads:  one.
+// Failure:  returns the sentence for the user.
+#pragma once
+
+#include <cstdint>
+
+#include "format/bytes/result.h"
+#include "tools/fleet/answers/selection.h"
+#include "tools/fleet/source/source.h"
+#include "tools/text/output.h"
+
+namespace heaprec::tools::fleet {
+
+struct Pulled {
+  uint64_t samples = 0, hosts = 0, recordings = 0;
+};
+// At most about `most` samples.
+format::Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output);
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,39 @@
+// The questions of `heaprec fleet` by name: each an answer of the source, as a report.
+//
+// Threads:  one.
+// Failure:  returns the sentence for the user.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "tools/fleet/answers/selection.h"
+#include "tools/fleet/source/source.h"
+#include "tools/render/report.h"
+
+namespace heaprec::tools::fleet {
+
+// As given on the command line.
+struct QuestionOptions {
+  std::string what;                // "top"
+  std::vector<std::string> words;  // behind it: of diff two versions, of show a site
+  std::string by = "site", step, deploy;
+  double min_share = 0.001, rate = 0.05, least_z = 3.5;
+
+  // What is wrong with the words; empty: nothing.
+  std::string Objection() const;
+};
+
+struct FleetQuestion {
+  const QuestionOptions& options;
+  Source* source;
+  const Selection& selection;
+  size_t limit = 0;  // rows; 0: all
+};
+
+// Of "services", "top", "live", "timeline", "outliers", "diff" and "show".
+format::Result<render::Report> AnswerTo(const FleetQuestion& question);
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,331 @@
+#include "tools/fleet/answers/reports.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/fleet/answers/fleet_time.h"
+
+namespace heaprec::tools::fleet {
+namespace {
+
+using render::Column;
+using render::Detail;
+using render::Fact;
+using render::Hidden;
+using render::MakeTable;
+using render::Note;
+using render::Report;
+using render::Sentence;
+using render::Unit;
+using render::Value;
+
+const char* Heading(RowGrain by) {
+  if (by == RowGrain::kClass) return "class";
+  return by == RowGrain::kSite ? "site" : "class and site";
+}
+
+template <typename Row>
+std::vector<Row> FirstOf(const std::vector<Row>& rows, size_t limit) {
+  if (limit == 0 || rows.size() <= limit) return rows;
+  return {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(limit)};
+}
+
+void AddScope(const Scope& scope, Report* report) {
+  report->Add(Sentence("{} allocated by {} hosts, {} to {} UTC", {{"scope.bytes", scope.bytes, Unit::kBytes},
+                                                                  {"scope.hosts", scope.hosts, Unit::kInteger},
+                                                                  {"scope.from", TimeText(scope.from), Unit::kText},
+                                                                  {"scope.to", TimeText(scope.to), Unit::kText}}));
+  report->Add(Hidden({{"scope.recordings", scope.recordings, Unit::kInteger},
+                      {"scope.seconds", scope.seconds, Unit::kSeconds},
+                      {"scope.lost_bytes", scope.lost, Unit::kBytes},
+                      {"scope.untrustworthy", scope.untrustworthy, Unit::kInteger}}));
+  if (scope.untrustworthy > 0) {
+    report->Add(Note("{} recordings are not trustworthy; 'heaprec doctor FILE' says why",
+                     {{"", scope.untrustworthy, Unit::kInteger}}));
+  }
+}
+
+std::vector<Column<TopRow>> TopColumns(const char* heading) {
+  return {{"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const TopRow& row) { return Value(row.bytes); },
+           Detail::kAlways},
+          {"share", "share", Unit::kShare, Detail::kAlways, [](const TopRow& row) { return Value(row.share); }},
+          {"objects", "objects", Unit::kCount, Detail::kWide, [](const TopRow& row) { return Value(row.objects); }},
+          {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const TopRow& row) { return Value(row.samples); }},
+          {"name", heading, Unit::kText, Detail::kAlways, [](const TopRow& row) { return Value(row.name); }}};
+}
+
+const std::vector<Column<TimelineRow>>& TimelineColumns() {
+  static const std::vector<Column<TimelineRow>> kColumns{
+      {"bytes_per_second", "rate", Unit::kBytesPerSecond, Detail::kAlways,
+       [](const TimelineRow& row) { return Value(row.per_second); }, Detail::kAlways},
+      {"time", "UTC", Unit::kText, Detail::kAlways, [](const TimelineRow& row) { return Value(TimeText(row.time)); }}};
+  return kColumns;
+}
+
+Report WithScope(const char* schema, const Scope& scope) {
+  Report report(schema);
+  AddScope(scope, &report);
+  return report;
+}
+
+std::string NameOf(const ServiceRow& row) {
+  std::string name = row.service;
+  if (!row.version.empty()) name += " " + row.version;
+  if (!row.environment.empty()) name += " (" + row.environment + ")";
+  return name;
+}
+
+std::vector<Column<ServiceRow>> ServiceColumns() {
+  return {
+      {"bytes_per_second_per_host", "rate per host", Unit::kBytesPerSecond, Detail::kAlways,
+       [](const ServiceRow& row) { return Value(row.per_second); }, Detail::kAlways},
+      {"share", "share", Unit::kShare, Detail::kAlways, [](const ServiceRow& row) { return Value(row.share); }},
+      {"hosts", "hosts", Unit::kInteger, Detail::kAlways, [](const ServiceRow& row) { return Value(row.hosts); }},
+      {"bytes", "bytes", Unit::kBytes, Detail::kWide, [](const ServiceRow& row) { return Value(row.bytes); }},
+      {"objects_per_second_per_host", "objects per host", Unit::kPerSecond, Detail::kWide,
+       [](const ServiceRow& row) { return Value(row.objects_per_second); }},
+      {"seconds", "", Unit::kSeconds, Detail::kJsonOnly, [](const ServiceRow& row) { return Value(row.host_seconds); }},
+      {"service", "", Unit::kText, Detail::kJsonOnly, [](const ServiceRow& row) { return Value(row.service); }},
+      {"version", "", Unit::kText, Detail::kJsonOnly, [](const ServiceRow& row) { return Value(row.version); }},
+      {"environment", "", Unit::kText, Detail::kJsonOnly, [](const ServiceRow& row) { return Value(row.environment); }},
+      {"", "service", Unit::kText, Detail::kAlways, [](const ServiceRow& row) { return Value(NameOf(row)); }}};
+}
+
+const char* VerdictOf(const HostComparison& rates) {
+  if (!rates.is_real) return "same";
+  return rates.change.value > 0 ? "more" : "less";
+}
+
+// Infinite ends are unknown.
+Value ChangeOf(const HostComparison& rates) {
+  if (std::isinf(rates.change.low)) return Value(rates.change.value);
+  return Value(rates.change);
+}
+
+std::vector<Column<DiffRow>> DiffColumns(const char* heading) {
+  return {
+      {"before", "before", Unit::kBytesPerSecond, Detail::kAlways,
+       [](const DiffRow& row) { return Value(row.rates.before); }},
+      {"after", "after", Unit::kBytesPerSecond, Detail::kAlways,
+       [](const DiffRow& row) { return Value(row.rates.after); }},
+      {"change", "change", Unit::kGrowth, Detail::kAlways, [](const DiffRow& row) { return ChangeOf(row.rates); },
+       Detail::kAlways},
+      {"verdict", "", Unit::kText, Detail::kJsonOnly, [](const DiffRow& row) { return Value(VerdictOf(row.rates)); }},
+      {"p", "p", Unit::kProbability, Detail::kWide, [](const DiffRow& row) { return Value(row.rates.p); }},
+      {"q", "", Unit::kProbability, Detail::kJsonOnly, [](const DiffRow& row) { return Value(row.rates.q); }},
+      {"detectable", "detectable", Unit::kBytesPerSecond, Detail::kWide,
+       [](const DiffRow& row) { return Value(row.rates.detectable); }},
+      {"name", heading, Unit::kText, Detail::kAlways, [](const DiffRow& row) { return Value(row.name); }}};
+}
+
+// On a server's disk, of a process that goes on like those that were shipped: measured bytes a row, rows a slice and,
+// rolled up, as many an hour. bench/fleet/README.md
+double BytesADay(const ShipTotals& totals, double slice_seconds) {
+  constexpr double kDay = 86400, kHour = 3600, kBytesOfSums = 56, kBytesOfSample = 27, kBytesOfLive = 43;
+  const double slice = kBytesOfSums * static_cast<double>(totals.rows) +
+                       kBytesOfSample * static_cast<double>(totals.samples) +
+                       kBytesOfLive * static_cast<double>(totals.live);
+  const double rolled_up = kBytesOfSums * static_cast<double>(totals.rows) * slice_seconds / kHour;
+  return (slice + rolled_up) / static_cast<double>(totals.slices) * kDay / slice_seconds;
+}
+
+}  // namespace
+
+Report ServicesReport(const Scope& scope, const std::vector<ServiceRow>& rows, size_t limit) {
+  Report report = WithScope("heaprec.fleet.services/1", scope);
+  report.Add(MakeTable("services", ServiceColumns(), FirstOf(rows, limit), rows.size()));
+  return report;
+}
+
+Report TopReport(const Scope& scope, const TopAnswer& answer, RowGrain by) {
+  Report report = WithScope("heaprec.fleet.top/1", scope);
+  report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer.count, Unit::kInteger}}));
+  render::Table table = MakeTable("rows", TopColumns(Heading(by)), answer.rows, answer.count);
+  table.empty = "No matching samples.";
+  report.Add(std::move(table));
+  return report;
+}
+
+Report TimelineReport(const Scope& scope, const std::vector<TimelineRow>& rows) {
+  Report report = WithScope("heaprec.fleet.timeline/1", scope);
+  std::vector<double> rates;
+  for (const TimelineRow& row : rows) rates.push_back(row.per_second.value);
+  report.Add(Fact("course", {"", Value(rates), Unit::kSparkline}, Detail::kTextOnly));
+  report.Add(MakeTable("rows", TimelineColumns(), rows));
+  return report;
+}
+
+Report DiffReport(const Scope& scope, const DiffAnswer& answer, RowGrain by, double rate, size_t limit) {
+  Report report = WithScope("heaprec.fleet.diff/1", scope);
+  const HostComparison& all = answer.all;
+  report.Add(Sentence(answer.is_paired ? "{} hosts before and after; per host {} before, {} after, change {}"
+                                       : "{} hosts before, {} after; per host {} before, {} after, change {}",
+                      answer.is_paired
+                          ? std::vector<render::Field>{{"hosts", answer.hosts_before, Unit::kInteger},
+                                                       {"all.before", all.before, Unit::kBytesPerSecond},
+                                                       {"all.after", all.after, Unit::kBytesPerSecond},
+                                                       {"all.change", ChangeOf(all), Unit::kGrowth}}
+                          : std::vector<render::Field>{{"hosts_before", answer.hosts_before, Unit::kInteger},
+                                                       {"hosts_after", answer.hosts_after, Unit::kInteger},
+                                                       {"all.before", all.before, Unit::kBytesPerSecond},
+                                                       {"all.after", all.after, Unit::kBytesPerSecond},
+                                                       {"all.change", ChangeOf(all), Unit::kGrowth}}));
+  report.Add(Hidden({{"all.p", all.p, Unit::kProbability},
+                     {"all.detectable", all.detectable, Unit::kBytesPerSecond},
+                     {"paired", answer.is_paired, Unit::kText},
+                     {"false_discovery_rate", rate, Unit::kShare}}));
+  report.Add(Sentence("{} of {} rows changed (false discovery rate {}); detects a change of {} in the total",
+                      {{"changed", answer.real, Unit::kInteger},
+                       {"tested", answer.rows.size(), Unit::kInteger},
+                       {"", rate, Unit::kShare},
+                       {"", all.detectable, Unit::kBytesPerSecond}}));
+  // People read what is real; programs take all.
+  std::vector<DiffRow> shown = answer.rows;
+  if (limit > 0) std::erase_if(shown, [](const DiffRow& row) { return !row.rates.is_real; });
+  render::Table table = MakeTable("rows", DiffColumns(Heading(by)), FirstOf(shown, limit), shown.size());
+  table.empty = "No change is larger than the variation between hosts.";
+  report.Add(std::move(table));
+  return report;
+}
+
+Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>& rows, RowGrain by, double least_z,
+                      size_t limit) {
+  Report report = WithScope("heaprec.fleet.outliers/1", scope);
+  report.Add(Hidden({{"least_z", least_z, Unit::kNumber}}));
+  const std::vector<Column<OutlierRow>> columns{
+      {"z", "z", Unit::kNumber, Detail::kAlways, [](const OutlierRow& row) { return Value(row.z); }},
+      {"rate", "rate", Unit::kBytesPerSecond, Detail::kAlways, [](const OutlierRow& row) { return Value(row.rate); }},
+      {"median", "median", Unit::kBytesPerSecond, Detail::kAlways,
+       [](const OutlierRow& row) { return Value(row.median); }},
+      {"host", "host", Unit::kText, Detail::kAlways, [](const OutlierRow& row) { return Value(row.host); }},
+      {"name", Heading(by), Unit::kText, Detail::kAlways, [](const OutlierRow& row) { return Value(row.name); }}};
+  render::Table table = MakeTable("rows", columns, FirstOf(rows, limit), rows.size());
+  table.empty = "No host differs that much from the others.";
+  report.Add(std::move(table));
+  return report;
+}
+
+Report LiveReport(const FleetLiveAnswer& answer, RowGrain by) {
+  Report report("heaprec.fleet.live/1");
+  report.Add(Sentence("{} live in {} processes of {} hosts, {} UTC", {{"live.bytes", answer.all.bytes, Unit::kBytes},
+                                                                      {"processes", answer.processes, Unit::kInteger},
+                                                                      {"hosts", answer.hosts, Unit::kInteger},
+                                                                      {"at", TimeText(answer.at), Unit::kText}}));
+  report.Add(Sentence("{} objects, mean age {}", {{"live.objects", answer.all.objects, Unit::kCount},
+                                                  {"live.mean_age", answer.all.age_s, Unit::kSeconds}}));
+  report.Add(Hidden({{"live.samples", answer.all.samples, Unit::kInteger},
+                     {"by", Heading(by), Unit::kText},
+                     {"count", answer.count, Unit::kInteger}}));
+  if (answer.gone > 0) {
+    report.Add(
+        Fact("ended", "{} processes ended earlier, or are no longer shipped", {{"gone", answer.gone, Unit::kInteger}}));
+  }
+  if (answer.untracked > 0) {
+    report.Add(
+        Fact("untracked", "{} recordings tracked no objects", {{"untracked", answer.untracked, Unit::kInteger}}));
+  }
+  const std::vector<Column<LiveRowAnswer>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.bytes); },
+       Detail::kAlways},
+      {"share", "share", Unit::kShare, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.share); }},
+      {"objects", "objects", Unit::kCount, Detail::kWide, [](const LiveRowAnswer& row) { return Value(row.objects); }},
+      {"mean_age", "age", Unit::kSeconds, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.age_s); }},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LiveRowAnswer& row) { return Value(row.samples); }},
+      {"name", Heading(by), Unit::kText, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.name); }}};
+  render::Table table = MakeTable("rows", columns, answer.rows, answer.count);
+  table.empty = "Nothing is live.";
+  report.Add(std::move(table));
+  report.Add(Sentence("detection limit: a row without live samples holds at most {} (95 %)",
+                      {{"detection_limit", answer.none.high, Unit::kBytes}}));
+  return report;
+}
+
+Report ShowReport(const Scope& scope, const ShowAnswer& answer, size_t limit) {
+  Report report = WithScope("heaprec.fleet.show/1", scope);
+  report.Add(Fact("site", {"site", answer.name, Unit::kText}));
+  report.Add(Fact("bytes", {"bytes", answer.bytes, Unit::kBytes}));
+  report.Add(Fact("share", {"share", answer.share, Unit::kShare}));
+  std::vector<double> rates;
+  for (const TimelineRow& row : answer.timeline) rates.push_back(row.per_second.value);
+  report.Add(Fact("course", {"", Value(rates), Unit::kSparkline}, Detail::kTextOnly));
+  report.Add(MakeTable("services", ServiceColumns(), FirstOf(answer.services, limit), answer.services.size()));
+  report.Add(MakeTable("classes", TopColumns("class"), FirstOf(answer.classes, limit), answer.classes.size()));
+  render::Table table = MakeTable("timeline", TimelineColumns(), answer.timeline);
+  table.detail = Detail::kJsonOnly;
+  report.Add(std::move(table));
+  return report;
+}
+
+Report PruneReport(const std::vector<Partition>& expired, bool is_dropped) {
+  Report report("heaprec.fleet.prune/1");
+  uint64_t rows = 0, bytes = 0;
+  for (const Partition& one : expired) rows += one.rows, bytes += one.bytes;
+  report.Add(Sentence(is_dropped ? "dropped {} partitions: {} rows, {}" : "{} partitions are too old: {} rows, {}",
+                      {{"partitions_count", expired.size(), Unit::kInteger},
+                       {"rows", rows, Unit::kInteger},
+                       {"bytes", bytes, Unit::kBytes}}));
+  report.Add(Hidden({{"dropped", is_dropped}}));
+  const std::vector<Column<Partition>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const Partition& one) { return Value(one.bytes); }},
+      {"rows", "rows", Unit::kInteger, Detail::kAlways, [](const Partition& one) { return Value(one.rows); }},
+      {"from", "from", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(TimeText(one.from)); }},
+      {"to", "to", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(TimeText(one.to)); }},
+      {"table", "table", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(one.table); }}};
+  render::Table table = MakeTable("partitions", columns, expired);
+  table.empty = "Nothing is too old.";
+  report.Add(std::move(table));
+  if (!is_dropped && !expired.empty()) report.Add(Note("Nothing was dropped; --yes drops these."));
+  return report;
+}
+
+Report TablesReport(const InitReport& init, const Server& server) {
+  Report report("heaprec.fleet.init/1");
+  const bool is_new = init.version_before < kSchemaVersion;
+  report.Add(Sentence(is_new ? "{}: database {} now has the tables of version {} (ClickHouse {})"
+                             : "{}: database {} has the tables of version {} (ClickHouse {})",
+                      {{"server", server.name()},
+                       {"database", server.database()},
+                       {"version", kSchemaVersion, Unit::kInteger},
+                       {"clickhouse", init.server_version}}));
+  report.Add(Hidden({{"created", init.version_before == 0},
+                     {"upgraded", is_new && init.version_before > 0},
+                     {"has_retention", init.has_retention},
+                     {"replicated", init.is_replicated}}));
+  if (init.is_replicated) report.Add(Note("Each replica of this shard keeps all of the shard's rows."));
+  if (!init.has_retention) {
+    report.Add(Note("This server keeps all rows; 'heaprec fleet prune' drops the old ones."));
+  }
+  return report;
+}
+
+Report ShipReport(const ShipRun& run, const Server* server, bool dry_run) {
+  const ShipTotals& totals = run.totals();
+  Report report("heaprec.ship/1");
+  report.Add(Sentence(dry_run ? "would ship {} slices of {} recordings: {} rows, {} samples"
+                              : "shipped {} slices of {} recordings: {} rows, {} samples",
+                      {{"slices", totals.slices, Unit::kInteger},
+                       {"recordings", run.recordings(), Unit::kInteger},
+                       {"rows", totals.rows, Unit::kInteger},
+                       {"samples", totals.samples, Unit::kInteger}}));
+  if (totals.slices > 0) {
+    report.Add(Fact("disk", "about {} a day on the server for a recording like these",
+                    {{"bytes_a_day", BytesADay(totals, run.slice_seconds()), Unit::kBytes}}));
+  }
+  struct Count {
+    uint64_t number;
+    const char *heading, *text, *name;
+  };
+  for (const Count& one :
+       {Count{totals.slices_there, "there", "{} slices were already on the server", "slices_there"},
+        Count{totals.too_old, "older", "{} slices before --since were not sent", "slices_too_old"},
+        Count{run.unfinished(), "running", "{} recordings may still grow; --follow waits for them", "running"},
+        Count{totals.differing, "differing",
+              "{} batches on the server have a different number of rows than their recording", "differing"},
+        Count{run.failed(), "unreadable", "{} files", "unreadable"}}) {
+    if (one.number > 0) report.Add(Fact(one.heading, one.text, {{one.name, one.number, Unit::kInteger}}));
+  }
+  if (server != nullptr) report.Add(Hidden({{"bytes_sent", server->bytes_sent(), Unit::kBytes}}));
+  return report;
+}
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,320 @@
+#include "tools/fleet/rows/slices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "format/bytes/layout.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/site_keys.h"
+
+namespace heaprec::tools::fleet {
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint32_t kMinute = 60;
+// Blocks of a slice may come so much later than its end.
+constexpr uint32_t kLatestBlock = 10;
+// More are forgotten, and belong to a later slice once more.
+constexpr size_t kMaxKnownStacks = 100'000;
+
+struct KeyHash {
+  size_t operator()(const RowKey& key) const {
+    return Mixed(Mixed(key.class_id, key.site), static_cast<uint64_t>(key.level));
+  }
+};
+
+OrderLevel GrainOf(RowGrain level) { return level == RowGrain::kClass ? OrderLevel::kClass : OrderLevel::kMethod; }
+
+// The threshold of which `count` samples are left on average: sum of min(1, w / tau) = count. `dropped`: the sum of
+// weights of more samples, all below it.
+double ThresholdOf(const std::vector<ThinnedSample>& samples, double dropped, double count) {
+  if (dropped == 0 && static_cast<double>(samples.size()) <= count) return 0;
+  std::vector<double> weights;
+  double rest = dropped;
+  for (const ThinnedSample& one : samples) weights.push_back(one.weight), rest += one.weight;
+  std::sort(weights.begin(), weights.end(), std::greater<>());
+  double left = count;
+  for (const double weight : weights) {
+    const double tau = rest / left;
+    if (weight <= tau || left <= 1) return tau;
+    rest -= weight;
+    left -= 1;
+  }
+  return rest / left;
+}
+
+}  // namespace
+
+struct SliceReader::Open {
+  using Minute = SliceReader::Minute;
+  std::map<uint32_t, Minute> minutes;
+  std::unordered_map<RowKey, Subset, KeyHash> rows;
+  // Those that may be left. The threshold only grows: what is below it now is dropped now.
+  std::vector<ThinnedSample> samples;
+  double dropped = 0, threshold = 0;
+  Subset& RowOf(const RowKey& key) {
+    return rows.try_emplace(key, GrainOf(key.level), Subset::Holds::kAny).first->second;
+  }
+};
+
+SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
+    : recording_(*recording),
+      options_(options),
+      interval_ns_(std::max<uint64_t>(recording->header().interval_ns, 1)),
+      seed_(format::Hash(std::as_bytes(std::span(recording->header().recording_id)))),
+      design_(recording->header(), format::Stream::kAllocations, OrderLevel::kMethod),
+      live_(recording->header()) {
+  const format::FileHeader& header = recording_.header();
+  const uint64_t first = header.start.next_interval[format::Stream::kAllocations] * header.interval_ns;
+  begin_s_ = end_s_ = static_cast<double>(header.start_epoch_ns + first) * 1e-9;
+  lost_ = LostWeight(header.start.counters[format::Stream::kAllocations]);
+}
+
+SliceReader::~SliceReader() = default;
+
+uint32_t SliceReader::SecondOf(uint64_t time_ns) const {
+  return static_cast<uint32_t>((recording_.header().start_epoch_ns + time_ns) / kSecondNs);
+}
+
+SliceReader::Open& SliceReader::SliceAt(uint32_t time) {
+  time = std::max(time - time % options_.slice_seconds, closed_up_to_);
+  auto& slice = open_[time];
+  if (slice == nullptr) slice = std::make_unique<Open>();
+  return *slice;
+}
+
+SliceReader::Minute& SliceReader::MinuteAt(uint32_t time) {
+  time = std::max(time, closed_up_to_);
+  return SliceAt(time).minutes[time / kMinute * kMinute];
+}
+
+std::optional<Slice> SliceReader::Next(bool is_over) {
+  while (finished_.empty()) {
+    auto block = is_over ? recording_.Next() : recording_.NextInFile();
+    if (!block) break;
+    Take(*block);
+  }
+  if (finished_.empty() && is_over) CloseBefore(UINT32_MAX);
+  if (finished_.empty()) return std::nullopt;
+  Slice slice = std::move(finished_.front());
+  finished_.pop_front();
+  return slice;
+}
+
+void SliceReader::Take(const format::Block& block) {
+  // What the block before began is over once this one is of later intervals.
+  const uint32_t before = latest_interval_;
+  names_.Enter(block);
+  if (block.chunk != chunk_) {
+    chunk_ = block.chunk;
+    for (auto* cache : {&classes_, &methods_, &sites_, &stacks_}) cache->clear();
+  }
+  TakeIntervals(block);
+  TakeSamples(block, design_.Add(block));
+  TakeLives(block);
+  const uint64_t end_ns = block.ending ? block.ending->time_ns : block.end_ns;
+  end_ns_ = std::max(end_ns_, end_ns);
+  const double end_s = static_cast<double>(recording_.header().start_epoch_ns + end_ns) * 1e-9;
+  end_s_ = std::max(end_s_, end_s);
+  seen_ = std::max(seen_, static_cast<uint32_t>(end_s));
+  const uint32_t late = seen_ > kLatestBlock ? seen_ - kLatestBlock : 0;
+  CloseBefore(std::max(before, late) / options_.slice_seconds * options_.slice_seconds);
+}
+
+void SliceReader::TakeIntervals(const format::Block& block) {
+  not_counted_.clear();
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream != format::Stream::kAllocations) continue;
+    const uint32_t second = SecondOf(interval.index * interval_ns_);
+    latest_interval_ = std::max(latest_interval_, second);
+    if (interval.bytes == 0 && interval.held > 0) not_counted_.insert(interval.index);
+    MinuteAt(second).counted += static_cast<double>(interval.bytes);
+  }
+  const double lost = LostWeight(block.counters[format::Stream::kAllocations]);
+  if (lost > lost_) {
+    MinuteAt(SecondOf(block.end_ns)).lost += lost - lost_;
+    lost_ = lost;
+  }
+}
+
+void SliceReader::TakeSamples(const format::Block& block, std::span<const WeightedSample> drawn) {
+  uint64_t interval = UINT64_MAX;
+  Open* slice = nullptr;
+  Open::Minute* minute = nullptr;
+  for (const WeightedSample& one : drawn) {
+    const format::Sample& sample = block.samples[one.index];
+    if (slice == nullptr || one.interval != interval) {
+      interval = one.interval;
+      const uint64_t begin_ns = recording_.header().interval_ns > 0 ? interval * interval_ns_ : sample.time_ns;
+      const uint32_t second = SecondOf(begin_ns);
+      slice = &SliceAt(second);
+      minute = &MinuteAt(second);
+    }
+    if (not_counted_.contains(one.interval)) minute->uncounted += one.weight;
+    const uint64_t class_id = ClassId(sample.class_id), site = SiteOf(sample.stack);
+    minute->all.Add(one);
+    slice->RowOf({RowGrain::kClass, class_id, 0}).Add(one);
+    slice->RowOf({RowGrain::kSite, 0, site}).Add(one);
+    slice->RowOf({RowGrain::kClassAndSite, class_id, site}).Add(one);
+    if (options_.samples_per_second <= 0) continue;
+    if (!IsLeft(sample.id, one.weight, slice->threshold)) {
+      slice->dropped += one.weight;
+      continue;
+    }
+    slice->samples.push_back({.time_ns = recording_.header().start_epoch_ns + sample.time_ns,
+                              .id = sample.id,
+                              .class_id = class_id,
+                              .site = site,
+                              .stack = StackId(sample.stack),
+                              .size = sample.size,
+                              .weight = one.weight});
+    if (static_cast<double>(slice->samples.size()) > 2 * MaxSamples()) Thin(slice);
+  }
+}
+
+void SliceReader::TakeLives(const format::Block& block) {
+  if (!live_.tracks()) return;
+  live_.Add(block, [this](const format::Sample& one) { return std::pair(ClassId(one.class_id), SiteOf(one.stack)); });
+  // A process that allocates nothing has live objects all the same.
+  if (block.end_ns > 0) SliceAt(SecondOf(block.end_ns - 1));
+}
+
+void SliceReader::CloseBefore(uint32_t time) {
+  while (!open_.empty() && (open_.begin()->first < time || time == UINT32_MAX)) {
+    auto first = open_.begin();
+    finished_.push_back(Close(first->first, first->second.get()));
+    closed_up_to_ = first->first + options_.slice_seconds;
+    open_.erase(first);
+  }
+}
+
+Slice SliceReader::Close(uint32_t time, Open* open) {
+  Slice slice{
+      .time = time, .minutes = {}, .rows = {}, .samples = {}, .live = {}, .live_at = 0, .names = {}, .stacks = {}};
+  // Minutes without a sample belong to the recording, too.
+  const double end = std::min(end_s_, static_cast<double>(time + options_.slice_seconds));
+  for (uint32_t minute = std::max(time, static_cast<uint32_t>(begin_s_) / kMinute * kMinute);
+       static_cast<double>(minute) < end; minute += kMinute) {
+    open->minutes[minute / kMinute * kMinute];
+  }
+  for (auto& [at, minute] : open->minutes) {
+    Totals totals;
+    totals.all = Sums::Of(minute.all);
+    totals.counted = minute.counted;
+    totals.lost = minute.lost;
+    totals.weighed = minute.all.bytes() - minute.uncounted + minute.lost;
+    const double from = std::max({begin_s_, static_cast<double>(at), static_cast<double>(time)});
+    const double to = std::min(static_cast<double>(at + kMinute), end);
+    totals.seconds = std::max(to - from, 0.0);
+    slice.minutes.push_back({std::max(at, time), totals});
+  }
+  for (const auto& [key, subset] : open->rows) slice.rows.emplace_back(key, Sums::Of(subset));
+  std::sort(slice.rows.begin(), slice.rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  MoveSamples(open, &slice);
+  const uint64_t start_ns = recording_.header().start_epoch_ns;
+  const uint64_t over_ns = (uint64_t{time} + options_.slice_seconds) * kSecondNs;
+  const uint64_t live_ns = std::min(over_ns > start_ns ? over_ns - start_ns : 0, end_ns_);
+  slice.live = live_.At(live_ns);
+  slice.live_at = SecondOf(live_ns);
+  slice.names = std::move(new_names_);
+  new_names_.clear();
+  return slice;
+}
+
+double SliceReader::MaxSamples() const { return std::max(1.0, options_.samples_per_second * options_.slice_seconds); }
+
+// A sample is left with probability min(1, w / tau), and then stands for max(w, tau). The draw hangs on its id alone: a
+// slice that is read again is thinned alike.
+bool SliceReader::IsLeft(uint64_t id, double weight, double threshold) const {
+  const double lot = static_cast<double>(Mixed(seed_, id) >> 11) * 0x1p-53;
+  return threshold == 0 || lot * threshold < weight;
+}
+
+void SliceReader::Thin(Open* open) {
+  open->threshold = ThresholdOf(open->samples, open->dropped, MaxSamples());
+  std::erase_if(open->samples, [&](const ThinnedSample& one) {
+    const bool is_left = IsLeft(one.id, one.weight, open->threshold);
+    if (!is_left) open->dropped += one.weight;
+    return !is_left;
+  });
+  ForgetStacks();
+}
+
+void SliceReader::ForgetStacks() {
+  std::unordered_set<uint64_t> needed;
+  for (const auto& [time, open] : open_) {
+    for (const ThinnedSample& one : open->samples) needed.insert(one.stack);
+  }
+  std::erase_if(new_stacks_, [&](const auto& one) { return !needed.contains(one.first); });
+}
+
+void SliceReader::MoveSamples(Open* open, Slice* slice) {
+  Thin(open);
+  if (known_stacks_.size() > kMaxKnownStacks) known_stacks_.clear();
+  for (ThinnedSample& one : open->samples) {
+    one.weight = std::max(one.weight, open->threshold);
+    const auto added = new_stacks_.find(one.stack);
+    if (added == new_stacks_.end()) continue;  // an earlier slice had it
+    if (known_stacks_.insert(one.stack).second) slice->stacks.push_back({one.stack, std::move(added->second)});
+    new_stacks_.erase(added);
+  }
+  slice->samples = std::move(open->samples);
+  open->samples.clear();
+}
+
+uint64_t SliceReader::IdOfName(NameKind kind, std::string_view name, std::vector<uint64_t>* cache,
+                               format::Index index) {
+  // Whoever has no name shares one; it is not cached.
+  if (index != format::kNone && index < cache->size() && (*cache)[index] != 0) return (*cache)[index];
+  const std::string known = FleetName(name);
+  const uint64_t id = NameId(kind, known);
+  if (known_names_.insert(id).second) new_names_.push_back({kind, id, known});
+  if (index != format::kNone && index < (1u << 24)) {
+    if (index >= cache->size()) cache->resize(index + size_t{1});
+    (*cache)[index] = id;
+  }
+  return id;
+}
+
+uint64_t SliceReader::ClassId(format::Index index) {
+  if (index < classes_.size() && classes_[index] != 0) return classes_[index];
+  return IdOfName(NameKind::kClass, names_.Class(index), &classes_, index);
+}
+
+uint64_t SliceReader::SiteOf(format::Index stack) {
+  if (stack < sites_.size() && sites_[stack] != 0) return sites_[stack];
+  uint64_t site = 0;
+  ForEachFrame(names_, stack, 1, [&](const format::Frame& frame) {
+    site = frame.IsGap() ? IdOfName(NameKind::kMethod, kTruncated, &methods_, format::kNone)
+                         : IdOfName(NameKind::kMethod, names_.Method(frame.method), &methods_, frame.method);
+  });
+  if (site == 0) site = IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone);
+  if (stack != format::kNone && stack < (1u << 24)) {
+    if (stack >= sites_.size()) sites_.resize(stack + size_t{1});
+    sites_[stack] = site;
+  }
+  return site;
+}
+
+uint64_t SliceReader::StackId(format::Index stack) {
+  const auto is_here = [this](uint64_t id) { return known_stacks_.contains(id) || new_stacks_.contains(id); };
+  if (stack < stacks_.size() && stacks_[stack] != 0 && is_here(stacks_[stack])) return stacks_[stack];
+  std::vector<uint64_t> methods;
+  ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
+    methods.push_back(frame.IsGap()
+                          ? IdOfName(NameKind::kMethod, kTruncated, &methods_, format::kNone)
+                          : IdOfName(NameKind::kMethod, names_.Method(frame.method), &methods_, frame.method));
+  });
+  if (methods.empty()) methods.push_back(IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone));
+  uint64_t id = format::Hash(std::as_bytes(std::span(methods)));
+  if (id == 0) id = 1;
+  if (!is_here(id)) new_stacks_.emplace(id, std::move(methods));
+  if (stack != format::kNone && stack < (1u << 24)) {
+    if (stack >= stacks_.size()) stacks_.resize(stack + size_t{1});
+    stacks_[stack] = id;
+  }
+  return id;
+}
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,209 @@
+#include "tools/fleet/server/http.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <optional>
+
+namespace heaprec::tools::fleet {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using beast::error_code;
+
+constexpr uint64_t kMaxAnswered = uint64_t{1} << 29;  // bytes
+// ClickHouse closes what is idle for 3 s.
+constexpr std::chrono::seconds kMaxIdle{2};
+// A server that is there answers at once.
+constexpr std::chrono::seconds kConnectTimeout{10};
+
+class Connection final : public HttpConnection {
+ public:
+  Connection(Url server, std::optional<Url> proxy, const HttpOptions& options)
+      : server_(std::move(server)),
+        proxy_(std::move(proxy)),
+        timeout_(options.timeout),
+        tls_(asio::ssl::context::tls_client) {}
+
+  std::optional<format::Error> SetUpTls(const std::string& ca_file) {
+    error_code error;
+    tls_.set_verify_mode(asio::ssl::verify_peer);
+    if (ca_file.empty()) {
+      tls_.set_default_verify_paths(error);
+    } else {
+      tls_.load_verify_file(ca_file, error);
+    }
+    if (error) return format::Error{fmt::format("{}: cannot read certificates: {}", ca_file, error.message())};
+    return {};
+  }
+
+  format::Result<HttpResponse> Send(const HttpRequest& asked) override {
+    if (std::chrono::steady_clock::now() - answered_ > kMaxIdle) Close();
+    if (const auto error = Connect()) return *error;
+    http::request<http::string_body> request(http::verb::post, Target(asked), 11);
+    request.set(http::field::host, fmt::format("{}:{}", server_.host, server_.port));
+    request.set(http::field::user_agent, "heaprec");
+    for (const auto& [name, value] : asked.headers) request.set(name, value);
+    request.body() = asked.body;
+    request.prepare_payload();
+    http::response_parser<http::string_body> answer;
+    answer.body_limit(kMaxAnswered);
+    const error_code error = secure_ ? Exchange(*secure_, request, &answer) : Exchange(*plain_, request, &answer);
+    if (error) {
+      Close();
+      return Failed(error);
+    }
+    if (!answer.get().keep_alive()) Close();
+    answered_ = std::chrono::steady_clock::now();
+    const auto& message = answer.get();
+    return HttpResponse{message.result_int(), std::string(message[http::field::content_type]), message.body()};
+  }
+
+ private:
+  using Plain = beast::tcp_stream;
+  using Secure = beast::ssl_stream<beast::tcp_stream>;
+
+  // A proxy of plain HTTP wants the whole address.
+  std::string Target(const HttpRequest& asked) const {
+    return proxy_ && !server_.is_tls ? server_.Text() + asked.target : asked.target;
+  }
+
+  format::Error Failed(const error_code& error) const {
+    if (error == beast::error::timeout) {
+      return {fmt::format("{}: no answer within {} s", server_.Text(), timeout_.count())};
+    }
+    if (error == http::error::end_of_stream || error == http::error::partial_message) {
+      return {fmt::format("{}: the server closed the connection before it had answered", server_.Text())};
+    }
+    return {fmt::format("{}: {}", server_.Text(), error.message())};
+  }
+
+  // Of connecting and of the handshake each. A query may take minutes; a server without TLS may wait for the end of a
+  // line that the handshake does not contain.
+  std::chrono::seconds ConnectTimeout() const { return std::min(timeout_, kConnectTimeout); }
+
+  // Runs what was begun to its end, or until the time is over.
+  void Run() {
+    context_.restart();
+    context_.run();
+  }
+
+  template <typename Stream>
+  error_code Exchange(Stream& stream, http::request<http::string_body>& request,
+                      http::response_parser<http::string_body>* answer) {
+    error_code error;
+    const auto done = [&error](error_code how, size_t) { error = how; };
+    beast::get_lowest_layer(stream).expires_after(timeout_);
+    http::async_write(stream, request, done);
+    Run();
+    // A server that refuses may answer before it has read all.
+    const error_code written = error;
+    if (written == beast::error::timeout) return written;
+    http::async_read(stream, buffer_, *answer, done);
+    Run();
+    return error && written ? written : error;
+  }
+
+  std::optional<format::Error> Connect() {
+    if (plain_ || secure_) return {};
+    buffer_.clear();
+    const Url& first = proxy_ ? *proxy_ : server_;
+    error_code error;
+    asio::ip::tcp::resolver resolver(context_);
+    const auto found = resolver.resolve(first.host, first.port, error);
+    if (error) return format::Error{fmt::format("{}: {}", first.Text(), error.message())};
+    Plain stream(context_);
+    stream.expires_after(ConnectTimeout());
+    stream.async_connect(found, [&error](error_code how, const auto&) { error = how; });
+    Run();
+    if (error) return format::Error{fmt::format("{}: cannot connect: {}", first.Text(), error.message())};
+    stream.socket().set_option(asio::ip::tcp::no_delay(true), error);
+    if (!server_.is_tls) {
+      plain_.emplace(std::move(stream));
+      return {};
+    }
+    if (proxy_) {
+      if (auto refused = Tunnel(&stream)) return refused;
+    }
+    return Secured(std::move(stream));
+  }
+
+  std::optional<format::Error> Tunnel(Plain* stream) {
+    const std::string to = fmt::format("{}:{}", server_.host, server_.port);
+    http::request<http::empty_body> request(http::verb::connect, to, 11);
+    request.set(http::field::host, to);
+    http::response_parser<http::empty_body> answer;
+    answer.skip(true);
+    error_code error;
+    const auto done = [&error](error_code how, size_t) { error = how; };
+    http::async_write(*stream, request, done);
+    Run();
+    if (!error) {
+      http::async_read_header(*stream, buffer_, answer, done);
+      Run();
+    }
+    if (error) return format::Error{fmt::format("{}: {}", proxy_->Text(), error.message())};
+    if (answer.get().result_int() / 100 == 2) return {};
+    return format::Error{fmt::format("{}: the proxy refuses to connect to {}: status {}", proxy_->Text(), to,
+                                     answer.get().result_int())};
+  }
+
+  std::optional<format::Error> Secured(Plain stream) {
+    Secure secure(std::move(stream), tls_);
+    SSL_set_tlsext_host_name(secure.native_handle(), server_.host.c_str());
+    secure.set_verify_callback(asio::ssl::host_name_verification(server_.host));
+    error_code error;
+    beast::get_lowest_layer(secure).expires_after(ConnectTimeout());
+    secure.async_handshake(asio::ssl::stream_base::client, [&error](error_code how) { error = how; });
+    Run();
+    if (error) {
+      return format::Error{fmt::format("{}: no secure connection: {}; --ca FILE names another authority",
+                                       server_.Text(), error.message())};
+    }
+    secure_.emplace(std::move(secure));
+    return {};
+  }
+
+  void Close() {
+    plain_.reset();
+    secure_.reset();
+  }
+
+  const Url server_;
+  const std::optional<Url> proxy_;
+  const std::chrono::seconds timeout_;
+  std::chrono::steady_clock::time_point answered_{};
+  asio::io_context context_{1};
+  asio::ssl::context tls_;
+  beast::flat_buffer buffer_;
+  std::optional<Plain> plain_;
+  std::optional<Secure> secure_;
+};
+
+}  // namespace
+
+format::Result<std::unique_ptr<HttpConnection>> OpenHttp(const Url& server, const HttpOptions& options) {
+  std::optional<Url> proxy;
+  if (!options.proxy.empty()) {
+    auto parsed = Url::Parse(options.proxy);
+    if (!parsed.ok()) return parsed.error();
+    if (parsed->is_tls) return format::Error{options.proxy + ": only proxies with http:// are supported"};
+    proxy = *parsed;
+  }
+  auto connection = std::make_unique<Connection>(server, proxy, options);
+  if (server.is_tls) {
+    if (auto error = connection->SetUpTls(options.ca_file)) return *error;
+  }
+  return std::unique_ptr<HttpConnection>(std::move(connection));
+}
+
+}  // namespace heaprec::tools::fleet

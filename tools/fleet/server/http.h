@@ -1,0 +1,46 @@
+// A client of HTTP/1.1 with TLS. http.cc alone includes Boost.Beast and OpenSSL: docs/decisions/0019-http-by-beast.md
+//
+// Threads:  one for each connection.
+// Failure:  Send returns what failed, and with which server. Whether a request that failed had an effect is not known.
+//           A connection that failed is opened again by the next Send.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "tools/fleet/server/url.h"
+
+namespace heaprec::tools::fleet {
+
+struct HttpOptions {
+  std::string ca_file;  // certificates of authorities, as PEM; empty: those of the system
+  std::string proxy;    // "http://host:port"; empty: none
+  std::chrono::seconds timeout{300};
+};
+
+struct HttpRequest {
+  std::string target;  // "/?query=..."
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+};
+
+struct HttpResponse {
+  unsigned status = 0;
+  std::string content_type, body;
+};
+
+class HttpConnection {
+ public:
+  virtual ~HttpConnection() = default;
+  // POSTs.
+  virtual format::Result<HttpResponse> Send(const HttpRequest& request) = 0;
+};
+
+// Connects when the first request is sent.
+format::Result<std::unique_ptr<HttpConnection>> OpenHttp(const Url& server, const HttpOptions& options);
+
+}  // namespace heaprec::tools::fleet

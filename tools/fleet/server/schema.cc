@@ -1,0 +1,201 @@
+#include "tools/fleet/server/schema.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "tools/fleet/server/schema_files.h"
+
+namespace heaprec::tools::fleet {
+namespace {
+
+using format::Error;
+
+constexpr uint32_t kHour = 3600;
+// The first server that has all that modern_v1.sql asks for.
+constexpr int kModernMajor = 21;
+constexpr std::string_view kCreate = "CREATE TABLE IF NOT EXISTS ", kEngine = "ENGINE = ReplacingMergeTree";
+// ZooKeeper remembers so many inserts of a table: one that is repeated within them changes nothing. 1,000 hosts make
+// two in a second.
+constexpr std::string_view kRemembered =
+    " SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800";
+
+void ReplaceAll(const std::string& what, const std::string& by, std::string* in) {
+  for (size_t at = 0; (at = in->find(what, at)) != std::string::npos; at += by.size()) in->replace(at, what.size(), by);
+}
+
+std::optional<Error> RunAll(Server* server, const std::vector<std::string>& statements) {
+  for (const std::string& statement : statements) {
+    if (auto error = server->Run(statement)) return error;
+  }
+  return {};
+}
+
+format::Result<std::string> ServerVersion(Server* server) {
+  // The database may not be there yet.
+  auto answer = server->Select("SELECT version() AS v");
+  if (!answer.ok()) return answer.error();
+  const std::string version = answer->Text("v", 0);
+  if (version.empty()) return Error{server->name() + ": reports no version; is it ClickHouse?"};
+  return version;
+}
+
+bool IsModern(const std::string& version) {
+  int major = 0;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  return major >= kModernMajor;
+}
+
+format::Result<std::optional<Schema>> Find(Server* server) {
+  auto there = server->SelectNumber(fmt::format(
+      "SELECT count() AS n FROM system.tables WHERE database = {} AND name = 'schema'", Quoted(server->database())));
+  if (!there.ok()) return there.error();
+  if (*there == 0) return std::optional<Schema>();
+  auto answer = server->Select(
+      fmt::format("SELECT version, slice_seconds, cluster FROM {}.schema ORDER BY version DESC, at DESC LIMIT 1",
+                  server->database()));
+  if (!answer.ok()) return answer.error();
+  if (answer->rows == 0) return std::optional<Schema>();
+  const Schema schema{.version = static_cast<uint32_t>(answer->Number("version", 0)),
+                      .slice_seconds = static_cast<uint32_t>(answer->Number("slice_seconds", 0)),
+                      .cluster = answer->Text("cluster", 0)};
+  if (!IsSliceLength(schema.slice_seconds) || (!schema.cluster.empty() && !IsIdentifier(schema.cluster))) {
+    return Error{fmt::format("{}: the table {}.schema is not heaprec's", server->name(), server->database())};
+  }
+  return std::optional(schema);
+}
+
+// Tables keep their engine. New ones of a cluster are replicated where the server can.
+format::Result<bool> IsReplicated(Server* server, const std::string& cluster) {
+  if (cluster.empty()) return false;
+  auto answer = server->Select(fmt::format(
+      "SELECT engine FROM system.tables WHERE database = {} AND name = 'recordings'", Quoted(server->database())));
+  if (!answer.ok()) return answer.error();
+  if (answer->rows > 0) return answer->Text("engine", 0).starts_with("Replicated");
+  auto has_keeper =
+      server->SelectNumber("SELECT count() AS n FROM system.tables WHERE database = 'system' AND name = 'zookeeper'");
+  if (!has_keeper.ok()) return has_keeper.error();
+  auto macros = server->SelectNumber("SELECT count() AS n FROM system.macros WHERE macro IN ('shard', 'replica')");
+  if (!macros.ok()) return macros.error();
+  if (*has_keeper > 0 && *macros == 2) return true;
+  auto replicas = server->SelectNumber(
+      fmt::format("SELECT count() AS n FROM system.clusters WHERE cluster = {} AND replica_num > 1", Quoted(cluster)));
+  if (!replicas.ok()) return replicas.error();
+  if (*replicas == 0) return false;
+  return Error{fmt::format("{}: shards of cluster {} have replicas, but this server has no {}; configure it first",
+                           server->name(), cluster, *has_keeper == 0 ? "ZooKeeper" : "macros shard and replica")};
+}
+
+std::optional<Error> Conflict(const Server& server, const Schema& there, const SchemaOptions& options) {
+  if (there.version > kSchemaVersion) {
+    return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use a newer heaprec",
+                             server.name(), there.version, kSchemaVersion)};
+  }
+  if (there.slice_seconds != options.slice_seconds) {
+    return Error{fmt::format("{}: the tables have slices of {} s and keep them; omit --slice, or use another database",
+                             server.name(), there.slice_seconds)};
+  }
+  if (there.cluster != options.cluster) {
+    return Error{fmt::format("{}: the tables belong to {}; use another database", server.name(),
+                             there.cluster.empty() ? "no cluster" : "cluster " + there.cluster)};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool IsSliceLength(uint32_t seconds) {
+  return seconds > 0 && kHour % seconds == 0 && (60 % seconds == 0 || seconds % 60 == 0);
+}
+
+std::vector<std::string> StatementsOf(std::string_view sql,
+                                      const std::vector<std::pair<std::string, std::string>>& values) {
+  std::vector<std::string> statements;
+  std::string statement;
+  while (!sql.empty()) {
+    const std::string_view line = sql.substr(0, sql.find('\n'));
+    sql.remove_prefix(std::min(line.size() + 1, sql.size()));
+    if (line.empty() || line.starts_with("--")) continue;
+    statement += (statement.empty() ? "" : " ") + std::string(line);
+    if (!statement.ends_with(';')) continue;
+    statement.pop_back();
+    for (const auto& [name, value] : values) ReplaceAll("$" + name, value, &statement);
+    statements.push_back(std::move(statement));
+    statement.clear();
+  }
+  return statements;
+}
+
+std::string Replicated(std::string statement, const std::string& folder) {
+  const size_t engine = statement.find(kEngine);
+  if (!statement.starts_with(kCreate) || engine == std::string::npos) return statement;
+  const size_t name = statement.find('.') + 1;
+  const std::string path = folder + "/" + statement.substr(name, statement.find(' ', name) - name);
+  size_t arguments = engine + kEngine.size();
+  if (statement.substr(arguments, 1) != "(") statement.insert(arguments, "()");
+  const bool has_version = statement[++arguments] != ')';
+  statement.insert(arguments, fmt::format("{}, '{{replica}}'{}", Quoted(path), has_version ? ", " : ""));
+  statement.insert(engine + kEngine.find("Replacing"), "Replicated");
+  return statement.append(kRemembered);
+}
+
+format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& options) {
+  const std::string& database = server->database();
+  InitReport report;
+  if (auto error = server->Run("CREATE DATABASE IF NOT EXISTS " + database)) return *error;
+  auto version = ServerVersion(server);
+  if (!version.ok()) return version.error();
+  report.server_version = *version;
+  auto there = Find(server);
+  if (!there.ok()) return there.error();
+  if (*there) {
+    report.version_before = (*there)->version;
+    if (auto error = Conflict(*server, **there, options)) return *error;
+  }
+  const std::vector<std::pair<std::string, std::string>> values{{"database", database},
+                                                                {"cluster", options.cluster},
+                                                                {"sample_days", std::to_string(options.sample_days)},
+                                                                {"sum_days", std::to_string(options.sum_days)}};
+  if (auto error = RunAll(server, StatementsOf(kVersionSql, values))) return *error;
+  auto is_replicated = IsReplicated(server, options.cluster);
+  if (!is_replicated.ok()) return is_replicated.error();
+  report.is_replicated = *is_replicated;
+  std::vector<std::string> tables = StatementsOf(kTablesSql, values);
+  if (report.is_replicated) {
+    const std::string folder = fmt::format("/heaprec/{}/{{shard}}/{}", options.cluster, database);
+    for (std::string& statement : tables) statement = Replicated(std::move(statement), folder);
+  }
+  if (auto error = RunAll(server, tables)) return *error;
+  if (!options.cluster.empty()) {
+    if (auto error = RunAll(server, StatementsOf(kClusterSql, values))) return *error;
+  }
+  report.has_retention = IsModern(*version);
+  if (report.has_retention) {
+    if (auto error = RunAll(server, StatementsOf(kModernSql, values))) return *error;
+  }
+  if (report.version_before < kSchemaVersion) {
+    // Last: a server that has this row has all tables of the version.
+    if (auto error =
+            server->Run(fmt::format("INSERT INTO {}.schema SELECT toUInt32({}), toUInt32({}), {}, now()", database,
+                                    kSchemaVersion, options.slice_seconds, Quoted(options.cluster)))) {
+      return *error;
+    }
+  }
+  return report;
+}
+
+format::Result<Schema> ReadSchema(Server* server) {
+  auto there = Find(server);
+  if (!there.ok()) return there.error();
+  if (!*there) {
+    return Error{fmt::format("{}: database {} has no heaprec tables; run heaprec fleet init --server {}/{}",
+                             server->name(), server->database(), server->name(), server->database())};
+  }
+  if ((*there)->version > kSchemaVersion) {
+    return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use a newer heaprec",
+                             server->name(), (*there)->version, kSchemaVersion)};
+  }
+  return **there;
+}
+
+}  // namespace heaprec::tools::fleet

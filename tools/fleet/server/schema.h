@@ -1,0 +1,59 @@
+// The tables on a server: which version there is, and making or upgrading them. Nothing is ever dropped or rewritten.
+//
+// Threads:  one.
+// Failure:  the server's sentence; a half-made schema is completed by the next call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "tools/fleet/server/server.h"
+
+namespace heaprec::tools::fleet {
+
+inline constexpr uint32_t kSchemaVersion = 2;
+
+struct SchemaOptions {
+  uint32_t slice_seconds = 600;
+  std::string cluster;  // empty: one server
+  uint32_t sample_days = 14, sum_days = 400;
+};
+
+// What a server has.
+struct Schema {
+  uint32_t version = 0, slice_seconds = 0;
+  std::string cluster;
+  // Version 1 has no tables of live objects and leases; all else is the same.
+  bool HasLive() const { return version >= 2; }
+  bool HasLeases() const { return version >= 2; }
+  // "sums", or of a cluster "sums_all".
+  std::string Table(const std::string& name) const { return cluster.empty() ? name : name + "_all"; }
+};
+
+struct InitReport {
+  uint32_t version_before = 0;  // 0: there were no tables
+  std::string server_version;
+  bool has_retention = false;  // the server drops old rows by itself
+  bool is_replicated = false;  // each replica of a shard has all its rows
+};
+
+// A statement that creates a table, changed so that the replicas of a shard share its rows: `folder` is that of the
+// tables in ZooKeeper. Other statements stay as they are.
+std::string Replicated(std::string statement, const std::string& folder);
+
+// A divisor or a multiple of 60 that divides an hour.
+bool IsSliceLength(uint32_t seconds);
+
+format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& options);
+
+// An Error that says what to do if there is none, or one of a newer heaprec.
+format::Result<Schema> ReadSchema(Server* server);
+
+// Of a file of SQL: its statements, without comments, with $name replaced.
+std::vector<std::string> StatementsOf(std::string_view sql,
+                                      const std::vector<std::pair<std::string, std::string>>& values);
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,133 @@
+#include "tools/fleet/server/server.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <cctype>
+
+namespace heaprec::tools::fleet {
+namespace {
+
+// Lists of recordings are longer than what a server takes for a statement by default.
+constexpr char kSettings[] =
+    "&wait_end_of_query=1&insert_distributed_sync=1&max_query_size=67108864&max_ast_elements=5000000&max_expanded_ast_"
+    "elements=5000000";
+
+std::optional<std::string> Gzipped(const std::string& bytes) {
+  z_stream stream{};
+  if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return std::nullopt;
+  std::string zipped(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(zipped.data());
+  stream.avail_out = static_cast<uInt>(zipped.size());
+  const int result = deflate(&stream, Z_FINISH);
+  zipped.resize(zipped.size() - stream.avail_out);
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) return std::nullopt;
+  return zipped;
+}
+
+// The server's sentence without the stack that may follow it; what is no sentence is only shown in part.
+std::string FirstLine(std::string_view body) {
+  constexpr size_t kMax = 300;
+  std::string line;
+  for (const char c : body.substr(0, std::min(body.find('\n'), kMax))) {
+    line.push_back(std::isprint(static_cast<unsigned char>(c)) ? c : '?');
+  }
+  return line;
+}
+
+std::string Reason(const HttpResponse& response) {
+  const std::string line = FirstLine(response.body);
+  if (response.status == 401 || response.status == 403 || line.find("AUTHENTICATION_FAILED") != std::string::npos ||
+      line.find("Wrong password") != std::string::npos || line.find("Unknown user") != std::string::npos) {
+    return fmt::format("the server rejects the user or password ({})", line.empty() ? "no reason given" : line);
+  }
+  if (!line.starts_with("Code:")) {
+    return fmt::format("status {}, not from ClickHouse; is the address right? It begins: {}", response.status, line);
+  }
+  return line;
+}
+
+}  // namespace
+
+Server::Server(const ServerOptions& options, Url url, std::unique_ptr<HttpConnection> connection)
+    : options_(options),
+      url_(std::move(url)),
+      database_(url_.path.empty() ? "heaprec" : url_.path),
+      connection_(std::move(connection)) {}
+
+format::Result<std::unique_ptr<Server>> Server::Open(const ServerOptions& options) {
+  auto url = Url::Parse(options.url);
+  if (!url.ok()) return url.error();
+  if (!url->path.empty() && !IsIdentifier(url->path)) {
+    return format::Error{fmt::format("'{}' is not a database name: use letters, digits and _", url->path)};
+  }
+  if (!url->is_tls && !options.token.empty()) {
+    return format::Error{"a token is sent over https:// only; use an address that begins with https://"};
+  }
+  auto connection = OpenHttp(*url, options.http);
+  if (!connection.ok()) return connection.error();
+  return std::unique_ptr<Server>(new Server(options, std::move(*url), std::move(*connection)));
+}
+
+format::Result<std::string> Server::Post(std::string target, std::string body, bool is_data) {
+  HttpRequest request{.target = std::move(target), .headers = {}, .body = std::move(body)};
+  // Old servers know nobody by a password alone.
+  if (!options_.user.empty() || !options_.password.empty()) {
+    request.headers.emplace_back("X-ClickHouse-User", options_.user.empty() ? "default" : options_.user);
+  }
+  if (!options_.password.empty()) request.headers.emplace_back("X-ClickHouse-Key", options_.password);
+  if (!options_.token.empty()) request.headers.emplace_back("Authorization", "Bearer " + options_.token);
+  if (is_data && options_.compress) {
+    if (auto zipped = Gzipped(request.body)) {
+      request.body = std::move(*zipped);
+      request.headers.emplace_back("Content-Encoding", "gzip");
+    }
+  }
+  bytes_sent_ += request.body.size();
+  auto response = connection_->Send(request);
+  if (!response.ok()) return response.error();
+  if (response->status != 200) return format::Error{name() + ": " + Reason(*response)};
+  return std::move(response->body);
+}
+
+std::optional<format::Error> Server::Run(const std::string& sql) {
+  auto done = Post(std::string("/?") + (kSettings + 1), sql, false);
+  if (!done.ok()) return done.error();
+  if (!done->empty() && done->find("<html") != std::string::npos) {
+    return format::Error{name() + ": answered with an HTML page; is the address right?"};
+  }
+  return {};
+}
+
+format::Result<Answer> Server::Select(const std::string& sql) {
+  auto body = Post(std::string("/?") + (kSettings + 1), sql + " FORMAT Native", false);
+  if (!body.ok()) return body.error();
+  auto answer = DecodeNative(*body);
+  if (!answer.ok()) return format::Error{fmt::format("{}: {}; is it ClickHouse?", name(), answer.error().message)};
+  return answer;
+}
+
+format::Result<uint64_t> Server::SelectNumber(const std::string& sql) {
+  auto answer = Select(sql);
+  if (!answer.ok()) return answer.error();
+  if (answer->rows != 1 || answer->columns.size() != 1 || answer->columns[0].numbers.size() != 1) {
+    return format::Error{name() + ": the answer has no number; is it ClickHouse?"};
+  }
+  return answer->columns[0].numbers[0];
+}
+
+std::optional<format::Error> Server::Insert(const std::string& table, const NativeBlock& block,
+                                            const std::string& query_id) {
+  const std::string sql = fmt::format("INSERT INTO {}.{} ({}) FORMAT Native", database_, table, block.Names());
+  auto done = Post(fmt::format("/?query_id={}&insert_distributed_sync=1&max_insert_block_size=16777216&query={}",
+                               PercentEncoded(query_id), PercentEncoded(sql)),
+                   block.Encode(), true);
+  if (!done.ok()) return done.error();
+  if (!done->empty()) return format::Error{name() + ": an unexpected answer to an insert: " + FirstLine(*done)};
+  return {};
+}
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,56 @@
+// A ClickHouse server over HTTP: statements, answers, inserts.
+//
+// Values reach SQL only as numbers and as literals made by Quoted.
+//
+// Threads:  one.
+// Failure:  every call returns the server's sentence, or what failed on the way, with the server's address.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "format/bytes/result.h"
+#include "tools/fleet/server/http.h"
+#include "tools/fleet/server/native_block.h"
+#include "tools/fleet/server/sql_text.h"
+
+namespace heaprec::tools::fleet {
+
+struct ServerOptions {
+  std::string url;                    // its path is the database; without one: heaprec
+  std::string user, password, token;  // a token goes as "Authorization: Bearer"
+  HttpOptions http;
+  bool compress = true;  // what is sent
+};
+
+class Server {
+ public:
+  // Does not connect yet.
+  static format::Result<std::unique_ptr<Server>> Open(const ServerOptions& options);
+
+  // A statement without an answer; nullopt: done.
+  std::optional<format::Error> Run(const std::string& sql);
+  format::Result<Answer> Select(const std::string& sql);
+  // The one number of an answer.
+  format::Result<uint64_t> SelectNumber(const std::string& sql);
+  // One INSERT. `query_id`: of no other running query.
+  std::optional<format::Error> Insert(const std::string& table, const NativeBlock& block, const std::string& query_id);
+
+  const std::string& database() const { return database_; }
+  // "https://host:port", for messages.
+  std::string name() const { return url_.Text(); }
+  uint64_t bytes_sent() const { return bytes_sent_; }
+
+ private:
+  Server(const ServerOptions& options, Url url, std::unique_ptr<HttpConnection> connection);
+  format::Result<std::string> Post(std::string target, std::string body, bool is_data);
+
+  const ServerOptions options_;
+  const Url url_;
+  const std::string database_;
+  std::unique_ptr<HttpConnection> connection_;
+  uint64_t bytes_sent_ = 0;
+};
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,286 @@
+#include "tools/fleet/ship/shipper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+namespace heaprec::tools::fleet {
+namespace {
+
+constexpr uint32_t kHour = 3600;
+// An insert of a shipper that was killed ends when the server notices; then its rows are there, or not.
+constexpr int kWaitTries = 600;
+constexpr std::chrono::milliseconds kWaitStep{500};
+// More are forgotten, and sent again.
+constexpr size_t kMaxKnownIds = 200'000;
+// Of a writer that cannot be seen: its last slice is over by then. What it should still write is in later ones.
+constexpr std::chrono::seconds kQuiet{60};
+// A lease is renewed in its last two thirds. A claim on one that others may be making, too, is short.
+constexpr std::chrono::seconds kLease{120}, kRenewal{80}, kClaim{10};
+
+uint32_t Now() { return static_cast<uint32_t>(std::time(nullptr)); }
+
+std::string QueryPrefix(uint64_t recording) { return fmt::format("heaprec-{:016x}-", recording); }
+
+}  // namespace
+
+Shipper::Shipper(std::unique_ptr<Recording> recording, Server* server, const Schema& schema, const ShipOptions& options,
+                 KnownIds* known, ShipTotals* totals)
+    : recording_(std::move(recording)),
+      server_(server),
+      schema_(schema),
+      options_(options),
+      known_(*known),
+      totals_(*totals),
+      info_(InfoOf(recording_->header(), options.labels)),
+      reader_(recording_.get(),
+              {.slice_seconds = schema.slice_seconds, .samples_per_second = options.samples_per_second}) {
+  info_.file = recording_->source().name();
+}
+
+Shipper::Failure Shipper::Start() {
+  if (is_started_ || options_.dry_run) return {};
+  auto ended = server_->SelectNumber(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND ended = 1",
+                                                 server_->database(), Table("recordings"), info_.id));
+  if (!ended.ok()) return ended.error();
+  is_done_ = *ended > 0;
+  if (auto error = ReadLedger()) return error;
+  if (is_done_) totals_.slices_there += there_.size();
+  is_started_ = true;
+  return {};
+}
+
+Shipper::Failure Shipper::ReadLedger() {
+  auto answer = server_->Select(fmt::format("SELECT kind, time FROM {}.{} WHERE recording = {} GROUP BY kind, time",
+                                            server_->database(), Table("shipped"), info_.id));
+  if (!answer.ok()) return answer.error();
+  for (size_t row = 0; row < answer->rows; ++row) {
+    there_.emplace(static_cast<BatchKind>(answer->Number("kind", row)),
+                   static_cast<uint32_t>(answer->Number("time", row)));
+  }
+  return {};
+}
+
+// Who has written a claim and then sees no other one holds the recording: of two at the same time at most one does.
+// What the other one had begun before may still arrive, and its ledger is to be read again.
+Shipper::Failure Shipper::HoldLease() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!schema_.HasLeases() || now + kRenewal < leased_until_) return {};
+  const std::string table = fmt::format("{}.{}", server_->database(), Table("leases"));
+  const auto claim = [&](std::chrono::seconds length) {
+    return server_->Run(
+        fmt::format("INSERT INTO {} (recording, owner, until) SELECT toUInt64({}), toUInt64({}), now() + {}", table,
+                    info_.id, options_.owner, length.count()));
+  };
+  const auto others = [&]() -> Failure {
+    auto count = server_->SelectNumber(
+        fmt::format("SELECT count() AS n FROM {} WHERE recording = {} AND owner != {} AND until > now()", table,
+                    info_.id, options_.owner));
+    if (!count.ok()) return count.error();
+    if (*count == 0) return {};
+    return format::Error{
+        fmt::format("{}: another heaprec ship sends a copy of this recording, or did two minutes ago", info_.file)};
+  };
+  const bool is_held = now < leased_until_;
+  if (!is_held) {
+    if (auto error = others()) return error;
+    if (auto error = claim(kClaim)) return error;
+    if (auto error = others()) return error;
+  }
+  if (auto error = claim(kLease)) return error;
+  leased_until_ = now + kLease;
+  if (!is_held) in_doubt_ = true;
+  return {};
+}
+
+// What was sent before a doubt has arrived by then, or never does.
+Shipper::Failure Shipper::Settle() {
+  if (!in_doubt_) return {};
+  if (auto error = WaitForInserts()) return error;
+  return ReadLedger();
+}
+
+format::Result<bool> Shipper::Step() {
+  if (auto error = Start()) return *error;
+  if (is_done_) return true;
+  bool is_over = false;
+  while (true) {
+    if (!pending_) {
+      pending_ = reader_.Next(is_over);
+      pending_is_sent_ = false;
+    }
+    if (!pending_ && is_over) break;
+    if (!pending_) {
+      // Its end is known once all has been read that is there.
+      is_over = recording_->is_over(std::chrono::seconds(schema_.slice_seconds) + kQuiet);
+      if (!is_over) return false;
+      continue;
+    }
+    if (pending_->time / kHour * kHour != hour_.time) {
+      if (auto error = SendHour()) return *error;
+      hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}};
+    }
+    if (!pending_is_sent_) {
+      if (auto error = SendSlice(*pending_)) return *error;
+    }
+    AddToHour(*pending_);
+    pending_.reset();
+  }
+  if (auto error = SendHour()) return *error;
+  info_.ended = true;
+  info_.seen = reader_.seen();
+  if (auto error = SendRecording()) return *error;
+  is_done_ = true;
+  return true;
+}
+
+void Shipper::AddToHour(const Slice& slice) {
+  for (const auto& [key, sums] : slice.rows) hour_.rows[key] += sums;
+  hour_.slices.insert(slice.time);
+}
+
+Shipper::Failure Shipper::SendSlice(const Slice& slice) {
+  if (slice.time < options_.since) {
+    // Later slices have these names, too.
+    if (!options_.dry_run) {
+      if (auto error = SendNames(slice)) return error;
+    }
+    pending_is_sent_ = true;
+    ++totals_.too_old;
+    return {};
+  }
+  if (IsThere(BatchKind::kSlice, slice.time)) {
+    ++totals_.slices_there;
+    return {};
+  }
+  if (!options_.dry_run) {
+    if (auto error = HoldLease()) return error;
+    if (auto error = Settle()) return error;
+    // By another shipper, just now, or by an insert of which the answer was lost.
+    if (IsThere(BatchKind::kSlice, slice.time)) {
+      ++totals_.slices_there;
+      return {};
+    }
+  }
+  LedgerRow row{.recording = info_.id, .time = slice.time};
+  row.totals = slice.minutes.size(), row.sums = slice.rows.size(), row.samples = slice.samples.size();
+  if (!options_.dry_run) {
+    if (auto error = SendNames(slice)) return error;
+    if (auto error = InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice))) return error;
+    if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return error;
+    if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return error;
+    if (schema_.HasLive()) {
+      if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return error;
+    }
+    in_doubt_ = false;
+    // Never later than what the last row says: the latest of a recording counts.
+    info_.seen = std::min(slice.time + schema_.slice_seconds, reader_.seen());
+    if (auto error = SendRecording()) return error;
+    if (auto error = WriteLedger(row)) return error;
+  }
+  pending_is_sent_ = true;
+  there_.emplace(BatchKind::kSlice, slice.time);
+  ++totals_.slices;
+  totals_.rows += row.totals + row.sums;
+  totals_.samples += row.samples;
+  totals_.live += slice.live.size();
+  return {};
+}
+
+// An hour is rolled up if all of its slices that the server has are at hand: not where a recording has dropped its
+// oldest part since.
+Shipper::Failure Shipper::SendHour() {
+  if (hour_.rows.empty() || options_.dry_run || IsThere(BatchKind::kHour, hour_.time)) return {};
+  for (auto at = there_.lower_bound({BatchKind::kSlice, hour_.time});
+       at != there_.end() && at->first == BatchKind::kSlice && at->second < hour_.time + kHour; ++at) {
+    if (!hour_.slices.contains(at->second)) return {};
+  }
+  // Nor one of which --since left out a part.
+  for (const uint32_t slice : hour_.slices) {
+    if (!IsThere(BatchKind::kSlice, slice)) return {};
+  }
+  if (auto error = HoldLease()) return error;
+  if (auto error = Settle()) return error;
+  if (IsThere(BatchKind::kHour, hour_.time)) return {};
+  if (auto error = InsertOnce("hours", "time", hour_.time, HoursBlock(info_.id, hour_.time, hour_.rows))) return error;
+  in_doubt_ = false;
+  LedgerRow row{.recording = info_.id, .time = hour_.time, .kind = BatchKind::kHour};
+  row.sums = hour_.rows.size();
+  if (auto error = WriteLedger(row)) return error;
+  there_.emplace(BatchKind::kHour, hour_.time);
+  return {};
+}
+
+Shipper::Failure Shipper::SendRecording() {
+  if (options_.dry_run) return {};
+  return Insert("recordings", RecordingBlock(info_), "recording");
+}
+
+Shipper::Failure Shipper::WriteLedger(LedgerRow row) {
+  row.at = Now();
+  return Insert("shipped", LedgerBlock(row), "ledger");
+}
+
+Shipper::Failure Shipper::SendNames(const Slice& slice) {
+  std::vector<NamedId> names;
+  for (const NamedId& name : slice.names) {
+    if (!known_.contains(name.id)) names.push_back(name);
+  }
+  std::vector<FleetStack> stacks;
+  for (const FleetStack& stack : slice.stacks) {
+    if (!known_.contains(stack.id)) stacks.push_back(stack);
+  }
+  if (!names.empty()) {
+    if (auto error = Insert("names", NamesBlock(names, Now()), "names")) return error;
+  }
+  if (!stacks.empty()) {
+    if (auto error = Insert("stacks", StacksBlock(stacks, Now()), "stacks")) return error;
+  }
+  if (known_.size() > kMaxKnownIds) known_.clear();
+  for (const NamedId& name : names) known_.insert(name.id);
+  for (const FleetStack& stack : stacks) known_.insert(stack.id);
+  return {};
+}
+
+Shipper::Failure Shipper::WaitForInserts() {
+  // On a cluster another shard may have been asked before.
+  const std::string processes = schema_.cluster.empty()
+                                    ? "system.processes"
+                                    : fmt::format("cluster({}, system, processes)", Quoted(schema_.cluster));
+  const std::string prefix = Quoted(QueryPrefix(info_.id));
+  const std::string sql =
+      fmt::format("SELECT count() AS n FROM {} WHERE startsWith(query_id, {}) OR startsWith(initial_query_id, {})",
+                  processes, prefix, prefix);
+  for (int tried = 0; tried < kWaitTries; ++tried) {
+    auto running = server_->SelectNumber(sql);
+    if (!running.ok()) return running.error();
+    if (*running == 0) return {};
+    std::this_thread::sleep_for(kWaitStep);
+  }
+  return format::Error{fmt::format("{}: an insert of {} has been running for minutes", server_->name(), info_.file)};
+}
+
+Shipper::Failure Shipper::InsertOnce(const std::string& table, const std::string& time_column, uint32_t time,
+                                     const NativeBlock& block) {
+  if (block.rows() == 0) return {};
+  if (in_doubt_) {
+    auto there =
+        server_->SelectNumber(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND toUInt32({}) = {}",
+                                          server_->database(), Table(table), info_.id, time_column, time));
+    if (!there.ok()) return there.error();
+    if (*there > 0 && *there != block.rows()) ++totals_.differing;
+    if (*there > 0) return {};
+  }
+  return Insert(table, block, fmt::format("{}-{}", table, time));
+}
+
+Shipper::Failure Shipper::Insert(const std::string& table, const NativeBlock& block, const std::string& what) {
+  auto error = server_->Insert(Table(table), block, QueryPrefix(info_.id) + what);
+  if (error) in_doubt_ = true;
+  return error;
+}
+
+}  // namespace heaprec::tools::fleet

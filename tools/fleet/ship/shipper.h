@@ -1,0 +1,102 @@
+// Sends a recording's slices to a server, each exactly once, whoever is killed when.
+//
+// The server's table `shipped` is the ledger: a slice that stands there is whole in all tables. One insert is
+// atomic, so in doubt (after a start, or an error) it is enough to wait until no insert of the recording runs any more,
+// and to count the rows of the slice in each table: there are all of them, or none.
+// A lease keeps shippers of copies of the recording away meanwhile. docs/decisions/0020-the-ledger-is-on-the-server.md
+//
+// Memory:   the slice at hand, the sums of the hour at hand.
+// Threads:  one for each Shipper.
+// Failure:  Step returns an Error; the next call tries the same slice again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_set>
+
+#include "format/bytes/result.h"
+#include "tools/fleet/rows/recording_info.h"
+#include "tools/fleet/rows/slices.h"
+#include "tools/fleet/server/schema.h"
+#include "tools/fleet/server/server.h"
+#include "tools/fleet/ship/batch.h"
+#include "tools/input/recording.h"
+
+namespace heaprec::tools::fleet {
+
+struct ShipTotals {
+  uint64_t slices = 0, slices_there = 0;  // sent; of those that had arrived before
+  uint64_t rows = 0, samples = 0, live = 0;
+  uint64_t differing = 0;  // batches of which the server has another number of rows than the recording says
+  uint64_t too_old = 0;    // slices before --since
+};
+
+struct ShipOptions {
+  uint32_t since = 0;  // slices before it are not sent
+  double samples_per_second = 5;
+  GivenLabels labels;
+  bool dry_run = false;  // nothing is sent
+  uint64_t owner = 0;    // of the lease: the same for all shippers of a folder
+};
+
+// Names that the server is known to have: of all recordings of a run.
+using KnownIds = std::unordered_set<uint64_t>;
+
+class Shipper {
+ public:
+  // `server`: nullptr with dry_run.
+  Shipper(std::unique_ptr<Recording> recording, Server* server, const Schema& schema, const ShipOptions& options,
+          KnownIds* known, ShipTotals* totals);
+
+  // Sends what is finished. True: the recording is over, and all of it has arrived.
+  format::Result<bool> Step();
+
+  const Recording& recording() const { return *recording_; }
+  const RecordingInfo& info() const { return info_; }
+
+ private:
+  using Failure = std::optional<format::Error>;
+  struct Hour {
+    uint32_t time = 0;
+    std::map<RowKey, Sums> rows;
+    std::set<uint32_t> slices;
+  };
+
+  Failure Start();
+  Failure ReadLedger();
+  Failure HoldLease();
+  Failure Settle();
+  Failure SendSlice(const Slice& slice);
+  Failure SendHour();
+  Failure SendRecording();
+  Failure WriteLedger(LedgerRow row);
+  Failure WaitForInserts();
+  Failure InsertOnce(const std::string& table, const std::string& time_column, uint32_t time, const NativeBlock& block);
+  Failure Insert(const std::string& table, const NativeBlock& block, const std::string& what);
+  Failure SendNames(const Slice& slice);
+  void AddToHour(const Slice& slice);
+  bool IsThere(BatchKind kind, uint32_t time) const { return there_.contains({kind, time}); }
+  std::string Table(const std::string& name) const { return schema_.Table(name); }
+
+  const std::unique_ptr<Recording> recording_;
+  Server* const server_;
+  const Schema schema_;
+  const ShipOptions options_;
+  KnownIds& known_;
+  ShipTotals& totals_;
+  RecordingInfo info_;
+  SliceReader reader_;
+  std::set<std::pair<BatchKind, uint32_t>> there_;
+  std::optional<Slice> pending_;
+  bool pending_is_sent_ = false;
+  Hour hour_;
+  std::chrono::steady_clock::time_point leased_until_{};
+  bool is_started_ = false, in_doubt_ = true, is_done_ = false;
+};
+
+}  // namespace heaprec::tools::fleet

@@ -1,0 +1,56 @@
+#include "tools/fleet/source/source.h"
+
+namespace heaprec::tools::fleet {
+
+RowGrain GrainToRead(RowGrain by, const RowFilter& filter) {
+  if (by == RowGrain::kWhole) return by;
+  const bool tells_class = by != RowGrain::kSite || filter.classes.has_value();
+  const bool tells_site = by != RowGrain::kClass || filter.sites.has_value();
+  if (tells_class && tells_site) return RowGrain::kClassAndSite;
+  return tells_class ? RowGrain::kClass : RowGrain::kSite;
+}
+
+void PooledSums::Add(const Sums& of, const RecordingScale& scale) {
+  const double f = scale.factor, f2 = f * f, f4 = f2 * f2;
+  sums.bytes += f * of.bytes;
+  sums.objects += f * of.objects;
+  sums.seen += of.seen;
+  sums.samples += of.samples;
+  sums.variance += f2 * of.variance;
+  sums.variance_objects += f2 * of.variance_objects;
+  sums.with_all += f2 * of.with_all;
+  sums.objects_with_all += f2 * of.objects_with_all;
+  sums.apart += f2 * of.apart;
+  sums.apart_objects += f2 * of.apart_objects;
+  sums.fourth += f4 * of.fourth;
+  sums.fourth_objects += f4 * of.fourth_objects;
+  const double q = of.bytes * scale.per_byte, p = of.objects * scale.per_byte;
+  shared += f2 * q * of.with_all;
+  shared_all += f2 * q * q * scale.with_all;
+  shared_objects += f2 * p * of.objects_with_all;
+  shared_objects_all += f2 * p * p * scale.with_all;
+}
+
+PooledSums& PooledSums::operator+=(const PooledSums& other) {
+  sums += other.sums;
+  shared += other.shared;
+  shared_all += other.shared_all;
+  shared_objects += other.shared_objects;
+  shared_objects_all += other.shared_objects_all;
+  return *this;
+}
+
+double ThinnedWeight(uint64_t recording, uint64_t id, double weight, double tau) {
+  if (tau <= 0 || weight >= tau) return weight;
+  // intHash64 of ClickHouse, so that a server draws the same lots.
+  const auto mixed = [](uint64_t x) {
+    x ^= 0x4cf2d2baae6da887;
+    x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
+    x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
+    return x ^ (x >> 33);
+  };
+  const double lot = static_cast<double>(mixed(mixed(recording) ^ id) >> 32) * 0x1p-32;
+  return lot * tau < weight ? tau : 0;
+}
+
+}  // namespace heaprec::tools::fleet

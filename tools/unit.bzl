@@ -1,0 +1,16 @@
+"""A unit: one concept, with its header, its source and its target under one name."""
+
+def unit(name, parts = [], **attributes):
+    """A library of NAME.h and, if there is one, NAME.cc.
+
+    Args:
+      name: of the target and its files.
+      parts: other units that are compiled with it and have no target of their own.
+      **attributes: deps and others, passed to cc_library.
+    """
+    native.cc_library(
+        name = name,
+        srcs = native.glob([part + ".cc" for part in [name] + parts]),
+        hdrs = [part + ".h" for part in [name] + parts],
+        **attributes
+    )
