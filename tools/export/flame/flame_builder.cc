@@ -1,13 +1,13 @@
 #include "tools/export/flame/flame_builder.h"
 
-
-#include "tools/analysis/name_pool.h"
-#include "tools/export/flame/flame_graph.h"
-#include "tools/input/stream_traits.h"
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
+
+#include "tools/analysis/name_pool.h"
+#include "tools/export/flame/flame_graph.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {
