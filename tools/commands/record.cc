@@ -203,9 +203,9 @@ Command RecordCommand() {
   command.takes_command = true;
   command.footer =
       R"(The exit code is the command's: 128 + N if signal N ended it, 127 if the command
-does not exist. If the command succeeds but the agent did not record it, or could
-not write the whole recording, the exit code is 6. Signals are forwarded to the
-command.
+does not exist. If the command succeeds but the agent did not record it, or
+could not write the whole recording, the exit code is 6. Signals are forwarded
+to the command.
 
 Examples:
   heaprec record -- java -jar app.jar

@@ -100,7 +100,7 @@ std::vector<render::Line> Headline(const LiveVisitor& live) {
   which += SurvivedText(live.survived());
   for (Field& field : SurvivedField(live.survived())) fields.push_back(std::move(field));
   fields.push_back({"", all.objects, Unit::kCount});
-  fields.push_back({"", all.mean_age_s.value, Unit::kSeconds});
+  fields.push_back({"", IsUnknown(all.mean_age_s) ? Value() : Value(all.mean_age_s.value), Unit::kSeconds});
   std::vector<render::Line> lines{
       Sentence("{} live " + when + which + " in {} " + terms.things + ", mean age {}", fields)};
   if (terms.is_collected && live.survived() == 0) lines.push_back(OldLine(live));
