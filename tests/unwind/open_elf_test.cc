@@ -51,7 +51,7 @@ TEST_CASE("A program tells its interpreter, its machine and the libraries that i
   CHECK(program->HasSegment(PT_INTERP));
   CHECK_FALSE(program->HasSegment(PT_SHLIB));
   CHECK(program->machine() != EM_NONE);
-  CHECK(std::ranges::count(program->Needed(), "libc.so.6") == 1);
+  CHECK(std::ranges::count(program->Needed(), std::string("libc.so.6")) == 1);
   CHECK(program->BuildId() == kBuildId);
 }
 
