@@ -1,6 +1,5 @@
 #include "recorder/agent/recording_plan.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/options/service_labels.h"
 #include "recorder/agent/streams/native_stream.h"
+#include "recorder/buffer/own_descriptors.h"
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/sources/clock.h"
 #include "recorder/writer/signal_masked_thread.h"
@@ -44,17 +44,9 @@ std::string RingPathOf(const Options& options, const format::RecordingId& id) {
   return DefaultRingPath(id);
 }
 
-// Gives the calling thread a table of descriptors of its own, with only standard error in it. A file that it opens
-// then never takes a number that the program has just closed and counts on: a shell closes 2 before dup2(1, 2).
-// Before Linux 5.9 the table stays that of the process.
-void LeaveSharedDescriptors() {
-  constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
-  if (syscall(SYS_close_range, 0U, 1U, kUnshare) == 0) (void)syscall(SYS_close_range, 3U, ~0U, 0U);
-}
-
 // Rings of processes that were killed go beside their recordings: on a thread of its own, for a disk may take seconds.
 void MoveAbandonedRings(void*) {
-  LeaveSharedDescriptors();
+  buffer::LeaveSharedDescriptors();
   for (const std::string& loss : buffer::MoveAbandonedRings(kRingFolder).losses) Log(LogLevel::kWarn, "{}", loss);
 }
 

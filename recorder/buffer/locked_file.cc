@@ -33,7 +33,7 @@ int CreateUnnamed(const char* path) {
   const int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) return -1;
   flock(descriptor, LOCK_EX | LOCK_NB);
-  char self[32] = "/proc/self/fd/";  // no snprintf: a constructor before libc's may be here
+  char self[40] = "/proc/thread-self/fd/";  // no snprintf: a constructor before libc's may be here
   *std::to_chars(self + strlen(self), std::end(self) - 1, descriptor).ptr = 0;
   if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) return descriptor;
   CloseKeepingErrno(descriptor);

@@ -93,8 +93,7 @@ bool Drain::TryJoin() {
 
 format::Result<std::monostate> Drain::Start() {
   auto thread = StartSignalMaskedThread(
-      "heaprec-drain", [](void* self) { static_cast<Drain*>(self)->Run(); },
-      [](void* self) { static_cast<Drain*>(self)->GiveUp(); }, this);
+      "heaprec-drain", [](void* self) { static_cast<Drain*>(self)->Run(); }, nullptr, this);
   if (!thread.ok()) return thread.error();
   thread_ = *thread;
   started_ = true;
@@ -129,9 +128,13 @@ Unwritten Drain::unwritten() {
 }
 
 void Drain::Run() {
-  if (callbacks_.on_start) callbacks_.on_start();
-  while (!SleepOneTick()) Tick();
-  End();
+  try {
+    if (callbacks_.on_start) callbacks_.on_start();
+    while (!SleepOneTick()) Tick();
+    End();
+  } catch (...) {
+    GiveUp();
+  }
 }
 
 // Out of memory: what is in the file and in the ring stays there for readers.

@@ -72,6 +72,8 @@ class Drain {
 
   // Error: the thread could not be created.
   format::Result<std::monostate> Start();
+  // In its place, on a thread of the caller's, until the recording has ended.
+  void Run();
   void RequestStop(const std::string& reason);
   // True once the recording is complete in the file; false after `timeout_ns`.
   bool Wait(uint64_t timeout_ns);
@@ -112,7 +114,6 @@ class Drain {
     std::promise<format::Result<Snapshot>> answer;
   };
 
-  void Run();
   void GiveUp();
   bool SleepOneTick();
   void CloseDueIntervals(uint64_t now_ns);

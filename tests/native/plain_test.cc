@@ -350,6 +350,16 @@ TEST_CASE("Odd programs run as without, and are recorded") {
   }
 }
 
+// Nothing of ours may then keep the process.
+TEST_CASE("A program whose main thread ends ends with its last thread, even if its recording ended before") {
+  Command command{{Odd("pie"), "main ends early"}};
+  const Outcome without = Run(command);
+  command.environment = With("duration=1s,file=" + FreshFolder() + "/rec.bin");
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == without.exit_code);
+  CHECK(outcome.out == without.out);
+}
+
 // A shell closes 2 and then needs it: a thread of ours that opens a file may not take that number. Before threads had
 // descriptors of their own, one in four of these shells failed (16 of 60).
 TEST_CASE("A shell's redirections are undisturbed while rings of killed processes are looked for") {
@@ -362,6 +372,39 @@ TEST_CASE("A shell's redirections are undisturbed while rings of killed processe
     failed += Run(shell).exit_code != 0;
   }
   CHECK(failed == 0);
+}
+
+TEST_CASE("A program has the descriptors that it has without") {
+  Command command{{"ls", "/proc/self/fd"}};
+  const Outcome without = Run(command);
+  command.environment = With("file=" + FreshFolder() + "/rec.bin");
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == without.out);
+}
+
+// The shell waits, for a minute at most, until somebody has noticed that it closed the pipe.
+TEST_CASE("Who reads from a program sees the end of the pipe when the program closes it") {
+  const std::string folder = FreshFolder(), noticed = folder + "/noticed", late = folder + "/late";
+  Command command{{"/bin/sh", "-c",
+                   "/bin/sh -c 'exec >&- 2>&-; i=0; until [ -e \"$0\" ]; do sleep 0.1; i=$((i + 1)); "
+                   "[ $i -lt 600 ] || { : > \"$1\"; exit; }; done' \"$0\" \"$1\" 2>&1 | { cat; : > \"$0\"; }",
+                   noticed, late}};
+  command.environment = With("file=" + folder + "/%p.bin");
+  CHECK(Run(command).exit_code == 0);
+  CHECK(std::filesystem::exists(noticed));
+  CHECK(!std::filesystem::exists(late));
+}
+
+TEST_CASE("What the drain has to say comes to the program's standard error") {
+  Command command{{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", Program(), Plugin(), "wait"}};
+  command.environment = With("only=allocations,file=" + FreshFolder() + "/rec.bin");
+  command.largest_file_bytes = 16 << 10;
+  Process process(command);
+  CHECK(process.WaitForOutput("File too large; cannot write the recording."));
+  process.Kill(SIGKILL);
+  (void)process.Finish();
+  RemoveRingsOf(process.pid());
 }
 
 }  // namespace heaprec::testing

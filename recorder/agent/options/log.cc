@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <string>
 
+#include "recorder/buffer/own_descriptors.h"
 #include "recorder/buffer/write_signals.h"
 
 namespace heaprec::agent {
@@ -19,7 +21,12 @@ void WriteLine(LogLevel level, std::string_view text) {
   const std::string line = fmt::format("heaprec: {}\n", text);
   // One write, so that lines of several processes do not mix; a stderr that is gone is not our concern.
   const buffer::WriteSignals blocked;
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  if (write(STDERR_FILENO, line.data(), line.size()) >= 0 || errno != EBADF) return;
+  // Closed, or this thread has descriptors of its own.
+  const int descriptor = buffer::StandardErrorOfProcess();
+  if (descriptor < 0) return;
+  [[maybe_unused]] const ssize_t written = write(descriptor, line.data(), line.size());
+  close(descriptor);
 }
 
 }  // namespace heaprec::agent

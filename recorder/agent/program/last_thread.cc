@@ -1,6 +1,7 @@
 #include "recorder/agent/program/last_thread.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,7 +15,24 @@
 namespace heaprec::agent {
 namespace {
 
-std::atomic<bool> main_has_ended{false};
+pid_t watched = 0;  // not a child of fork
+sem_t decided;
+std::atomic<bool> main_has_ended{false}, exits{false}, is_over{false};
+
+// With the program's descriptors, which what it registered for its exit may write to: the drain has others.
+void WaitForLast(void*) {
+  while (sem_wait(&decided) != 0) {
+  }
+  if (exits.load()) exit(0);
+}
+
+void NoteEndOfMain(void*) {
+  if (getpid() != watched || is_over.load()) return;
+  const auto thread = writer::StartSignalMaskedThread("heaprec-exit", WaitForLast, nullptr, nullptr);
+  if (!thread.ok()) return;
+  pthread_detach(*thread);
+  main_has_ended.store(true);
+}
 
 // As StartSignalMaskedThread's callers name them.
 bool IsOurs(const std::filesystem::path& task) {
@@ -27,8 +45,14 @@ bool IsOurs(const std::filesystem::path& task) {
 
 void WatchMainThread() {
   pthread_key_t key{};
-  if (pthread_key_create(&key, [](void*) { main_has_ended.store(true); }) != 0) return;
-  pthread_setspecific(key, &main_has_ended);  // any value but null: the thread's end then comes by
+  if (sem_init(&decided, 0, 0) != 0 || pthread_key_create(&key, NoteEndOfMain) != 0) return;
+  watched = getpid();
+  pthread_setspecific(key, &watched);  // any value but null: the thread's end then comes by
+}
+
+void StopWatchingMainThread() {
+  is_over.store(true);
+  if (watched != 0) sem_post(&decided);
 }
 
 bool OnlyAgentThreadsLeft() {
@@ -42,11 +66,7 @@ bool OnlyAgentThreadsLeft() {
 }
 
 void ExitProcess() {
-  static std::atomic<bool> is_under_way{false};
-  if (is_under_way.exchange(true)) return;
-  auto thread = writer::StartSignalMaskedThread(
-      "heaprec-exit", [](void*) { exit(0); }, nullptr, nullptr);
-  if (thread.ok()) pthread_detach(*thread);
+  if (!exits.exchange(true)) sem_post(&decided);
 }
 
 }  // namespace heaprec::agent

@@ -9,7 +9,9 @@ namespace heaprec::agent {
 void WatchMainThread();
 // The main thread has ended, and all threads that are left are ours.
 bool OnlyAgentThreadsLeft();
-// exit(0), as the C library does then, by a thread of its own. Returns at once.
+// exit(0), as the C library does then, by a thread that the main thread has left. Returns at once.
 void ExitProcess();
+// The drain ends: its thread does not keep the process any more, and nothing else of ours may.
+void StopWatchingMainThread();
 
 }  // namespace heaprec::agent

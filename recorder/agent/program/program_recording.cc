@@ -1,13 +1,13 @@
 #include "recorder/agent/program/program_recording.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <filesystem>
 #include <utility>
 
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/program/last_thread.h"
+#include "recorder/buffer/own_descriptors.h"
+#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
 namespace {
@@ -27,24 +27,40 @@ Options WithAbsoluteFile(Options options) {
 format::Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const Options& options,
                                                                           const std::string& program) {
   std::unique_ptr<ProgramRecording> recording(new ProgramRecording(options, program));
+  auto led = recording->plan_.InstallMallocHooks();
+  if (!led.ok()) return led.error();
+  Beginning beginning{recording.get(), {}};
+  auto outcome = beginning.outcome.get_future();
+  auto thread = writer::StartSignalMaskedThread("heaprec-drain", Enter, FailToBegin, &beginning);
+  if (!thread.ok()) return thread.error();
+  pthread_detach(*thread);
+  auto begun = outcome.get();
+  if (!begun.ok()) return begun.error();
+  return recording;
+}
+
+// All that is opened is opened here: the program's table of descriptors stays as it is without us.
+void ProgramRecording::Enter(void* beginning) {
+  buffer::LeaveSharedDescriptors();
+  auto* const own = static_cast<Beginning*>(beginning);
+  ProgramRecording* const recording = own->recording;
   auto built = recording->Build();
-  if (!built.ok()) return built.error();
-  recording->native_->Activate(std::move(recording->plan_.native_calls));
-  auto started = recording->drain_->Start();
-  if (started.ok()) return recording;
-  recording->native_->Stop();
-  recording->ring_->Close();
-  unlink(recording->path().c_str());  // nothing but a header, and ours
-  (void)recording.release();          // a thread may be inside
-  return started.error();
+  const bool is_built = built.ok();
+  if (is_built) recording->native_->Activate(std::move(recording->plan_.native_calls));
+  own->outcome.set_value(std::move(built));  // and `own` is gone
+  if (!is_built) return;
+  recording->drain_->Run();
+  StopWatchingMainThread();
+}
+
+void ProgramRecording::FailToBegin(void* beginning) {
+  static_cast<Beginning*>(beginning)->outcome.set_value(format::Error{"out of memory"});
 }
 
 ProgramRecording::ProgramRecording(Options options, const std::string& program)
     : options_(WithAbsoluteFile(std::move(options))), program_(program), plan_(options_) {}
 
 format::Result<std::monostate> ProgramRecording::Build() {
-  auto led = plan_.InstallMallocHooks();
-  if (!led.ok()) return led.error();
   auto ring = plan_.MakeRing();
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);

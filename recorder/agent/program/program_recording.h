@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,6 +40,14 @@ class ProgramRecording {
  private:
   ProgramRecording(Options options, const std::string& program);
 
+  struct Beginning {
+    ProgramRecording* recording;
+    std::promise<format::Result<std::monostate>> outcome;
+  };
+
+  // The drain's thread: with descriptors of its own it builds the rest, and stays until the recording has ended.
+  static void Enter(void* beginning);
+  static void FailToBegin(void* beginning);
   format::Result<std::monostate> Build();
   void OnTick(uint64_t now_ns);
 
