@@ -181,8 +181,18 @@ bool SiteTable::HasRows(uint32_t chunk) const {
 
 bool SiteTable::CopyTo(int descriptor) const {
   const buffer::WriteSignals blocked;
-  if (!WriteAt(descriptor, 0, {base_, format::kNativeRowsAt})) return false;
-  for (uint32_t i = 0; i < ChunksUsed(); ++i) {
+  const auto& header = *At<NativeHeader>(0);
+  const size_t sites = std::min(header.sites_used.load(std::memory_order_acquire), format::kMaxNativeSites - 1) + 1;
+  const uint32_t chunks = ChunksUsed();
+  const auto copy = [&](size_t offset, size_t bytes) { return WriteAt(descriptor, offset, {base_ + offset, bytes}); };
+  // What is not in use stays a hole: most programs have a few sites, and end soon.
+  if (ftruncate(descriptor, static_cast<off_t>(format::kNativeRowsAt)) != 0 || !copy(0, format::kNativeHeaderBytes) ||
+      !copy(format::kNativeSitesAt, sites * sizeof(NativeSite)) ||
+      !copy(format::kNativeModulesAt, Modules().size_bytes()) ||
+      !copy(format::kNativeChunksAt, chunks * sizeof(NativeShard))) {
+    return false;
+  }
+  for (uint32_t i = 0; i < chunks; ++i) {
     if (!HasRows(i)) continue;
     const size_t offset = format::kNativeRowsAt + i * format::kNativeChunkBytes;
     if (!WriteAt(descriptor, offset, {base_ + offset, format::kNativeChunkBytes})) return false;

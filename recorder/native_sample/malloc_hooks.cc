@@ -314,7 +314,9 @@ format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   constexpr int kMaxPauses = 200;
   for (int i = 0; !IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
   if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the recording before"};
-  blocks.Clear();
+  // Half a megabyte that a program which ends soon need not touch.
+  static bool have_blocks_been_used = false;
+  if (std::exchange(have_blocks_been_used, true)) blocks.Clear();
   const GotPatcher::Outcome outcome = PatchLibraries();
   led->missing_ = outcome.Refusal();
   if (outcome.changed > 0) return led;

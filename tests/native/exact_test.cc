@@ -1,5 +1,6 @@
 // libheaprec-native.so in programs whose allocations are known to the byte.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -103,6 +104,18 @@ TEST_CASE("Every block of a program is counted, by the function that asked for i
     CHECK(document["calls_not_counted"] == 0);
     RequireExact(document);
   }
+}
+
+TEST_CASE("A table holds no more of the disk than what is in use") {
+  const std::string table = FreshFolder() + "/small.bin";
+  Command command{{"true"}};
+  command.environment = With("file=" + table);
+  REQUIRE(Run(command).exit_code == 0);
+  struct stat status {};
+  REQUIRE(stat(table.c_str(), &status) == 0);
+  CHECK(status.st_size > 2 << 20);
+  CHECK(status.st_blocks * 512 < 512 << 10);
+  CHECK(Read(table)["ended"] == true);
 }
 
 TEST_CASE("Blocks that are written past their end are found, if that is asked for") {
