@@ -2,30 +2,39 @@
 # Runs other programs' test suites with their native memory counted (libheaprec-native.so) and sampled (libheaprec.so),
 # and compares each test's outcome with that without either. Known to differ: docs/testing.md.
 #
-# usage: tests/native/foreign_suites.sh [--part] [SUITE...]      SUITE: python perl git coreutils; default: all
+# usage: tests/native/foreign_suites.sh [--seconds N] [SUITE...]   SUITE: coreutils git python perl; default: all
+#        tests/native/foreign_suites.sh --test SUITE TEST          one test; nothing is kept
 #
-# --part: a part of each suite, minutes instead of hours.
+# --seconds N: of each suite as many tests as begin within that time, in a random order that is the same in each run.
 # Needs `bazel build //recorder:libheaprec.so //recorder:libheaprec-native.so`, libpython3.11-testsuite, and for the other
 # suites network and dpkg-dev: sources come by `apt-get source` and stay in HEAPREC_FOREIGN_SOURCES
-# (~/.cache/heaprec/foreign). The result is printed and kept in bench/results/foreign_suites.txt.
+# (~/.cache/heaprec/foreign). HEAPREC_FOREIGN_JOBS tests run at a time (one per core). The result is printed and kept in
+# bench/results/foreign_suites.txt; what a test that differs printed is in differences/ beside the sources.
 # Exit code: 0 no test differs; 1 some do; 2 a suite could not be prepared.
 set -uo pipefail
 
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 SOURCES=${HEAPREC_FOREIGN_SOURCES:-$HOME/.cache/heaprec/foreign}
+JOBS=${HEAPREC_FOREIGN_JOBS:-$(nproc)}
 RESULT=$ROOT/bench/results/foreign_suites.txt
-SECONDS_PER_TEST=300
+SECONDS_PER_TEST=900
 MODES="exact sampled"
-PART=no
-[ "${1:-}" = --part ] && { PART=yes; shift; }
-SUITES=${*:-python perl git coreutils}
+LIMIT=
+ONLY=
+case ${1:-} in
+  --seconds) LIMIT=$2 && shift 2 ;;
+  --test) ONLY=$3 && set -- "$2" ;;
+esac
+SUITES=${*:-coreutils git python perl}
 SCRATCH=$(mktemp -d)
-mkdir -p "$SOURCES" "$SCRATCH/tables" "$(dirname "$RESULT")"
+mkdir -p "$SOURCES/differences" "$SCRATCH/tables" "$(dirname "$RESULT")"
 cp "$ROOT/bazel-bin/recorder/libheaprec.so" "$ROOT/bazel-bin/recorder/libheaprec-native.so" "$SCRATCH" || exit 2
 
-# Every process leaves a table or a recording.
-(while sleep 2; do find "$SCRATCH/tables" -type f -mmin +0.05 -delete 2>/dev/null; done) &
+# Every program leaves a table (n-PID) or a recording (s-PID). They are counted, and removed when nobody writes them.
+count_and_remove() { find "$SCRATCH/tables" -type f "$@" -printf '%f\n' -delete >> "$SCRATCH/processes" 2>/dev/null; }
+(while sleep 5; do count_and_remove -mmin +1; done) &
 CLEANER=$!
+disown # not one of the tests that are waited for
 # The next agent of this machine would report the rings of programs that a test killed: their folder is gone by then.
 remove_rings() {
   local rings
@@ -43,19 +52,49 @@ fetch() { # fetch PACKAGE FOLDER: its source, of the release that is installed
     --strip-components=1 && mv "$2.new" "$2")
 }
 
-# Of each suite: prepare it, list its tests, run one in the environment that is there.
-prepare_python() { [ -e /usr/lib/python3.11/test/test_dict.py ]; }
-list_python() {
-  if [ $PART = yes ]; then
-    printf '%s\n' test_bytes test_cmd_line test_compile test_ctypes test_deque test_dict test_exceptions test_fileio test_fork1 \
-      test_functools test_gc test_json test_list test_mmap test_pickle test_popen test_posix test_pty test_queue test_re \
-      test_select test_set test_sqlite3 test_struct test_subprocess test_sys test_tempfile test_thread test_threading \
-      test_tracemalloc test_unicode test_wait4 test_weakref test_zlib
-  else
-    /usr/bin/python3.11 -m test --list-tests 2>/dev/null
-  fi
+# Of each suite: prepare it, list its tests, run one in the environment that is there and with a folder of its own, JOB,
+# and say what its output tells beside the exit code.
+prepare_coreutils() {
+  fetch coreutils coreutils && (
+    cd "$SOURCES/coreutils" || exit 1
+    [ -e src/ls ] || { FORCE_UNSAFE_CONFIGURE=1 ./configure -q && make -s "-j$JOBS" SUBDIRS=.; } || exit 1
+    [ -e heaprec.tests ] && exit 0
+    # The environment of its tests, as `make check` has it: a `make check` for each test takes longer than the test.
+    # shellcheck disable=SC2016
+    printf 'export -p > "$abs_top_builddir/heaprec.environment"\n' > tests/heaprec.sh
+    # shellcheck disable=SC2016
+    printf 'include Makefile\nheaprec: $(TESTS)\n\t@printf "%%s\\n" $(TESTS) > heaprec.tests\n' > heaprec.mk
+    make -s check TESTS=tests/heaprec.sh SUBDIRS=. && make -s -f heaprec.mk heaprec
+  ) > "$SCRATCH/coreutils.log" 2>&1
 }
-run_python() { (cd "$SCRATCH" && exec /usr/bin/python3.11 -m test --timeout=$SECONDS_PER_TEST "$1"); }
+list_coreutils() { cat "$SOURCES/coreutils/heaprec.tests"; }
+run_coreutils() {
+  cd "$SOURCES/coreutils" && . ./heaprec.environment
+  export CU_TEST_NAME="coreutils,${1//\//-}"
+  local perl=(-w -Itests -MCuSkip -MCoreutils "-MCuTmpdir qw($1)")
+  case $1 in
+    *.sh) exec bash "$1" 9>&2 ;;
+    *.pl) exec perl "${perl[@]}" "$1" 9>&2 ;;
+    *.xpl) exec perl -T "${perl[@]}" "$1" 9>&2 ;;
+  esac
+}
+details_coreutils() { :; }
+
+prepare_git() {
+  fetch git git && { [ -e "$SOURCES/git/t/helper/test-tool" ] || make -s -C "$SOURCES/git" "-j$JOBS" NO_CURL=1 NO_TCLTK=1 \
+    NO_GETTEXT=1 all > "$SCRATCH/git.log" 2>&1; }
+}
+list_git() { (cd "$SOURCES/git/t" && ls t[0-9]*.sh); }
+run_git() { cd "$SOURCES/git/t" && exec sh "./$1" "--root=$JOB"; }
+details_git() { tap; }
+
+prepare_python() { [ -e /usr/lib/python3.11/test/test_dict.py ]; }
+list_python() { /usr/bin/python3.11 -m test --list-tests 2>/dev/null | grep -vxF "$(awk '{ print $1 }' <<< "$LEFT_OUT_python")"; }
+LEFT_OUT_python="test_peg_generator compiles C parsers, for minutes; nothing of python's memory is in it"
+run_python() { cd "$JOB" && exec /usr/bin/python3.11 -m test -v "--timeout=$SECONDS_PER_TEST" "$1"; }
+details_python() {
+  sed -nE 's/^(Ran [0-9]+ tests?) in .*/\1/p; s/^((OK|FAILED)( \(.*\))?)$/\1/p; s/^((FAIL|ERROR): [^ ]+).*/\1/p' | tr '\n' ' '
+}
 
 # With the system's perl, of the same version, and its library, where the tests look for theirs.
 prepare_perl() {
@@ -66,28 +105,15 @@ prepare_perl() {
   mv "$lib" "$lib.src" && mkdir "$lib" && for from in $arch /usr/lib/*/perl-base; do cp -rL "$from/." "$lib/"; done
   ln -s "$(command -v perl)" "$t/perl"
 }
-list_perl() {
-  local folders="base cmd comp io op opbasic re mro uni lib"
-  [ $PART = yes ] && folders="base cmd comp io op"
-  (cd "$SOURCES/perl/t" && for folder in $folders; do ls "$folder"/*.t; done)
-}
-run_perl() { (cd "$SOURCES/perl/t" && exec ./perl "$1"); }
+list_perl() { (cd "$SOURCES/perl/t" && ls {base,cmd,comp,io,op,opbasic,re,mro,uni,lib}/*.t); }
+run_perl() { cd "$SOURCES/perl/t" && exec ./perl "$1"; }
+details_perl() { tap; }
 
-prepare_git() {
-  fetch git git && { [ -e "$SOURCES/git/t/helper/test-tool" ] || make -s -C "$SOURCES/git" -j2 NO_CURL=1 NO_TCLTK=1 NO_GETTEXT=1 all \
-    > "$SCRATCH/git.log" 2>&1; }
+# How many of the tests passed and were skipped, and which failed.
+tap() {
+  awk '/^ok / { ok++; if (toupper($0) ~ /# SKIP/) skipped++ } /^not ok/ && !/# TODO/ { failed = failed " " $3 }
+       END { printf "%d ok, %d skipped%s", ok, skipped, failed == "" ? "" : ", not ok:" failed }'
 }
-list_git() { (cd "$SOURCES/git/t" && if [ $PART = yes ]; then ls t0[0-2]*.sh t1[0-4]*.sh; else ls t[0-9]*.sh; fi); }
-run_git() { (cd "$SOURCES/git/t" && exec sh "./$1"); }
-
-prepare_coreutils() {
-  fetch coreutils coreutils && { [ -e "$SOURCES/coreutils/src/ls" ] || (cd "$SOURCES/coreutils" && FORCE_UNSAFE_CONFIGURE=1 ./configure -q \
-    && make -s -j2) > "$SCRATCH/coreutils.log" 2>&1; }
-}
-list_coreutils() {
-  (cd "$SOURCES/coreutils" && if [ $PART = yes ]; then ls tests/{ls,misc,cp}/*.sh; else ls tests/*/*.sh tests/*/*.pl tests/*/*.xpl; fi)
-}
-run_coreutils() { (cd "$SOURCES/coreutils" && rm -f "${1%.*}.log" "${1%.*}.trs" && exec make -s check TESTS="$1" SUBDIRS=.); }
 
 environment() { # environment MODE
   case $1 in
@@ -96,13 +122,56 @@ environment() { # environment MODE
   esac
 }
 
-# outcome SUITE TEST MODE: its exit code, and the tests of a TAP stream that failed
-outcome() {
-  export -f "run_$1"
-  export SOURCES SCRATCH SECONDS_PER_TEST
+outcome() { # outcome SUITE TEST MODE: exit code and details; the output is $JOB/output.MODE
+  mkdir -p "$JOB/scratch"
   # shellcheck disable=SC2046
-  env $(environment "$3") timeout -k 5 $((SECONDS_PER_TEST + 60)) bash -c "run_$1 '$2'" > "$SCRATCH/out" 2>&1 < /dev/null
-  echo "exit $? $(grep -a '^not ok' "$SCRATCH/out" | grep -av '# TODO' | awk '{print $3}' | tr '\n' ' ')"
+  (cd "$JOB/scratch" && JOB=$JOB/scratch exec env $(environment "$3") timeout -k 5 "$SECONDS_PER_TEST" bash -c "run_$1 '$2'") \
+    > "$JOB/output.$3" 2>&1 < /dev/null
+  echo "exit $? $("details_$1" < "$JOB/output.$3")"
+  rm -rf "$JOB/scratch"
+}
+
+# A line for each mode in which the test differs: `differs` always, `wavers` in some attempts.
+compare() { # compare SUITE TEST
+  local JOB without with mode again first kept
+  JOB=$(mktemp -d "$SCRATCH/job.XXXXXX")
+  export -f "run_$1"
+  export SOURCES SECONDS_PER_TEST
+  without=$(outcome "$1" "$2" without)
+  [[ $without == "exit 0"* ]] || echo "$2 fails without"
+  for mode in $MODES; do
+    first=
+    for again in 1 2 3; do # a test that fails by chance does so with and without
+      with=$(outcome "$1" "$2" "$mode")
+      [ "$with" = "$without" ] && break
+      first=${first:-$with; without: $without}
+      kept=$SOURCES/differences/$1-${2//\//-}
+      cp "$JOB/output.$mode" "$kept.$mode.$again" && cp "$JOB/output.without" "$kept.without.$again"
+      [ $again = 3 ] || without=$(outcome "$1" "$2" without)
+    done
+    [ -z "$first" ] || echo "$2 $mode $([ "$with" = "$without" ] && echo wavers || echo differs): $first"
+  done
+  rm -rf "$JOB"
+}
+
+run_suite() { # run_suite SUITE: the lines of all its tests, and `TEST ran SECONDS` for each
+  local test begin=$SECONDS
+  while read -r test; do
+    [ -z "$LIMIT" ] || [ $((SECONDS - begin)) -lt "$LIMIT" ] || break
+    while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
+    (
+      began=$SECONDS
+      compare "$1" "$test" > "$SCRATCH/lines.$BASHPID" < /dev/null
+      echo "$test ran $((SECONDS - began))" >> "$SCRATCH/lines.$BASHPID"
+      cat "$SCRATCH/lines.$BASHPID" && rm "$SCRATCH/lines.$BASHPID"
+    ) &
+  done < <("list_$1" | shuf --random-source=<(yes))
+  wait
+}
+
+crashes() { # crashes SECONDS: in our libraries in that time, as the kernel reports them
+  dmesg --since "$1 seconds ago" > "$SCRATCH/dmesg" 2>/dev/null || { echo unknown; return; }
+  grep -c 'segfault.* in libheaprec' "$SCRATCH/dmesg"
 }
 
 # keep SUITE: stdin, the suite's section, replaces the one of an earlier run; the other suites' stay.
@@ -115,39 +184,55 @@ keep() {
   ) 9>> "$SOURCES/lock"
 }
 
+result() { # result SUITE: its section, of the lines of its tests
+  local all ran programs mode
+  all=$("list_$1" | wc -l) ran=$(grep -c ' ran [0-9]*$' "$SCRATCH/lines") programs=$SCRATCH/processes
+  echo "# $1 $([ "$ran" = "$all" ] && echo 'in full' || echo "in part, $ran of $all tests"): $(date -u +%F)," \
+    "$(git -C "$ROOT" rev-parse --short HEAD), $(uname -r), $((SECONDS / 60)) minutes"
+  local left_out=LEFT_OUT_$1
+  [ -z "${!left_out:-}" ] || sed 's/^/left out: /' <<< "${!left_out}"
+  grep -E ' (differs|wavers): ' "$SCRATCH/lines" | sort
+  for mode in $MODES; do
+    echo "$mode: $ran tests, $(grep -c " $mode differs: " "$SCRATCH/lines") differ, $(grep -c " $mode wavers: " "$SCRATCH/lines")" \
+      "waver; without: $(grep -c ' fails without$' "$SCRATCH/lines") fail"
+  done
+  echo "programs: $(grep -c '^n-' "$programs") exact, $(grep -c '^s-' "$programs") sampled; crashes in heaprec: $(crashes "$SECONDS")"
+}
+
+# The same for docs/measurements.md.
+record() { # record SUITE
+  local all ran differ crashed reached=false reason=
+  all=$("list_$1" | wc -l) ran=$(grep -c ' ran [0-9]*$' "$SCRATCH/lines") differ=$(grep -c ' differs: ' "$SCRATCH/result")
+  crashed=$(sed -n 's/.*crashes in heaprec: //p' "$SCRATCH/result")
+  [ "$ran" = "$all" ] || reason="$ran of $all tests ran in the time that there was. "
+  [ "$differ" = 0 ] || reason+="docs/testing.md names what differs."
+  [ -n "$reason" ] || reached=true
+  "$ROOT/bench/record.py" foreign "foreign.$1" area="Other programs' tests" figure="$1: tests that differ, exact and sampled" \
+    goal=0 value="$differ" unit=tests tests="$ran" programs="$(wc -l < "$SCRATCH/processes")" crashes="$crashed" \
+    reached=$reached reason="$reason" command="tests/native/foreign_suites.sh $1" notes=docs/testing.md
+}
+
+if [ -n "$ONLY" ]; then
+  "prepare_$SUITES" && compare "$SUITES" "$ONLY"
+  exit
+fi
 differing=0 unprepared=0
 for suite in $SUITES; do
-  section=$(
-    echo "# $suite $([ $PART = yes ] && echo 'in part' || echo 'in full'): $(date -u +%F), $(git -C "$ROOT" rev-parse --short HEAD), $(uname -r)"
-    if ! "prepare_$suite"; then
-      echo "could not be prepared"
-      exit 2
-    fi
-    declare -A ran=([exact]=0 [sampled]=0) differ=([exact]=0 [sampled]=0)
-    failed=0 different=0
-    for test in $("list_$suite"); do
-      without=$(outcome "$suite" "$test" without)
-      [ "$without" = "exit 0 " ] || failed=$((failed + 1))
-      for mode in $MODES; do
-        ran[$mode]=$((ran[$mode] + 1))
-        for again in 1 2 3; do # a test that fails by chance does so with and without
-          with=$(outcome "$suite" "$test" "$mode")
-          [ "$with" = "$without" ] && continue 2
-          [ "$again" = 3 ] || without=$(outcome "$suite" "$test" without)
-        done
-        differ[$mode]=$((differ[$mode] + 1)) different=1
-        echo "$test $mode: $with; without: $without; $(tail -n 1 "$SCRATCH/out" | cut -c1-200)"
-      done
-    done
-    for mode in $MODES; do echo "$mode: ${ran[$mode]} tests, ${differ[$mode]} differ; without: $failed fail"; done
-    exit $different
-  )
-  case $? in
-    1) differing=1 ;;
-    2) unprepared=1 ;;
-  esac
-  echo "$section"
-  echo "$section" | keep "$suite"
+  if ! "prepare_$suite"; then
+    echo "# $suite: could not be prepared"
+    unprepared=1
+    continue
+  fi
+  SECONDS=0
+  count_and_remove
+  : > "$SCRATCH/processes"
+  run_suite "$suite" > "$SCRATCH/lines"
+  count_and_remove
+  cp "$SCRATCH/lines" "$SOURCES/$suite.lines"
+  result "$suite" | tee "$SCRATCH/result"
+  keep "$suite" < "$SCRATCH/result"
+  record "$suite"
+  ! grep -q ' differs: ' "$SCRATCH/result" || differing=1
 done
 [ $unprepared = 0 ] || exit 2
 exit $differing
