@@ -208,7 +208,7 @@ record() { # record SUITE
   [ "$differ" = 0 ] || reason+="docs/testing.md names what differs."
   [ -n "$reason" ] || reached=true
   "$ROOT/bench/record.py" foreign "foreign.$1" area="Other programs' tests" figure="$1: tests that differ, exact and sampled" \
-    goal=0 value="$differ" unit=tests tests="$ran" programs="$(wc -l < "$SCRATCH/processes")" crashes="$crashed" \
+    goal=0 value="$differ" unit=tests tests="$ran" programs="$(grep -c "^[ns]-" "$SCRATCH/processes")" crashes="$crashed" \
     reached=$reached reason="$reason" command="tests/native/foreign_suites.sh $1" notes=docs/testing.md
 }
 
