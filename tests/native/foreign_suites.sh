@@ -57,7 +57,7 @@ fetch() { # fetch PACKAGE FOLDER: its source, of the release that is installed
 prepare_coreutils() {
   fetch coreutils coreutils && (
     cd "$SOURCES/coreutils" || exit 1
-    [ -e src/ls ] || { FORCE_UNSAFE_CONFIGURE=1 ./configure -q && make -s "-j$JOBS"; } || exit 1
+    [ -e src/ls ] || { FORCE_UNSAFE_CONFIGURE=1 ./configure -q && make -s "-j$JOBS" SUBDIRS=.; } || exit 1
     [ -e heaprec.tests ] && exit 0
     # The environment of its tests, as `make check` has it: a `make check` for each test takes longer than the test.
     # shellcheck disable=SC2016
@@ -199,6 +199,19 @@ result() { # result SUITE: its section, of the lines of its tests
   echo "programs: $(grep -c '^n-' "$programs") exact, $(grep -c '^s-' "$programs") sampled; crashes in heaprec: $(crashes "$SECONDS")"
 }
 
+# The same for docs/measurements.md.
+record() { # record SUITE
+  local all ran differ crashed reached=false reason=
+  all=$("list_$1" | wc -l) ran=$(grep -c ' ran [0-9]*$' "$SCRATCH/lines") differ=$(grep -c ' differs: ' "$SCRATCH/result")
+  crashed=$(sed -n 's/.*crashes in heaprec: //p' "$SCRATCH/result")
+  [ "$ran" = "$all" ] || reason="$ran of $all tests ran in the time that there was. "
+  [ "$differ" = 0 ] || reason+="docs/testing.md names what differs."
+  [ -n "$reason" ] || reached=true
+  "$ROOT/bench/record.py" foreign "foreign.$1" area="Other programs' tests" figure="$1: tests that differ, exact and sampled" \
+    goal=0 value="$differ" unit=tests tests="$ran" programs="$(grep -c "^[ns]-" "$SCRATCH/processes")" crashes="$crashed" \
+    reached=$reached reason="$reason" command="tests/native/foreign_suites.sh $1" notes=docs/testing.md
+}
+
 if [ -n "$ONLY" ]; then
   "prepare_$SUITES" && compare "$SUITES" "$ONLY"
   exit
@@ -218,6 +231,7 @@ for suite in $SUITES; do
   cp "$SCRATCH/lines" "$SOURCES/$suite.lines"
   result "$suite" | tee "$SCRATCH/result"
   keep "$suite" < "$SCRATCH/result"
+  record "$suite"
   ! grep -q ' differs: ' "$SCRATCH/result" || differing=1
 done
 [ $unprepared = 0 ] || exit 2

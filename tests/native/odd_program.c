@@ -33,10 +33,11 @@ static void work(void) {
   directly();
 }
 
-static void* of_thread(void* nothing) {
+static void* of_thread(void* seconds) {
+  if (seconds != NULL) sleep(*(const unsigned*)seconds);
   usleep(300000);
   work();
-  return nothing;
+  return NULL;
 }
 
 // All descriptors are closed, and their numbers are those of files of the program's own.
@@ -121,9 +122,10 @@ int main(int argc, char** argv) {
   if (strcmp(how, "loads") == 0) dlopen(argv[3], RTLD_NOW);
   if (strcmp(how, "_exit") == 0) _exit(5);
   if (strcmp(how, "abort") == 0) abort();
-  if (strcmp(how, "main ends") == 0) {
+  if (strncmp(how, "main ends", strlen("main ends")) == 0) {
+    static unsigned seconds = 2;
     pthread_t thread;
-    pthread_create(&thread, NULL, of_thread, NULL);
+    pthread_create(&thread, NULL, of_thread, strcmp(how, "main ends early") == 0 ? &seconds : NULL);
     pthread_detach(thread);
     pthread_exit(NULL);
   }
