@@ -65,13 +65,7 @@ Command StatusCommand() {
   Command command("status", "Show whether a JVM is being recorded, and how");
   command.AddOption("JVM", options->jvm,
                     "PID, main class or jar of the JVM; prometheus: default all that are recorded");
-  command
-      .AddOption("--format", options->output.format,
-                 "Output format: text (default), json, markdown, csv, html or prometheus")
-      .Value("FORMAT")
-      .OneOf({"text", "json", "markdown", "csv", "html", "prometheus"});
-  command.AddFlag("--json", options->output.json, "Short for --format json");
-  command.AddFlag("--wide", options->output.wide, "Show all columns and intervals, however wide the terminal is");
+  options->output.AddTo(command, {"prometheus"});
   command.AddOption("-o,--output", options->file, "prometheus: file to write, at once, for node_exporter")
       .Value("FILE");
   command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");

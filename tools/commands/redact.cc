@@ -69,7 +69,7 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* re
   return edited;
 }
 
-ExitCode WriteMapping(const Redaction& redaction, OutputFile* file, const std::string& path) {
+ExitCode WriteMapping(const Redaction& redaction, OutputFile* file) {
   Output output(file->descriptor());
   output.Append("kind\tname\thash\n");
   for (const auto& [name, hash] : redaction.mapping()) {
@@ -80,8 +80,7 @@ ExitCode WriteMapping(const Redaction& redaction, OutputFile* file, const std::s
     output.Append({text.data(), text.size()});
     output.Tick();
   }
-  if (const auto failed = file->Finish(&output)) return *failed;
-  return ExitCode::kOk;
+  return file->Finish(&output).value_or(ExitCode::kOk);
 }
 
 ExitCode Redact(const RedactOptions& options) {
@@ -100,7 +99,7 @@ ExitCode Redact(const RedactOptions& options) {
     return Write(recordings, &redaction, output);
   });
   if (mapping == nullptr || (done != ExitCode::kOk && done != ExitCode::kDamaged)) return done;
-  const ExitCode mapped = WriteMapping(redaction, mapping.get(), options.mapping);
+  const ExitCode mapped = WriteMapping(redaction, mapping.get());
   return mapped != ExitCode::kOk ? mapped : done;
 }
 

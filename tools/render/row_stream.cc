@@ -56,7 +56,7 @@ void RowStream::Flush() {
   Report report("heaprec.sql");
   report.Add(table_);
   const Terminal terminal = Terminal::Of(STDOUT_FILENO);
-  output_.Append(options_.form() == Form::kText ? LayOut(table_, terminal, options_.wide)
+  output_.Append(options_.form() == Form::kText ? LayOut(table_, terminal, /*wide=*/true)
                                                 : Render(report, options_.form(), terminal, options_.wide));
   table_.rows.clear();
   output_.Tick();

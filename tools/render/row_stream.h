@@ -4,7 +4,7 @@
 //   while (query.Step()) rows.Add(query.Row());
 //   rows.End();
 //
-// JSON is an array of objects. Text shows what is unknown as nothing.
+// JSON is an array of objects. Text shows all of each value, and what is unknown as nothing.
 //
 // Memory:   a thousand rows, by which text aligns its columns; Markdown and HTML all.
 // Threads:  one.

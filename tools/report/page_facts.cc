@@ -72,7 +72,10 @@ Object PageFacts(const Recording& recording, bool use_census, const std::vector<
   if (headlines.empty()) {
     // The page may be read anywhere: where the recording lay here says nothing there.
     const std::string& path = one.source().name();
-    const Headlines all = HeadlinesOf(summary, path.substr(path.rfind('/') + 1));
+    Headlines all = HeadlinesOf(summary, path.substr(path.rfind('/') + 1));
+    if (all.sentences.empty() && !trust.reasons.empty()) {  // of a program without a JVM
+      all.sentences.push_back({"trust", Mood::kWarning, "Trustworthy: " + TrustText(TextsOf(trust.reasons))});
+    }
     page.push_back({"headlines", SentencesOf(all.sentences)});
     page.push_back({"next", Object{{"command", all.next_command}, {"reason", all.next_reason}}});
   }

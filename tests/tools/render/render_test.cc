@@ -219,6 +219,8 @@ TEST_CASE("numbers have three digits and their interval no more than it is worth
   CHECK(Inline(0.0876, Unit::kShare) == "8.8 %");
   CHECK(Inline(Estimate{0.12, -0.03, 0.3}, Unit::kChange) == "+12.0 % (-3.0..+30.0)");
   CHECK(Inline(Estimate{1.2 * 1048576, -0.5 * 1048576, 3 * 1048576}, Unit::kGrowth) == "+1.20 MiB/s (-0.50..+3.00)");
+  CHECK(Inline(Estimate{1.5, 1.25, 2}, Unit::kRatio) == "+50.0 % (+25.0..+100.0)");
+  CHECK(Inline(Estimate{kInfinity, 1.25, kInfinity}, Unit::kRatio) == "new");
   CHECK(Inline(0.0034, Unit::kSeconds) == "3.40 ms");
   CHECK(Inline(0, Unit::kSeconds) == "0 s");
   CHECK(Inline(240, Unit::kSeconds) == "4.00 min");
@@ -227,6 +229,24 @@ TEST_CASE("numbers have three digits and their interval no more than it is worth
   CHECK(Inline("a\x1b[31m", Unit::kText) == "a\\x1b[31m");
   CHECK(Inline(true, Unit::kText) == "yes");
   CHECK(Inline(List{1, 2}, Unit::kText) == "1, 2");
+}
+
+TEST_CASE("A row may say what its number counts, and tables of one name are one array") {
+  Report report("heaprec.check/2");
+  for (const char* name : {"one", "two"}) {
+    Table table;
+    table.name = "checks";
+    table.columns.resize(2);
+    table.columns[0].name = table.columns[0].heading = "value";
+    table.columns[0].unit = Unit::kByRow;
+    table.columns[1].name = table.columns[1].heading = "name";
+    table.rows.emplace_back().cells = {2048, name};
+    table.rows.back().unit = Unit::kBytes, table.rows.back().suffix = "/op";
+    report.Add(std::move(table));
+  }
+  CHECK(RenderText(report, Terminal{}, true).find("2.00 KiB/op  two") != std::string::npos);
+  CHECK(RenderMarkdown(report, false).find("| 2.00 KiB/op | one |") != std::string::npos);
+  CHECK(json::parse(RenderJson(report))["checks"].size() == 2);
 }
 
 }  // namespace
