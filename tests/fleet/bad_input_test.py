@@ -115,7 +115,7 @@ def wrong_addresses(folder, url):
     assert "cannot connect" in heaprec("ship", folder, "--to", "http://127.0.0.1:1", "--tries", "1", code=6)
     assert "must begin with http" in heaprec("ship", folder, "--to", "localhost:8123", code=2)
     assert "--password-file" in heaprec("ship", folder, "--to", "http://me:word@127.0.0.1:8123", code=2)
-    assert "no name of a database" in heaprec("fleet", "init", "--server", url + "/a;DROP", code=2)
+    assert "not a database name" in heaprec("fleet", "init", "--server", url + "/a;DROP", code=2)
     assert "no server" in heaprec("fleet", "services", code=3)
     assert "rejects the user or password" in heaprec("fleet", "services", "--server", url, "--user", "nobody", code=3)
 
