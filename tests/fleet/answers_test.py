@@ -19,7 +19,7 @@ END_OF_DAY = 1795219200  # of the day that is simulated
 
 
 def init_says_what_it_does(url):
-    assert "no tables of heaprec" in heaprec("fleet", "services", "--server", url, code=3)
+    assert "no heaprec tables" in heaprec("fleet", "services", "--server", url, code=3)
     assert "now has the tables" in heaprec("fleet", "init", "--server", url, "--slice", f"{SLICE}s")
     assert "has the tables" in heaprec("fleet", "init", "--server", url, "--slice", f"{SLICE}s")
     assert f"slices of {SLICE} s" in heaprec("fleet", "init", "--server", url, "--slice", "10m", code=6)

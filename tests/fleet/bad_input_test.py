@@ -115,9 +115,9 @@ def wrong_addresses(folder, url):
     assert "cannot connect" in heaprec("ship", folder, "--to", "http://127.0.0.1:1", "--tries", "1", code=6)
     assert "must begin with http" in heaprec("ship", folder, "--to", "localhost:8123", code=2)
     assert "--password-file" in heaprec("ship", folder, "--to", "http://me:word@127.0.0.1:8123", code=2)
-    assert "no name of a database" in heaprec("fleet", "init", "--server", url + "/a;DROP", code=2)
+    assert "not a database name" in heaprec("fleet", "init", "--server", url + "/a;DROP", code=2)
     assert "no server" in heaprec("fleet", "services", code=3)
-    assert "refuses user or password" in heaprec("fleet", "services", "--server", url, "--user", "nobody", code=3)
+    assert "rejects the user or password" in heaprec("fleet", "services", "--server", url, "--user", "nobody", code=3)
 
 
 def certificates(tls, root):
@@ -125,7 +125,7 @@ def certificates(tls, root):
     assert "certificate verify failed" in heaprec("fleet", "init", "--server", secure, code=6)
     other = secure.replace("localhost", "127.1")  # the same server, by a name that is not in the certificate
     assert "no secure connection" in heaprec("fleet", "init", "--server", other, "--ca", certificate, code=6)
-    assert "refuses user or password" in heaprec("fleet", "init", "--server", secure, "--ca", certificate, code=6,
+    assert "rejects the user or password" in heaprec("fleet", "init", "--server", secure, "--ca", certificate, code=6,
                                                  HEAPREC_FLEET_PASSWORD="not the word")
     heaprec("fleet", "init", "--server", secure, "--ca", certificate, HEAPREC_FLEET_PASSWORD="word")
     (root / "word").write_text("word\n")

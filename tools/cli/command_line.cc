@@ -159,8 +159,10 @@ class CommandLine {
   // Of a word that is neither an option nor an argument, or no command.
   ExitCode RefuseExtraWord() const {
     const Added* const matched = Chosen();
-    const std::vector<std::string> words = matched != nullptr ? matched->app->remaining() : app_.remaining();
-    if (matched == nullptr) {
+    std::vector<std::string> words = matched != nullptr ? matched->app->remaining() : std::vector<std::string>();
+    if (words.empty()) {  // it stands before the command
+      words = app_.remaining();
+      if (words.empty()) return Refuse("unexpected argument");
       if (words.front().starts_with('-')) return Refuse(UnknownWord("option", words.front(), {"--help", "--version"}));
       std::vector<std::string> names;
       for (const Added& one : added_) names.push_back(one.command->name);

@@ -103,7 +103,7 @@ Command LiveCommand() {
                   "Show lifetimes: medians, objects that die young, survival curves");
   command
       .AddOption("--garbage", options->garbage,
-                 "Show objects that died: the 200 most recent, or a random sample of 200")
+                 "Show objects that died: recent (the last 200) or sample (200 at random)")
       .Value("WHICH")
       .OneOf({"recent", "sample"});
   options->common.output.AddTo(command);

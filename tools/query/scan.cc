@@ -88,7 +88,7 @@ void ScanOptions::AddTo(Command& command) {
 
 void ScanOptions::AddShareTo(Command& command) {
   shares = ShareOf::kSelection;
-  command.AddOption("--share-of", share_of, "Shares are of the selection (default), what the filters leave, or of all")
+  command.AddOption("--share-of", share_of, "Base of shares: selection (default; what the filters match) or all")
       .Value("WHAT")
       .OneOf({"selection", "all"});
 }
