@@ -6,6 +6,7 @@
 
 #include "tools/commands/commands.h"
 #include "tools/fleet/answers/fleet_time.h"
+#include "tools/fleet/answers/reports.h"
 #include "tools/fleet/server/connection_options.h"
 #include "tools/fleet/server/schema.h"
 #include "tools/fleet/ship/ship_run.h"
