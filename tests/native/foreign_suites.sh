@@ -204,8 +204,8 @@ record() { # record SUITE
   local all ran differ crashed reached=false reason=
   all=$("list_$1" | wc -l) ran=$(grep -c ' ran [0-9]*$' "$SCRATCH/lines") differ=$(grep -c ' differs: ' "$SCRATCH/result")
   crashed=$(sed -n 's/.*crashes in heaprec: //p' "$SCRATCH/result")
-  [ "$ran" = "$all" ] || reason="$ran of $all tests ran in the time that there was. "
-  [ "$differ" = 0 ] || reason+="docs/testing.md names what differs."
+  [ "$ran" = "$all" ] || reason="$ran of $all tests ran in the time that there was"
+  [ "$differ" = 0 ] || reason+="${reason:+; }docs/testing.md names what differs"
   [ -n "$reason" ] || reached=true
   "$ROOT/bench/record.py" foreign "foreign.$1" area="Other programs' tests" figure="$1: tests that differ, exact and sampled" \
     goal=0 value="$differ" unit=tests tests="$ran" programs="$(grep -c "^[ns]-" "$SCRATCH/processes")" crashes="$crashed" \
