@@ -34,7 +34,9 @@ TEST_CASE("A glob's star takes any characters, dots too, and brackets are plain"
   CHECK(NameMatches("HashMap*", "java.util.HashMap$Node"));
   CHECK(NameMatches("*[]", "int[]"));
   CHECK(NameMatches("?nt[]", "int[]"));
+  CHECK(NameMatches("Caf?", "demo.Café"));
   CHECK(NameMatches("*a*b*", "xxaxxabxx"));
+  CHECK(NameMatches("*b", "a\nb"));
   CHECK(NameMatches("*", ""));
   CHECK_FALSE(NameMatches("java.*", "javax.Foo"));
   CHECK_FALSE(NameMatches("*[]", "java.lang.String"));
