@@ -115,7 +115,7 @@ SELECT f.id, CASE WHEN m.id IS NOT NULL THEN m.class || '.' || m.name
        CASE WHEN f.line >= 0 THEN f.line END AS line
 FROM frames f LEFT JOIN methods m ON m.id = f.method;
 
-CREATE VIEW samples AS        -- events with names
+CREATE VIEW samples AS        -- samples with names
 SELECT e.id, e.recording, r.start_ns + e.time_ns AS time_ns, e.time_ns / 1e9 AS seconds, e.kind,
        coalesce(t.name, '[unknown]') AS thread, coalesce(c.name, '[unknown]') AS class, e.size,
        e.weight_bytes, e.weight_objects, e.probability, e.calibrated_bytes, e.calibrated_objects,

@@ -16,6 +16,7 @@ void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matc
   if (census.has_census && census.why_none.empty()) ++sharpened_;
   if (!census.why_none.empty()) blunted_.insert(census.Text());
   ++scanned_.recordings;
+  with_losses_ += CountsLosses(recording.header()) ? 1 : 0;
   scanned_.events += recording.events();
   scanned_.matched += matched;
   scanned_.salvaged += recording.salvage().events;
@@ -47,8 +48,10 @@ void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matc
 std::string ScanSummary::LossLine() const {
   std::string line = "# ";
   if (scanned_.matched != scanned_.events) line += Grouped(scanned_.matched) + " of ";
-  line += fmt::format("{} samples, {} dropped to keep the rate (their weight is kept), {} lost",
-                      Grouped(scanned_.events), Grouped(scanned_.thinned), Grouped(scanned_.lost));
+  line += Grouped(scanned_.events) + " samples, ";
+  line += HasLosses() ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
+                                    Grouped(scanned_.thinned), Grouped(scanned_.lost))
+                      : "losses unknown";
   if (scanned_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(scanned_.salvaged));
   if (sharpened_ > 0) {
     line += sharpened_ < scanned_.recordings ? fmt::format("; {} adjusted by a census", sharpened_)
@@ -66,11 +69,16 @@ std::string ScanSummary::TrustVerdict() const {
 }
 
 render::Object ScanSummary::AsObject() const {
-  return {{"recordings", recordings_},      {"samples", scanned_.events},
-          {"matched", scanned_.matched},    {"seconds", scanned_.seconds},
-          {"thinned", scanned_.thinned},    {"lost", scanned_.lost},
-          {"salvaged", scanned_.salvaged},  {"complete", scanned_.complete},
-          {"trustworthy", doubts_.empty()}, {"reasons", doubts_}};
+  return {{"recordings", recordings_},
+          {"samples", scanned_.events},
+          {"matched", scanned_.matched},
+          {"seconds", scanned_.seconds},
+          {"thinned", HasLosses() ? render::Value(scanned_.thinned) : render::Value()},
+          {"lost", HasLosses() ? render::Value(scanned_.lost) : render::Value()},
+          {"salvaged", scanned_.salvaged},
+          {"complete", scanned_.complete},
+          {"trustworthy", doubts_.empty()},
+          {"reasons", doubts_}};
 }
 
 }  // namespace heaprec::tools

@@ -32,8 +32,8 @@ class ScanSummary {
             const std::vector<std::string>& reasons);
 
   const ScannedTotals& scanned() const { return scanned_; }
-  // "# 1,234 events, 12 thinned, 0 lost\n", and behind it, if any recording is not to be relied on, a line that says
-  // so: "# trustworthy: no, because ...\n".
+  // "# 1,234 samples, 12 dropped to keep the rate (their weight is kept), 0 lost\n"; if a recording is not trustworthy,
+  // a second line says so: "# trustworthy: no, because ...\n". Only imports do not know their losses.
   std::string LossLine() const;
   const std::vector<std::string>& trust_reasons() const { return doubts_; }
   // "no, because ..."; empty: all may be believed.
@@ -42,7 +42,10 @@ class ScanSummary {
   render::Object AsObject() const;
 
  private:
+  bool HasLosses() const { return scanned_.recordings == 0 || with_losses_ > 0; }
+
   ScannedTotals scanned_;
+  size_t with_losses_ = 0;         // recordings
   size_t sharpened_ = 0;           // recordings, by their census
   std::set<std::string> blunted_;  // what is said of those that have one, but are not
   size_t doubted_ = 0;             // recordings

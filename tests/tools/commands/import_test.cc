@@ -494,7 +494,7 @@ TEST_CASE("An imported recording is whole, says what it is, and is not trusted")
   REQUIRE(summary["reasons"].size() == 1);
   const std::string reason = summary["reasons"][0];
   CHECK(reason.find("weights are biased") != std::string::npos);
-  CHECK(reason.find("Intervals show chance alone") != std::string::npos);
+  CHECK(reason.find("Intervals show sampling error only") != std::string::npos);
   // Nor is it after another round.
   REQUIRE(Heaprec("export --format jfr -o " + (directory / "again.jfr") + " " + (directory / "t.bin")).code == 0);
   const Outcome again = Heaprec("import --json " + (directory / "again.jfr") + " -o " + (directory / "again.bin"));
