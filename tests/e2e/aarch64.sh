@@ -20,7 +20,7 @@ require_all=false write=() parts="" jobs=1
 for argument in "$@"; do
   case $argument in
     --require-all) require_all=true ;;
-    --write) write=(--out docs/jdks.md --mark "table of aarch64" --figure "aarch64 (qemu)") ;;
+    --write) write=(--out docs/jdks.md --mark "table of aarch64" --figure "aarch64") ;;
     --jobs=*) jobs=${argument#*=} ;;
     tests | matrix) parts+=" $argument" ;;
     *) sed -n '3,12s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
