@@ -256,7 +256,7 @@ def shards_are_upgraded_one_by_one(folder, cluster, root):
     same(ask("top", "--server", databases[0]), top, "top on the shard that was upgraded")
     same(ask("top", "--server", databases[1]), top, "top on the other one")
     said = heaprec("ship", root / "newer", "--to", databases[0], "--tries", "1", code=6)
-    assert "given up" in said, said
+    assert "gave up" in said, said
     heaprec("fleet", "init", "--server", databases[1], *upgrade)
     ship(root / "newer", "--to", databases[0])
     for database in databases:

@@ -180,7 +180,7 @@ def disk_of_the_server_is_full(folder, root, shard):
         except OSError:
             pass
         said = heaprec("ship", folder, "--to", small.url(), "--tries", "2", code=6)
-        assert "space" in said and "given up" in said, said
+        assert "space" in said and "gave up" in said, said
         ballast.unlink()
         ship(folder, "--to", small.url())
         same(contents(small.url()), contents(shard.url()), "the disk was full")
