@@ -128,7 +128,7 @@ TEST_CASE("native --leaks: only what is old") {
   CHECK(text.out.find("cache_keep") != std::string::npos);
   CHECK(text.out.find("parse") == std::string::npos);
   CHECK(text.out.find("100.0 %") != std::string::npos);  // reach 5 s
-  CHECK(text.out.find("lives for 10 ms to 10.0 s") != std::string::npos);
+  CHECK(text.out.find("live for 10 ms to 10.0 s") != std::string::npos);
   CHECK(Heaprec("native --min-age 60s " + (directory / "rec.bin")).out.find("no live block is that old") !=
         std::string::npos);
   const auto junk = Heaprec("native --leaks 5 " + (directory / "none.bin"));
