@@ -378,7 +378,7 @@ TEST_CASE("A copy that has no room is taken back, and the table stays") {
   const std::string folder = FreshFolder();
   const auto within = [&folder](const std::string& command) {
     return std::vector<std::string>{"unshare", "--mount", "sh", "-c",
-                                    "mount -t tmpfs -o size=1m none " + folder + " && " + command};
+                                    "mount -t tmpfs -o size=32k none " + folder + " && " + command};
   };
   if (Run(Command{within("true")}).exit_code != 0) {
     WARN("a mount namespace of our own is not allowed here");

@@ -95,7 +95,7 @@ TEST_CASE("The first line of doctor is the verdict, problems come first, and eac
   CHECK(bad.code == 1);
   CHECK(bad.out.find("trustworthy: no, 1 problem") == 0);
   const std::string findings = Squeezed(bad.out);
-  CHECK(findings.find("\nproblem source source tlab charges") < findings.find("\nnote "));
+  CHECK(findings.find("\nproblem source source=tlab attributes") < findings.find("\nnote "));
   CHECK(findings.find("\n action: record with source=auto\n") != std::string::npos);
 
   const Outcome both = Heaprec("doctor " + directory / "rec.bin" + " " + directory / "bad.bin");

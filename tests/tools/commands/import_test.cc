@@ -263,8 +263,9 @@ TEST_CASE("Old objects of the last dump are alive, and samples are not said to b
     CHECK((with_size ? rows[0]["objects"]["value"] : rows[0]["objects"]) == (with_size ? json(2) : json()));
     CHECK(document["untracked"]["samples"] == 0);
     const std::string text = Heaprec("live --by class " + out).out;
-    CHECK((text.find("unknown") == std::string::npos) == with_size);
-    CHECK(text.find("want of room") == std::string::npos);
+    // Before the last lines: an import never knows its losses.
+    CHECK((text.substr(0, text.find("\n# ")).find("unknown") == std::string::npos) == with_size);
+    CHECK(text.find("could not be tracked") == std::string::npos);
     CHECK(json::parse(Heaprec("summary --json " + out).out)["live"]["samples"] == 2);
   }
 }
