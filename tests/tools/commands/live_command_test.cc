@@ -442,8 +442,8 @@ TEST_CASE("summary says what is alive, and SQLite has every life") {
   CHECK(sites[0]["bytes"] == Approx(3'000'000));
   CHECK(sites[0]["age"] == Approx(30).epsilon(0.02));
   const json ends = Parsed("sql --json " + path + " \"select end, count(*) n from lifetimes group by 1 order by 1\"");
-  CHECK(ends[0]["end"] == "live");
-  CHECK(ends[1]["end"] == "died");
+  CHECK(ends[0]["end"] == "died");
+  CHECK(ends[1]["end"] == "live");
   CHECK(ends[0]["n"].get<int>() + ends[1]["n"].get<int>() == 1500);
   WriteSmall(directory / "small.bin");
   CHECK(Parsed("summary --json " + directory / "small.bin")["live"].is_null());
