@@ -110,7 +110,7 @@ TEST_CASE("keys choose span, grouping and order, and say what has to be done") {
   CHECK(PressText("x", &view, shown) == Action::kNothing);
   CHECK_FALSE(view.shows_help);
   CHECK(PressText("x", &view, shown) == Action::kNothing);
-  CHECK(view.message.starts_with("x is no key"));
+  CHECK(view.message.starts_with("unknown key x"));
   CHECK(PressText("q", &view, shown) == Action::kQuit);
 }
 
