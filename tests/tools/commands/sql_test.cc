@@ -163,7 +163,7 @@ TEST_CASE("Without a query sql shows all tables and views, and the columns that 
   const Outcome outcome = Heaprec("sql " + directory / "rec.bin");
   CHECK(outcome.code == 0);
   for (const char* line : {"CREATE TABLE events (\n", "weight_bytes REAL, ", "VIEW by_class (class, samples, ",
-                           "VIEW samples (id, recording, time_ns, ", "\n  -- the samples with their names\n"}) {
+                           "VIEW samples (id, recording, time_ns, ", "\n  -- samples with names\n"}) {
     INFO(line << "---\n" << outcome.out);
     CHECK(outcome.out.find(line) != std::string::npos);
   }
