@@ -124,7 +124,7 @@ format::Result<Bench> Prepare(const BenchOptions& options) {
   }
   auto library = FindAgent(options.agent.agent_file);
   if (!library.ok()) return library.error();
-  runs.library = *library;
+  runs.agent_file = *library;
   runs.agent = options.agent;
   if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
   runs.runs = options.runs;

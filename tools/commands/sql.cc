@@ -52,9 +52,11 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   Output output(STDOUT_FILENO);
   SqliteQuery asked(store.database(), query);
+  // What is refused only when it runs has no rows, and prints nothing.
+  bool has_row = asked.error().empty() && asked.Step();
   if (asked.error().empty()) {
     render::RowStream rows(asked.Columns(), options, &output);
-    while (!output.failed() && asked.Step()) rows.Add(asked.Row());
+    for (; has_row && !output.failed(); has_row = asked.Step()) rows.Add(asked.Row());
     rows.End();
   }
   output.Flush();

@@ -32,7 +32,7 @@ format::Result<TimedRun> RunOf(const RecordedRuns& all, const RunSide& side, con
   if (!text.ok()) return text.error();
   const std::string path = FindInPath(side.command.front());
   if (path.empty()) return format::Error{fmt::format("{}: not found", side.command.front())};
-  auto command = WithAgent(side.command, path, fmt::format("-agentpath:{}={}", all.library, *text));
+  auto command = WithAgent(side.command, path, fmt::format("-agentpath:{}={}", all.agent_file, *text));
   if (!command.ok()) {
     return format::Error{
         fmt::format("{}: not java and not a JDK tool; bench starts the JVM itself", side.command.front())};

@@ -26,7 +26,7 @@ struct RunSide {
 
 struct RecordedRuns {
   AgentOptions agent;
-  std::string library;                           // the agent
+  std::string agent_file;                        // the agent
   size_t runs = 5;                               // of each side
   std::optional<std::chrono::seconds> duration;  // of a run; nullopt: until its command ends
   std::chrono::seconds grace{10};                // between SIGTERM and SIGKILL
