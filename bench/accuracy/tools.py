@@ -69,7 +69,8 @@ class Heaprec:
             return estimate["low"], estimate["high"]
 
         def figures(row):
-            return {figure: ends(row[figure]) for figure in ("bytes", "share", "objects", "mean_size")}
+            # The detection limit has no mean size.
+            return {figure: ends(row[figure]) for figure in ("bytes", "share", "objects", "mean_size") if figure in row}
 
         sites = {row["name"]: figures(row) for row in summary["sites"]}
         total = ends(summary["estimates"]["bytes_uncalibrated"])
