@@ -36,12 +36,16 @@ Rows RecordingOf(const std::string& options, const std::vector<std::string>& loa
   return Record(options, load).rows;
 }
 
-void RequireBound(const Rows& rows) {
-  INFO(rows.reasons());
-  CHECK(rows.trustworthy());
+void RequireCap(const Rows& rows) {
   const auto counts = rows.PerInterval();
   REQUIRE(!counts.empty());
   CHECK(*std::max_element(counts.begin(), counts.end()) <= rows.cap());
+}
+
+void RequireBound(const Rows& rows) {
+  INFO(rows.reasons());
+  CHECK(rows.trustworthy());
+  RequireCap(rows);
 }
 
 // What the cap promises in the user's words: samples per second of the recording.
@@ -135,7 +139,11 @@ TEST_CASE("A storm overfills no second, at any rate") {
   for (const uint64_t rate : {20, 150, 10'000}) {
     INFO("rate " << rate);
     const Rows rows = RecordingOf("rate=" + std::to_string(rate), kStorm);
-    RequireBound(rows);
+    INFO(rows.reasons());
+    // A machine that gives the drain no core for a moment lets the ring fill up. The recording says what it lost.
+    const bool is_full = rows.Lost("ring_full") > 0;
+    CHECK(rows.trustworthy() != (is_full && rows.reasons().find("of the bytes were lost") != std::string::npos));
+    RequireCap(rows);
     RequireAtMostPerSecond(rows, rate);
   }
 }
