@@ -1,4 +1,4 @@
-// Property: whatever an ELF file holds, all that is read of it lies within its bounds.
+// Property: for any bytes, the ELF reader stays within the bounds of the file.
 #include <elf.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The agent's options: "file=rec.bin,rate=150,duration=30s". A key may be separated by ':' instead of '='; "@my.conf"
-// stands for those of a file (recorder/agent/options/option_list.h).
+// includes the options of a file (recorder/agent/options/option_list.h).
 //
 // Context:  setup.
 // Failure:  Parse: an Error of one line that names the bad part and lists what is valid.

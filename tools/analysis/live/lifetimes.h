@@ -51,7 +51,7 @@ class TrackingAdjustment {
   const format::Stream stream_;
   std::unordered_set<uint64_t> without_place_;   // samples of the block
   std::unordered_map<uint64_t, double> raises_;  // by interval; absent: 1
-  double owed_ = 0;                              // weight of intervals before that nothing stands for yet
+  double owed_ = 0;                              // weight of earlier intervals not carried yet
 };
 
 // The thresholds at which samples were released from being tracked, over time: the highest of any span.
