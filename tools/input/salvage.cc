@@ -213,9 +213,12 @@ void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t 
   }
 }
 
-// One of each thread: of those that are known, and of as many new ones as can have a lane.
-uint64_t MostUnderWay(const RingCopy& ring, const FileEnd& end, const Gatherer& gathered) {
-  return ring.view().lane_count() + std::max(end.threads, gathered.threads);
+// One of each thread. A thread counts its first point before it has a lane or is known by name, maybe while the JVM
+// stops all threads: of those that start together nothing tells how many they are.
+constexpr uint64_t kMostNewThreads = 256;
+
+uint64_t MostUnderWay(const FileEnd& end, const Gatherer& gathered) {
+  return kMostNewThreads + std::max(end.threads, gathered.threads);
 }
 
 // What mmap's hooks had noted, and the drain had not yet looked at.
@@ -397,7 +400,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   }
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
-  CarryCounters(ring, end.counters, is_running, MostUnderWay(ring, end, gathered), &result);
+  CarryCounters(ring, end.counters, is_running, MostUnderWay(end, gathered), &result);
   result.census = ring.census();
   AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;

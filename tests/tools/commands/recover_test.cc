@@ -110,12 +110,12 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   CHECK(verified["losses"]["salvage"]["ring_found"] == false);
 }
 
-// A young recording of one thread whose ring, of two lanes, has counted more points than it has samples of.
+// A young recording of one thread whose ring has counted more points than it has samples of.
 Outcome RecoverWithExcess(const Directory& directory, uint64_t points) {
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
   const RecordingFile young(directory / "rec.bin", header);
-  RingFile ring(header, /*lanes=*/2);
+  RingFile ring(header);
   Event event = At(200 * kMs);
   event.id = 77;
   ring.Define(0, event);
@@ -152,21 +152,21 @@ TEST_CASE("What the ring has may be older than the file's last flush, and the re
 
 TEST_CASE("Points that a kill met under way are lost by name, and the recovered file verifies") {
   const Directory directory;
-  const Outcome verified = RecoverWithExcess(directory, 3);
+  const Outcome verified = RecoverWithExcess(directory, 257);
   INFO(verified.out);
   CHECK(verified.code == 0);
-  CHECK(json::parse(verified.out)["recordings"][0]["losses"]["lost"]["killed"]["points"] == 3);
-  CHECK(Heaprec("summary " + directory / "out.bin").out.find("the kill lost 3 sample points") != std::string::npos);
+  CHECK(json::parse(verified.out)["recordings"][0]["losses"]["lost"]["killed"]["points"] == 257);
+  CHECK(Heaprec("summary " + directory / "out.bin").out.find("the kill lost 257 sample points") != std::string::npos);
 }
 
 TEST_CASE("More points than threads can have had under way are wrong counters, not what a kill lost") {
   const Directory directory;
-  const Outcome verified = RecoverWithExcess(directory, 4);
+  const Outcome verified = RecoverWithExcess(directory, 258);
   CHECK(verified.code == 1);
-  CHECK(verified.err.find("5 points, but 1 committed + 0 thinned + 3 lost") != std::string::npos);
+  CHECK(verified.err.find("259 points, but 1 committed + 0 thinned + 257 lost") != std::string::npos);
   const Outcome killed = Heaprec("verify " + directory / "rec.bin");
   CHECK(killed.code == 1);
-  CHECK(killed.err.find("5 points, but 1 committed + 0 thinned + 3 lost") != std::string::npos);
+  CHECK(killed.err.find("259 points, but 1 committed + 0 thinned + 257 lost") != std::string::npos);
 }
 
 TEST_CASE("What stood in damaged bytes is counted as lost in the recovered file, which is clean") {
