@@ -2,7 +2,8 @@
 # Runs the fuzz targets of this folder under libFuzzer with ASan and UBSan.
 # Usage: tests/fuzz/run.sh SECONDS [TARGET...]     all targets without names; JOBS of them at a time (2)
 #
-# SECONDS is CPU time of each target: on a busy machine it takes longer by the clock.
+# SECONDS is CPU time of each target: on a busy machine it takes longer by the clock. An input that takes longer than
+# FUZZ_TIMEOUT (20 s by the clock) is a finding.
 # A crash is left in this folder as crash-TARGET-*: fix it, and keep the file in corpus/TARGET under the name of its case.
 # Each target's corpus grows in $FUZZ_WORK/corpus-TARGET (default: below $TMPDIR or /tmp). After each run it is minimised, and
 # the 40 inputs of at most 4,000 bytes that reach furthest are kept in corpus/TARGET. bench/results/fuzz.json adds up the
@@ -53,7 +54,7 @@ fuzz() {
     local left=$((seconds - used))
     local before after
     before=$(cpu_seconds)
-    "$work/$target" -max_total_time="$((left < 600 ? left : 600))" -timeout=20 -rss_limit_mb=2048 -max_len=20000 \
+    "$work/$target" -max_total_time="$((left < 600 ? left : 600))" -timeout="${FUZZ_TIMEOUT:-20}" -rss_limit_mb=2048 -max_len=20000 \
       -print_final_stats=1 -artifact_prefix=tests/fuzz/crash-"$target"- "$corpus" "$kept" >>"$log" 2>&1 || { status=1; break; }
     after=$(cpu_seconds)
     used=$((used + after - before > used ? used + after - before : used + 1))
