@@ -61,8 +61,14 @@ Plan RandomPlan(std::mt19937_64& random) {
 struct Death {
   std::string point;  // empty: at a random moment
   uint64_t passing = 1;
+  size_t objects = 0;       // acknowledged before the time begins; a starved machine needs longer for them
   useconds_t after_us = 0;  // at the latest
 };
+
+// The process is killed anyway: it may be one that stops before.
+void AwaitObjects(const Plan& plan, const Witness& witness, size_t objects) {
+  for (int tries = 0; tries < 5'000 && Acknowledged(witness, plan.threads).size() < objects; ++tries) usleep(200);
+}
 
 // True if the point was passed in time.
 bool Kill(const Plan& plan, const Death& death, Witness* witness) {
@@ -79,7 +85,10 @@ bool Kill(const Plan& plan, const Death& death, Witness* witness) {
     if (waitpid(child, &status, WNOHANG) == child) return witness->fired.load() == 1;
     usleep(kLook);
   }
-  if (death.point.empty()) usleep(death.after_us);
+  if (death.point.empty()) {
+    AwaitObjects(plan, *witness, death.objects);
+    usleep(death.after_us);
+  }
   kill(child, SIGKILL);
   CHECK(waitpid(child, &status, 0) == child);
   CHECK((WIFSIGNALED(status) || WEXITSTATUS(status) == 0));
@@ -145,7 +154,7 @@ TEST_CASE("Killed at every named point, a recording has all that was committed")
       const std::string name(point);
       const bool is_frequent = name.starts_with("sample.") || name.starts_with("lease.");
       const uint64_t most = is_frequent ? 200 : name.starts_with("window.") ? 2 : 8;
-      const Death death{name, IsPassedOnce(name) ? 1 : 1 + random() % most, 20'000'000};
+      const Death death{name, IsPassedOnce(name) ? 1 : 1 + random() % most, 0, 20'000'000};
       const Plan plan = PlanFor(name, random);
       const auto witness = MakeWitness();
       INFO(name << ", passing " << death.passing);
@@ -167,7 +176,8 @@ TEST_CASE("Killed at a random moment, a recording has all that was committed") {
     const Plan plan = RandomPlan(random);
     const auto witness = MakeWitness();
     const bool is_early = random() % 4 == 0;
-    const Death death{"", 0, static_cast<useconds_t>(random() % (is_early ? 5'000 : 80'000))};
+    const Death death{"", 0, size_t{is_early ? 0U : 20U},
+                      static_cast<useconds_t>(random() % (is_early ? 5'000 : 80'000))};
     Kill(plan, death, witness.get());
     Look(plan, *witness, "at a random moment", &totals);
   }
