@@ -26,6 +26,9 @@ public final class Busy {
         }
     }
 
+    /** So often until each of the classes has been made, on a starved machine, too. */
+    static final int AT_LEAST = 1000;
+
     static volatile Object sink;
 
     static void load(AtomicLong made) {
@@ -48,7 +51,7 @@ public final class Busy {
         for (int t = 0; t < count; ++t) {
             int mine = t;
             threads[t] = new Thread(() -> {
-                for (int i = 1; System.nanoTime() < end; ++i) {
+                for (int i = 1; i <= AT_LEAST || System.nanoTime() < end; ++i) {
                     for (int j = 0; j < 1000; ++j) Counted.step(1 + i % 100_000 * 20 + j, made[mine]);
                     if (i % 1000 == mine * 7) {
                         Thread brief = new Thread(() -> {
