@@ -7,7 +7,7 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
-#include "tools/query/budget.h"
+#include "tools/query/compare/budget.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/time_point.h"
 

@@ -4,7 +4,7 @@
 
 #include "tools/export/check_formats.h"
 #include "tools/options/command.h"
-#include "tools/query/budget_check.h"
+#include "tools/query/compare/budget_check.h"
 #include "tools/render/print.h"
 #include "tools/report/check_report.h"
 #include "tools/text/messages.h"

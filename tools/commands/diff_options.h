@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/query/diff_query.h"
+#include "tools/query/compare/diff_query.h"
 #include "tools/render/print.h"
 #include "tools/text/exit_code.h"
 

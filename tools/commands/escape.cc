@@ -15,7 +15,7 @@
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/options/command.h"
-#include "tools/query/escape_result.h"
+#include "tools/query/allocations/escape_result.h"
 #include "tools/render/print.h"
 #include "tools/report/escape_report.h"
 #include "tools/text/messages.h"

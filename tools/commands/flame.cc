@@ -11,7 +11,7 @@
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
-#include "tools/query/scan.h"
+#include "tools/query/scan/scan.h"
 #include "tools/report/flame_header.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"

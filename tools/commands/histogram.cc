@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "tools/options/command.h"
-#include "tools/query/group_query.h"
+#include "tools/query/allocations/group_query.h"
 #include "tools/render/print.h"
 #include "tools/report/histogram_report.h"
 #include "tools/text/messages.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/query/live_query.h"
-#include "tools/query/scan.h"
+#include "tools/query/live/live_query.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
 #include "tools/text/exit_code.h"
 

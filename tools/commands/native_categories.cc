@@ -6,7 +6,7 @@
 #include "tools/analysis/memory_categories.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
-#include "tools/query/site_timeline.h"
+#include "tools/query/live/site_timeline.h"
 #include "tools/report/categories_report.h"
 #include "tools/text/messages.h"
 

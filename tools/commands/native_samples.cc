@@ -8,9 +8,9 @@
 #include "tools/commands/native_categories.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/recording.h"
-#include "tools/query/mapping_query.h"
-#include "tools/query/native_query.h"
-#include "tools/query/scan.h"
+#include "tools/query/live/mapping_query.h"
+#include "tools/query/live/native_query.h"
+#include "tools/query/scan/scan.h"
 #include "tools/report/native_report.h"
 #include "tools/text/messages.h"
 

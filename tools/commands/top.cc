@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "tools/options/command.h"
-#include "tools/query/group_query.h"
+#include "tools/query/allocations/group_query.h"
 #include "tools/render/print.h"
 #include "tools/report/top_report.h"
 #include "tools/screen/live_session.h"

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "tools/options/command.h"
-#include "tools/query/scan.h"
-#include "tools/query/tree_query.h"
+#include "tools/query/allocations/tree_query.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
 #include "tools/report/tree_report.h"
 #include "tools/text/messages.h"

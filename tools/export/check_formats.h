@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/query/budget_check.h"
+#include "tools/query/compare/budget_check.h"
 
 namespace heaprec::tools {
 

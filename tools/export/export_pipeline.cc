@@ -10,7 +10,7 @@
 #include "tools/analysis/health/trust.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/loss_summary.h"
-#include "tools/query/stream_trust.h"
+#include "tools/query/scan/stream_trust.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -19,8 +19,8 @@
 #include "format/reader/reader.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
-#include "tools/query/calibration.h"
 #include "tools/query/filter/time_point.h"
+#include "tools/query/samples/calibration.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tools/query/timeline_query.h"
+#include "tools/query/allocations/timeline_query.h"
 
 namespace heaprec::tools {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/analysis/memory_categories.h"
-#include "tools/query/site_timeline.h"
+#include "tools/query/live/site_timeline.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "tools/query/census_query.h"
+#include "tools/query/allocations/census_query.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

@@ -1,7 +1,7 @@
 // What a check came to.
 #pragma once
 
-#include "tools/query/budget_check.h"
+#include "tools/query/compare/budget_check.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

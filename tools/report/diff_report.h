@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/query/diff_query.h"
+#include "tools/query/compare/diff_query.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/query/escape_result.h"
+#include "tools/query/allocations/escape_result.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

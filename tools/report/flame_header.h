@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tools/analysis/estimate/group_estimates.h"
-#include "tools/query/scan.h"
+#include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {
 

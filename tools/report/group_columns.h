@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/analysis/estimate/group_estimates.h"
-#include "tools/query/scan.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

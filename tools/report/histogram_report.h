@@ -3,8 +3,8 @@
 // Context:  pure functions.
 #pragma once
 
-#include "tools/query/group_query.h"
-#include "tools/query/scan.h"
+#include "tools/query/allocations/group_query.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tools/query/mapping_query.h"
-#include "tools/query/native_query.h"
-#include "tools/query/scan.h"
+#include "tools/query/live/mapping_query.h"
+#include "tools/query/live/native_query.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

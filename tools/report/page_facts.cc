@@ -5,7 +5,7 @@
 
 #include "tools/analysis/health/diagnosis.h"
 #include "tools/analysis/health/trust.h"
-#include "tools/query/summary_query.h"
+#include "tools/query/summary/summary_query.h"
 #include "tools/render/value_format.h"
 #include "tools/report/summary_report.h"
 #include "tools/text/utf8.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/input/recording.h"
-#include "tools/query/headlines.h"
+#include "tools/query/summary/headlines.h"
 #include "tools/render/value.h"
 
 namespace heaprec::tools {

@@ -10,7 +10,7 @@
 #include "tools/export/page/report_html.h"
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"
-#include "tools/query/sample_columns.h"
+#include "tools/query/samples/sample_columns.h"
 #include "tools/report/flame_header.h"
 #include "tools/report/page_facts.h"
 #include "tools/report/page_tabs.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/query/filter/time_point.h"
-#include "tools/query/scan.h"
+#include "tools/query/scan/scan.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {

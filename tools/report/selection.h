@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/query/scan.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

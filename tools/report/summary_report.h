@@ -9,8 +9,8 @@
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/input/recording.h"
-#include "tools/query/headlines.h"
-#include "tools/query/summary_query.h"
+#include "tools/query/summary/headlines.h"
+#include "tools/query/summary/summary_query.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

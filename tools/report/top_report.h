@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/query/group_query.h"
-#include "tools/query/scan.h"
+#include "tools/query/allocations/group_query.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

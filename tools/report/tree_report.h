@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-#include "tools/query/scan.h"
-#include "tools/query/tree_query.h"
+#include "tools/query/allocations/tree_query.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

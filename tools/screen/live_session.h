@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tools/query/follow_query.h"
-#include "tools/query/group_query.h"
+#include "tools/query/allocations/group_query.h"
+#include "tools/query/summary/follow_query.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {

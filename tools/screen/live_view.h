@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/query/follow_query.h"
-#include "tools/query/group_query.h"
+#include "tools/query/allocations/group_query.h"
+#include "tools/query/summary/follow_query.h"
 #include "tools/screen/frame.h"
 #include "tools/text/terminal.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tests/tools/small_recording.h"
-#include "tools/query/budget.h"
+#include "tools/query/compare/budget.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/query/escape_result.h"
+#include "tools/query/allocations/escape_result.h"
 
 #include <catch2/catch.hpp>
 

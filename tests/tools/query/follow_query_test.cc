@@ -1,5 +1,5 @@
 // Rows of a followed recording are those of `top` for the same span and filters.
-#include "tools/query/follow_query.h"
+#include "tools/query/summary/follow_query.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "tools/query/group_query.h"
+#include "tools/query/allocations/group_query.h"
 
 namespace heaprec::tools {
 namespace {

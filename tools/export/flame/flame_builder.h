@@ -10,8 +10,8 @@
 #include "tools/analysis/estimate/group_estimates.h"
 #include "tools/analysis/flame_box_tree.h"
 #include "tools/export/flame/flame_graph.h"
-#include "tools/query/flame_query.h"
-#include "tools/query/scan.h"
+#include "tools/query/allocations/flame_query.h"
+#include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "tools/query/sample_columns.h"
+#include "tools/query/samples/sample_columns.h"
 #include "tools/render/value.h"
 
 namespace heaprec::tools {

@@ -1,0 +1,153 @@
+#include "tools/query/allocations/census_query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr char kNoCensus[] =
+    ": the recording has no census; record with the agent option census=all or census=20/s, "
+    "such as heaprec record --set census=all -- java ...";
+
+std::string WhyNone(const Recording& recording) {
+  const std::string& refused = recording.header().census_unavailable_reason;
+  const std::string name = recording.source().name();
+  return refused.empty() ? name + kNoCensus : fmt::format("{}: no census: {}", name, ToUtf8(refused));
+}
+
+}  // namespace
+
+format::Result<CensusScan> CensusScan::Parse(const CensusChoice& choice) {
+  FilterOptions options;
+  options.from = choice.from;
+  options.to = choice.to;
+  options.thread = choice.thread;
+  options.class_name = choice.class_name;
+  options.kinds = {kCensusKind};
+  options.with_states = true;
+  auto filter = Filter::Parse(options);
+  if (!filter.ok()) return filter.error();
+  return CensusScan(choice, std::move(*filter));
+}
+
+ExitCode CensusScan::Read(const std::string& path) {
+  auto recordings = Recording::OpenAll(path);
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
+  ExitCode outcome = ExitCode::kOk;
+  for (const auto& recording : *recordings) {
+    const ExitCode one = Read(recording.get());
+    if (one != ExitCode::kOk) outcome = one;
+  }
+  return outcome;
+}
+
+ExitCode CensusScan::Read(Recording* recording) {
+  const format::FileHeader& header = recording->header();
+  if (header.census == format::CensusMode::kOff) return Fail(ExitCode::kUnreadable, WhyNone(*recording));
+  Filter filter = filter_;
+  filter.Start(header);
+  Names names;
+  while (const auto block = recording->Next()) {
+    names.Enter(*block);
+    filter.Enter(*block, &names);
+    Add(*block, &names, &filter);
+  }
+  origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
+                      recording->census_counters(), header.start.begin_ns > 0});
+  return ReportDamage(*recording);
+}
+
+// Of one class the rows say all; of all together the totals do.
+void CensusScan::Add(const format::Block& block, Names* names, Filter* filter) {
+  const bool one_class = !choice_.class_name.empty();
+  for (const format::CensusRow& row : block.census) {
+    if ((!one_class && choice_.by != CensusBy::kClass) || !filter->Keeps(row)) continue;
+    table_.AddClass(GroupOf(row, names), names->Class(row.class_id), row);
+    if (one_class) total_.AddClass("", names->Class(row.class_id), row);
+  }
+  for (const format::CensusRow& row : block.census_totals) {
+    typical_.Add(row);
+    if (one_class || !filter->Keeps(row)) continue;
+    total_.AddTotal("", row);
+    if (choice_.by != CensusBy::kClass) table_.AddTotal(GroupOf(row, names), row);
+  }
+}
+
+std::string CensusScan::GroupOf(const format::CensusRow& row, Names* names) const {
+  switch (choice_.by) {
+    case CensusBy::kClass:
+      return std::string(names->Class(row.class_id));
+    case CensusBy::kThread:
+      return std::string(names->Thread(row.thread));
+    case CensusBy::kTime:
+      break;
+  }
+  return fmt::format("{:>6} s", row.time_ns / format::kCensusSlotNs);
+}
+
+bool CensusScan::is_exact() const {
+  return std::ranges::all_of(origins_, [](const CensusOrigin& origin) {
+    const format::CensusCounters& counters = origin.counters;
+    return origin.mode == format::CensusMode::kAll &&
+           counters.broken + counters.lost + counters.over_budget + counters.unseen == 0;
+  });
+}
+
+std::string CensusScan::LossLine() const {
+  // Parts of one recording count on from its start.
+  std::map<std::string, format::CensusCounters> last;
+  for (const CensusOrigin& origin : origins_) {
+    format::CensusCounters& counters = last[origin.recording_id];
+    for (const auto counter : format::kCensusCounterFields) {
+      counters.*counter = std::max(counters.*counter, origin.counters.*counter);
+    }
+  }
+  format::CensusCounters all;
+  for (const auto& [id, counters] : last) {
+    for (const auto counter : format::kCensusCounterFields) all.*counter += counters.*counter;
+  }
+  std::string line = fmt::format("# {} walks of {} TLABs and {} objects outside", Grouped(all.walks),
+                                 Grouped(all.tlabs), Grouped(all.outside));
+  const auto add = [&line](uint64_t count, uint64_t bytes, const char* what) {
+    if (count > 0) line += fmt::format("; {} {} ({})", Grouped(count), what, Bytes(static_cast<double>(bytes)));
+  };
+  add(all.broken, all.broken_bytes, "aborted");
+  add(all.lost, all.lost_bytes, "lost");
+  add(all.over_budget, all.over_budget_bytes, "over the limit of their second");
+  add(all.unseen, all.unseen_bytes, "active TLABs at the end not counted");
+  if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
+  return line + "\n";
+}
+
+void CensusTotals::Add(const format::Block& block) {
+  for (const format::CensusRow& row : block.census_totals) {
+    table_.AddTotal("", row);
+    typical_.Add(row);
+  }
+  if (!(block.census_counters == format::CensusCounters{})) counters_ = block.census_counters;
+}
+
+Estimate CensusTotals::Bytes() const {
+  const CensusGroup all = table_.All().sums;
+  return EstimateOf(all.bytes, all.walks, typical_.value());
+}
+
+Estimate CensusTotals::Objects() const {
+  const CensusGroup all = table_.All().sums;
+  return EstimateOf(all.objects, all.walks, typical_.value());
+}
+
+uint64_t CensusTotals::MissingBytes() const {
+  return counters_.broken_bytes + counters_.lost_bytes + counters_.over_budget_bytes + counters_.unseen_bytes;
+}
+
+}  // namespace heaprec::tools

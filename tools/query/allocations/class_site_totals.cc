@@ -1,0 +1,58 @@
+#include "tools/query/allocations/class_site_totals.h"
+
+#include "tools/analysis/allocation_primitives.h"
+
+namespace heaprec::tools {
+namespace {
+
+CallTree::Options SiteOptions() {
+  CallTree::Options options;
+  options.is_primitive = [primitives = AllocationPrimitives::Default()](std::string_view method) {
+    return primitives.Contains(method);
+  };
+  return options;
+}
+
+}  // namespace
+
+ClassSiteTotals::ClassSiteTotals(Keeps keeps) : keeps_(std::move(keeps)), stacks_(&site_names_, SiteOptions()) {}
+
+void ClassSiteTotals::Enter(const format::Block& block, Names* names) {
+  const format::Dictionaries& now = *block.dictionaries;
+  if (block.chunk != chunk_ || now.classes.size() < class_of_.size()) class_of_.clear();
+  chunk_ = block.chunk;
+  class_of_.resize(now.classes.size());
+  stacks_.Enter(block, names);
+}
+
+// What is chosen by thread or time cuts through classes and sites.
+Subset* ClassSiteTotals::GroupOf(std::string_view name, OrderLevel level, Groups* groups) {
+  const auto holds = level == OrderLevel::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny;
+  auto at = groups->find(name);
+  if (at == groups->end()) at = groups->emplace(name, Subset(keeps_ ? OrderLevel::kThread : level, holds)).first;
+  return &at->second;
+}
+
+void ClassSiteTotals::Add(const format::Block& block, std::span<const WeightedSample> drawn, Names* names) {
+  Enter(block, names);
+  const auto group_of = [](format::Index index, std::vector<Subset*>* known, auto find) {
+    if (index >= known->size()) return find();
+    Subset*& group = (*known)[index];
+    if (group == nullptr) group = find();
+    return group;
+  };
+  for (const WeightedSample& one : drawn) {
+    const format::Sample& sample = block.samples[one.index];
+    if (keeps_ && !keeps_(sample)) continue;
+    matched_.Add(one);
+    const auto of_class = [&] { return GroupOf(names->Class(sample.class_id), OrderLevel::kClass, &classes_); };
+    group_of(sample.class_id, &class_of_, of_class)->Add(one);
+    const NamePool::Id site = stacks_.LeafNameOf(sample.stack);
+    if (site >= site_of_.size()) site_of_.resize(site_names_.size());
+    // Frames above the leaf say whether a sample belongs to the site.
+    const auto of_site = [&] { return GroupOf(site_names_.At(site), OrderLevel::kStack, &sites_); };
+    group_of(site, &site_of_, of_site)->Add(one);
+  }
+}
+
+}  // namespace heaprec::tools

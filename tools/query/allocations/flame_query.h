@@ -1,0 +1,127 @@
+// Flame graphs read recordings twice: first what each leaf holds, by which boxes are chosen; then the estimates of
+// those.
+//
+//   LeafVisitor leaves({.classes = true});
+//   rehearsal.Run(&tree, &leaves);                             // a quiet copy of the scan
+//   const FlameBoxTree boxes = FlameBoxTree::Callees(tree, leaves.weights(), bounds);
+//   BoxVisitor estimates(&leaves, {&boxes});
+//   survey.Run(&tree, &estimates);
+//
+// Memory:   two numbers for each leaf, one Subset for each box.
+// Threads:  one.
+// Failure:  none: what is read the second time only, of a recording that grows, is in the root alone.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "tools/analysis/flame_box_tree.h"
+#include "tools/analysis/group_table.h"
+#include "tools/analysis/live/lifetimes.h"
+#include "tools/analysis/live/live_sum.h"
+#include "tools/query/filter/time_point.h"
+#include "tools/query/scan/scan.h"
+
+namespace heaprec::tools {
+
+// Of a first pass.
+class LeafVisitor final : public ScanVisitor {
+ public:
+  // `classes`: a sample's leaf is its class, below the frame that allocated it.
+  explicit LeafVisitor(bool classes) : classes_(classes) {}
+
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  CallTree::NodeId LeafOf(const MatchedBlock& matched_block, const format::Sample& sample) const;
+  // Of a sample that Visit is not given.
+  CallTree::NodeId NoteLeaf(const MatchedBlock& matched_block, const format::Sample& sample);
+  OrderLevel level() const { return OrderLevel::kStack; }
+
+  // By node of the tree; bytes, calibrated.
+  const std::vector<double>& weights() const { return weights_; }
+  // Names that are those of classes, and of native methods.
+  bool IsClass(NamePool::Id name) const { return class_names_.count(name) > 0; }
+  bool IsNative(NamePool::Id name) const { return native_names_.count(name) > 0; }
+
+ private:
+  void NoteNatives(const MatchedBlock& matched_block);
+
+  const bool classes_;
+  std::vector<double> weights_, now_;  // of all recordings; of the one at hand, not calibrated
+  std::unordered_set<NamePool::Id> class_names_, native_names_;
+  uint32_t chunk_ = format::kNone;
+  size_t frames_ = 0;  // of the chunk, looked at
+};
+
+// A first pass that needs no second one: what is alive, by leaf. Filters choose by what was so at the birth.
+class LiveLeafVisitor final : public ScanVisitor {
+ public:
+  struct Question {
+    format::Stream stream = format::Stream::kAllocations;
+    std::optional<TimePoint> at;  // nullopt: the end
+    uint64_t least_age_ns = 0;
+  };
+  // `leaves` must outlive it, and gets each block first.
+  LiveLeafVisitor(LeafVisitor* leaves, const Question& question) : leaves_(*leaves), question_(question) {}
+
+  bool estimates() const override { return false; }
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  // Recordings that tracked objects.
+  size_t tracked() const { return tracked_; }
+  // Whether what has not survived a major collection may be garbage (Lifetimes::is_range); it counts as alive here.
+  bool is_range() const { return is_range_; }
+  // By node of the tree, in bytes.
+  const std::vector<double>& weights() const { return weights_; }
+  // Of each box of a tree of these leaves.
+  std::vector<GroupEstimates> EstimatesOf(const FlameBoxTree& tree) const;
+
+ private:
+  struct Alive {
+    CallTree::NodeId leaf = CallTree::kRoot;
+    LiveSample sample;
+  };
+
+  LeafVisitor& leaves_;
+  const Question question_;
+  std::vector<Alive> alive_;
+  std::vector<double> weights_;
+  LiveTotal total_;
+  double heaviest_ = 0;  // bytes that a sample stood for at its birth
+  size_t tracked_ = 0;
+  bool is_range_ = false;
+
+  // Of the recording at hand.
+  std::optional<Lifetimes> lives_;
+  std::vector<CallTree::NodeId> leaf_of_;  // by subject
+  std::vector<uint32_t> samples_, live_checkpoint_;
+  uint64_t start_epoch_ns_ = 0;
+  std::optional<uint64_t> ended_ns_;
+};
+
+// Of a second one: any number of trees of the same leaves.
+class BoxVisitor final : public ScanVisitor {
+ public:
+  // Both must outlive it.
+  BoxVisitor(const LeafVisitor* leaves, std::vector<const FlameBoxTree*> trees);
+
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  // Of a box of the tree.
+  const GroupEstimates& Of(size_t tree, FlameBoxTree::BoxId box) const { return tables_[tree].Of(box); }
+
+ private:
+  const LeafVisitor& leaves_;
+  const std::vector<const FlameBoxTree*> trees_;
+  std::vector<GroupTable> tables_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,84 @@
+#include "tools/query/allocations/group_query.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr char kCumulative[] = "cumulative", kName[] = "name";
+
+// What is unknown comes last.
+double Measure(const GroupEstimates& estimates, std::string_view sort) {
+  if (sort == "objects") return OrUnbounded(estimates.objects).value;
+  if (sort == "mean-size") return OrUnbounded(estimates.mean_size).value;
+  if (sort == "samples") return static_cast<double>(estimates.samples);
+  return estimates.bytes.value;
+}
+
+}  // namespace
+
+Groups::Groups(Grouping grouping, bool own_frames)
+    : grouping_(std::move(grouping)),
+      own_(grouping_.level(own_frames), grouping_.by() == By::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny) {
+  if (grouping_.by() == By::kMethod) cumulative_.emplace(OrderLevel::kStack);
+}
+
+void Groups::Begin(std::optional<OrderLevel> matched_by) {
+  grouping_.Start();
+  own_.Start(matched_by);
+  if (cumulative_) cumulative_->Start(matched_by);
+}
+
+void Groups::Visit(const MatchedBlock& matched_block) {
+  grouping_.KeysOf(matched_block.block, matched_block.drawn, &matched_block.names, &matched_block.tree, &keys_);
+  own_.Add(keys_, matched_block.drawn);
+  if (cumulative_) AddCumulative(matched_block);
+}
+
+void Groups::AddCumulative(const MatchedBlock& matched_block) {
+  CallTree& tree = matched_block.tree;
+  for (const WeightedSample* drawn : matched_block.drawn) {
+    CallTree::NodeId node = tree.Of(matched_block.block.samples[drawn->index].stack);
+    for (; node != CallTree::kRoot; node = tree.At(node).parent) cumulative_->Add(tree.At(node).name, *drawn);
+  }
+}
+
+void Groups::End(const Estimator& estimator) {
+  own_.Close(estimator);
+  if (cumulative_) cumulative_->Close(estimator);
+}
+
+const std::vector<std::string>& SortKeys() {
+  static const auto* keys =
+      new std::vector<std::string>{"bytes", "objects", "mean-size", "samples", kCumulative, kName};
+  return *keys;
+}
+
+std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree) {
+  const bool by_cumulative = ranking.sort == kCumulative && of.cumulative() != nullptr;
+  const GroupTable& table = by_cumulative ? *of.cumulative() : of.own();
+  struct Entry {
+    double measure;
+    std::string name;
+    const GroupTable::Row* row;
+  };
+  std::vector<Entry> entries;
+  for (const GroupTable::Row& row : table.Rows()) {
+    if (row.estimates.share.value < ranking.min_share) continue;
+    const double measure = ranking.sort == kName ? 0 : Measure(row.estimates, ranking.sort);
+    entries.push_back({measure, of.grouping().NameOf(row.key, tree), &row});
+  }
+  const bool by_size = ranking.sort == kName && of.grouping().by() == By::kSize;
+  std::sort(entries.begin(), entries.end(), [by_size](const Entry& a, const Entry& b) {
+    if (a.measure != b.measure) return a.measure > b.measure;
+    return by_size || a.name == b.name ? a.row->key < b.row->key : a.name < b.name;
+  });
+  if (ranking.limit > 0 && entries.size() > ranking.limit) entries.resize(ranking.limit);
+  std::vector<const GroupTable::Row*> rows;
+  rows.reserve(entries.size());
+  for (const Entry& entry : entries) rows.push_back(entry.row);
+  return rows;
+}
+
+}  // namespace heaprec::tools

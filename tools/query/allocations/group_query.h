@@ -1,0 +1,86 @@
+// The samples of a scan in groups: a table by class, by site, by method with whom it called, ...
+//
+// Threads:  one.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/analysis/group_table.h"
+#include "tools/analysis/grouping.h"
+#include "tools/query/scan/scan.h"
+
+namespace heaprec::tools {
+
+class Groups {
+ public:
+  // `own_frames`: lines are told apart, or frames hidden. By method the tree must fold: a method counts once in a
+  // stack.
+  Groups(Grouping grouping, bool own_frames);
+
+  void Begin(std::optional<OrderLevel> matched_by);
+  void Visit(const MatchedBlock& matched_block);
+  void End(const Estimator& estimator);
+
+  const Grouping& grouping() const { return grouping_; }
+  OrderLevel finest() const { return cumulative_ ? OrderLevel::kStack : own_.level(); }
+  const GroupTable& own() const { return own_; }
+  // Of the samples of the last block that was seen, in their order.
+  const std::vector<GroupTable::Key>& keys() const { return keys_; }
+  // By method: of each, with what the methods that it called allocated; nullptr by anything else.
+  const GroupTable* cumulative() const { return cumulative_ ? &*cumulative_ : nullptr; }
+
+ private:
+  void AddCumulative(const MatchedBlock& matched_block);
+
+  Grouping grouping_;
+  GroupTable own_;
+  std::optional<GroupTable> cumulative_;
+  std::vector<GroupTable::Key> keys_;
+};
+
+// Which rows are shown, and in which order: --sort, --limit, --min-share.
+struct Ranking {
+  std::string sort = "bytes";  // bytes, objects, mean-size, samples, name; cumulative, by method
+  size_t limit = 0;            // 0: all
+  double min_share = 0;        // from 0 to 1
+};
+const std::vector<std::string>& SortKeys();
+
+// The rows of `of` (of the cumulative table, if that is what is sorted by), the largest first.
+std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree);
+
+// Several groupings of the same samples in one scan.
+//
+// Threads:  one.
+class GroupsScan : public ScanVisitor {
+ public:
+  // `own_frames`: as Groups.
+  GroupsScan(const std::vector<Grouping>& groupings, bool own_frames) {
+    for (const Grouping& grouping : groupings) tables_.emplace_back(grouping, own_frames);
+  }
+  OrderLevel finest() const override {
+    OrderLevel finest = OrderLevel::kClass;
+    for (const Groups& one : tables_) finest = std::max(finest, one.finest());
+    return finest;
+  }
+  void Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) override {
+    for (Groups& one : tables_) one.Begin(matched_by);
+  }
+  void Visit(const MatchedBlock& matched_block) override {
+    for (Groups& one : tables_) one.Visit(matched_block);
+  }
+  void End(const Estimator& estimator, double) override {
+    for (Groups& one : tables_) one.End(estimator);
+  }
+  const std::vector<Groups>& tables() const { return tables_; }
+
+ private:
+  std::vector<Groups> tables_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,135 @@
+// Allocation over time: in all, and of the largest groups; beside it what the sampler did and what the heap held.
+//
+// In two passes over the recordings: the first finds how long they are and which groups are the largest, so that the
+// second needs one Subset for each step of each of those only.
+//
+// Units:    ns since 1970.
+// Threads:  one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/query/allocations/group_query.h"
+#include "tools/query/scan/scan.h"
+
+namespace heaprec::tools {
+
+// A span of time in equal steps, for what is shown over it.
+//
+// Units:    ns since 1970: recordings that overlap are shown beside each other.
+struct TimeAxis {
+  uint64_t begin_ns = 0, step_ns = 1;
+  size_t steps = 0;
+
+  // 146 years: times of a damaged recording may be anything.
+  static constexpr uint64_t kLongest = uint64_t{1} << 62;
+
+  // At most `most` steps, each a multiple of `least_ns`.
+  static TimeAxis Of(uint64_t begin_ns, uint64_t end_ns, uint64_t least_ns, size_t most) {
+    const uint64_t length = std::clamp<uint64_t>(end_ns - std::min(begin_ns, end_ns), 1, kLongest);
+    const uint64_t least = std::clamp<uint64_t>(least_ns, 1, kLongest);
+    const uint64_t step = Over(Over(length, least), std::max<uint64_t>(most, 1)) * least;
+    return {begin_ns, step, static_cast<size_t>(Over(length, step))};
+  }
+  // Where `time_ns` lies; what is outside lies in the first step or the last.
+  size_t StepOf(uint64_t time_ns) const {
+    const uint64_t step = (time_ns - std::min(time_ns, begin_ns)) / step_ns;
+    return static_cast<size_t>(std::min<uint64_t>(step, steps > 0 ? steps - 1 : 0));
+  }
+  double Seconds() const { return static_cast<double>(step_ns) * 1e-9; }
+
+ private:
+  // Rounded up.
+  static uint64_t Over(uint64_t length, uint64_t part) { return length / part + (length % part > 0); }
+};
+
+// The first pass.
+class TimeSpan : public ScanVisitor {
+ public:
+  // `grouping`: nullopt: no groups.
+  explicit TimeSpan(const std::optional<Grouping>& grouping);
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  TimeAxis AxisOf(size_t most_steps) const;
+  const std::optional<Groups>& groups() const { return groups_; }
+
+ private:
+  std::optional<Groups> groups_;
+  uint64_t start_ns_ = 0;  // of the recording at hand
+  uint64_t begin_ns_ = std::numeric_limits<uint64_t>::max(), end_ns_ = 0;
+  uint64_t interval_ns_ = 1;  // the longest
+};
+
+// What the sampler and the heap did in a step.
+struct StepState {
+  uint64_t kept = 0, allowed = 0;  // samples, and what the caps of the intervals allow
+  uint64_t bytes = 0;              // counted
+  uint64_t pauses = 0, paused_ns = 0;
+  uint64_t heap_used = 0;  // the most that was seen; 0: not seen
+};
+
+// The second pass.
+class TimelineVisitor : public ScanVisitor {
+ public:
+  // Keys of `grouping`, whose rates are wanted, the largest first.
+  TimelineVisitor(const TimeAxis& axis, const std::optional<Grouping>& grouping, std::vector<GroupTable::Key> keys);
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  const TimeAxis& axis() const { return axis_; }
+  const GroupEstimates& InStep(size_t step) const { return all_.Of(static_cast<GroupTable::Key>(step)); }
+  // Of the `group`-th key.
+  const GroupEstimates& InStep(size_t step, size_t group) const { return groups_.Of(PlaceOf(step, group)); }
+  const std::vector<StepState>& states() const { return states_; }
+
+ private:
+  GroupTable::Key PlaceOf(size_t step, size_t group) const {
+    return static_cast<GroupTable::Key>(group * axis_.steps + step);
+  }
+  void AddStates(const format::Block& block);
+  size_t StepOf(uint64_t time_ns) const { return axis_.StepOf(start_ns_ + time_ns); }
+
+  const TimeAxis axis_;
+  std::optional<Grouping> grouping_;
+  std::vector<uint32_t> place_of_key_;  // by key: among those wanted
+  GroupTable all_{OrderLevel::kThread}, groups_{OrderLevel::kThread};
+  std::vector<StepState> states_;
+  std::vector<uint32_t> keys_;
+  uint64_t start_ns_ = 0, interval_ns_ = 1, cap_ = 0;
+};
+
+// Allocation over time as a report or a picture shows it: rates of all and of the largest groups, and beside them the
+// sampler and the heap.
+//
+// Context:  pure functions.
+struct Timeline {
+  struct Series {
+    std::string name;
+    std::vector<Estimate> rates;  // per second, of each step
+    double Most() const;
+  };
+  TimeAxis axis;
+  bool counts_events = false;  // throws; else bytes
+  Series all;
+  std::vector<Series> groups;
+  std::vector<StepState> states;
+
+  // Bytes; of a step without a snapshot those of the one before.
+  std::vector<double> HeapUsed() const;
+  // Of each step: samples per MiB, and the part of its cap that was used.
+  std::vector<double> SamplesPerMib() const;
+  std::vector<double> RateUsed() const;
+};
+
+Timeline TimelineOf(const TimelineVisitor& scan, const std::vector<std::string>& groups, bool counts_events);
+
+}  // namespace heaprec::tools

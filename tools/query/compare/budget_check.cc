@@ -1,0 +1,274 @@
+#include "tools/query/compare/budget_check.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tools/query/compare/budget_query.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using render::Unit;
+
+std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std::vector<Budget>& budgets) {
+  if (budgets.empty() && options.baselines.empty()) {
+    return format::Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.hrec --max-regression 3%"};
+  }
+  if (options.baselines.empty() != (options.regression < 0)) {
+    return format::Error{"--baseline and --max-regression need each other: --baseline old.hrec --max-regression 3%"};
+  }
+  const bool per_op = std::ranges::find(budgets, Budget::Per::kOp, &Budget::per) != budgets.end();
+  if (per_op && !options.operations) return format::Error{"a budget per op needs --ops N, the number of operations"};
+  if ((options.per == "op") && !options.operations) return format::Error{"--per op needs --ops N"};
+  if (!options.per.empty() && options.baselines.empty()) return format::Error{"--per needs --baseline"};
+  if (options.baseline_operations && !options.operations) return format::Error{"--baseline-ops needs --ops"};
+  return {};
+}
+
+// Exceptions are counted, not weighed.
+std::optional<format::Error> CountEvents(std::vector<Budget>* budgets) {
+  for (Budget& budget : *budgets) {
+    if (budget.unit != Budget::Unit::kBytes) continue;
+    if (budget.has_unit) {
+      return format::Error{
+          fmt::format("--budget '{}': --kind exception counts throws, so the amount is a number: 'class:java.io.*<100'",
+                      budget.text)};
+    }
+    budget.unit = Budget::Unit::kObjects;
+  }
+  return {};
+}
+
+// Of each subject once, and of all. Shares are compared as bytes: of a share of all there is a budget already.
+std::vector<Budget> Subjects(const std::vector<Budget>& budgets) {
+  std::vector<Budget> subjects(1);
+  subjects[0].subject_text = "total";
+  for (Budget budget : budgets) {
+    if (budget.unit == Budget::Unit::kShare) budget.unit = Budget::Unit::kBytes;
+    const bool known = std::ranges::any_of(subjects, [&](const Budget& one) {
+      return one.subject_text == budget.subject_text && one.unit == budget.unit;
+    });
+    if (!known) subjects.push_back(std::move(budget));
+  }
+  return subjects;
+}
+
+CheckOutcome OutcomeOf(const Estimate& value, double limit) {
+  if (IsUnknown(value)) return CheckOutcome::kUnknown;
+  if (value.low > limit) return CheckOutcome::kExceeded;
+  return value.high <= limit ? CheckOutcome::kWithin : CheckOutcome::kInconclusive;
+}
+
+// " objects", "" of bytes; of exceptions both are events.
+std::string_view Noun(Budget::Unit unit, bool counts_events) {
+  if (counts_events) return " events";
+  return unit == Budget::Unit::kObjects ? " objects" : "";
+}
+
+// The total is what was counted, where it was.
+GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visitor, const Budget& budget,
+                           size_t index) {
+  return budget.subject == Budget::Subject::kTotal ? AllOf(scan) : visitor.Of(index);
+}
+
+// A budget of nothing is broken by one sample.
+CheckResult CheckBudget(const Budget& budget, const GroupEstimates& estimates, double seconds,
+                        const CheckQuestion& question) {
+  const bool is_share = budget.unit == Budget::Unit::kShare;
+  Scale scale{.per = is_share                             ? Per::kShare
+                     : budget.per == Budget::Per::kSecond ? Per::kSecond
+                     : budget.per == Budget::Per::kOp     ? Per::kOp
+                                                          : Per::kTotal,
+              .objects = budget.unit == Budget::Unit::kObjects,
+              .operations = question.options.operations.value_or(0),
+              .seconds = seconds};
+  const Estimate value = scale.Of(estimates);
+  const bool is_broken = budget.limit <= 0 && estimates.samples > 0;
+  CheckResult result;
+  result.name = ToUtf8(budget.text);
+  result.outcome = is_broken ? CheckOutcome::kExceeded : OutcomeOf(value, budget.limit);
+  result.value = value;
+  result.limit = budget.limit;
+  if (is_share) result.unit = Unit::kShare;
+  if (scale.objects) result.unit = Unit::kCount;
+  if (!is_share) result.suffix = std::string(Noun(budget.unit, question.counts_events)) + scale.Suffix();
+  return result;
+}
+
+// One side of a comparison with a baseline, with what each subject had in each run.
+struct SideOfCheck {
+  ComparedRuns runs;
+  std::vector<BudgetVisitor> subjects;  // by run
+  double operations;
+
+  SideOfCheck(const CheckQuestion& question, const std::vector<std::string>& files, double its_operations)
+      : runs(ScanOf(question, files), question.rows, question.options.scan.OwnFrames()), operations(its_operations) {
+    for (size_t run = 0; run < files.size(); ++run) subjects.emplace_back(&question.subjects);
+  }
+  static ScanOptions ScanOf(const CheckQuestion& question, const std::vector<std::string>& files) {
+    ScanOptions scan = question.options.scan;
+    scan.files = files;
+    return scan;
+  }
+  ExitCode Read(CallTree* tree) {
+    std::vector<ScanVisitor*> beside;
+    for (BudgetVisitor& one : subjects) beside.push_back(&one);
+    return runs.Read(tree, beside);
+  }
+  bool is_imported() const { return std::ranges::any_of(subjects, &BudgetVisitor::is_imported); }
+  Scale ScaleOf(Scale scale) const {
+    scale.operations = operations;
+    return scale;
+  }
+  std::vector<Estimate> ValuesOf(const Budget& subject, size_t index, const Scale& scale) const {
+    std::vector<Estimate> values;
+    for (size_t run = 0; run < runs.size(); ++run) {
+      const GroupEstimates estimates = EstimatesOf(runs.scan(run), subjects[run], subject, index);
+      values.push_back(runs.ScaleOf(run, ScaleOf(scale)).Of(estimates));
+    }
+    return values;
+  }
+};
+
+// By what a baseline is compared if the user does not say: as diff does.
+Per UnitOf(const CheckOptions& options, const ComparedRuns& before, const ComparedRuns& now) {
+  if (!options.per.empty()) return PerOf(options.per);
+  if (options.operations) return Per::kOp;
+  return SameWork(before.WorkOf({}), now.WorkOf({}), false).empty() ? Per::kShare : Per::kTotal;
+}
+
+CheckResult CheckedRatio(const CheckQuestion& question, std::string_view subject, const Scale& scale,
+                         const Difference& of) {
+  const bool is_share = scale.per == Per::kShare, counts = scale.objects || question.counts_events;
+  const std::string noun(Noun(scale.objects ? Budget::Unit::kObjects : Budget::Unit::kBytes, question.counts_events));
+  const double most = 1 + question.options.regression;
+  return {fmt::format("{} against the baseline, {}{}{}", subject, is_share ? "share of " : "",
+                      noun.empty() ? "bytes" : noun.substr(1), scale.Suffix()),
+          OutcomeOf(of.ratio, most),
+          of.ratio,
+          most,
+          is_share ? Unit::kShare
+          : counts ? Unit::kCount
+                   : Unit::kBytes,
+          scale.Suffix(),
+          of};
+}
+
+// A subject stands alone: how it varies between runs only its own runs tell. Of one run a side, sampling error does.
+CheckResult CheckRegression(const CheckQuestion& question, const SideOfCheck& before, const SideOfCheck& now, Per per,
+                            size_t index) {
+  const Budget& subject = question.subjects[index];
+  Scale scale{.per = per, .objects = subject.unit == Budget::Unit::kObjects};
+  // There are no shares of objects, and the share of all is always the same: their rate is what tells most.
+  if (per == Per::kShare && (scale.objects || index == 0)) scale.per = Per::kSecond;
+  const RunsOfRow runs{before.ValuesOf(subject, index, scale), now.ValuesOf(subject, index, scale), 0};
+  return CheckedRatio(question, ToUtf8(subject.subject_text), scale, CompareTotals(runs));
+}
+
+// Of all rows of the grouping, those that are more, judged together.
+CheckedRows CheckRows(const CheckQuestion& question, const SideOfCheck& before, const SideOfCheck& now, Per per,
+                      const CallTree& tree) {
+  const CheckOptions& options = question.options;
+  const Grouping& by = question.rows.front();
+  const Scale scale{.per = per};
+  const ComparedRows rows =
+      CompareTables(before.runs, now.runs, 0, before.ScaleOf(scale), now.ScaleOf(scale),
+                    {.margin = options.regression, .fdr = options.fdr, .asked = Alternative::kMore});
+  CheckedRows checked{by.Text(), rows.rows.size(), options.fdr, rows.runs.DetectableAt(0.05), {}};
+  for (const ComparedRow& row : rows.rows) {
+    if (row.difference.verdict == Verdict::kSame) continue;
+    const std::string subject = fmt::format("{}:{}", by.Text(), RowName(by, row.key, tree));
+    checked.exceeded.push_back(CheckedRatio(question, subject, scale, row.difference));
+    checked.exceeded.back().outcome = CheckOutcome::kExceeded;
+  }
+  return checked;
+}
+
+bool IsRead(ExitCode code) { return code == ExitCode::kOk || code == ExitCode::kDamaged; }
+
+ExitCode Compare(const CheckQuestion& question, CallTree* tree, CheckAnswer* answer) {
+  const CheckOptions& options = question.options;
+  const double operations = options.operations.value_or(0);
+  SideOfCheck before(question, options.baselines, options.baseline_operations.value_or(operations));
+  SideOfCheck now(question, options.scan.files, operations);
+  for (SideOfCheck* side : {&before, &now}) {
+    const ExitCode code = side->Read(tree);
+    if (!IsRead(code)) return code;
+  }
+  const Per per = UnitOf(options, before.runs, now.runs);
+  for (size_t i = 0; i < question.subjects.size(); ++i) {
+    answer->checks.push_back(CheckRegression(question, before, now, per, i));
+  }
+  answer->runs = now.runs.size(), answer->runs_of_baseline = before.runs.size();
+  answer->doubt_of_baseline = before.runs.TrustVerdict();
+  answer->is_imported |= before.is_imported();
+  if (!question.rows.empty()) answer->rows = CheckRows(question, before, now, per, *tree);
+  return ExitCode::kOk;
+}
+
+// What the numbers say is still shown, but decides nothing.
+void Withhold(CheckAnswer* answer) {
+  for (CheckResult& check : answer->checks) check.outcome = CheckOutcome::kInconclusive;
+  if (answer->rows) answer->rows->exceeded.clear();
+}
+
+}  // namespace
+
+format::Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) {
+  CheckQuestion question{.options = options, .budgets = {}, .subjects = {}, .rows = {}};
+  for (const std::string& text : options.budgets) {
+    auto budget = Budget::Parse(text);
+    if (!budget.ok()) return budget.error();
+    question.budgets.push_back(std::move(*budget));
+  }
+  if (const auto wrong = WhatIsWrong(options, question.budgets)) return *wrong;
+  const auto scan = RecordingScan::Parse(options.scan);
+  if (!scan.ok()) return scan.error();
+  question.counts_events = scan->of_exceptions();
+  if (question.counts_events) {
+    if (const auto wrong = CountEvents(&question.budgets)) return *wrong;
+  }
+  if (options.baselines.empty()) return question;
+  question.subjects = Subjects(question.budgets);
+  if (options.by == kNoRows) return question;
+  auto by = Grouping::Parse(options.by);
+  if (!by.ok()) return by.error();
+  question.options.scan.fold = by->by() == By::kMethod;
+  question.rows.push_back(std::move(*by));
+  return question;
+}
+
+std::vector<CheckResult> CheckAnswer::All() const {
+  std::vector<CheckResult> all = checks;
+  if (rows) all.insert(all.end(), rows->exceeded.begin(), rows->exceeded.end());
+  return all;
+}
+
+ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
+  const CheckOptions& options = question.options;
+  RecordingScan scan = *RecordingScan::Parse(options.scan);
+  NamePool names(NamePool::Runs::kSeveral);
+  CallTree tree(&names, scan.TreeOptions());
+  BudgetVisitor budgets(&question.budgets);
+  const ExitCode read = scan.Run(&tree, &budgets);
+  if (!IsRead(read)) return read;
+  answer->recording = ToUtf8(options.scan.files.front());
+  answer->seconds = budgets.seconds();
+  answer->doubt = scan.TrustVerdict();
+  answer->is_imported = budgets.is_imported();
+  answer->accepts_untrustworthy = options.accepts_untrustworthy;
+  for (size_t i = 0; i < question.budgets.size(); ++i) {
+    const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
+    answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
+  }
+  if (!options.baselines.empty()) {
+    const ExitCode compared = Compare(question, &tree, answer);
+    if (!IsRead(compared)) return compared;
+  }
+  if (answer->IsWithheld()) Withhold(answer);
+  return read;
+}
+
+}  // namespace heaprec::tools

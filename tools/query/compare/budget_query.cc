@@ -1,0 +1,109 @@
+#include "tools/query/compare/budget_query.h"
+
+#include <string>
+#include <string_view>
+
+#include "tools/analysis/imported.h"
+
+namespace heaprec::tools {
+namespace {
+
+// The finest grain that has a say in what belongs to a budget.
+OrderLevel GrainOf(Budget::Subject subject) {
+  switch (subject) {
+    case Budget::Subject::kTotal:
+    case Budget::Subject::kClass:
+      return OrderLevel::kClass;
+    case Budget::Subject::kSite:
+    case Budget::Subject::kPackage:
+      return OrderLevel::kMethod;
+    case Budget::Subject::kMethod:
+      return OrderLevel::kStack;
+    case Budget::Subject::kThread:
+      break;
+  }
+  return OrderLevel::kThread;
+}
+
+std::string_view SiteOf(format::Index stack, Names* names) {
+  std::string_view site = kUnknown;
+  ForEachFrame(*names, stack, 1, [&](const format::Frame& leaf) { site = names->Method(leaf); });
+  return site;
+}
+
+// "java.util" of "java.util.HashMap.resize".
+std::string_view PackageOf(std::string_view method) {
+  for (int part = 0; part < 2; ++part) {
+    const size_t dot = method.rfind('.');
+    method = dot == std::string_view::npos ? std::string_view() : method.substr(0, dot);
+  }
+  return method;
+}
+
+// Asks once for each entry.
+template <typename Ask>
+bool Once(Matches* matches, format::Index index, Ask ask) {
+  if (index == format::kNone) return ask();
+  if (index >= matches->size()) matches->resize(index + size_t{1}, Match::kNotLooked);
+  Match& match = (*matches)[index];
+  if (match == Match::kNotLooked) match = ask() ? Match::kYes : Match::kNo;
+  return match == Match::kYes;
+}
+
+}  // namespace
+
+BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*budgets), known_(budgets->size()) {
+  for (size_t i = 0; i < budgets_.size(); ++i) {
+    tables_.emplace_back(GrainOf(budgets_[i].subject));
+    if (budgets_[i].subject != Budget::Subject::kMethod) continue;
+    known_[i].any_frame.emplace([&budget = budgets_[i]](std::string_view method) { return budget.Matches(method); });
+  }
+}
+
+void BudgetVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
+  is_imported_ |= header.source == kImported;
+  chunk_ = format::kNone;
+  for (GroupTable& table : tables_) table.Start(matched_by);
+}
+
+void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
+  const size_t stacks = matched_block.block.dictionaries->stacks.size();
+  const bool is_new = matched_block.block.chunk != chunk_ || stacks < stacks_;
+  chunk_ = matched_block.block.chunk;
+  stacks_ = stacks;
+  for (size_t i = 0; i < budgets_.size(); ++i) {
+    Known& known = known_[i];
+    if (is_new) known.classes.clear(), known.stacks.clear(), known.threads.clear();
+    if (known.any_frame) known.any_frame->Enter(matched_block.block, &matched_block.names, is_new);
+    for (const WeightedSample* drawn : matched_block.drawn) {
+      const format::Sample& sample = matched_block.block.samples[drawn->index];
+      if (Takes(budgets_[i], &known, sample, &matched_block.names)) tables_[i].Add(0, *drawn);
+    }
+  }
+}
+
+bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names) {
+  const auto matches = [&](std::string_view name) { return budget.Matches(name); };
+  switch (budget.subject) {
+    case Budget::Subject::kTotal:
+      return true;
+    case Budget::Subject::kClass:
+      return Once(&known->classes, sample.class_id, [&] { return matches(names->Class(sample.class_id)); });
+    case Budget::Subject::kSite:
+      return Once(&known->stacks, sample.stack, [&] { return matches(SiteOf(sample.stack, names)); });
+    case Budget::Subject::kPackage:
+      return Once(&known->stacks, sample.stack, [&] { return matches(PackageOf(SiteOf(sample.stack, names))); });
+    case Budget::Subject::kThread:
+      return Once(&known->threads, sample.thread, [&] { return matches(names->Thread(sample.thread)); });
+    case Budget::Subject::kMethod:
+      break;
+  }
+  return known->any_frame->AnyFrame(sample.stack);
+}
+
+void BudgetVisitor::End(const Estimator& estimator, double seconds) {
+  seconds_ += seconds;
+  for (GroupTable& table : tables_) table.Close(estimator);
+}
+
+}  // namespace heaprec::tools

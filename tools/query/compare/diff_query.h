@@ -1,0 +1,96 @@
+// What differs between two sides: the total, and each row of each grouping.
+//
+//   auto diff = DiffScan::Parse(options);   // bad options: exit code kUsage
+//   const ExitCode read = diff->Run();
+//   use(diff->result());
+//
+// Threads:  one.
+// Failure:  Parse returns the sentence for the user. Run's, as RecordingScan::Run's.
+// Maths:    docs/estimates.md#differences
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "tools/analysis/grouping.h"
+#include "tools/query/compare/comparison.h"
+#include "tools/query/scan/scan.h"
+
+namespace heaprec::tools {
+
+// As given on the command line.
+struct DiffOptions {
+  ScanOptions scan;                  // of one recording, of two, or of the runs of the first side
+  std::vector<std::string> windows;  // none, or two: FROM..TO
+  std::vector<std::string> after;    // the runs of the other side
+  std::string by, per, operations;
+  double fdr = 0.05, margin = 0;
+  bool objects = false;
+  bool whole_runs = false;  // each recording is all that its command did
+};
+
+// One grouping's rows.
+struct ComparedTable {
+  Grouping by;
+  std::vector<ComparedRow> rows;
+  size_t changed = 0;
+  RunComparison runs;  // without its rows
+};
+
+struct DiffResult {
+  Difference total;  // in bytes or objects; of shares as they are
+  Scale scale;
+  std::string unit_reason;  // why `scale` is in this unit
+  MachineSpeed speed;
+  Scale total_scale;  // of shares the total is the rate: per second
+  Question question;
+  bool reversed = false;
+  std::vector<ComparedTable> tables;
+};
+
+class DiffScan {
+ public:
+  static format::Result<DiffScan> Parse(const DiffOptions& options);
+
+  // Warns of windows without data.
+  ExitCode Run();
+
+  const DiffResult& result() const { return result_; }
+  const ComparedRuns& before() const { return *before_; }
+  const ComparedRuns& after() const { return *after_; }
+  const CallTree& tree() const { return *tree_; }
+  // Of each run of a side what its amounts are divided by.
+  std::vector<Scale> ScalesBefore() const { return before_->Scales(sides_.scale_before); }
+  std::vector<Scale> ScalesAfter() const { return after_->Scales(sides_.scale_after); }
+  // The sides as scans of their own. Of windows they differ in --from and --to.
+  const ScanOptions& scan_before() const { return sides_.before; }
+  const ScanOptions& scan_after() const { return sides_.after; }
+
+ private:
+  struct Sides {
+    ScanOptions before, after;
+    Scale scale_before, scale_after;
+    std::optional<Per> per;  // as asked for; none: chosen by what the sides hold
+
+    std::optional<format::Error> SetWindows(const DiffOptions& options);
+    std::optional<format::Error> SetScales(const DiffOptions& options);
+    static format::Result<Sides> Of(const DiffOptions& options);
+  };
+  DiffScan(DiffOptions options, Sides sides, std::vector<Grouping> by);
+  std::string ChooseScales();
+  void Compare();
+
+  DiffOptions options_;
+  Sides sides_;
+  std::vector<Grouping> by_;
+  std::unique_ptr<NamePool> names_;
+  std::unique_ptr<CallTree> tree_;
+  std::unique_ptr<ComparedRuns> before_, after_;
+  DiffResult result_;
+};
+
+}  // namespace heaprec::tools

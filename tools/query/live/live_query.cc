@@ -1,0 +1,187 @@
+#include "tools/query/live/live_query.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "tools/analysis/imported.h"
+
+namespace heaprec::tools {
+namespace {
+
+constexpr uint64_t kSeed = 0x6c697665;  // of what is drawn here: the same recording gives the same traces
+// What survived so many collections is hardly garbage that a collector of generations has left for later.
+constexpr uint64_t kUsuallyGrown = 3;
+// Steps of life tables: what dies young and what is promoted lies within.
+constexpr uint64_t kMinCollections = 16;
+
+}  // namespace
+
+size_t LiveTable::SlotOf(uint32_t key) {
+  const auto [found, is_new] = slots.emplace(key, rows.size());
+  if (is_new) rows.push_back({key, {}});
+  return found->second;
+}
+
+LiveVisitor::LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream)
+    : question_(std::move(question)),
+      tree_(tree),
+      stream_(stream),
+      span_(question_.span),
+      sampled_(question_.garbage, kSeed) {
+  for (const Grouping& by : question_.by) tables_.emplace_back(by);
+}
+
+void LiveVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel>) {
+  lives_.reset();
+  const bool tracks = header.MaxTracked(stream_) > 0;
+  ++(tracks ? tracked_ : without_);
+  if (!tracks) return;
+  lives_.emplace(header, stream_);
+  span_ = question_.span;
+  span_.Start(header);
+  begin_ns_ = header.start.begin_ns;
+  is_imported_ = IsImported(header.source);
+  start_epoch_ns_ = header.start_epoch_ns;
+  ended_ns_.reset();
+  keys_.assign(tables_.size(), {});
+  for (LiveTable& table : tables_) table.grouping.Start();
+}
+
+void LiveVisitor::Visit(const MatchedBlock& matched_block) {
+  if (!lives_) return;
+  for (LiveTable& table : tables_) table.grouping.Enter(matched_block.block);
+  samples_.assign(matched_block.block.samples.size(), Lifetimes::kLeftOut);
+  for (const WeightedSample* drawn : matched_block.drawn) {
+    samples_[drawn->index] = SubjectOf(matched_block.block.samples[drawn->index], matched_block);
+  }
+  live_checkpoint_.assign(matched_block.block.live_checkpoint.size(), Lifetimes::kLeftOut);
+  for (const format::CheckpointSample* one : matched_block.live_checkpoint) {
+    if (lives_->Knows(one->sample.id)) continue;
+    live_checkpoint_[static_cast<size_t>(one - matched_block.block.live_checkpoint.data())] =
+        SubjectOf(one->sample, matched_block);
+  }
+  lives_->Add(matched_block.block, samples_, live_checkpoint_);
+  if (matched_block.block.ending) ended_ns_ = matched_block.block.ending->time_ns;
+}
+
+uint32_t LiveVisitor::SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block) {
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    Grouping& by = tables_[i].grouping;
+    const bool whole_path = by.by() == By::kMethod;
+    keys_[i].push_back(whole_path ? matched_block.tree.Of(sample.stack)
+                                  : by.KeyOf(sample, &matched_block.names, &matched_block.tree));
+  }
+  heaviest_ = std::max(heaviest_, sample.weight_bytes());
+  return static_cast<uint32_t>(keys_.front().size() - 1);
+}
+
+void LiveVisitor::End(const Estimator&, double) {
+  if (!lives_) return;
+  SetMoments(ended_ns_.value_or(lives_->end_ns()));
+  AddLifetimes();
+  if (question_.garbage > 0) AddGarbage();
+  if (!is_imported_) {
+    untracked_ += lives_->untracked();
+    untracked_bytes_ += lives_->untracked_bytes();
+  }
+  knows_collections_ &= moments_.by_time || lives_->knows_collections();
+  const auto& counts = lives_->clock().counts();
+  if (!counts.empty()) collections_ += counts.back().second - (lives_->is_range() ? 0 : counts.front().second);
+}
+
+// At the end of the recording, or when it was asked for.
+void LiveVisitor::SetMoments(uint64_t end_ns) {
+  lives_->Close(end_ns);
+  moments_ = {};
+  std::tie(moments_.from_ns, moments_.to_ns) = span_.Span(begin_ns_, end_ns);
+  moments_.at_ns = moments_.to_ns;
+  if (question_.at) {
+    moments_.at_ns = MomentOf(question_.at, start_epoch_ns_, end_ns);
+    moments_.to_ns = std::clamp(moments_.at_ns, moments_.from_ns, moments_.to_ns);
+  }
+  of_majors_ |= lives_->is_range();
+  // A major collection leaves nothing for later.
+  const uint64_t usual = lives_->is_range() ? 1 : lives_->clock().counts().size() / 4;
+  moments_.grown = question_.grown.value_or(std::clamp<uint64_t>(usual, 1, kUsuallyGrown));
+  moments_.survived = question_.grown ? question_.survived : moments_.grown;
+  moments_.by_time = stream_ != format::Stream::kAllocations;
+  if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
+  moments_.least_age_ns = question_.least_age_ns;
+  moments_.lifetimes = question_.lifetimes;
+  moments_.series = question_.series;
+  moments_.collections = std::max(kMinCollections, question_.promoted);
+}
+
+void LiveVisitor::AddLifetimes() {
+  LiveSnapshot look(*lives_, moments_);
+  instants_ = look.instants();
+  const size_t before = all_.alive.size();
+  for (const Lifetime& life : lives_->all()) look.Add(life, GroupsOf(life));
+  look.Close(&all_);
+  for (LiveTable& table : tables_) {
+    for (LiveTable::Row& row : table.rows) look.Close(&row.group);
+  }
+  for (size_t i = before; i < all_.alive.size(); ++i) total_.Add(all_.alive[i]);
+}
+
+// A method holds what those that it called allocated, too.
+std::vector<LiveGroup*> LiveVisitor::GroupsOf(const Lifetime& life) {
+  std::vector<size_t> slots;
+  std::vector<LiveGroup*> groups{&all_};
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    LiveTable& table = tables_[i];
+    slots.clear();
+    uint32_t key = keys_[i][life.subject];
+    if (table.grouping.by() != By::kMethod) {
+      slots.push_back(table.SlotOf(key));
+    } else {
+      for (; key != CallTree::kRoot; key = tree_->At(key).parent) slots.push_back(table.SlotOf(tree_->At(key).name));
+    }
+    for (const size_t slot : slots) groups.push_back(&table.rows[slot].group);
+  }
+  return groups;
+}
+
+void LiveVisitor::AddGarbage() {
+  std::vector<const Lifetime*> dead;
+  for (const Lifetime& life : lives_->all()) {
+    const bool is_within = life.end_ns >= moments_.from_ns && life.end_ns <= moments_.to_ns;
+    if (life.end == LifetimeEnd::kDied && is_within) dead.push_back(&life);
+  }
+  std::stable_sort(dead.begin(), dead.end(),
+                   [](const Lifetime* a, const Lifetime* b) { return a->end_ns < b->end_ns; });
+  const auto trace_of = [this](const Lifetime& life) {
+    DeadTrace trace{start_epoch_ns_ + life.end_ns,
+                    start_epoch_ns_ + life.birth_ns,
+                    life.size,
+                    life.Survived(),
+                    lives_->WeightAt(life, life.end_ns),
+                    {}};
+    for (const auto& keys : keys_) trace.keys.push_back(keys[life.subject]);
+    return trace;
+  };
+  for (const Lifetime* life : dead) sampled_.Offer([&] { return trace_of(*life); });
+  const size_t older = dead.size() - std::min(dead.size(), question_.garbage);
+  for (size_t i = older; i < dead.size(); ++i) newest_.push_back(trace_of(*dead[i]));
+  std::stable_sort(newest_.begin(), newest_.end(),
+                   [](const DeadTrace& a, const DeadTrace& b) { return a.died_ns > b.died_ns; });
+  if (newest_.size() > question_.garbage) newest_.resize(question_.garbage);
+}
+
+LiveRange LiveVisitor::EstimateGroup(const std::vector<LiveSample>& alive) const {
+  if (is_range()) return RangeOf(alive, total_, unit());
+  LiveEstimates estimates = tools::EstimateGroup(alive, total_, unit());
+  if (!knows_collections_) {
+    estimates.mean_survived = kUnknownEstimate;
+    estimates.median_survived = kUnknownEstimate.value;
+    if (moments_.survived > 0)
+      estimates.bytes = estimates.objects = estimates.share = estimates.mean_age_s = kUnknownEstimate;
+  }
+  return {estimates, estimates.bytes, estimates.objects};
+}
+
+// Of nothing that is alive, as much as the heaviest sample stood for.
+double LiveVisitor::unit() const { return total_.bytes > 0 ? total_.Unit() : heaviest_; }
+
+}  // namespace heaprec::tools

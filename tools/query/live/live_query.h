@@ -1,0 +1,138 @@
+// The tracked samples of recordings in groups: what is alive, how it grows, how long it lives, and what died.
+//
+// Units:    as format/model/model.h.
+// Threads:  one.
+// Memory:   80 bytes for each sample of the recording at hand, and its keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/analysis/grouping.h"
+#include "tools/analysis/live/live_group.h"
+#include "tools/analysis/live/reservoir_sample.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/query/filter/time_point.h"
+#include "tools/query/scan/scan.h"
+
+namespace heaprec::tools {
+
+struct LiveQuery {
+  std::vector<Grouping> by;
+  std::optional<TimePoint> at;  // the end of `span`
+  Filter span;                  // its times: over which growth is measured
+  uint64_t survived = 0;
+  // Collections that what grows has survived; nullopt: as fits the recording, 1 to 3, and of what is alive likewise.
+  std::optional<uint64_t> grown;
+  uint64_t promoted = 3;      // collections after which an object counts as promoted
+  uint64_t least_age_ns = 0;  // of what counts as alive
+  bool lifetimes = false;
+  std::vector<uint64_t> series;  // who is alive then, too: ns since the start
+  size_t garbage = 0;            // traces of so many that died: the newest, and representative ones
+};
+
+// The groups of one grouping, by key, in the order in which they were first seen.
+struct LiveTable {
+  struct Row {
+    uint32_t key = 0;
+    LiveGroup group;
+  };
+  explicit LiveTable(Grouping of) : grouping(std::move(of)) {}
+  size_t SlotOf(uint32_t key);
+
+  Grouping grouping;
+  std::vector<Row> rows;
+  std::unordered_map<uint32_t, size_t> slots;
+};
+
+// A sampled object that died.
+struct DeadTrace {
+  uint64_t died_ns = 0, born_ns = 0;  // since 1970
+  uint64_t size = 0, survived = 0;    // collections
+  double weight = 0;                  // bytes that it stands for
+  std::vector<uint32_t> keys;         // by grouping
+};
+
+class LiveVisitor : public ScanVisitor {
+ public:
+  // Of one stream.
+  LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
+  OrderLevel finest() const override { return OrderLevel::kClass; }
+  bool estimates() const override { return false; }
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  // Recordings that tracked objects, and those that did not.
+  size_t tracked() const { return tracked_; }
+  size_t without() const { return without_; }
+
+  format::Stream stream() const { return stream_; }
+  const LiveQuery& question() const { return question_; }
+  const LiveGroup& all() const { return all_; }
+  const std::vector<LiveTable>& tables() const { return tables_; }
+  // Of all groups, for the estimates of each.
+  const LiveTotal& total() const { return total_; }
+  double unit() const;
+  const ReservoirSample<DeadTrace>& sampled_garbage() const { return sampled_; }
+  const std::vector<DeadTrace>& newest_garbage() const { return newest_; }  // the newest first
+
+  uint64_t untracked() const { return untracked_; }
+  double untracked_bytes() const { return untracked_bytes_; }
+  // Of the last recording: since its start, and its start.
+  uint64_t at_ns() const { return moments_.at_ns; }
+  uint64_t from_ns() const { return moments_.from_ns; }
+  uint64_t to_ns() const { return moments_.to_ns; }
+  uint64_t start_epoch_ns() const { return start_epoch_ns_; }
+  const std::vector<uint64_t>& instants() const { return instants_; }
+  uint64_t survived() const { return moments_.survived; }
+  uint64_t grown() const { return moments_.grown; }
+  uint64_t least_age_ns() const { return question_.least_age_ns; }
+  // Counted in the recordings; where only major collections tell what is dead, those.
+  uint64_t collections() const { return collections_; }
+  // Of all recordings; else what has survived how many is not known.
+  bool knows_collections() const { return knows_collections_; }
+  // What is live is a range: what has not survived a collection may be garbage.
+  bool is_range() const { return of_majors_ && moments_.survived == 0; }
+  // In a recording only major collections tell what is dead.
+  bool of_majors() const { return of_majors_; }
+  // Of some of its samples that are live.
+  LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
+
+ private:
+  uint32_t SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block);
+  void SetMoments(uint64_t end_ns);
+  void AddLifetimes();
+  std::vector<LiveGroup*> GroupsOf(const Lifetime& life);
+  void AddGarbage();
+
+  const LiveQuery question_;
+  CallTree* const tree_;
+  const format::Stream stream_;
+  Filter span_;
+  LiveGroup all_;
+  std::vector<LiveTable> tables_;
+  LiveTotal total_;
+  double heaviest_ = 0;  // bytes that a sample stood for at its birth
+  ReservoirSample<DeadTrace> sampled_;
+  std::vector<DeadTrace> newest_;
+  size_t tracked_ = 0, without_ = 0;
+  uint64_t untracked_ = 0, collections_ = 0;
+  double untracked_bytes_ = 0;
+  bool of_majors_ = false, knows_collections_ = true;
+
+  // Of the recording at hand.
+  std::optional<Lifetimes> lives_;
+  LiveQueryTimes moments_;
+  std::vector<uint64_t> instants_;
+  bool is_imported_ = false;
+  uint64_t begin_ns_ = 0, start_epoch_ns_ = 0;
+  std::optional<uint64_t> ended_ns_;
+  std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject
+  std::vector<uint32_t> samples_, live_checkpoint_;
+};
+
+}  // namespace heaprec::tools

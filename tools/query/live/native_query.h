@@ -1,0 +1,49 @@
+// Native memory of recordings in groups: what was allocated, what of it is alive, how that grows.
+//
+// Threads:  one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/query/allocations/group_query.h"
+#include "tools/query/live/live_query.h"
+#include "tools/query/scan/scan.h"
+
+namespace heaprec::tools {
+
+class NativeVisitor : public ScanVisitor {
+ public:
+  // `question` without its groups.
+  NativeVisitor(const Grouping& by, bool own_frames, LiveQuery question, CallTree* tree);
+
+  OrderLevel finest() const override { return allocated_.finest(); }
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Visit(const MatchedBlock& matched_block) override;
+  void End(const Estimator& estimator, double seconds) override;
+
+  struct Row {
+    uint32_t key = 0;
+    GroupEstimates allocated;
+    LiveEstimates live;
+    Slope growth;
+    std::vector<Survival> survival;  // by seconds, if the question has lifetimes
+  };
+  // Of all groups that allocated, or hold, something.
+  std::vector<Row> Rows() const;
+  LiveEstimates AllAlive() const;
+  Slope AllGrowth() const;
+  std::vector<Survival> AllSurvival() const;
+
+  // Of the recordings, the last that lacks some: RefusalOfNative.
+  const std::string& refusal() const { return refusal_; }
+  const Grouping& grouping() const { return allocated_.grouping(); }
+  const LiveVisitor& live() const { return live_; }
+
+ private:
+  Groups allocated_;
+  LiveVisitor live_;
+  std::string refusal_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,50 @@
+#include "tools/query/scan/census_strata.h"
+
+#include "tools/analysis/estimate/strata_builder.h"
+#include "tools/text/progress.h"
+
+namespace heaprec::tools {
+namespace {
+
+// Not in what was cut out of a recording, copied while it went on, or broken off.
+bool WasEnded(const Recording& recording) {
+  const auto& ending = recording.ending();
+  return ending && recording.is_settled() && ending->reason != "trim" && recording.header().start.begin_ns == 0;
+}
+
+}  // namespace
+
+std::string CensusStrata::Text() const {
+  if (!has_census) return {};
+  return why_none.empty() ? "; adjusted by the census" : "; not adjusted by its census: " + why_none;
+}
+
+render::Value CensusStrata::AsValue() const {
+  if (!has_census) return nullptr;
+  return render::Object{{"strata", strata.count()}, {"reason", why_none}};
+}
+
+CensusStrata StrataOf(const Recording& recording) {
+  if (recording.header().census == format::CensusMode::kOff) return {};
+  CensusStrata found{.strata = {}, .has_census = true, .why_none = {}};
+  auto again = recording.Again();
+  if (!again.ok()) {
+    found.why_none = again.error().message;
+    return found;
+  }
+  StrataBuilder builder(recording.header());
+  Progress progress(recording.source().name(), recording.source().size());
+  while (const auto block = (*again)->Next()) {
+    builder.Add(*block);
+    progress.At((*again)->bytes_read());
+  }
+  if (WasEnded(**again)) {
+    found.strata = builder.Build((*again)->census_counters());
+    found.why_none = builder.why_none();
+  } else {
+    found.why_none = "it did not end with this recording";
+  }
+  return found;
+}
+
+}  // namespace heaprec::tools

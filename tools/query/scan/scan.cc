@@ -1,0 +1,267 @@
+#include "tools/query/scan/scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/analysis/estimate/prepared_samples.h"
+#include "tools/input/loss_summary.h"
+#include "tools/input/prepared.h"
+#include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
+#include "tools/query/scan/census_strata.h"
+#include "tools/query/scan/stream_trust.h"
+#include "tools/render/renderers.h"
+#include "tools/text/messages.h"
+#include "tools/text/progress.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Stream;
+
+// What passes the filters.
+struct Passed {
+  std::vector<const WeightedSample*> now;  // of the block at hand
+  std::vector<const format::CheckpointSample*> live_checkpoint;
+  uint64_t samples = 0;
+  Subset all;
+  std::optional<Subset> span;  // if asked for: what passes those of time
+
+  void Take(const format::Block& block, std::span<const WeightedSample> drawn, Filter* filter) {
+    now.clear();
+    for (const WeightedSample& one : drawn) {
+      if (span && filter->KeepsTime(block.samples[one.index].time_ns)) span->Add(one);
+      if (filter != nullptr && !filter->Keeps(block.samples[one.index])) continue;
+      now.push_back(&one);
+      if (filter != nullptr) all.Add(one);
+    }
+    samples += now.size();
+    live_checkpoint.clear();
+    for (const format::CheckpointSample& one : block.live_checkpoint) {
+      if (filter == nullptr || filter->Keeps(one.sample)) live_checkpoint.push_back(&one);
+    }
+  }
+};
+
+// How samples were drawn is found out where they are decoded.
+struct Drafted : Prepared {
+  PreparedSamples draft;
+  std::vector<uint64_t> method_keys;
+};
+class Drafting : public Preparer {
+ public:
+  Drafting(const format::FileHeader& header, Stream stream, OrderLevel finest) : preparer_(header, stream, finest) {}
+  std::unique_ptr<Prepared> Of(const format::Block& block) override {
+    auto drafted = std::make_unique<Drafted>();
+    preparer_.Make(block, &drafted->draft);
+    drafted->method_keys = preparer_.method_keys();
+    return drafted;
+  }
+
+ private:
+  SamplePreparer preparer_;
+};
+
+// Said behind the name of a recording without this stream; null: it has it.
+const char* NotRecorded(const format::FileHeader& header, Stream stream) {
+  if (stream == Stream::kAllocations || header.CapOf(stream).interval_ns > 0) return nullptr;
+  return TraitsOf(stream).not_recorded;
+}
+
+}  // namespace
+
+void ScanOptions::AddTo(Command& command) {
+  command.AddOption("REC", files, "Recordings to add together; - reads standard input").Required();
+  command.AddFlag("--lines", lines, "Distinguish the lines of a method");
+  command.AddFlag("--exact-sites", exact_sites,
+                  "Use the allocating frame itself as the site, such as Arrays.copyOf (default: its caller)");
+  command
+      .AddOption("--primitives", primitives,
+                 "File that lists the methods which only allocate for their caller, one a line (default: built in)")
+      .Value("FILE");
+  command.AddFlag("--no-census", no_census, "Ignore the census; estimate from samples only");
+  filter.AddChoiceTo(command);
+  filter.AddStackChoiceTo(command);
+}
+
+void ScanOptions::AddShareTo(Command& command) {
+  shares = ShareOf::kSelection;
+  command.AddOption("--share-of", share_of, "Base of shares: selection (default; what the filters match) or all")
+      .Value("WHAT")
+      .OneOf({"selection", "all"});
+}
+
+format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
+  auto filter = Filter::Parse(options.filter);
+  if (!filter.ok()) return filter.error();
+  const auto taken =
+      std::ranges::count_if(format::kAllStreams, [&](Stream stream) { return filter->TakesAny(stream); });
+  if (taken > 1 && filter->TakesAny(Stream::kExceptions)) {
+    return format::Error{"--kind exception counts throws, other kinds count bytes; use one per command"};
+  }
+  if (taken > 1) {
+    const Stream which = filter->TakesAny(Stream::kNative) ? Stream::kNative : Stream::kMapping;
+    return format::Error{
+        fmt::format("--kind {} is sampled separately from the heap; use one per command", TraitsOf(which).name)};
+  }
+  if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
+    return format::Error{"-: standard input can be read only once"};
+  }
+  if (options.exact_sites && !options.primitives.empty()) {
+    return format::Error{"--exact-sites and --primitives exclude each other"};
+  }
+  AllocationPrimitives primitives;
+  if (!options.primitives.empty()) {
+    auto read = AllocationPrimitives::Read(options.primitives);
+    if (!read.ok()) return read.error();
+    primitives = std::move(*read);
+  } else if (!options.exact_sites) {
+    primitives = AllocationPrimitives::Default();
+  }
+  return RecordingScan(options, std::move(*filter), std::move(primitives));
+}
+
+RecordingScan::RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives)
+    : options_(options), filter_(std::move(filter)), primitives_(std::move(primitives)) {
+  if (options_.share_of == "all") options_.shares = ScanOptions::ShareOf::kAll;
+  for (const Stream stream : format::kAllStreams) {
+    if (stream != Stream::kAllocations && filter_.TakesAny(stream)) stream_ = stream;
+  }
+}
+
+CallTree::Options RecordingScan::TreeOptions() const {
+  CallTree::Options options{.lines = options_.lines, .fold = options_.fold};
+  if (const auto& hide = filter_.hide()) {
+    options.hides = [hide = *hide](std::string_view method) { return hide.Matches(method); };
+  }
+  if (!primitives_.empty()) {
+    options.is_primitive = [primitives = primitives_](std::string_view method) { return primitives.Contains(method); };
+  }
+  return options;
+}
+
+ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
+  ExitCode code = ExitCode::kOk;
+  for (const std::string& path : options_.files) {
+    const ExitCode one = ReadFile(path, tree, visitor);
+    if (one == ExitCode::kUnreadable) return one;
+    if (one != ExitCode::kOk) code = one;
+  }
+  return code;
+}
+
+ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor) {
+  auto recordings = Recording::OpenAll(path);
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
+  ExitCode code = ExitCode::kOk;
+  for (const auto& recording : *recordings) {
+    const ExitCode one = Read(recording.get(), tree, visitor);
+    if (one == ExitCode::kUnreadable) return one;
+    if (one != ExitCode::kOk) code = one;
+  }
+  return code;
+}
+
+ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* visitor) {
+  if (stream_ == Stream::kAllocations && MainStream(recording->header()) != stream_)
+    return Fail(ExitCode::kUnreadable, recording->source().name() + kNoHeap);
+  if (const char* const why = NotRecorded(recording->header(), stream_))
+    return Fail(ExitCode::kUnreadable, recording->source().name() + why);
+  const OrderLevel finest = std::max(visitor->finest(), filter_.matched_by().value_or(OrderLevel::kClass));
+  Design design(recording->header(), stream_, finest);
+  const bool asks = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
+  const CensusStrata census = asks ? StrataOf(*recording) : CensusStrata();
+  design.SetStrata(census.strata);
+  const bool is_plain = census.strata.count() == 0;
+  StreamTrust trust(recording->header(), stream_, is_plain);
+  recording->Prepare([header = recording->header(), stream = stream_, finest] {
+    return std::make_unique<Drafting>(header, stream, finest);
+  });
+  Names names;
+  Filter filter = filter_;
+  filter.Start(recording->header());
+  // Of the stream that is looked at the design has all, and no more.
+  Filter* const sieve = filter.matched_by() ? &filter : nullptr;
+  tree->Start();
+  visitor->Begin(recording->header(), filter.matched_by());
+  const OrderLevel matched_by = filter.matched_by().value_or(OrderLevel::kThread);
+  Passed passed{.now = {}, .live_checkpoint = {}, .all = Subset(matched_by), .span = {}};
+  if (options_.shares == ScanOptions::ShareOf::kSpan && sieve != nullptr) passed.span.emplace();
+  Progress progress(recording->source().name(), recording->source().size());
+  uint64_t last_ns = 0;
+  CpuTimeline cpu;
+  std::unique_ptr<Prepared> prepared;  // of the block at hand
+  while (const auto block = recording->Next()) {
+    prepared = recording->TakePrepared();
+    auto* const drafted = static_cast<Drafted*>(prepared.get());
+    names.Enter(*block);
+    filter.Enter(*block, &names);
+    tree->Enter(*block, &names,
+                drafted != nullptr ? std::span<const uint64_t>(drafted->method_keys) : std::span<const uint64_t>());
+    passed.Take(*block, drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block), sieve);
+    last_ns = std::max(last_ns, block->end_ns);
+    trust.Add(*block);
+    cpu.Add(*block);
+    visitor->Visit({*block, passed.now, passed.live_checkpoint, names, *tree, design});
+    progress.At(recording->bytes_read());
+  }
+  const format::StreamCounters& counters = recording->counters(stream_);
+  if (of_exceptions()) design.SetCounted(counters.candidates);
+  design.CountUnwritten(counters);
+  const auto [from_ns, to_ns] = Span(*recording, filter, last_ns);
+  const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
+  AddCpu(cpu.Between(from_ns, to_ns));
+  const Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
+  if (options_.shares == ScanOptions::ShareOf::kSelection && sieve != nullptr) {
+    visitor->End(Estimator(design, counters, Weights::kCalibrated, &passed.all, Estimator::ChosenBy::kAny), seconds);
+  } else {
+    visitor->End(estimator, seconds);
+  }
+  Conclude(sieve != nullptr ? passed.all : design.all(), matched_by, estimator);
+  summary_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
+  if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
+  return ReportDamage(*recording);
+}
+
+void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const Estimator& estimator) {
+  const double whole = estimator.Whole();
+  matched_ = Sum(matched_, whole_, EstimateGroup(matched, estimator), whole);
+  unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(matched_by), estimator), whole);
+  whole_ += whole;
+  total_ = Sum(total_, estimator.Total());
+}
+
+// Of what is in the file: maxsize, maxage and rotation leave its front to others.
+std::pair<uint64_t, uint64_t> RecordingScan::Span(const Recording& recording, const Filter& filter,
+                                                  uint64_t last_ns) const {
+  const format::FileHeader& header = recording.header();
+  const Stream stream = MainStream(header);
+  const uint64_t begin_ns = header.start.next_interval[stream] * header.CapOf(stream).interval_ns;
+  const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
+  return filter.Span(begin_ns, end_ns);
+}
+
+void RecordingScan::AddCpu(const std::optional<CpuSeconds>& cpu) {
+  has_unknown_cpu_ |= !cpu;
+  if (has_unknown_cpu_) return cpu_.reset();
+  if (!cpu_) cpu_.emplace();
+  cpu_->process += cpu->process;
+  cpu_->collector += cpu->collector;
+}
+
+const char* RecordingScan::share_of() const {
+  if (chooses_all()) return "all";
+  if (options_.shares == ScanOptions::ShareOf::kSelection) return "selection";
+  return options_.shares == ScanOptions::ShareOf::kSpan ? "span" : "all";
+}
+
+nlohmann::json RecordingScan::AsJson() const { return nlohmann::json::parse(render::JsonText(AsObject())); }
+
+void RecordingScan::PrintTrust() const {
+  if (!summary_.TrustVerdict().empty())
+    PrintError(options_.files.front() + ": trustworthy: " + summary_.TrustVerdict());
+}
+
+}  // namespace heaprec::tools

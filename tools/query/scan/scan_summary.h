@@ -1,0 +1,56 @@
+// What recordings have been added up, what of them was lost, and whether the sums can be relied on: the last lines of
+// every command that adds up.
+//
+// Units:    as format/model/model.h.
+// Threads:  one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/input/recording.h"
+#include "tools/query/scan/census_strata.h"
+#include "tools/render/value.h"
+
+namespace heaprec::tools {
+
+struct ScannedTotals {
+  size_t recordings = 0;
+  uint64_t events = 0, matched = 0;  // samples read, and those that passed the filters
+  uint64_t thinned = 0, lost = 0, salvaged = 0;
+  double seconds = 0;  // of all recordings together, within --from and --to
+  bool complete = true;
+};
+
+class ScanSummary {
+ public:
+  // A recording that was read to its end. `reasons`: why its numbers should not be believed; empty: they may be.
+  void Note(const Recording& recording, double seconds, uint64_t matched, const CensusStrata& census,
+            const std::vector<std::string>& reasons);
+
+  const ScannedTotals& scanned() const { return scanned_; }
+  // "# 1,234 samples, 12 dropped to keep the rate (their weight is kept), 0 lost\n"; if a recording is not trustworthy,
+  // a second line says so: "# trustworthy: no, because ...\n". Only imports do not know their losses.
+  std::string LossLine() const;
+  const std::vector<std::string>& trust_reasons() const { return doubts_; }
+  // "no, because ..."; empty: all may be believed.
+  std::string TrustVerdict() const;
+  // {"recordings": [{"recording_id": ..., "file": ..., "losses": {...}}], "events": ..., "seconds": ...}
+  render::Object AsObject() const;
+
+ private:
+  bool HasLosses() const { return scanned_.recordings == 0 || with_losses_ > 0; }
+
+  ScannedTotals scanned_;
+  size_t with_losses_ = 0;         // recordings
+  size_t sharpened_ = 0;           // recordings, by their census
+  std::set<std::string> blunted_;  // what is said of those that have one, but are not
+  size_t doubted_ = 0;             // recordings
+  std::vector<std::string> doubts_;
+  render::List recordings_;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,28 @@
+#include "tools/query/scan/stream_trust.h"
+
+#include "tools/analysis/allocation_totals.h"
+#include "tools/analysis/health/trust.h"
+
+namespace heaprec::tools {
+
+StreamTrust::StreamTrust(const format::FileHeader& header, format::Stream stream, bool has_design)
+    : stream_(stream), totals_(header.CapOf(stream).interval_ns, stream) {
+  if (stream == format::Stream::kAllocations && !has_design) own_.emplace(header);
+}
+
+void StreamTrust::Add(const format::Block& block) {
+  totals_.Add(block);
+  if (own_) own_->Add(block);
+}
+
+std::vector<std::string> StreamTrust::Reasons(const Recording& recording, const Design* design) {
+  if (own_) own_->CountUnwritten(recording.counters(stream_));
+  std::optional<CountCheck> balance;
+  const Design* const counted = own_ ? &*own_ : design;
+  if (stream_ == format::Stream::kAllocations && counted != nullptr) {
+    balance = CheckCounts(*counted, recording.counters(stream_));
+  }
+  return TextsOf(AssessStreamTrust(recording, stream_, totals_, balance ? &*balance : nullptr).reasons);
+}
+
+}  // namespace heaprec::tools

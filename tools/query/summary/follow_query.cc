@@ -1,0 +1,277 @@
+#include "tools/query/summary/follow_query.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/input/program_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::Stream;
+
+constexpr uint32_t kTop = 0xffffffff;  // the parent of rows that are no callers
+constexpr size_t kSteps = 600;         // kept for curves
+// Callers shown below a row; the rest of them is little.
+constexpr size_t kCallers = 5;
+
+double Measure(const Subset& sums, const std::string& sort) {
+  if (sort == "objects") return sums.objects();
+  if (sort == "mean-size") return sums.objects() > 0 ? sums.bytes() / sums.objects() : 0;
+  if (sort == "samples") return static_cast<double>(sums.samples());
+  return sums.bytes();
+}
+
+}  // namespace
+
+uint32_t Follow::Rows::Of(uint32_t parent, uint32_t key) {
+  const auto [found, is_new] = places_.try_emplace(uint64_t{parent} << 32 | key, static_cast<uint32_t>(rows_.size()));
+  if (!is_new) return found->second;
+  rows_.push_back({parent, key, false, false, Subset(parent == kTop ? row_level_ : caller_level_)});
+  rows_.back().is_open = question_->opened.contains(PathOf(found->second));
+  return found->second;
+}
+
+RowPath Follow::Rows::PathOf(uint32_t row) const {
+  RowPath path;
+  for (; row != kTop; row = rows_[row].parent) path.insert(path.begin(), rows_[row].key);
+  return path;
+}
+
+void Follow::Rows::Add(const Drawn& drawn) {
+  const By by = question_->grouping.by();
+  const bool is_of_leaf = by == By::kSite || by == By::kMethod || by == By::kStack;
+  CallTree::NodeId caller = is_of_leaf && drawn.leaf != CallTree::kRoot ? tree_->At(drawn.leaf).parent : drawn.leaf;
+  uint32_t row = Of(kTop, drawn.key);
+  for (;;) {
+    rows_[row].sums.Add(drawn.sample);
+    if (caller == CallTree::kRoot) return;
+    rows_[row].has_callers = true;
+    if (!rows_[row].is_open) return;
+    row = Of(row, tree_->At(caller).name);
+    caller = tree_->At(caller).parent;
+  }
+}
+
+format::Result<std::unique_ptr<Follow>> Follow::Start(std::unique_ptr<Recording> recording, FollowQuestion question) {
+  auto scan = RecordingScan::Parse(question.scan);
+  if (!scan.ok()) return scan.error();
+  if (scan->stream() != Stream::kAllocations) return format::Error{"--follow shows allocations of the heap only"};
+  auto filter = Filter::Parse(question.scan.filter);
+  if (!filter.ok()) return filter.error();
+  if (MainStream(recording->header()) != Stream::kAllocations) {
+    return format::Error{recording->source().name() + kNoHeap};
+  }
+  return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, std::move(*filter)));
+}
+
+Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, const RecordingScan& scan, Filter filter)
+    : recording_(std::move(recording)),
+      question_(std::move(question)),
+      filter_(std::move(filter)),
+      matched_by_(filter_.matched_by()),
+      grouping_(question_.grouping),
+      tree_(&pool_, scan.TreeOptions()),
+      design_(recording_->header()),
+      trust_(recording_->header(), Stream::kAllocations, /*has_design=*/true),
+      matched_(matched_by_.value_or(OrderLevel::kThread)),
+      interval_ns_(std::max<uint64_t>(recording_->header().interval_ns, 1)),
+      begin_ns_(recording_->header().start.next_interval[Stream::kAllocations] * interval_ns_),
+      end_ns_(begin_ns_),
+      first_step_(begin_ns_ / interval_ns_) {
+  filter_.Start(recording_->header());
+  tree_.Start();
+  grouping_.Start();
+  rows_ = NewRows(/*is_span=*/false);
+}
+
+format::Result<std::unique_ptr<Follow>> Follow::Ask(FollowQuestion question) const {
+  auto again = recording_->Again();
+  if (!again.ok()) return again.error();
+  return Start(std::move(*again), std::move(question));
+}
+
+// A span of time cuts through whatever the second stage holds together.
+Follow::Rows Follow::NewRows(bool is_span) const {
+  OrderLevel row = std::max(grouping_.level(question_.scan.OwnFrames()), matched_by_.value_or(OrderLevel::kClass));
+  if (is_span) row = std::max(row, OrderLevel::kThread);
+  return {&question_, &tree_, row, std::max(row, OrderLevel::kStack)};
+}
+
+bool Follow::Read() {
+  bool any = false;
+  while (const auto block = recording_->NextInFile()) {
+    Add(*block);
+    any = true;
+  }
+  if (any) Forget();
+  return any;
+}
+
+void Follow::Add(const format::Block& block) {
+  names_.Enter(block);
+  filter_.Enter(block, &names_);
+  tree_.Enter(block, &names_);
+  trust_.Add(block);
+  heap_.Add(block);
+  AddSteps(block);
+  AddStates(block);
+  const auto drawn = design_.Add(block);
+  std::vector<const WeightedSample*> all;
+  for (const WeightedSample& one : drawn) all.push_back(&one);
+  std::vector<uint32_t> keys;
+  for (Largest* const largest : {&sites_, &classes_}) {
+    largest->grouping.KeysOf(block, all, &names_, &tree_, &largest->keys);
+    const OrderLevel level = largest->grouping.level(question_.scan.OwnFrames());
+    for (size_t i = 0; i < all.size(); ++i) {
+      largest->sums.try_emplace(largest->keys[i], level).first->second.Add(*all[i]);
+    }
+  }
+  grouping_.KeysOf(block, all, &names_, &tree_, &keys);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const format::Sample& sample = block.samples[all[i]->index];
+    if (!filter_.Keeps(sample)) continue;
+    latest_.push_back({sample.time_ns, keys[i], tree_.Of(sample.stack), *all[i]});
+    rows_.Add(latest_.back());
+    matched_.Add(*all[i]);
+  }
+}
+
+FollowStep* Follow::StepAt(uint64_t time_ns) {
+  const uint64_t step = time_ns / interval_ns_;
+  if (step < first_step_) return nullptr;
+  // A time far ahead of the intervals is damage.
+  if (step - first_step_ >= steps_.size() + kSteps) return nullptr;
+  while (step - first_step_ >= steps_.size()) steps_.push_back({0, last_heap_, 0, 0});
+  return &steps_[step - first_step_];
+}
+
+void Follow::AddSteps(const format::Block& block) {
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream != Stream::kAllocations) continue;
+    end_ns_ = std::max(end_ns_, (interval.index + 1) * interval_ns_);
+    if (FollowStep* const step = StepAt(interval.index * interval_ns_)) step->counted_bytes += interval.bytes;
+  }
+}
+
+void Follow::AddStates(const format::Block& block) {
+  for (const format::ProcessState& state : block.states) {
+    if (!format::IsOfHeap(state.kind)) continue;
+    FollowStep* const step = StepAt(state.time_ns);
+    if (state.used > 0) last_heap_ = state.used;
+    if (step == nullptr) continue;
+    step->heap_used = last_heap_;
+    if (state.kind == format::ProcessStateKind::kSnapshot || state.kind == format::ProcessStateKind::kGcBegin) continue;
+    step->pauses += state.pauses;
+    step->paused_ns += state.paused_ns;
+  }
+}
+
+// What no span shows any more. Samples come by interval, those of an interval in any order.
+void Follow::Forget() {
+  const uint64_t kept_ns = (kLongestSpan + 1) * 1'000'000'000 + interval_ns_;
+  while (!latest_.empty() && latest_.front().time_ns + kept_ns < end_ns_) latest_.pop_front();
+  for (; steps_.size() > kSteps; ++first_step_) steps_.pop_front();
+}
+
+std::vector<FollowStep> Follow::StepsSoFar() const {
+  const uint64_t complete = std::max(end_ns_ / interval_ns_, first_step_) - first_step_;
+  return {steps_.begin(), steps_.begin() + static_cast<int64_t>(std::min<uint64_t>(complete, steps_.size()))};
+}
+
+std::string Follow::NameOf(const Rows::Row& row) const {
+  return row.parent == kTop ? grouping_.NameOf(row.key, tree_) : std::string(pool_.At(row.key));
+}
+
+void Follow::AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking, const Estimator& estimator,
+                        FollowAnswer* into) const {
+  struct Entry {
+    double measure = 0;
+    std::string name;
+    uint32_t row = 0;
+  };
+  std::vector<Entry> entries;
+  const bool by_name = ranking.sort == "name";
+  for (uint32_t i = 0; i < rows.all().size(); ++i) {
+    if (rows.all()[i].parent != below) continue;
+    const Rows::Row& row = rows.all()[i];
+    entries.push_back({by_name ? 0 : Measure(row.sums, ranking.sort), NameOf(row), i});
+  }
+  std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
+    return a.measure != b.measure ? a.measure > b.measure : a.name < b.name;
+  });
+  if (below == kTop) into->all_rows = entries.size();
+  const size_t limit = below == kTop ? ranking.limit : kCallers;
+  if (limit > 0 && entries.size() > limit) entries.resize(limit);
+  for (Entry& entry : entries) {
+    const Rows::Row& row = rows.all()[entry.row];
+    into->rows.push_back({rows.PathOf(entry.row), std::move(entry.name), row.is_open, row.has_callers,
+                          EstimateGroup(row.sums, estimator)});
+    if (row.is_open) AppendRows(rows, entry.row, ranking, estimator, into);
+  }
+}
+
+FollowAnswer Follow::Answer(uint64_t span, const Ranking& ranking) {
+  FollowAnswer answer{.begin_ns = begin_ns_, .end_ns = end_ns_, .is_whole = true, .rows = {}, .all = {}};
+  const uint64_t span_ns = span * 1'000'000'000;
+  if (span > 0 && span_ns < end_ns_ - begin_ns_) {
+    answer.begin_ns = end_ns_ - span_ns;
+    answer.is_whole = false;
+  }
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const uint64_t begin_ns = (first_step_ + i) * interval_ns_;
+    if (begin_ns < answer.begin_ns || begin_ns >= answer.end_ns) continue;
+    answer.counted_bytes += static_cast<double>(steps_[i].counted_bytes);
+    answer.pauses += steps_[i].pauses;
+    answer.paused_ns += steps_[i].paused_ns;
+  }
+  const format::StreamCounters& counters = recording_->counters();
+  if (answer.is_whole) {
+    answer.counted_bytes = static_cast<double>(design_.counted_bytes());
+    answer.pauses = heap_.pauses;
+    answer.paused_ns = heap_.paused_ns;
+    const Estimator estimator =
+        matched_by_ ? Estimator(design_, counters, Weights::kCalibrated, &matched_, Estimator::ChosenBy::kAny)
+                    : Estimator(design_, counters);
+    answer.all = EstimateGroup(matched_by_ ? matched_ : design_.all(), estimator);
+    AppendRows(rows_, kTop, ranking, estimator, &answer);
+    return answer;
+  }
+  Rows rows = NewRows(/*is_span=*/true);
+  Subset all(std::max(matched_by_.value_or(OrderLevel::kThread), OrderLevel::kThread));
+  for (const Drawn& drawn : latest_) {
+    if (drawn.time_ns < answer.begin_ns || drawn.time_ns >= answer.end_ns) continue;
+    rows.Add(drawn);
+    all.Add(drawn.sample);
+  }
+  const Estimator estimator(design_, counters, Weights::kCalibrated, &all, Estimator::ChosenBy::kAny);
+  answer.all = EstimateGroup(all, estimator);
+  AppendRows(rows, kTop, ranking, estimator, &answer);
+  return answer;
+}
+
+std::optional<HeadlineInputs::Top> Follow::TopOf(const Largest& largest, const Estimator& estimator) const {
+  const auto most = std::ranges::max_element(largest.sums, {}, [](const auto& one) { return one.second.bytes(); });
+  if (most == largest.sums.end()) return std::nullopt;
+  return HeadlineInputs::Top{largest.grouping.NameOf(most->first, tree_), estimator.Share(most->second)};
+}
+
+Headlines Follow::HeadlinesSoFar(const std::string& file) {
+  const format::StreamCounters& counters = recording_->counters();
+  const Estimator estimator(design_, counters), raw(design_, counters, Weights::kRaw);
+  HeadlineInputs inputs;
+  inputs.file = file;
+  inputs.site = TopOf(sites_, estimator);
+  inputs.klass = TopOf(classes_, estimator);
+  inputs.allocated_bytes = estimator.Total().value;
+  inputs.estimated_bytes = estimator.calibrated() ? raw.Total().value : 0;
+  inputs.duration_ns = end_ns_ - begin_ns_;
+  inputs.heap = &heap_;
+  inputs.trust_reasons = trust_.Reasons(*recording_, &design_);
+  inputs.lost_samples = counters.AllLost();
+  inputs.sample_points = counters.points;
+  return HeadlinesOf(inputs);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,72 @@
+#include "tools/query/summary/summary_query.h"
+
+#include <algorithm>
+
+#include "tools/input/dictionary_names.h"
+#include "tools/input/program_recording.h"
+#include "tools/text/progress.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+void AddTimes(const Recording& recording, Facts* into) {
+  Facts& facts = *into;
+  const auto& ending = recording.ending();
+  uint64_t last_ns = 0;
+  for (const StreamTotals& totals : facts.totals.of) last_ns = std::max(last_ns, totals.last_ns);
+  const uint64_t end_ns = ending ? ending->time_ns : last_ns;
+  facts.end_ns = end_ns;
+  // Of what is in the file: maxsize, maxage and rotation leave its front to others.
+  const format::FileStart& start = recording.header().start;
+  const format::Stream stream = MainStream(recording.header());
+  const format::StreamCap cap = recording.header().CapOf(stream);
+  const uint64_t begin_ns = start.next_interval[stream] * cap.interval_ns;
+  facts.duration_ns = end_ns - std::min(end_ns, begin_ns);
+  // In whole intervals: the last one may have filled its cap before it was cut short.
+  const uint64_t interval_ns = std::max<uint64_t>(cap.interval_ns, 1);
+  const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
+  const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;
+  const StreamTotals& totals = facts.totals[stream];
+  if (seconds > 0) facts.mean_rate = static_cast<double>(totals.events()) / seconds;
+  if (cap.rate_per_second > 0) facts.fill = facts.mean_rate / cap.rate_per_second;
+  const uint64_t in_file = facts.events - recording.salvage().events;
+  if (in_file > 0) facts.bytes_per_event = static_cast<double>(recording.bytes_read()) / static_cast<double>(in_file);
+  facts.ended = ending ? ToUtf8(ending->reason) : recording.running() ? "still running" : "cut off";
+}
+
+}  // namespace
+
+ClassSiteTotals::Keeps KeptBy(Filter* filter) {
+  if (filter == nullptr) return {};
+  return [filter](const format::Sample& sample) { return filter->Keeps(sample); };
+}
+
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown) {
+  const format::FileHeader& header = recording->header();
+  Facts facts{.totals = TotalsOfStreams(header)};
+  ThrownOfBlocks thrown(header, KeptBy(filter));
+  LiveAtEnd live(header);
+  Names names;
+  if (filter != nullptr) filter->Start(header);
+  Progress progress(recording->source().name(), recording->source().size());
+  while (const auto block = recording->Next()) {
+    for (StreamTotals& totals : facts.totals.of) totals.Add(*block);
+    names.Enter(*block);
+    if (filter != nullptr) filter->Enter(*block, &names);
+    breakdown->Add(*block, volume->Add(*block), &names);
+    thrown.Add(*block, &names);
+    facts.heap.Add(*block);
+    live.Add(*block);
+    facts.census.Add(*block);
+    progress.At(recording->bytes_read());
+  }
+  facts.events = recording->events();
+  facts.volume = volume->Close(recording->counters());
+  facts.thrown = thrown.Close(recording->counters(format::Stream::kExceptions));
+  AddTimes(*recording, &facts);
+  facts.live = live.Close(facts.end_ns);
+  return facts;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,49 @@
+// All that a recording adds up to, worked out once for both forms of `summary`.
+//
+// Units:    ns, bytes.
+// Threads:  one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tools/analysis/allocation_totals.h"
+#include "tools/analysis/exception_totals.h"
+#include "tools/analysis/gc_summary.h"
+#include "tools/analysis/live/live_at_end.h"
+#include "tools/analysis/stream_totals.h"
+#include "tools/input/recording.h"
+#include "tools/query/allocations/census_query.h"
+#include "tools/query/allocations/class_site_totals.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/query/scan/census_strata.h"
+
+namespace heaprec::tools {
+
+struct Facts {
+  format::PerStream<StreamTotals> totals;
+  AllocationTotals volume{};
+  ExceptionTotals thrown{};
+  GcSummary heap{};
+  std::optional<LiveAtEndTotals> live{};  // at the end
+  CensusTotals census{};
+  CensusStrata by_census{};
+  uint64_t events = 0;  // of all streams
+  uint64_t duration_ns = 0, end_ns = 0;
+  double mean_rate = 0;  // events/s
+  double fill = 0;       // of what the rate allows
+  double bytes_per_event = 0;
+  std::string ended{};
+
+  const StreamTotals& allocations() const { return totals[format::Stream::kAllocations]; }
+};
+
+// Reads the recording to its end, into `volume` and `breakdown` too. `filter`: of what the breakdown shows; null for
+// none.
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown);
+
+// Of samples that the filter keeps; empty if there is none.
+ClassSiteTotals::Keeps KeptBy(Filter* filter);
+
+}  // namespace heaprec::tools
