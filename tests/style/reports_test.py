@@ -12,17 +12,17 @@ JSON = re.compile(r"^\s*#include <nlohmann/json.hpp>", re.M)
 
 
 def violations():
-    for source in sorted((ROOT / "tools/report").glob("*.*")):
-        if source.suffix not in (".h", ".cc") or source.name in EVENTS:
-            continue
+    reports = [path for path in sorted((ROOT / "tools/report").rglob("*.*")) if path.suffix in (".h", ".cc")]
+    assert len(reports) >= 50, f"only {len(reports)} files are below tools/report"
+    for source in [path for path in reports if path.name not in EVENTS]:
         for match in FORBIDDEN.finditer(source.read_text()):
-            yield f"tools/report/{source.name} includes {match.group(1) or match.group(2)}: declare it (tools/render/report.h)"
+            yield f"{source.relative_to(ROOT)} includes {match.group(1) or match.group(2)}: declare it (tools/render/report.h)"
     for header in sorted((ROOT / "tools").rglob("*.h")):
         if JSON.search(header.read_text()):
             yield f"{header.relative_to(ROOT)} includes nlohmann-json: every file that includes it compiles a second longer"
-    shared = (ROOT / "tools/report/group_columns.cc").read_text()
+    shared = (ROOT / "tools/report/columns/group_columns.cc").read_text()
     assert '"mean_size"' in shared
-    for source in [ROOT / "tools/commands/top.cc", *(ROOT / "tools/report").glob("t*_report.cc"), *(ROOT / "tools/render").glob("*.cc")]:
+    for source in [ROOT / "tools/commands/top.cc", *(ROOT / "tools/report/allocations").glob("t*_report.cc"), *(ROOT / "tools/render").glob("*.cc")]:
         for column in ("objects", "bytes_per_second", "events_per_second"):
             if f'"{column}"' in source.read_text() and source.name != "timeline_report.cc":
                 yield f"{source.relative_to(ROOT)} names the column {column}, which group_columns.cc declares"

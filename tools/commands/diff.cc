@@ -10,7 +10,7 @@
 #include "tools/options/command.h"
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
-#include "tools/report/diff_report.h"
+#include "tools/report/compare/diff_report.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -5,7 +5,7 @@
 #include "tools/export/export_pipeline.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
-#include "tools/report/doctor_report.h"
+#include "tools/report/recording/doctor_report.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

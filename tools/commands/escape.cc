@@ -17,7 +17,7 @@
 #include "tools/options/command.h"
 #include "tools/query/allocations/escape_result.h"
 #include "tools/render/print.h"
-#include "tools/report/escape_report.h"
+#include "tools/report/allocations/escape_report.h"
 #include "tools/text/messages.h"
 #include "tools/text/utf8.h"
 

@@ -12,7 +12,7 @@
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/scan/scan.h"
-#include "tools/report/flame_header.h"
+#include "tools/report/page/flame_header.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 #include "tools/text/output_file.h"

@@ -10,7 +10,7 @@
 #include "tools/options/command.h"
 #include "tools/query/filter/time_point.h"
 #include "tools/render/print.h"
-#include "tools/report/native_table_report.h"
+#include "tools/report/native/native_table_report.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -7,7 +7,7 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
 #include "tools/query/live/site_timeline.h"
-#include "tools/report/categories_report.h"
+#include "tools/report/native/categories_report.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -11,7 +11,7 @@
 #include "tools/query/live/mapping_query.h"
 #include "tools/query/live/native_query.h"
 #include "tools/query/scan/scan.h"
-#include "tools/report/native_report.h"
+#include "tools/report/native/native_report.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

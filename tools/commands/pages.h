@@ -3,7 +3,7 @@
 // Failure:  what went wrong is said on stderr.
 #pragma once
 
-#include "tools/report/recording_page.h"
+#include "tools/report/page/recording_page.h"
 
 namespace heaprec::tools {
 

@@ -9,7 +9,7 @@
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/render/print.h"
-#include "tools/report/summary_report.h"
+#include "tools/report/recording/summary_report.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

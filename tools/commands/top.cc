@@ -5,7 +5,7 @@
 #include "tools/options/command.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/render/print.h"
-#include "tools/report/top_report.h"
+#include "tools/report/allocations/top_report.h"
 #include "tools/screen/live_session.h"
 #include "tools/text/messages.h"
 

@@ -5,7 +5,7 @@
 #include "tools/query/allocations/tree_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
-#include "tools/report/tree_report.h"
+#include "tools/report/allocations/tree_report.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -1,6 +1,6 @@
 // The columns of top, tree and histogram: one declaration is all that a column needs. tests/style/reports_test.py
 // checks that no other file names them.
-#include "tools/report/group_columns.h"
+#include "tools/report/columns/group_columns.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@
 #include "tests/tools/small_recording.h"
 #include "tools/analysis/stream_totals.h"
 #include "tools/render/renderers.h"
-#include "tools/report/stream_facts.h"
+#include "tools/report/recording/stream_facts.h"
 
 namespace heaprec::tools {
 namespace {

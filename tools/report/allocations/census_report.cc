@@ -1,0 +1,166 @@
+#include "tools/report/allocations/census_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <sstream>
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+// Of a group of a scan.
+struct CensusEstimates {
+  CensusEstimates() = default;
+  CensusEstimates(const CensusGroup& of, const CensusScan& scan)
+      : bytes(EstimateOf(of.bytes, of.walks, scan.typical_weight())),
+        objects(EstimateOf(of.objects, of.walks, scan.typical_weight())),
+        walks(of.walks) {}
+  Estimate bytes, objects;
+  uint64_t walks = 0;
+};
+
+struct CensusRow {
+  std::string name;
+  CensusGroup now_sums, before_sums;
+  CensusEstimates now, before;
+  double share = 0;  // of the bytes
+};
+
+const char* ByText(CensusBy by) {
+  return by == CensusBy::kClass ? "class" : by == CensusBy::kThread ? "thread" : "second";
+}
+
+std::vector<CensusRow> RowsOf(const CensusScan& scan, const CensusScan* before, const std::string& sort) {
+  std::map<std::string, CensusRow> by_name;
+  for (CensusTable::Row& row : scan.table().Rows()) by_name[row.name].now_sums = row.sums;
+  if (before != nullptr) {
+    for (CensusTable::Row& row : before->table().Rows()) by_name[row.name].before_sums = row.sums;
+  }
+  const double whole = scan.total().sums.bytes.estimate();
+  std::vector<CensusRow> rows;
+  for (auto& [name, row] : by_name) {
+    row.name = name;
+    row.now = CensusEstimates(row.now_sums, scan);
+    if (before != nullptr) row.before = CensusEstimates(row.before_sums, *before);
+    row.share = whole > 0 ? row.now_sums.bytes.estimate() / whole : 0;
+    rows.push_back(std::move(row));
+  }
+  if (sort == "name" || scan.by() == CensusBy::kTime) return rows;
+  std::ranges::stable_sort(rows, std::greater<>(), [&](const CensusRow& row) {
+    const auto key = [&](const CensusGroup& of) { return (sort == "objects" ? of.objects : of.bytes).estimate(); };
+    return before != nullptr ? std::abs(key(row.now_sums) - key(row.before_sums)) : key(row.now_sums);
+  });
+  return rows;
+}
+
+// The two are independent.
+Estimate DifferenceOf(const Estimate& now, const Estimate& before) {
+  const double value = now.value - before.value;
+  return {value, value - std::hypot(now.value - now.low, before.high - before.value),
+          value + std::hypot(now.high - now.value, before.value - before.low)};
+}
+
+// "1.2 MiB in 3,000 objects, each counted"
+render::Line Headline(const CensusScan& scan, const std::string& prefix, const std::string& path) {
+  const CensusGroup all = scan.total().sums;
+  const CensusEstimates estimates(all, scan);
+  std::string text = prefix + "{} in {} object(s)";
+  std::vector<Field> fields{{path + "bytes", estimates.bytes, Unit::kBytes},
+                            {path + "objects", estimates.objects, Unit::kCount}};
+  if (scan.is_exact()) {
+    text += ", each counted";
+  } else if (all.bytes.variance > 0) {
+    text += ", estimated from {} walk(s)";
+  } else {
+    text += ", counted; some are missing, as the last line says";
+  }
+  fields.push_back({path + "walks", all.walks, Unit::kInteger});
+  return Sentence(std::move(text), std::move(fields));
+}
+
+std::vector<Column<CensusRow>> PlainColumns(const std::string& by) {
+  return {{"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; },
+           Detail::kAlways},
+          {"share", "share", Unit::kShare, Detail::kAlways, [](const CensusRow& row) { return row.share; }},
+          {"objects", "objects", Unit::kInteger, Detail::kAlways, [](const CensusRow& row) { return row.now.objects; }},
+          {"mean_size", "mean size", Unit::kBytes, Detail::kWide,
+           [](const CensusRow& row) {
+             const double objects = row.now_sums.objects.estimate();
+             return objects > 0 ? Value(row.now_sums.bytes.estimate() / objects) : Value();
+           }},
+          {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
+          {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
+}
+
+std::vector<Column<CensusRow>> ComparedColumns(const std::string& by) {
+  return {
+      {"bytes_difference", "difference", Unit::kByteChange, Detail::kAlways,
+       [](const CensusRow& row) { return DifferenceOf(row.now.bytes, row.before.bytes); }, Detail::kAlways},
+      {"objects_difference", "objects", Unit::kCountChange, Detail::kWide,
+       [](const CensusRow& row) { return DifferenceOf(row.now.objects, row.before.objects); }},
+      {"before.bytes", "before", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.before.bytes; }},
+      {"bytes", "after", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; }},
+      {"before.objects", "", Unit::kInteger, Detail::kJsonOnly,
+       [](const CensusRow& row) { return row.before.objects; }},
+      {"before.walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.before.walks; }},
+      {"objects", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.objects; }},
+      {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
+      {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
+}
+
+Group OriginGroup(const CensusOrigin& origin, const std::string& name) {
+  const format::CensusCounters& counters = origin.counters;
+  const bool is_all = origin.mode == format::CensusMode::kAll;
+  Group group{name, {}};
+  group.Add(Hidden({{"file", origin.file},
+                    {"recording_id", origin.recording_id},
+                    {"mode", is_all ? "all" : "sampled"},
+                    {"per_second", is_all ? Value() : Value(origin.per_second)},
+                    {"tlabs", counters.tlabs},
+                    {"tlab_bytes", counters.tlab_bytes},
+                    {"outside", counters.outside},
+                    {"outside_bytes", counters.outside_bytes},
+                    {"walks", counters.walks},
+                    {"walked_bytes", counters.walked_bytes},
+                    {"aborted", counters.broken},
+                    {"aborted_bytes", counters.broken_bytes},
+                    {"lost", counters.lost},
+                    {"lost_bytes", counters.lost_bytes},
+                    {"over_budget", counters.over_budget},
+                    {"over_budget_bytes", counters.over_budget_bytes},
+                    {"unvisited", counters.unseen},
+                    {"unvisited_bytes", counters.unseen_bytes}}));
+  return group;
+}
+
+void AddLoss(const std::string& loss, Report* report) {
+  std::istringstream lines(loss);
+  for (std::string line; std::getline(lines, line);) report->Add(Sentence(line));
+}
+
+}  // namespace
+
+Report CensusReport(const CensusScan& scan, const CensusScan* before, const CensusRanking& ranking) {
+  std::vector<CensusRow> rows = RowsOf(scan, before, ranking.sort);
+  const size_t count = rows.size();
+  if (ranking.limit > 0 && count > ranking.limit) rows.resize(ranking.limit);
+  const std::string by = ByText(scan.by());
+  Report report("heaprec.census/2");
+  report.Add(Hidden({{"exact", scan.is_exact()}, {"by", by}, {"count", uint64_t{count}, Unit::kInteger}}));
+  if (before != nullptr) report.Add(Headline(*before, "before: ", "before.total."));
+  report.Add(Headline(scan, before != nullptr ? "after:  " : "", "total."));
+  for (const CensusOrigin& origin : scan.origins()) report.Add(OriginGroup(origin, "recordings[]"));
+  if (before != nullptr) {
+    for (const CensusOrigin& origin : before->origins()) report.Add(OriginGroup(origin, "before.recordings[]"));
+  }
+  report.Add(MakeTable("rows", before != nullptr ? ComparedColumns(by) : PlainColumns(by), rows, count));
+  if (before != nullptr) AddLoss(before->LossLine(), &report);
+  AddLoss(scan.LossLine(), &report);
+  return report;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,69 @@
+#include "tools/report/allocations/top_report.h"
+
+#include "tools/report/columns/group_columns.h"
+#include "tools/report/columns/selection.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+// Callers that text shows below a stack's leaf.
+constexpr size_t kCallers = 6;
+
+// The root first.
+std::vector<std::string> FramesOf(CallTree::NodeId node, const CallTree& tree) {
+  std::vector<std::string> frames;
+  for (; node != CallTree::kRoot; node = tree.At(node).parent) frames.emplace(frames.begin(), tree.NameOf(node));
+  return frames;
+}
+
+// The callers of the last frame, the nearest first.
+std::vector<std::string> CallersOf(const std::vector<std::string>& frames) {
+  if (frames.empty()) return {};
+  std::vector<std::string> callers(frames.rbegin() + 1, frames.rend());
+  if (callers.size() <= kCallers) return callers;
+  callers.resize(kCallers);
+  callers.emplace_back("...");
+  return callers;
+}
+
+GroupRow RowOf(GroupTable::Key key, const Groups& of, const CallTree& tree, double seconds) {
+  GroupRow row{
+      .name = of.grouping().NameOf(key, tree), .own = of.own().Of(key), .seconds = seconds, .other = {}, .frames = {}};
+  if (of.cumulative() != nullptr) row.other = of.cumulative()->Of(key);
+  if (of.grouping().by() == By::kStack) row.frames = FramesOf(key, tree);
+  return row;
+}
+
+Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& ranking, const CallTree& tree) {
+  std::vector<GroupRow> rows;
+  for (const GroupTable::Row* row : Ranked(of, ranking, tree)) {
+    rows.push_back(RowOf(row->key, of, tree, scan.scanned().seconds));
+  }
+  GroupWords words = WordsOf(scan);
+  words.name = of.grouping().Text();
+  if (of.cumulative() != nullptr) words.other = "cumulative";
+  words.shows_other = of.cumulative() != nullptr;
+  words.has_frames = of.grouping().by() == By::kStack;
+  // A method that only calls has no group of its own.
+  const size_t count = of.cumulative() != nullptr ? of.cumulative()->Rows().size() : of.own().Rows().size();
+  Table table = MakeTable("tables[]", GroupColumns(words), rows, count);
+  table.fields = {{"by", of.grouping().Text()}};
+  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = CallersOf(rows[i].frames);
+  return table;
+}
+
+}  // namespace
+
+Report TopReport(const RecordingScan& scan, const std::vector<Groups>& tables, const Ranking& ranking,
+                 const CallTree& tree, const std::string& what) {
+  Report report("heaprec.top/2");
+  report.Add(HeadlineOf(scan));
+  for (const Groups& one : tables) report.Add(TableOf(scan, one, ranking, tree));
+  report.Add(FooterOf(scan, what));
+  return report;
+}
+
+}  // namespace heaprec::tools

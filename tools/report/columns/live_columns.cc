@@ -1,0 +1,140 @@
+#include "tools/report/columns/live_columns.h"
+
+#include <utility>
+
+#include "tools/input/stream_traits.h"
+#include "tools/report/columns/selection.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+const LiveEstimates& Of(const LiveRow& row) { return row.range.estimates; }
+
+render::Line MajorsLine(const LiveVisitor& live) {
+  std::string text = "only major collections of generational ZGC show which tracked objects are dead; {} of them did";
+  if (live.is_range()) {
+    text +=
+        "; objects allocated since the last one may be garbage: ranges begin at what is known to be live; "
+        "`jcmd PID GC.run` before the end narrows them";
+  }
+  return Sentence(std::move(text), {{"", live.collections(), Unit::kInteger}});
+}
+
+}  // namespace
+
+const std::vector<std::string>& LiveSortKeys() {
+  static const auto* keys =
+      new std::vector<std::string>{"bytes", "objects", "growth", "age", "survived", "samples", "name"};
+  return *keys;
+}
+
+std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading) {
+  const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
+  const bool is_known = live.knows_collections();  // without them no growth is estimated
+  std::vector<Column<LiveRow>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const LiveRow& row) { return Of(row).bytes; },
+       Detail::kAlways},
+      {"share", "share", Unit::kShare, Detail::kAlways, [](const LiveRow& row) { return Of(row).share; }},
+      {"growth", "growth", Unit::kGrowth, Detail::kAlways,
+       [is_known](const LiveRow& row) { return is_known ? Value(row.growth.per_second) : Value(); }},
+      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly,
+       [is_known](const LiveRow& row) { return is_known ? Value(row.growth.p) : Value(); }},
+      {"objects", terms.things, Unit::kCount, Detail::kWide, [](const LiveRow& row) { return Of(row).objects; }},
+      {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
+       [](const LiveRow& row) { return Of(row).mean_age_s; }},
+      {"median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly,
+       [](const LiveRow& row) { return Of(row).median_age_s; }},
+      {"mean_survived", terms.is_collected ? "collections" : "", Unit::kNumber, Detail::kWide,
+       [](const LiveRow& row) { return Of(row).mean_survived; }},
+      {"median_survived", "", Unit::kNumber, Detail::kJsonOnly,
+       [](const LiveRow& row) { return Of(row).median_survived; }},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LiveRow& row) { return Of(row).samples; }}};
+  if (live.is_range()) {
+    columns.push_back(
+        {"known_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LiveRow& row) { return row.range.known_bytes; }});
+    columns.push_back({"known_objects", "", Unit::kCount, Detail::kJsonOnly,
+                       [](const LiveRow& row) { return row.range.known_objects; }});
+  }
+  columns.push_back({"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, &LiveRow::series});
+  columns.push_back({"", "over time", Unit::kSparkline, Detail::kHtmlOnly, &LiveRow::series});
+  columns.push_back({"name", name_heading, Unit::kText, Detail::kAlways, &LiveRow::name});
+  return columns;
+}
+
+std::vector<Field> LiveFields(const std::string& path, const LiveRow& all, const LiveVisitor& live) {
+  std::vector<Column<LiveRow>> columns = LiveColumns(live, "");
+  columns.pop_back();  // it has no name
+  return FieldsOf(path, columns, all);
+}
+
+render::Line LiveContext(const LiveAnswer& answer) {
+  const LiveVisitor& live = answer.live;
+  return Hidden({{"scan", answer.scan.AsObject()},
+                 {"at_ns", live.at_ns(), Unit::kNanoseconds},
+                 {"from_ns", live.from_ns(), Unit::kNanoseconds},
+                 {"to_ns", live.to_ns(), Unit::kNanoseconds},
+                 {"start_epoch_ns", live.start_epoch_ns(), Unit::kEpochNs},
+                 {"survived", live.survived(), Unit::kInteger},
+                 {"min_age_ns", live.least_age_ns(), Unit::kNanoseconds},
+                 {"growth_survived", live.grown(), Unit::kInteger},
+                 {"collections", live.knows_collections() ? Value(live.collections()) : Value(), Unit::kInteger},
+                 {"of_majors", live.of_majors()},
+                 {"untracked.samples", live.untracked(), Unit::kInteger},
+                 {"untracked.bytes", live.untracked_bytes(), Unit::kBytes}});
+}
+
+std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
+  const LiveVisitor& live = answer.live;
+  std::vector<render::Line> lines;
+  if (live.of_majors()) lines.push_back(MajorsLine(live));
+  if (live.untracked() > 0) {
+    lines.push_back(
+        Sentence("{} sample(s) could not be tracked (table full; {} of these rows); other samples of the same second "
+                 "carry their weight",
+                 {{"", live.untracked(), Unit::kInteger}, {"", live.untracked_bytes(), Unit::kBytes}}));
+  }
+  if (live.without() > 0) {
+    lines.push_back(
+        Sentence(std::string("left out: {} recording(s) without ") + TraitsOf(live.stream()).lifecycle.option,
+                 {{"", uint64_t{live.without()}, Unit::kInteger}}));
+  }
+  for (render::Line& line : LossLines(answer.scan)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string CollectionsText(const LiveVisitor& live) {
+  if (!live.knows_collections()) return "an unknown number of collections";
+  return live.of_majors() ? "{} major collection(s)" : "{} collection(s)";
+}
+
+std::vector<Field> CollectionsField(const LiveVisitor& live) {
+  if (!live.knows_collections()) return {};
+  return {{"", live.collections(), Unit::kInteger}};
+}
+
+std::string SurvivedText(uint64_t collections) { return collections == 0 ? "" : " that survived {} collection(s)"; }
+
+std::vector<Field> SurvivedField(uint64_t collections) {
+  if (collections == 0) return {};
+  return {{"", collections, Unit::kInteger}};
+}
+
+std::vector<Column<std::vector<Survival>>> SurvivalColumns(const std::string& age) {
+  using Curve = std::vector<Survival>;
+  const auto all = [](auto get) {
+    return [get](const Curve& curve) {
+      List list;
+      for (const Survival& one : curve) list.push_back(get(one));
+      return Value(std::move(list));
+    };
+  };
+  return {{age, "", Unit::kSeconds, Detail::kJsonOnly, all([](const Survival& one) { return one.age; })},
+          {"reached", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.value; })},
+          {"low", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.low; })},
+          {"high", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.high; })}};
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,70 @@
+#include "tools/report/columns/selection.h"
+
+#include <sstream>
+
+#include "tools/input/stream_traits.h"
+#include "tools/report/columns/group_columns.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+Unit UnitOfTotal(const RecordingScan& scan) { return scan.of_exceptions() ? Unit::kCount : Unit::kBytes; }
+
+// The sentence, and the fields in the order of its placeholders.
+render::Line Totals(const RecordingScan& scan) {
+  const GroupEstimates& matched = scan.matched();
+  const double seconds = scan.scanned().seconds;
+  const std::string command = TraitsOf(scan.stream()).verb;
+  render::Line line = Sentence("{} " + command + " in {}");
+  if (scan.chooses_all()) {
+    line.fields = {{"total", scan.total(), UnitOfTotal(scan)}};
+  } else {
+    line.text = "{}, {} of all that was " + command + ", in {}";
+    line.fields = {{"", matched.bytes, UnitOfTotal(scan)}, {"", matched.share, Unit::kShare}};
+  }
+  line.fields.push_back({"", static_cast<uint64_t>(seconds * 1e9), Unit::kNanoseconds});
+  if (seconds > 0) {
+    line.text += ", {value}";
+    line.fields.push_back(
+        {"", Scaled(matched.bytes, 1 / seconds), scan.of_exceptions() ? Unit::kPerSecond : Unit::kBytesPerSecond});
+  }
+  if (scan.of_exceptions()) return line;
+  line.text += "; {} ";
+  line.text += TraitsOf(scan.stream()).lifecycle.things;
+  line.fields.push_back({"", matched.objects, Unit::kCount});
+  return line;
+}
+
+}  // namespace
+
+std::vector<render::Line> HeadlineOf(const RecordingScan& scan) {
+  std::vector<Field> hidden{
+      {"unit", scan.of_exceptions() ? "events" : "bytes"}, {"share_of", scan.share_of()}, {"total", scan.total()}};
+  for (const auto& [path, estimates] : {std::pair{"matched", scan.matched()}, {"detection_limit", scan.unseen()}}) {
+    for (Field& field : GroupFields(path, estimates, scan)) hidden.push_back(std::move(field));
+  }
+  hidden.push_back({"scan", scan.AsObject()});
+  return {Totals(scan), Hidden(std::move(hidden))};
+}
+
+std::vector<render::Line> LossLines(const RecordingScan& scan) {
+  std::vector<Line> lines;
+  std::istringstream losses(scan.LossLine());
+  for (std::string line; std::getline(losses, line);) lines.push_back(Sentence(line));
+  return lines;
+}
+
+std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what) {
+  const double limit = scan.unseen().bytes.high;
+  std::vector<render::Line> lines;
+  lines.push_back(Sentence("detection limit: a " + std::string(what) + " without samples " +
+                               (scan.of_exceptions() ? "threw at most {} (95 %)" : "allocated at most {} (95 %)"),
+                           {{"", limit, UnitOfTotal(scan)}}));
+  for (Line& line : LossLines(scan)) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace heaprec::tools

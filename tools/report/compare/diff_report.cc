@@ -1,0 +1,255 @@
+#include "tools/report/compare/diff_report.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "tools/report/columns/selection.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
+// A single pair in which rows differ by more than half, on the whole, is hardly of the same program.
+constexpr double kUnlike = 0.5;
+// A change that is larger than this is not worth a number.
+constexpr double kTenfold = 10;
+
+// Of amounts in a scale, and of their changes.
+struct Units {
+  Unit amount, change;
+};
+
+Units UnitsOf(const Scale& scale, const RecordingScan& scan) {
+  if (scale.per == Per::kShare) return {Unit::kShare, Unit::kPoints};
+  if (scale.objects || scan.of_exceptions()) return {Unit::kCount, Unit::kCountChange};
+  return {Unit::kBytes, Unit::kByteChange};
+}
+
+// "same" for what may be noise.
+const char* VerdictName(Verdict verdict) {
+  static constexpr std::array<const char*, 5> kNames{"same", "more", "less", "new", "gone"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+struct DiffRow {
+  Difference difference;
+  std::string name;
+  uint64_t samples_before = 0, samples_after = 0;
+};
+
+std::vector<Column<DiffRow>> DiffColumns(const Units& units, const std::string& suffix, const std::string& name) {
+  const auto of = [](auto member) { return [member](const DiffRow& row) -> Value { return row.difference.*member; }; };
+  return {{"verdict", "verdict", Unit::kText, Detail::kAlways,
+           [](const DiffRow& row) { return VerdictName(row.difference.verdict); }},
+          {"change", "change" + suffix, units.change, Detail::kAlways, of(&Difference::change), Detail::kAlways},
+          {"ratio", "ratio", Unit::kNumber, Detail::kAlways, of(&Difference::ratio)},
+          {"before", "before" + suffix, units.amount, Detail::kAlways, of(&Difference::before)},
+          {"after", "after" + suffix, units.amount, Detail::kAlways, of(&Difference::after)},
+          {"p", "", Unit::kProbability, Detail::kJsonOnly, of(&Difference::p)},
+          {"q", "q", Unit::kProbability, Detail::kWide, of(&Difference::q)},
+          {"detectable", "", Unit::kShare, Detail::kJsonOnly,
+           [](const DiffRow& row) {
+             const double change = row.difference.detectable;
+             return change > 0 ? Value(change) : Value();
+           }},
+          {"samples_before", "", Unit::kInteger, Detail::kJsonOnly, &DiffRow::samples_before},
+          {"samples_after", "", Unit::kInteger, Detail::kJsonOnly, &DiffRow::samples_after},
+          {"name", name, Unit::kText, Detail::kAlways, &DiffRow::name}};
+}
+
+// The columns of a row that the total has, too.
+std::vector<Field> TotalFields(const Difference& total) {
+  std::vector<Column<DiffRow>> columns = DiffColumns({Unit::kNumber, Unit::kNumber}, "", "");
+  columns.resize(columns.size() - 3);  // not the samples and the name
+  return FieldsOf("total", columns, DiffRow{total, "", 0, 0});
+}
+
+std::vector<Line> SpeedLines(const MachineSpeed& speed) {
+  std::vector<Line> lines{Hidden({{"speed.explains_rates", speed.is_cause},
+                                  {"speed.ratio_per_second", speed.ratio_per_second},
+                                  {"speed.ratio_per_cpu_second", speed.ratio_per_cpu_second}})};
+  if (speed.is_cause) {
+    const char* const was = speed.ratio_per_second < 1 ? "slower" : "faster";
+    lines.push_back(
+        Fact("speed",
+             std::string("B allocated {} times as much per second, but {} times as much per second of CPU "
+                         "time: the machine was ") +
+                 was + ", the program is not",
+             {{"", speed.ratio_per_second, Unit::kNumber}, {"", speed.ratio_per_cpu_second, Unit::kNumber}}));
+  }
+  return lines;
+}
+
+std::vector<Line> SideLines(const std::string& name, const DiffSide& side) {
+  std::vector<Line> lines;
+  List runs;
+  for (size_t run = 0; run < side.runs.size(); ++run) {
+    const RecordingScan& scan = side.runs.scan(run);
+    const GroupEstimates all = AllOf(scan);
+    const std::string file = side.runs.file(run) == "-" ? "standard input" : side.runs.file(run);
+    const bool has_cpu = scan.cpu().has_value();
+    Line line = Fact(name, std::string("{}: {value}") + (scan.of_exceptions() ? " events" : "") + " in {}",
+                     {{"", file + side.window},
+                      {"", all.bytes, scan.of_exceptions() ? Unit::kCount : Unit::kBytes},
+                      {"", scan.scanned().seconds, Unit::kSeconds}});
+    if (has_cpu) {
+      line.text += ", {} of CPU time";
+      line.fields.push_back({"", scan.cpu()->process, Unit::kSeconds});
+    }
+    line.text += ", {} sample(s)";
+    line.fields.push_back({"", all.samples, Unit::kInteger});
+    lines.push_back(std::move(line));
+    Object one = scan.AsObject();
+    one.push_back({"cpu_seconds", has_cpu ? Value(scan.cpu()->process) : Value()});
+    one.push_back({"gc_cpu_seconds", has_cpu ? Value(scan.cpu()->collector) : Value()});
+    runs.emplace_back(std::move(one));
+  }
+  lines.push_back(Hidden({{name + ".runs", std::move(runs)}}));
+  return lines;
+}
+
+const char* UnitText(const Scale& scale) {
+  static constexpr std::array<const char*, 5> kTexts{"per second", "in total", "as shares of all bytes",
+                                                     "per second of CPU time", "per operation"};
+  return kTexts[static_cast<size_t>(scale.per)];
+}
+
+// Appends to a line how small a change could have been seen. What no change would show is said to be so.
+void AppendDetectable(double change, Line* line) {
+  if (!(change < kTenfold)) {
+    line->text += "more than tenfold";
+    return;
+  }
+  line->text += "{}";
+  line->fields.push_back({"", change, Unit::kShare});
+}
+
+Line RunsLine(const RunComparison& runs) {
+  const Field deviation{"", runs.variation.deviation, Unit::kShare};
+  if (runs.is_replicated()) {
+    return Fact("runs", "{} and {}; between runs of the same program a row varies by {}",
+                {{"", runs.runs_before, Unit::kInteger}, {"", runs.runs_after, Unit::kInteger}, deviation});
+  }
+  if (runs.variation.deviation > kUnlike) {
+    return Fact(
+        "runs",
+        "one of each side; most rows differ, by {}: record several runs of each side to tell changes from variation",
+        {deviation});
+  }
+  return Fact("runs", "one of each side; variation between runs is assumed to be {}, estimated from all rows",
+              {deviation});
+}
+
+// How the rows were compared, and what could have been seen.
+std::vector<Line> MethodLines(const DiffResult& result) {
+  std::vector<Line> lines{
+      Fact("rows", std::string("compared ") + UnitText(result.scale) + ": {}", {{"per_reason", result.unit_reason}})};
+  if (result.tables.empty()) return lines;
+  const RunComparison& runs = result.tables.back().runs;
+  lines.push_back(RunsLine(runs));
+  Line detects = Fact("detects", "4 of 5 changes of ", std::vector<Field>());
+  AppendDetectable(runs.DetectableAt(0.05), &detects);
+  detects.text += " or more in rows with 5 % of all, of ";
+  AppendDetectable(runs.DetectableAt(0.01), &detects);
+  detects.text += " in rows with 1 %";
+  lines.push_back(std::move(detects));
+  if (!runs.is_replicated()) {
+    RunComparison three = runs;
+    three.runs_before = three.runs_after = 3;
+    Line replicated = Fact("detects", "with three runs of each side (heaprec bench) ", std::vector<Field>());
+    AppendDetectable(three.DetectableAt(0.05), &replicated);
+    replicated.text += " and ";
+    AppendDetectable(three.DetectableAt(0.01), &replicated);
+    lines.push_back(std::move(replicated));
+  }
+  return lines;
+}
+
+// JSON has no infinity.
+Value Finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
+
+void AddTable(const ComparedTable& of, const DiffResult& result, const RecordingScan& scan, const DiffRows& shown,
+              const CallTree& tree, Report* into) {
+  Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed (false discovery rate {})",
+                          {{"", of.changed, Unit::kInteger},
+                           {"", of.rows.size(), Unit::kInteger},
+                           {"", result.question.fdr, Unit::kShare}});
+  heading.detail = Detail::kTextOnly;
+  into->Add(std::move(heading));
+  const size_t all = shown.all ? of.rows.size() : of.changed;
+  const size_t limit = shown.limit > 0 ? std::min(shown.limit, all) : all;
+  std::vector<DiffRow> rows;
+  for (const ComparedRow& row : of.rows) {
+    if (rows.size() == limit) break;
+    if (!shown.all && row.difference.verdict == Verdict::kSame) continue;
+    rows.push_back({row.difference, RowName(of.by, row.key, tree), row.samples_before, row.samples_after});
+  }
+  Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
+                          rows, of.rows.size());
+  table.empty = "no significant change";
+  table.more = rows.size() < all ? "--limit 0 shows all that changed" : "--all shows them";
+  table.fields = {{"by", of.by.Text()},
+                  {"changed", of.changed, Unit::kInteger},
+                  {"tested", of.runs.tested, Unit::kInteger},
+                  {"run_deviation", of.runs.variation.deviation, Unit::kShare},
+                  {"run_degrees_of_freedom", Finite(of.runs.variation.degrees_of_freedom), Unit::kNumber},
+                  {"detectable_at_5_percent", Finite(of.runs.DetectableAt(0.05)), Unit::kShare},
+                  {"detectable_at_1_percent", Finite(of.runs.DetectableAt(0.01)), Unit::kShare}};
+  into->Add(std::move(table));
+}
+
+}  // namespace
+
+Line TotalLine(const DiffResult& result, const RecordingScan& scan) {
+  const Difference& total = result.total;
+  const Unit unit = UnitsOf(result.total_scale, scan).amount;
+  Line line = Fact("total", "", std::vector<Field>());
+  for (const auto& [of, when] : {std::pair{&total.before, " before, "}, {&total.after, " after"}}) {
+    line.text += (IsUnknown(*of) ? "unknown" : "{value}" + result.total_scale.Suffix()) + when;
+    if (!IsUnknown(*of)) line.fields.push_back({"", *of, unit});
+  }
+  if (std::isfinite(total.ratio.value)) {
+    const bool is_counted = total.before.low == total.before.high && total.after.low == total.after.high;
+    line.text.insert(0, is_counted ? "{value}, counted: " : "{}: ");
+    line.fields.insert(line.fields.begin(), {"", total.ratio, Unit::kRatio});
+  }
+  return line;
+}
+
+Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
+                  const CallTree& tree) {
+  const RecordingScan& scan = before.runs.scan(0);
+  const bool is_replicated = before.runs.size() + after.runs.size() > 2;  // else one run does not tell
+  const char* const amount = scan.of_exceptions() ? "events" : "bytes";
+  Report report("heaprec.diff/2");
+  report.Add(TotalLine(result, scan));
+  if (is_replicated && result.total.verdict == Verdict::kSame) {
+    std::get<Line>(report.sections.back()).text += ", not shown to differ";
+  }
+  report.Add(Hidden({{"per", PerWords()[static_cast<size_t>(result.scale.per)]},
+                     {"replicated", is_replicated},
+                     {"unit", result.scale.objects ? "objects" : amount},
+                     {"fdr", result.question.fdr},
+                     {"min_change", result.question.margin},
+                     {"reversed", result.reversed}}));
+  report.Add(Hidden(TotalFields(result.total)));
+  report.Add(SpeedLines(result.speed));
+  report.Add(SideLines("before", before));
+  report.Add(SideLines("after", after));
+  report.Add(MethodLines(result));
+  if (!shown.given) shown.limit = result.tables.size() > 1 ? kRowsOfTwo : kRowsOfOne;
+  Line gap = Sentence("");
+  gap.detail = Detail::kTextOnly;
+  report.Add(std::move(gap));
+  for (const ComparedTable& table : result.tables) AddTable(table, result, scan, shown, tree, &report);
+  for (const DiffSide* side : {&before, &after}) {
+    for (size_t run = 0; run < side->runs.size(); ++run) report.Add(LossLines(side->runs.scan(run)));
+  }
+  return report;
+}
+
+}  // namespace heaprec::tools

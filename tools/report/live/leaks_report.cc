@@ -1,0 +1,161 @@
+#include "tools/report/live/leaks_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/analysis/live/live_group.h"
+#include "tools/input/stream_traits.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+struct LeakRow {
+  std::string name;
+  const LiveGroup* group;
+  Leak leak;
+  LiveEstimates estimates;  // of what survived
+};
+
+// What leaks first, the fastest first.
+std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
+  const LiveTable& table = answer.live.tables().front();
+  std::vector<const LiveGroup*> groups;
+  std::vector<LeakRow> rows;
+  for (const LiveTable::Row& row : table.rows) {
+    if (row.group.growth.squares == 0) continue;
+    groups.push_back(&row.group);
+    rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}});
+  }
+  const std::vector<Leak> leaks = LeaksOf(groups, rate);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].leak = leaks[i];
+    rows[i].estimates = answer.live.EstimateGroup(rows[i].group->alive).estimates;
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const LeakRow& a, const LeakRow& b) {
+    if (a.leak.leaks != b.leak.leaks) return a.leak.leaks;
+    return a.leak.all.per_second.value > b.leak.all.per_second.value;
+  });
+  return rows;
+}
+
+size_t LeaksIn(const std::vector<LeakRow>& rows) {
+  return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.leak.leaks; }));
+}
+
+// The largest growth of any single row that cannot be ruled out.
+const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
+  const LeakRow* least = nullptr;
+  for (const LeakRow& row : rows) {
+    const double high = row.leak.all.per_second.high;
+    if (row.leak.leaks || !std::isfinite(high)) continue;
+    if (least == nullptr || high > least->leak.all.per_second.high) least = &row;
+  }
+  return least;
+}
+
+std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
+  const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
+  return {
+      {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
+      {"leaks", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.leaks; }},
+      {"growth", "growth", Unit::kGrowth, Detail::kAlways, [](const LeakRow& row) { return row.leak.all.per_second; },
+       Detail::kAlways},
+      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.all.p; }},
+      {"bytes", "live", Unit::kBytes, Detail::kAlways, [](const LeakRow& row) { return row.estimates.bytes; }},
+      {"late_growth", "later half", Unit::kGrowth, Detail::kWide,
+       [](const LeakRow& row) { return row.leak.late.per_second; }},
+      {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.late.p; }},
+      {"objects", terms.things, Unit::kCount, Detail::kWide, [](const LeakRow& row) { return row.estimates.objects; }},
+      {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
+       [](const LeakRow& row) { return row.estimates.mean_age_s; }},
+      {"median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly,
+       [](const LeakRow& row) { return row.estimates.median_age_s; }},
+      {"mean_survived", "", Unit::kNumber, Detail::kJsonOnly,
+       [](const LeakRow& row) { return row.estimates.mean_survived; }},
+      {"median_survived", "", Unit::kNumber, Detail::kJsonOnly,
+       [](const LeakRow& row) { return row.estimates.median_survived; }},
+      {"share", "", Unit::kShare, Detail::kJsonOnly, [](const LeakRow& row) { return row.estimates.share; }},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LeakRow& row) { return row.estimates.samples; }},
+      {"p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.p; }},
+      {"q", "q", Unit::kProbability, Detail::kWide, [](const LeakRow& row) { return row.leak.q; }},
+      {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LeakRow& row) { return row.group->growth.bytes; }},
+      {"", "over time", Unit::kSparkline, Detail::kHtmlOnly,
+       [](const LeakRow& row) { return row.group->growth.bytes; }},
+      {"name", answer.live.tables().front().grouping.Text(), Unit::kText, Detail::kAlways, &LeakRow::name}};
+}
+
+// Why nothing can be told.
+render::Line TooShort(const LiveVisitor& live) {
+  if (!live.knows_collections()) return Sentence(std::string("it is unknown what leaks: ") + kNoCollections);
+  if (!TraitsOf(live.stream()).lifecycle.is_collected)
+    return Sentence("no leak found: the time is too short to measure growth");
+  return Sentence("no leak found: " + CollectionsText(live) +
+                      " are too few to distinguish growth from objects that were not yet collected",
+                  CollectionsField(live));
+}
+
+bool IsTooShort(const LiveVisitor& live) {
+  return !live.knows_collections() || (live.tracked() == 1 && live.instants().size() < 3);
+}
+
+std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
+  if (IsTooShort(answer.live)) return {TooShort(answer.live)};
+  const std::string by = answer.live.tables().front().grouping.Text();
+  const size_t leaks = LeaksIn(rows);
+  std::vector<Field> fields;
+  std::string text = "no leak found by " + by + ": no significant growth";
+  if (leaks > 0) {
+    text = "{} leak(s) by " + by;
+    fields.push_back({"", uint64_t{leaks}, Unit::kInteger});
+  }
+  text += ", of {} with bytes" + SurvivedText(answer.live.grown()) + " (false discovery rate {})";
+  fields.push_back({"", uint64_t{rows.size()}, Unit::kInteger});
+  for (Field& field : SurvivedField(answer.live.grown())) fields.push_back(std::move(field));
+  fields.push_back({"", rate, Unit::kShare});
+  std::vector<render::Line> lines{Sentence(text, fields)};
+  const LeakRow* const least = leaks > 0 ? nullptr : LeastCertain(rows);
+  if (least != nullptr) {
+    lines.push_back(
+        Sentence("largest growth that cannot be ruled out (95 %): {}, in {}",
+                 {{"", std::max(0.0, least->leak.all.per_second.high), Unit::kBytesPerSecond}, {"", least->name}}));
+  }
+  return lines;
+}
+
+render::Line Span(const LiveVisitor& live) {
+  std::string text = "measured from {} to {}";
+  std::vector<Field> fields{{"", live.from_ns(), Unit::kNanoseconds}, {"", live.to_ns(), Unit::kNanoseconds}};
+  if (TraitsOf(live.stream()).lifecycle.is_collected) {
+    text += ", over " + CollectionsText(live);
+    for (Field& field : CollectionsField(live)) fields.push_back(std::move(field));
+  }
+  return Sentence(std::move(text), std::move(fields));
+}
+
+}  // namespace
+
+Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
+  const LiveVisitor& live = answer.live;
+  std::vector<LeakRow> rows = RowsOf(answer, ranking.rate);
+  const size_t leaks = LeaksIn(rows), groups = rows.size();
+  Report report("heaprec.leaks/2");
+  report.Add(LiveContext(answer));
+  report.Add(Verdict(answer, rows, ranking.rate));
+  report.Add(Span(live));
+  report.Add(Hidden({{"by", live.tables().front().grouping.Text()},
+                     {"fdr", ranking.rate, Unit::kShare},
+                     {"count", uint64_t{groups}, Unit::kInteger},
+                     {"leaks", uint64_t{leaks}, Unit::kInteger},
+                     {"instants_ns", live.tracked() == 1 ? Value(live.instants()) : Value(List())}}));
+  if (!ranking.all) rows.resize(leaks);
+  const size_t candidates = rows.size();
+  if (ranking.limit > 0 && candidates > ranking.limit) rows.resize(ranking.limit);
+  report.Add(MakeTable("rows", LeakColumns(answer), rows, candidates));
+  report.Add(LiveFooter(answer));
+  return report;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,213 @@
+#include "tools/report/native/native_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tools/report/columns/live_columns.h"
+#include "tools/report/columns/selection.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+constexpr int kSurvivalPoints = 8;
+constexpr double kFirstAge = 0.01;
+
+struct NativeRow {
+  NativeVisitor::Row of;
+  std::string name;
+  std::vector<std::string> callers;  // the innermost first
+  double seconds = 0;                // of the recording
+};
+
+bool IsByAge(const NativeAnswer& answer) { return answer.min_age_ns > 0; }
+double Measure(const NativeVisitor::Row& row, bool by_live) {
+  return by_live ? row.live.bytes.value : row.allocated.bytes.value;
+}
+double SecondsOf(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+// Of those with an age, the ones that have something.
+std::vector<NativeVisitor::Row> Ranked(const NativeAnswer& answer) {
+  std::vector<NativeVisitor::Row> rows = answer.native.Rows();
+  if (IsByAge(answer)) std::erase_if(rows, [](const auto& row) { return row.live.bytes.value == 0; });
+  std::ranges::stable_sort(rows, [&](const auto& a, const auto& b) {
+    const double of_a = Measure(a, answer.by_live), of_b = Measure(b, answer.by_live);
+    return of_a != of_b ? of_a > of_b : Measure(a, !answer.by_live) > Measure(b, !answer.by_live);
+  });
+  return rows;
+}
+
+// Of a stack, the innermost first, without its leaf.
+std::vector<std::string> CallersOf(uint32_t key, const Grouping& grouping, const CallTree& tree) {
+  std::vector<std::string> callers;
+  if (grouping.by() != By::kStack) return callers;
+  for (auto node = tree.At(key).parent; node != CallTree::kRoot; node = tree.At(node).parent) {
+    callers.emplace_back(tree.NameOf(node));
+  }
+  return callers;
+}
+
+std::vector<std::string> Below(std::vector<std::string> callers, size_t most) {
+  if (callers.size() > most) callers.resize(most);
+  return callers;
+}
+
+// The share that reaches the ages from 10 ms to `longest_s`, each so many times the one before.
+Value SurvivalLine(const std::vector<Survival>& curve, double longest_s) {
+  List shares;
+  for (int i = 0; i < kSurvivalPoints; ++i) {
+    const double age = kFirstAge * std::pow(std::max(longest_s / kFirstAge, 1.0), i / (kSurvivalPoints - 1.0));
+    const auto reached = AgeAxis::ReachedAt(curve, age);
+    if (!reached) break;
+    shares.emplace_back(reached->value);
+  }
+  return shares;
+}
+
+double LongestSeconds(const NativeAnswer& answer) {
+  return SecondsOf(answer.native.live().to_ns() - answer.native.live().from_ns());
+}
+
+using Columns = std::vector<Column<NativeRow>>;
+
+void AddLive(Columns* into) {
+  into->push_back({"live.bytes", "live", Unit::kBytes, Detail::kAlways,
+                   [](const NativeRow& row) { return row.of.live.bytes; }, Detail::kAlways});
+  into->push_back({"live.growth", "growth", Unit::kGrowth, Detail::kAlways,
+                   [](const NativeRow& row) { return row.of.growth.per_second; }});
+  into->push_back({"live.growth.p", "", Unit::kProbability, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.growth.p; }});
+  into->push_back({"allocated.bytes", "allocated", Unit::kBytes, Detail::kAlways,
+                   [](const NativeRow& row) { return row.of.allocated.bytes; }});
+  into->push_back({"live.objects", "blocks", Unit::kCount, Detail::kWide,
+                   [](const NativeRow& row) { return row.of.live.objects; }});
+  into->push_back({"live.mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
+                   [](const NativeRow& row) { return row.of.live.mean_age_s; }});
+  into->push_back({"live.median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.live.median_age_s; }});
+  into->push_back(
+      {"live.share", "", Unit::kShare, Detail::kJsonOnly, [](const NativeRow& row) { return row.of.live.share; }});
+  into->push_back({"live.samples", "", Unit::kInteger, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.live.samples; }});
+}
+
+void AddAllocated(Columns* into) {
+  into->push_back({"allocated.objects", "blocks allocated", Unit::kCount, Detail::kWide,
+                   [](const NativeRow& row) { return row.of.allocated.objects; }});
+  into->push_back({"allocated.share", "", Unit::kShare, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.allocated.share; }});
+  into->push_back({"allocated.mean_size", "", Unit::kBytes, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.allocated.mean_size; }});
+  into->push_back(
+      {"allocated.bytes_per_second", "", Unit::kBytesPerSecond, Detail::kJsonOnly, [](const NativeRow& row) {
+         return row.seconds > 0 ? Value(Scaled(row.of.allocated.bytes, 1 / row.seconds)) : Value();
+       }});
+  into->push_back({"allocated.samples", "", Unit::kInteger, Detail::kJsonOnly,
+                   [](const NativeRow& row) { return row.of.allocated.samples; }});
+}
+
+void AddSurvival(const NativeAnswer& answer, Columns* into) {
+  const double age_s = SecondsOf(answer.min_age_ns), longest_s = LongestSeconds(answer);
+  into->push_back({"reaches_min_age", "reach min age", Unit::kShare, Detail::kWide,
+                   [age_s](const NativeRow& row) { return AgeAxis::ReachedAt(row.of.survival, age_s); }});
+  into->push_back({"", "survival", Unit::kSparkline, Detail::kTextOnly,
+                   [longest_s](const NativeRow& row) { return SurvivalLine(row.of.survival, longest_s); }});
+  for (const auto& column : SurvivalColumns("seconds")) {
+    into->push_back({"survival_by_seconds." + column.name, "", column.unit, Detail::kJsonOnly,
+                     [get = column.get](const NativeRow& row) { return get(row.of.survival); }});
+  }
+}
+
+Columns NativeColumns(const NativeAnswer& answer) {
+  Columns columns;
+  AddLive(&columns);
+  AddAllocated(&columns);
+  if (IsByAge(answer)) AddSurvival(answer, &columns);
+  if (answer.native.grouping().by() == By::kStack) {
+    columns.push_back({"callers", "", Unit::kText, Detail::kJsonOnly, &NativeRow::callers});
+  }
+  columns.push_back({"name", answer.native.grouping().Text(), Unit::kText, Detail::kAlways, &NativeRow::name});
+  return columns;
+}
+
+NativeRow Total(const NativeAnswer& answer) {
+  NativeRow all{{.key = 0,
+                 .allocated = answer.scan.matched(),
+                 .live = answer.native.AllAlive(),
+                 .growth = answer.native.AllGrowth(),
+                 .survival = {}},
+                "",
+                {},
+                answer.scan.scanned().seconds};
+  if (IsByAge(answer)) all.of.survival = answer.native.AllSurvival();
+  return all;
+}
+
+std::vector<render::Line> Headline(const NativeAnswer& answer, const NativeRow& all) {
+  std::string text = "{} live";
+  std::vector<Field> fields{{"", all.of.live.bytes, Unit::kBytes}};
+  if (IsByAge(answer)) {
+    text += " for {} or longer";
+    fields.push_back({"min_age_ns", answer.min_age_ns, Unit::kNanoseconds});
+  }
+  fields.push_back({"", all.of.live.objects, Unit::kCount});
+  fields.push_back({"", all.of.allocated.bytes, Unit::kBytes});
+  fields.push_back({"", all.of.allocated.objects, Unit::kCount});
+  fields.push_back({"", static_cast<uint64_t>(all.seconds * 1e9), Unit::kNanoseconds});
+  std::vector<render::Line> lines{
+      Sentence(text + " in {} block(s), of {} allocated in {} block(s) in {}", std::move(fields))};
+  if (std::isfinite(all.of.growth.per_second.high)) {
+    lines.push_back(Sentence("all live bytes grow by {}", {{"", all.of.growth.per_second, Unit::kGrowth}}));
+  }
+  return lines;
+}
+
+}  // namespace
+
+Report NativeReport(const NativeAnswer& answer) {
+  const std::vector<NativeVisitor::Row> ranked = Ranked(answer);
+  const Grouping& grouping = answer.native.grouping();
+  const double seconds = answer.scan.scanned().seconds;
+  const size_t shown = answer.limit > 0 ? std::min(answer.limit, ranked.size()) : ranked.size();
+  std::vector<NativeRow> rows;
+  for (size_t i = 0; i < shown; ++i) {
+    rows.push_back({ranked[i], grouping.NameOf(ranked[i].key, answer.tree),
+                    CallersOf(ranked[i].key, grouping, answer.tree), seconds});
+  }
+  const NativeRow all = Total(answer);
+  Columns columns = NativeColumns(answer);
+  Report report("heaprec.native_sampled/2");
+  report.Add(Headline(answer, all));
+  report.Add(Hidden({{"scan", answer.scan.AsObject()},
+                     {"exact", false},
+                     {"at_ns", answer.native.live().at_ns(), Unit::kNanoseconds},
+                     {"by", grouping.Text()},
+                     {"count", uint64_t{ranked.size()}, Unit::kInteger}}));
+  Table table = MakeTable("rows", columns, rows, ranked.size());
+  table.empty = IsByAge(answer) ? "no live block is that old" : "no native samples";
+  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = Below(rows[i].callers, answer.callers);
+  for (const Column<NativeRow>& column : columns) {
+    if (!column.name.empty() && column.name != "name" && column.name != "callers") {
+      report.Add(Hidden({{column.name, column.get(all), column.unit}}));
+    }
+  }
+  report.Add(std::move(table));
+  if (IsByAge(answer) && !rows.empty()) {
+    report.Add(Sentence("survival: share of the allocated bytes that live for 10 ms to {}",
+                        {{"", LongestSeconds(answer), Unit::kSeconds}}));
+  }
+  if (!answer.native.refusal().empty()) {
+    report.Add(Sentence("{}", {{"unavailable_reason", answer.native.refusal()}}));
+  }
+  report.Add(Sentence("detection limit: a " + grouping.Text() + " without samples allocated at most {} (95 %)",
+                      {{"detection_limit.bytes", answer.scan.unseen().bytes.high, Unit::kBytes}}));
+  report.Add(LossLines(answer.scan));
+  return report;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,99 @@
+#include "tools/report/native/native_table_report.h"
+
+#include <algorithm>
+
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+NativeSums TotalOf(const NativeTableFile& table) {
+  NativeSums total;
+  for (const NativePlace& place : table.places) total += place.sums;
+  return total;
+}
+
+std::vector<Column<TableRow>> TableColumns(const TableAnswer& answer) {
+  std::vector<Column<TableRow>> columns;
+  if (answer.compared) {
+    columns.push_back({"growth_bytes", "growth", Unit::kByteChange, Detail::kAlways, &TableRow::Growth});
+    columns.push_back({"growth_blocks", "blocks", Unit::kCountChange, Detail::kWide, &TableRow::BlockGrowth});
+  }
+  const std::string allocated = answer.compared ? "" : "allocated", blocks = answer.compared ? "" : "blocks allocated";
+  columns.push_back(
+      {"live_bytes", "live", Unit::kBytes, Detail::kAlways, [](const TableRow& row) { return row.sums.LiveBytes(); }});
+  columns.push_back({"live_blocks", "live blocks", Unit::kInteger, Detail::kWide,
+                     [](const TableRow& row) { return row.sums.LiveBlocks(); }});
+  columns.push_back({"allocated_bytes", allocated, Unit::kBytes, Detail::kAlways,
+                     [](const TableRow& row) { return row.sums.allocated_bytes; }});
+  columns.push_back({"allocated_blocks", blocks, Unit::kInteger, Detail::kWide,
+                     [](const TableRow& row) { return row.sums.allocated_blocks; }});
+  columns.push_back(
+      {"freed_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const TableRow& row) { return row.sums.freed_bytes; }});
+  columns.push_back({"freed_blocks", "", Unit::kInteger, Detail::kJsonOnly,
+                     [](const TableRow& row) { return row.sums.freed_blocks; }});
+  columns.push_back({"callers", "", Unit::kText, Detail::kJsonOnly, &TableRow::callers});
+  columns.push_back({"name", answer.by, Unit::kText, Detail::kAlways, &TableRow::name});
+  return columns;
+}
+
+render::Line Headline(const NativeTableFile& table) {
+  const NativeSums total = TotalOf(table);
+  return Sentence(std::string("{} live in {} block(s), of {} allocated in {}; process {}, {}, ") +
+                      (table.has_ended ? "when it ended" : "which runs or was killed"),
+                  {{"total.live_bytes", total.LiveBytes(), Unit::kBytes},
+                   {"total.live_blocks", total.LiveBlocks(), Unit::kInteger},
+                   {"total.allocated_bytes", total.allocated_bytes, Unit::kBytes},
+                   {"total.allocated_blocks", total.allocated_blocks, Unit::kInteger},
+                   {"pid", table.pid},
+                   {"program", ToUtf8(table.program)},
+                   {"total.freed_bytes", total.freed_bytes, Unit::kBytes},
+                   {"total.freed_blocks", total.freed_blocks, Unit::kInteger}});
+}
+
+void AddOverruns(const NativeTableFile& table, Report* report) {
+  const Field overruns{"overruns", table.overruns, Unit::kInteger};
+  if (table.overruns > 0) {
+    report->Add(Sentence("{} block(s) were written past their end, the first one allocated by {}",
+                         {overruns, {"first_overrun", OverrunOf(table)}}));
+  } else if (table.checks) {
+    report->Add(Sentence("no block was written past its end", {overruns}));
+  }
+}
+
+}  // namespace
+
+Report NativeTableReport(const TableAnswer& answer) {
+  const NativeTableFile& table = answer.table;
+  const size_t shown = answer.limit > 0 ? std::min(answer.limit, answer.rows.size()) : answer.rows.size();
+  const std::vector<TableRow> rows(answer.rows.begin(), answer.rows.begin() + static_cast<ptrdiff_t>(shown));
+  Report report("heaprec.native/2");
+  report.Add(Headline(table));
+  report.Add(Hidden({{"ended", table.has_ended},
+                     {"start_ns", table.start_epoch_ns, Unit::kEpochNs},
+                     {"depth", table.depth},
+                     {"exact", true},
+                     {"sites", table.sites},
+                     {"by", answer.by},
+                     {"count", uint64_t{answer.rows.size()}, Unit::kInteger}}));
+  Table shown_table = MakeTable("rows", TableColumns(answer), rows, answer.rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    shown_table.rows[i].below = rows[i].callers;
+    if (shown_table.rows[i].below.size() > answer.callers) shown_table.rows[i].below.resize(answer.callers);
+  }
+  report.Add(std::move(shown_table));
+  AddOverruns(table, &report);
+  report.Add(
+      Sentence("# exact; not counted: {} block(s) ({}) allocated before the start, {} call(s) (out of memory), {} "
+               "frees of blocks that other allocators made",
+               {{"before_start.blocks", table.early_blocks, Unit::kInteger},
+                {"before_start.bytes", table.early_bytes, Unit::kBytes},
+                {"calls_not_counted", table.without_shard, Unit::kInteger},
+                {"foreign_frees", table.foreign_frees, Unit::kInteger}}));
+  return report;
+}
+
+}  // namespace heaprec::tools

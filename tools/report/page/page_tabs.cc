@@ -1,0 +1,149 @@
+#include "tools/report/page/page_tabs.h"
+
+#include <utility>
+#include <vector>
+
+#include "tools/analysis/call_tree.h"
+#include "tools/analysis/memory_categories.h"
+#include "tools/analysis/name_pool.h"
+#include "tools/input/recording.h"
+#include "tools/query/allocations/census_query.h"
+#include "tools/query/allocations/group_query.h"
+#include "tools/query/live/live_query.h"
+#include "tools/query/live/mapping_query.h"
+#include "tools/query/live/native_query.h"
+#include "tools/query/scan/scan.h"
+#include "tools/render/renderers.h"
+#include "tools/report/allocations/census_report.h"
+#include "tools/report/allocations/top_report.h"
+#include "tools/report/live/leaks_report.h"
+#include "tools/report/live/live_report.h"
+#include "tools/report/native/categories_report.h"
+#include "tools/report/native/native_report.h"
+#include "tools/text/exit_code.h"
+
+namespace heaprec::tools {
+namespace {
+
+// Rows of each table, and snapshots of memory: a page is opened by people, and sent to them.
+constexpr size_t kRows = 100, kSnapshots = 12;
+
+using Groupings = std::vector<Grouping>;
+
+std::string Html(const render::Report& report) { return render::HtmlBody(report, /*wide=*/true); }
+
+// One scan of the file by a visitor made of its tree.
+class TabScan {
+ public:
+  TabScan(const std::string& path, std::vector<std::string> kinds) : scan_(ScanOf(path, std::move(kinds))) {
+    scan_.BeQuiet();
+  }
+  CallTree* tree() { return &tree_; }
+  const RecordingScan& scan() const { return scan_; }
+  bool Run(ScanVisitor* visitor) { return scan_.Run(&tree_, visitor) != ExitCode::kUnreadable; }
+
+ private:
+  static RecordingScan ScanOf(const std::string& path, std::vector<std::string> kinds) {
+    ScanOptions options;
+    options.files = {path};
+    options.filter.kinds = std::move(kinds);
+    return std::move(*RecordingScan::Parse(options));  // of no filters that could be wrong
+  }
+
+  RecordingScan scan_;
+  NamePool names_;
+  CallTree tree_{&names_, scan_.TreeOptions()};
+};
+
+std::string LiveTab(const std::string& path) {
+  TabScan tab(path, {});
+  LiveQuery question;
+  question.by = Groupings{Grouping(By::kClass), Grouping(By::kSite)};
+  question.grown = 1;
+  question.lifetimes = true;
+  LiveVisitor live(std::move(question), tab.tree());
+  if (!tab.Run(&live) || live.tracked() == 0) return "";
+  const LiveAnswer answer{tab.scan(), live, *tab.tree(), {.sort = "bytes", .limit = kRows}};
+  return "<h3>Live objects</h3>" + Html(LiveObjectsReport(answer)) + "<h3>Lifetimes</h3>" +
+         Html(LifetimesReport(answer));
+}
+
+std::string LeaksTab(const std::string& path) {
+  TabScan tab(path, {});
+  LiveQuery question;
+  question.by = Groupings{Grouping(By::kSite)};
+  LiveVisitor live(std::move(question), tab.tree());
+  if (!tab.Run(&live) || live.tracked() == 0) return "";
+  return Html(LeaksReport({tab.scan(), live, *tab.tree(), {}}, {.limit = kRows, .all = true}));
+}
+
+std::string CensusTab(const std::string& path) {
+  std::string html;
+  for (const CensusBy by : {CensusBy::kClass, CensusBy::kThread}) {
+    CensusChoice choice;
+    choice.by = by;
+    auto scan = CensusScan::Parse(choice);
+    if (!scan.ok() || scan->Read(path) == ExitCode::kUnreadable) return "";
+    html += Html(CensusReport(*scan, nullptr, {.sort = "bytes", .limit = kRows}));
+  }
+  return html;
+}
+
+std::string BlocksPart(const std::string& path) {
+  TabScan tab(path, {"malloc"});
+  NativeVisitor native(Grouping(By::kSite), /*own_frames=*/false, {}, tab.tree());
+  if (!tab.Run(&native) || native.live().tracked() == 0) return "";
+  return "<h3>Blocks of malloc</h3>" +
+         Html(NativeReport({.scan = tab.scan(), .native = native, .tree = *tab.tree(), .limit = kRows}));
+}
+
+std::string MappingsPart(const std::string& path) {
+  TabScan tab(path, {"mmap"});
+  MappingVisitor mappings(Grouping(By::kSite), {}, tab.tree());
+  if (!tab.Run(&mappings) || !mappings.has_any()) return "";
+  render::Report report("heaprec.native_sampled/2");
+  AddMappings({.scan = tab.scan(), .mappings = mappings, .tree = *tab.tree(), .limit = kRows}, &report);
+  return "<h3>Mappings</h3>" + Html(report);
+}
+
+std::string CategoriesPart(const std::string& path) {
+  auto recording = Recording::OpenAll(path);
+  if (!recording.ok()) return "";
+  MemoryCourse course;
+  while (const auto block = recording->front()->Next()) course.Add(*block);
+  if (!course.has_looks()) return "";
+  MemoryAnswer answer{course.Looks(), {}, {}, {}};
+  answer.shown = ChosenLooks(answer.snapshots, kSnapshots);
+  render::Report report("heaprec.memory/2");
+  AddMemory(answer, &report);
+  return "<h3>The JVM's categories, and the process</h3>" + Html(report);
+}
+
+std::string ExceptionsTab(const std::string& path) {
+  TabScan tab(path, {"exception"});
+  GroupsScan groups({Grouping(By::kClass), Grouping(By::kSite), Grouping(By::kThread)}, ScanOptions().OwnFrames());
+  if (!tab.Run(&groups)) return "";
+  return Html(TopReport(tab.scan(), groups.tables(), {.sort = "bytes", .limit = kRows}, *tab.tree(), "class or site"));
+}
+
+}  // namespace
+
+std::map<std::string, std::string> PageTabs(const std::string& path, const format::FileHeader& header) {
+  std::map<std::string, std::string> tabs;
+  if (path == "-") return tabs;
+  const auto add = [&tabs](const char* name, std::string html) {
+    if (!html.empty()) tabs[name] += html;
+  };
+  if (header.max_tracked_objects > 0) {
+    add("live", LiveTab(path));
+    add("leaks", LeaksTab(path));
+  }
+  if (header.census != format::CensusMode::kOff) add("census", CensusTab(path));
+  if (header.max_tracked_blocks > 0) add("native", BlocksPart(path));
+  if (header.max_tracked_mappings > 0) add("native", MappingsPart(path));
+  add("native", CategoriesPart(path));
+  if (header.exceptions.interval_ns > 0) add("exceptions", ExceptionsTab(path));
+  return tabs;
+}
+
+}  // namespace heaprec::tools

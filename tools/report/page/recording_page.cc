@@ -1,0 +1,232 @@
+#include "tools/report/page/recording_page.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "tools/export/page/report_data.h"
+#include "tools/export/page/report_html.h"
+#include "tools/input/recording.h"
+#include "tools/input/stream_traits.h"
+#include "tools/query/samples/sample_columns.h"
+#include "tools/report/page/flame_header.h"
+#include "tools/report/page/page_facts.h"
+#include "tools/report/page/page_tabs.h"
+#include "tools/text/messages.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+
+using render::List;
+using render::Object;
+
+namespace {
+
+constexpr size_t kMaxRecordings = 255;  // of a side: numbered in a byte
+
+// Reads recordings for what is known of them beside their samples.
+class Reading final : public ScanVisitor {
+ public:
+  OrderLevel finest() const override { return OrderLevel::kClass; }
+  void Begin(const format::FileHeader& header, std::optional<OrderLevel>) override { headers_.push_back(header); }
+  void Visit(const MatchedBlock&) override {}
+  void End(const Estimator&, double) override {}
+
+  const std::vector<format::FileHeader>& headers() const { return headers_; }
+
+ private:
+  std::vector<format::FileHeader> headers_;
+};
+
+// Recordings as data of the page.
+struct Part {
+  ExitCode code = ExitCode::kOk;
+  std::string data{};
+  size_t shown = 0;
+  uint64_t samples = 0;
+};
+
+std::string BaseName(const std::string& path) {
+  return path == "-" ? "standard input" : ToUtf8(std::filesystem::path(path).filename().string());
+}
+
+std::string NamesOf(const std::vector<std::string>& files) {
+  std::string names;
+  for (const std::string& file : files) names += (names.empty() ? "" : ", ") + BaseName(file);
+  return names;
+}
+
+// The filters as they were given, for the commands that the page prints.
+List GivenOptions(const ScanOptions& options) {
+  List words;
+  const auto add = [&words](const char* name, const std::string& value) {
+    if (value.empty()) return;
+    words.emplace_back(name);
+    words.emplace_back(ToUtf8(value));
+  };
+  const FilterOptions& filter = options.filter;
+  add("--from", filter.from);
+  add("--to", filter.to);
+  add("--thread", filter.thread);
+  add("--class", filter.class_name);
+  add("--site", filter.site);
+  for (const std::string& kind : filter.kinds) add("--kind", kind);
+  for (const std::string& label : filter.labels) add("--label", label);
+  add("--focus", filter.focus);
+  add("--ignore", filter.ignore);
+  add("--hide", filter.hide);
+  add("--primitives", options.primitives);
+  if (options.lines) words.emplace_back("--lines");
+  if (options.exact_sites) words.emplace_back("--exact-sites");
+  if (options.no_census) words.emplace_back("--no-census");
+  return words;
+}
+
+// The times of --from and --to, apart from the other filters.
+FilterOptions TakeTimes(FilterOptions* filter) {
+  FilterOptions times;
+  std::swap(times.from, filter->from);
+  std::swap(times.to, filter->to);
+  return times;
+}
+
+// Where the page of one recording opens, which shows all times. In seconds.
+List RangeOf(const FilterOptions& times, const format::FileHeader& header, const SampleColumns& columns) {
+  Filter filter = *Filter::Parse(times);
+  filter.Start(header);
+  const auto [from_ns, to_ns] = filter.Span(columns.begin_ns, columns.end_ns);
+  return {static_cast<double>(from_ns) * 1e-9, static_cast<double>(to_ns) * 1e-9};
+}
+
+// What stands above the page where it shows a part of what was recorded; empty: it shows all.
+std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingScan& scan, size_t files) {
+  std::vector<Headline> headlines;
+  const auto add = [&headlines](const char* id, Mood mood, const std::string& text) {
+    headlines.push_back({id, mood, ToUtf8(text)});
+  };
+  if (request.comparison) {
+    add("change", Mood::kNeutral, request.comparison->headline);
+    for (const std::string& warning : request.comparison->warnings) add("trust", Mood::kWarning, warning);
+    return headlines;
+  }
+  const bool is_all = scan.chooses_all() && scan.stream() == format::Stream::kAllocations && files == 1;
+  if (is_all && !request.live) return headlines;
+  add("selection", Mood::kNeutral,
+      request.live ? "What is live at the end of the recording" : HeadlineOf(scan.matched(), scan));
+  if (!scan.trust_reasons().empty()) add("trust", Mood::kWarning, "Trustworthy: " + scan.TrustVerdict());
+  return headlines;
+}
+
+Object StateOf(const PageRequest& request) {
+  Object state{{"icicle", request.icicle}, {"reverse", request.reverse}, {"live", request.live}};
+  if (!request.view.empty()) state.push_back({"view", request.view});
+  if (!request.tab.empty()) state.push_back({"tab", request.tab});
+  if (request.least_age_ns > 0) state.push_back({"age", static_cast<double>(request.least_age_ns) * 1e-9});
+  return state;
+}
+
+Object AsObject(const PageComparison& comparison) {
+  return {{"suffix", comparison.suffix}, {"shares", comparison.shares},       {"objects", comparison.objects},
+          {"before", comparison.before}, {"after", comparison.after},         {"fdr", comparison.fdr},
+          {"margin", comparison.margin}, {"deviation", comparison.deviation}, {"freedom", comparison.freedom}};
+}
+
+Object FactsOf(const PageRequest& request, const ScanOptions& options, const RecordingScan& scan,
+               const Recording& first) {
+  Object facts = PageFacts(first, !options.no_census, HeadlinesOf(request, scan, options.files.size()));
+  List files;
+  for (const std::string& file : options.files) files.emplace_back(BaseName(file));
+  for (render::Member& member : Object{{"file", NamesOf(options.files)},
+                                       {"files", std::move(files)},
+                                       {"given", GivenOptions(options)},
+                                       {"title", ToUtf8(request.title)},
+                                       {"own", ToUtf8(request.own)},
+                                       {"stream", TraitsOf(scan.stream()).name},
+                                       {"seconds", scan.scanned().seconds},
+                                       {"boxes", Object{{"no_classes", request.no_classes},
+                                                        {"least_share", request.least_share},
+                                                        {"most", request.most_boxes}}}}) {
+    facts.push_back(std::move(member));
+  }
+  if (request.comparison) facts.push_back({"compare", AsObject(*request.comparison)});
+  return facts;
+}
+
+Object TabsOf(const PageRequest& request, const std::string& file, const format::FileHeader* header) {
+  Object tabs;
+  if (header != nullptr) {
+    for (auto& [name, html] : PageTabs(file, *header)) tabs.push_back({name, std::move(html)});
+  }
+  if (!request.report.empty()) tabs.push_back({request.tab, request.report});
+  return tabs;
+}
+
+Part ReadPart(ScanOptions options, const PageRequest& request, bool is_first) {
+  auto scan = RecordingScan::Parse(options);
+  if (!scan.ok()) return {.code = Fail(ExitCode::kUsage, scan.error().message)};
+  NamePool names;
+  CallTree tree(&names, scan->TreeOptions());
+  Reading reading;
+  if (request.said) scan->BeQuiet();
+  Part part{.code = scan->Run(&tree, &reading)};
+  if (part.code == ExitCode::kUnreadable) return part;
+  std::vector<std::unique_ptr<Recording>> recordings;
+  for (const std::string& file : options.files) {
+    auto opened = Recording::OpenAll(file);
+    if (!opened.ok()) return {.code = Fail(ExitCode::kUnreadable, opened.error().message)};
+    std::ranges::move(*opened, std::back_inserter(recordings));
+  }
+  if (recordings.size() > kMaxRecordings) {
+    return {.code = Fail(ExitCode::kUsage, "a page holds at most " + std::to_string(kMaxRecordings) + " recordings")};
+  }
+  const bool is_one = recordings.size() == 1;
+  const FilterOptions times = is_one ? TakeTimes(&options.filter) : FilterOptions();
+  const SampleColumns columns =
+      ReadSampleColumns(recordings, {.max_samples = request.max_samples,
+                                     .stream = scan->stream(),
+                                     .use_census = !options.no_census,
+                                     .filter = *Filter::Parse(options.filter),
+                                     .runs = request.other ? NamePool::Runs::kSeveral : NamePool::Runs::kOne,
+                                     .tree = scan->TreeOptions(),
+                                     .at = request.at});
+  if (request.live && !columns.tracks_objects) {
+    return {.code =
+                Fail(ExitCode::kUnreadable, options.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked)};
+  }
+  if (!request.view.empty() && !request.said) scan->PrintTrust();
+  const format::FileHeader& header = reading.headers().front();
+  Object state = StateOf(request);
+  if (!times.from.empty() || !times.to.empty()) state.push_back({"a", RangeOf(times, header, columns)});
+  if (request.other_times) state.push_back({"b", RangeOf(*request.other_times, header, columns)});
+  Object facts = FactsOf(request, options, *scan, *recordings.front());
+  facts.push_back({"state", std::move(state)});
+  if (is_first) facts.push_back({"tabs", TabsOf(request, options.files.front(), is_one ? &header : nullptr)});
+  part.data = ReportData(columns, std::move(facts));
+  part.shown = columns.second.size();
+  part.samples = columns.samples;
+  return part;
+}
+
+bool HasFailed(ExitCode code) { return code != ExitCode::kOk && code != ExitCode::kDamaged; }
+
+}  // namespace
+
+RecordingPage MakePage(const PageRequest& request) {
+  ReportPage page;
+  page.title = request.title.empty() ? NamesOf(request.scan.files) : ToUtf8(request.title);
+  const Part first = ReadPart(request.scan, request, /*is_first=*/true);
+  if (HasFailed(first.code)) return {.code = first.code};
+  page.data = first.data;
+  ExitCode code = first.code;
+  if (request.other) {
+    const Part other = ReadPart(*request.other, request, /*is_first=*/false);
+    if (HasFailed(other.code)) return {.code = other.code};
+    if (other.code != ExitCode::kOk) code = other.code;
+    page.other_data = other.data;
+  }
+  return {.code = code, .html = ReportHtml(page), .shown = first.shown, .samples = first.samples};
+}
+
+}  // namespace heaprec::tools

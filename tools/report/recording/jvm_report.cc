@@ -1,0 +1,112 @@
+#include "tools/report/recording/jvm_report.h"
+
+#include <algorithm>
+
+#include "tools/input/loss_summary.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+std::string OrUnknown(const std::string& text) { return text.empty() ? "?" : ToUtf8(text); }
+
+std::string StateOf(const JvmState& jvm) {
+  if (jvm.live) return "recording " + OrUnknown(jvm.live->path);
+  if (jvm.java.process.is_waiting) return "waiting for its delay";
+  return jvm.java.process.agent.empty() ? "" : "not recording";
+}
+
+// The header of the recording, and how far it is.
+Value RecordingOf(const JvmState& jvm) {
+  if (!jvm.live) return nullptr;
+  const LiveRecording& live = *jvm.live;
+  const format::StreamCounters& counters = live.counters;
+  Object object = HeaderValue(live.recording->header());
+  const Object more{
+      {"file", ToUtf8(live.path)},
+      {"bytes", live.bytes},
+      {"written", counters.written},
+      {"committed", counters.committed},
+      {"buffered", counters.committed - std::min(counters.committed, counters.written + counters.second_stage)},
+      {"second_stage", counters.second_stage},
+      {"stacks_walked", counters.stacks_walked},
+      {"stacks_from_jvmti", counters.stacks_from_jvmti},
+      {"stack_mismatches", counters.stack_mismatches},
+      {"allocated_bytes", counters.candidate_bytes},
+      {"lost_samples", live.writing.lost_samples},
+      {"unwritten_seconds", live.writing.silent_seconds},
+      {"write_error", live.writing.error}};
+  object.insert(object.end(), more.begin(), more.end());
+  return object;
+}
+
+const std::vector<Column<JvmState>>& Columns() {
+  static const auto* columns = new std::vector<Column<JvmState>>{
+      {"pid", "pid", Unit::kText, Detail::kAlways, [](const JvmState& of) { return of.java.process.pid; }},
+      {"version", "jdk", Unit::kText, Detail::kAlways, [](const JvmState& of) { return OrUnknown(of.java.version); }},
+      {"main", "main", Unit::kText, Detail::kAlways, [](const JvmState& of) { return OrUnknown(of.java.main); }},
+      {"user", "", Unit::kText, Detail::kJsonOnly, [](const JvmState& of) { return UserName(of.java.process.uid); }},
+      {"agent", "", Unit::kText, Detail::kJsonOnly, [](const JvmState& of) { return ToUtf8(of.java.process.agent); }},
+      {"waiting", "", Unit::kText, Detail::kJsonOnly,
+       [](const JvmState& of) { return !of.live && of.java.process.is_waiting; }},
+      {"recording", "", Unit::kText, Detail::kJsonOnly, RecordingOf},
+      {"", "heaprec", Unit::kText, Detail::kTextOnly, StateOf}};
+  return *columns;
+}
+
+// A line of its own if something is wrong.
+void AddWriteStatus(const WriteStatus& writing, Report* report) {
+  if (writing.silent_seconds > 0) {
+    const std::string why = writing.error.empty() ? "" : ": " + ToUtf8(writing.error);
+    report->Add(Fact("written", "nothing for {}" + why, {{"", writing.silent_seconds, Unit::kSeconds}}));
+  }
+  if (writing.lost_samples > 0) {
+    report->Add(Fact("lost", "{} sample(s) could not be written", {{"", writing.lost_samples, Unit::kInteger}}));
+  }
+}
+
+void AddRecording(const LiveRecording& live, Report* report) {
+  const format::FileHeader& header = live.recording->header();
+  const format::StreamCounters& counters = live.counters;
+  const uint64_t under_way =
+      counters.committed - std::min(counters.committed, counters.written + counters.second_stage);
+  report->Add(Fact("start", {"", header.start_epoch_ns, Unit::kEpochNs}));
+  report->Add(Fact("limit", "{} sample(s)/s", {{"", header.rate_per_second}}));
+  report->Add(Fact("source", "{} ({})", {{"", OrUnknown(header.source)}, {"", OrUnknown(header.source_reason)}}));
+  report->Add(Fact("samples", "{} written, {} buffered",
+                   {{"", counters.written, Unit::kInteger}, {"", under_way, Unit::kInteger}}));
+  report->Add(Fact("stacks", "{} walked, {} from JVMTI",
+                   {{"", counters.stacks_walked, Unit::kInteger}, {"", counters.stacks_from_jvmti, Unit::kInteger}}));
+  report->Add(Fact("allocated", {"", counters.candidate_bytes, Unit::kBytes}));
+  report->Add(Fact("file", "{} bytes", {{"", live.bytes, Unit::kInteger}}));
+  report->Add(Fact("options", {"", OrUnknown(header.agent_options)}));
+  AddWriteStatus(live.writing, report);
+}
+
+}  // namespace
+
+Report ListReport(const std::vector<JvmState>& jvms) {
+  Report report("heaprec.list/2");
+  Table table = MakeTable("jvms", Columns(), jvms);
+  table.empty = "no JVMs of this user";
+  report.Add(std::move(table));
+  return report;
+}
+
+Report StatusReport(const JvmState& jvm) {
+  Report report("heaprec.status/2");
+  const std::string state = StateOf(jvm);
+  report.Add(Fact("jvm", "{} {}, JDK {}",
+                  {{"", jvm.java.process.pid}, {"", OrUnknown(jvm.java.main)}, {"", OrUnknown(jvm.java.version)}}));
+  report.Add(Fact("heaprec", {"", state.empty() ? "not loaded" : state}));
+  std::vector<Field> fields;
+  for (const Column<JvmState>& column : Columns()) fields.push_back({column.name, column.get(jvm), column.unit});
+  report.Add(Hidden(std::move(fields)));
+  if (jvm.live) AddRecording(*jvm.live, &report);
+  return report;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,355 @@
+#include "tools/report/recording/summary_report.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "tools/analysis/health/unavailable.h"
+#include "tools/input/loss_summary.h"
+#include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
+#include "tools/report/columns/group_columns.h"
+#include "tools/report/recording/stream_facts.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
+
+Value OrUnknown(uint64_t number) { return number > 0 ? Value(number) : Value(); }
+
+RankedGroups Ranked(const ClassSiteTotals::Groups& groups, size_t limit) {
+  RankedGroups ranked;
+  for (const auto& group : groups) ranked.push_back(&group);
+  std::ranges::sort(ranked, [](const auto* a, const auto* b) {
+    const double of_a = a->second.bytes(), of_b = b->second.bytes();
+    return of_a != of_b ? of_a > of_b : a->first < b->first;
+  });
+  if (limit > 0 && ranked.size() > limit) ranked.resize(limit);
+  return ranked;
+}
+
+Table GroupsTable(const char* name, const char* heading, const ClassSiteTotals::Groups& groups,
+                  const SummaryAnswer& answer) {
+  std::vector<GroupRow> rows;
+  for (const auto* group : Ranked(groups, answer.limit)) {
+    rows.push_back({.name = group->first,
+                    .own = EstimateGroup(group->second, answer.estimator),
+                    .seconds = static_cast<double>(answer.facts.duration_ns) * 1e-9,
+                    .other = {},
+                    .frames = {}});
+  }
+  GroupWords words;
+  words.name = heading;
+  if (answer.breakdown.matched() != nullptr) words.share = "of all";
+  return MakeTable(name, GroupColumns(words), rows, groups.size());
+}
+
+std::optional<HeadlineInputs::Top> TopOf(const ClassSiteTotals::Groups& groups, const SummaryAnswer& answer) {
+  const RankedGroups largest = Ranked(groups, 1);
+  if (largest.empty()) return std::nullopt;
+  return HeadlineInputs::Top{largest.front()->first, answer.estimator.Share(largest.front()->second)};
+}
+
+void AddHeadline(const SummaryAnswer& answer, Group* into) {
+  const Facts& facts = answer.facts;
+  const double seconds = static_cast<double>(facts.duration_ns) * 1e-9;
+  const Field duration{"duration_ns", facts.duration_ns, Unit::kNanoseconds};
+  if (!HasHeap(answer.recording.header())) {
+    into->Add(Sentence("native memory of a program without a JVM, recorded for {}", {duration}));
+  } else {
+    const Estimate rate = seconds > 0 ? Scaled(facts.volume.bytes, 1 / seconds) : kUnknownEstimate;
+    into->Add(Sentence("{} allocated in {}, {value}; {} object(s)",
+                       {{"estimates.bytes", facts.volume.bytes, Unit::kBytes},
+                        duration,
+                        {"estimates.bytes_per_second", rate, Unit::kBytesPerSecond},
+                        {"estimates.objects", facts.volume.objects, Unit::kCount}}));
+  }
+  const Headlines headlines = HeadlinesOf(answer, answer.recording.source().name());
+  for (const Headline& one : headlines.sentences) {
+    if (one.id != "trust") into->Add(Sentence("{}", {{"headlines." + one.id, one.text}}));
+  }
+  const std::vector<std::string> reasons = TextsOf(answer.trust.reasons);
+  into->Add(Sentence("trustworthy: " + TrustText(reasons)));
+  into->Add(Hidden({{"trustworthy", reasons.empty()}, {"reasons", reasons}}));
+  if (headlines.next_command.empty()) return;
+  into->Add(Sentence("next: {}  # {}",
+                     {{"next.command", ToUtf8(headlines.next_command)}, {"next.reason", headlines.next_reason}}));
+}
+
+void AddOrigin(const SummaryAnswer& answer, Group* into) {
+  const format::FileHeader& header = answer.recording.header();
+  const std::string program = ProgramOf(header);
+  if (!program.empty()) {
+    into->Add(Fact("program", "{}, PID {}", {{"", ToUtf8(program)}, {"", header.pid}}));
+  } else {
+    into->Add(Fact("JVM", "{} {}, {}, PID {}",
+                   {{"", ToUtf8(header.jvm_name)},
+                    {"", ToUtf8(header.jvm_version)},
+                    {"", ToUtf8(header.gc_name)},
+                    {"", header.pid}}));
+  }
+  into->Add(Fact("recording", "{}, from {}, {}",
+                 {{"file", ToUtf8(answer.recording.source().name())},
+                  {"", header.start_epoch_ns, Unit::kEpochNs},
+                  {"ended", answer.facts.ended}}));
+  into->Add(Fact("agent", "{}, options: {}", {{"", ToUtf8(header.agent_version)}, {"", ToUtf8(header.agent_options)}},
+                 Detail::kWide));
+  into->Add(
+      Fact("source", "{} ({})", {{"", ToUtf8(header.source)}, {"", ToUtf8(header.source_reason)}}, Detail::kWide));
+  into->Add(Hidden({{"recording", HeaderValue(header)}, {"running", answer.recording.running()}}));
+}
+
+void AddSamples(const SummaryAnswer& answer, Group* into) {
+  const Facts& facts = answer.facts;
+  const format::FileHeader& header = answer.recording.header();
+  const double limit = header.CapOf(MainStream(header)).rate_per_second;
+  const format::StreamCounters& counters = answer.recording.counters(MainStream(header));
+  Field samples{"samples", facts.allocations().events(), Unit::kInteger};
+  Field mean_rate{"mean_rate", facts.mean_rate, Unit::kPerSecond};
+  Field bytes_per_sample{"bytes_per_sample", facts.bytes_per_event, Unit::kBytes};
+  if (CountsLosses(header)) {
+    into->Add(Fact("samples", "{}; {} lost; limit {} sample(s)/s, {} of it used",
+                   {samples,
+                    {"", counters.AllLost(), Unit::kInteger},
+                    {"", limit},
+                    {"rate_used", facts.fill, Unit::kShare},
+                    mean_rate,
+                    bytes_per_sample}));
+  } else {
+    into->Add(Fact("samples", "{}; losses and limit unknown",
+                   {samples, {"rate_used", Value(), Unit::kShare}, mean_rate, bytes_per_sample}));
+  }
+  into->Add(Fact("file", "{} bytes", {{"file_bytes", answer.recording.bytes_read(), Unit::kInteger}}, Detail::kWide));
+}
+
+// Samples by kind, and what they stand for.
+void AddKinds(const Facts& facts, Group* into) {
+  for (const format::Kind kind : format::kAllocationKinds) {
+    const KindTotals& samples = facts.allocations().kinds[static_cast<size_t>(kind)];
+    const AllocationTotals::OfKind& of = facts.volume.kinds[static_cast<size_t>(kind)];
+    const std::string path = std::string("kinds.") + KindName(kind) + ".";
+    into->Add(Fact(std::string("  ") + KindName(kind), "{} sample(s), representing {} in {} object(s)",
+                   {{path + "samples", samples.events, Unit::kInteger},
+                    {path + "bytes", of.bytes, Unit::kBytes},
+                    {path + "objects", of.objects, Unit::kCount},
+                    {path + "share", of.share, Unit::kShare},
+                    {path + "weight_bytes", samples.bytes, Unit::kBytes},
+                    {path + "weight_objects", IsUnknown(of.objects) ? Value() : Value(samples.objects)}},
+                   Detail::kWide));
+  }
+}
+
+void AddCounted(const SummaryAnswer& answer, Group* into) {
+  const AllocationTotals& volume = answer.facts.volume;
+  const uint64_t bytes = answer.recording.counters().candidate_bytes;
+  const Value counted = CountsLosses(answer.recording.header()) ? Value(bytes) : Value();
+  const Estimate& raw = volume.raw_bytes;
+  const Value off = bytes > 0 ? Value(raw.value / static_cast<double>(bytes) - 1) : Value();
+  into->Add(Fact("counted", "{} ({} bytes)",
+                 {{"allocated_bytes", counted, Unit::kBytes}, {"", counted, Unit::kInteger}}, Detail::kWide));
+  into->Add(Fact("estimated", "{} from the samples alone, {} off",
+                 {{"estimates.bytes_uncalibrated", raw, Unit::kBytes},
+                  {"estimates.difference", off, Unit::kChange},
+                  {"estimates.calibrated", volume.calibrated},
+                  {"estimates.calibration", volume.factor}},
+                 Detail::kWide));
+}
+
+void AddHeap(const GcSummary& heap, Group* into) {
+  Object causes;
+  for (const auto& [cause, count] : heap.causes) causes.push_back({ToUtf8(cause), count});
+  if (!heap.empty()) {
+    into->Add(Fact("heap", "peak used {}, peak committed {}; {} GC pause(s), {} in all",
+                   {{"heap.used_max", OrUnknown(heap.most_used), Unit::kBytes},
+                    {"heap.committed_max", OrUnknown(heap.most_committed), Unit::kBytes},
+                    {"heap.pauses", heap.pauses, Unit::kInteger},
+                    {"heap.paused_ns", heap.paused_ns, Unit::kNanoseconds}}));
+    into->Add(Fact("heap after GC", "first {}, last {}, peak {}",
+                   {{"heap.used_after_first", OrUnknown(heap.first_after), Unit::kBytes},
+                    {"heap.used_after_last", OrUnknown(heap.last_after), Unit::kBytes},
+                    {"heap.used_after_max", OrUnknown(heap.most_after), Unit::kBytes}},
+                   Detail::kWide));
+    into->Add(Fact("longest pause", {"heap.longest_pause_ns", OrUnknown(heap.longest_pause_ns), Unit::kNanoseconds},
+                   Detail::kWide));
+    for (const auto& [cause, count] : heap.causes) {
+      into->Add(Fact("  GC cause", "{}: {}", {{"", ToUtf8(cause)}, {"", count, Unit::kInteger}}, Detail::kWide));
+    }
+    into->Add(Fact("process", "peak resident {}, peak threads {}",
+                   {{"heap.rss_max", OrUnknown(heap.most_rss), Unit::kBytes},
+                    {"heap.threads_max", OrUnknown(heap.most_threads), Unit::kInteger}},
+                   Detail::kWide));
+  }
+  into->Add(Hidden(
+      {{"heap.counted_only", heap.counted_only}, {"heap.unfinished", heap.unfinished}, {"heap.causes", causes}}));
+}
+
+void AddLive(const SummaryAnswer& answer, Group* into) {
+  if (!answer.facts.live) return into->Add(Hidden({{"live", nullptr}}));
+  const LiveAtEndTotals& live = *answer.facts.live;
+  into->Add(Fact("live at end", "{} in {} object(s), from {} sample(s)",
+                 {{"live.bytes", live.bytes, Unit::kBytes},
+                  {"live.objects", live.objects, Unit::kCount},
+                  {"live.samples", live.samples, Unit::kInteger}}));
+  into->Add(Fact("  tracked",
+                 "up to {} object(s) at a time; {} sample(s) were not tracked (table full); others carry their weight",
+                 {{"", answer.recording.header().max_tracked_objects, Unit::kInteger},
+                  {"live.untracked", live.untracked, Unit::kInteger}},
+                 Detail::kWide));
+}
+
+void AddCensus(const SummaryAnswer& answer, Group* into) {
+  const format::FileHeader& header = answer.recording.header();
+  const CensusTotals& census = answer.facts.census;
+  into->Add(Hidden({{"census_adjustment", answer.facts.by_census.AsValue()}}));
+  if (!header.census_unavailable_reason.empty())
+    into->Add(Fact("census", "none: {}", {{"", ToUtf8(header.census_unavailable_reason)}}));
+  if (header.census == format::CensusMode::kOff) return into->Add(Hidden({{"census", nullptr}}));
+  const format::CensusCounters& counters = census.counters();
+  into->Add(Fact("census", "{} in {} object(s)" + answer.facts.by_census.Text(),
+                 {{"census.bytes", census.Bytes(), Unit::kBytes},
+                  {"census.objects", census.Objects(), Unit::kCount},
+                  {"census.missing_bytes", census.MissingBytes()}}));
+  into->Add(Fact("  counted", "{} walk(s) of {} TLAB(s) and {} object(s) outside",
+                 {{"census.walks", counters.walks, Unit::kInteger},
+                  {"census.tlabs", counters.tlabs, Unit::kInteger},
+                  {"census.outside", counters.outside, Unit::kInteger}},
+                 Detail::kWide));
+}
+
+void AddThrown(const SummaryAnswer& answer, Group* into) {
+  const ExceptionTotals& thrown = answer.facts.thrown;
+  const bool is_recorded = answer.recording.header().exceptions.interval_ns > 0;
+  const Detail shown = is_recorded ? Detail::kAlways : Detail::kJsonOnly;
+  into->Add(Fact("exceptions", "{} thrown, counted; {} sample(s)",
+                 {{"exceptions.thrown", thrown.counted, Unit::kInteger},
+                  {"exceptions.samples", thrown.samples, Unit::kInteger},
+                  {"exceptions.estimated", thrown.estimated, Unit::kCount},
+                  {"exceptions.calibrated", thrown.calibrated},
+                  {"exceptions.calibration", thrown.factor}},
+                 shown));
+  using ThrownGroup = ExceptionTotals::Group;
+  for (const auto& [name, heading, groups] : {std::tuple{"exceptions.classes", "exception class", &thrown.classes},
+                                              {"exceptions.sites", "exception site", &thrown.sites}}) {
+    const std::vector<Column<ThrownGroup>> columns{
+        {"events", "throws", Unit::kCount, Detail::kAlways, &ThrownGroup::events, Detail::kAlways},
+        {"share", "share", Unit::kShare, Detail::kAlways, &ThrownGroup::share},
+        {"samples", "samples", Unit::kInteger, Detail::kWide, &ThrownGroup::samples},
+        {"name", heading, Unit::kText, Detail::kAlways, &ThrownGroup::name}};
+    std::vector<ThrownGroup> rows = *groups;
+    if (answer.limit > 0 && rows.size() > answer.limit) rows.resize(answer.limit);
+    Table table = MakeTable(name, columns, rows, groups->size());
+    table.detail = is_recorded ? Detail::kWide : Detail::kJsonOnly;
+    into->Add(std::move(table));
+  }
+}
+
+// How many samples the other streams have; the rest in StreamFacts.
+void AddStreams(const SummaryAnswer& answer, Group* into) {
+  const format::FileHeader& header = answer.recording.header();
+  const Facts& facts = answer.facts;
+  for (const StreamTraits& traits : kStreamTraits) {
+    const bool is_heap = traits.stream == format::Stream::kAllocations;
+    if (!is_heap && header.CapOf(traits.stream).interval_ns == 0) continue;
+    const StreamTotals& totals = facts.totals[traits.stream];
+    if (traits.counts_calls) {
+      const format::StreamCounters& counters = answer.recording.counters(traits.stream);
+      const std::string path = traits.json_path;
+      into->Add(Fact(path.substr(0, path.size() - 1), "{} in {} call(s), counted; {} sample(s)",
+                     {{path + "allocated_bytes", counters.candidate_bytes, Unit::kBytes},
+                      {path + "calls", counters.candidates, Unit::kInteger},
+                      {path + "samples", totals.events(), Unit::kInteger}}));
+    }
+    into->Add(StreamFacts(answer.recording, traits, totals));
+  }
+}
+
+void AddMatched(const SummaryAnswer& answer, Group* into) {
+  const Estimator& estimator = answer.estimator;
+  const GroupEstimates limit = EstimateGroup(Subset(), estimator);
+  if (const Subset* matched = answer.breakdown.matched()) {
+    const GroupEstimates all = EstimateGroup(*matched, estimator);
+    into->Add(Fact("matched", "{} sample(s), {} of the bytes, {} in {} object(s)",
+                   {{"matched.samples", all.samples, Unit::kInteger},
+                    {"matched.share", all.share, Unit::kShare},
+                    {"matched.bytes", all.bytes, Unit::kBytes},
+                    {"matched.objects", all.objects, Unit::kCount}}));
+  }
+  into->Add(Hidden({{"detection_limit.bytes", limit.bytes},
+                    {"detection_limit.objects", limit.objects},
+                    {"detection_limit.share", limit.share}}));
+}
+
+}  // namespace
+
+Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
+  if (answer.breakdown.matched() != nullptr || !HasHeap(answer.recording.header())) return {};
+  const Facts& facts = answer.facts;
+  const format::StreamCounters& counters = answer.recording.counters();
+  HeadlineInputs inputs;
+  inputs.file = file;
+  inputs.site = TopOf(answer.breakdown.sites(), answer);
+  inputs.klass = TopOf(answer.breakdown.classes(), answer);
+  inputs.allocated_bytes = facts.volume.bytes.value;
+  inputs.estimated_bytes = facts.volume.calibrated ? facts.volume.raw_bytes.value : 0;
+  inputs.duration_ns = facts.duration_ns;
+  inputs.heap = &facts.heap;
+  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
+  inputs.trust_reasons = TextsOf(answer.trust.reasons);
+  inputs.lost_samples = counters.AllLost();
+  inputs.sample_points = counters.points;
+  return HeadlinesOf(inputs);
+}
+
+void SummaryTotal::Add(const Facts& facts, uint64_t counted_bytes) {
+  ++recordings;
+  events += facts.allocations().events();
+  counted += counted_bytes;
+  bytes = Sum(bytes, facts.volume.bytes);
+  objects = Sum(objects, facts.volume.objects);
+}
+
+Group SummaryReport(const SummaryAnswer& answer, const char* name) {
+  const bool has_heap = HasHeap(answer.recording.header());
+  Group group{name, {}};
+  AddHeadline(answer, &group);
+  AddOrigin(answer, &group);
+  AddSamples(answer, &group);
+  if (has_heap) {
+    AddKinds(answer.facts, &group);
+    AddCounted(answer, &group);
+    AddHeap(answer.facts.heap, &group);
+    AddLive(answer, &group);
+    AddCensus(answer, &group);
+    AddMatched(answer, &group);
+  }
+  AddThrown(answer, &group);
+  AddStreams(answer, &group);
+  group.Add(Hidden({{"losses", LossesValue(answer.recording)}}));
+  for (const TrustReason& note : answer.trust.notes) group.Add(Note(note.text));
+  if (const std::string why = RefusalOfNative(answer.recording.header()); !why.empty()) group.Add(Note(why));
+  if (!has_heap) return group;
+  group.Add(GroupsTable("classes", "class", answer.breakdown.classes(), answer));
+  group.Add(GroupsTable("sites", "site", answer.breakdown.sites(), answer));
+  group.Add(
+      Hidden({{"class_count", answer.breakdown.classes().size()}, {"site_count", answer.breakdown.sites().size()}}));
+  group.Add(Sentence("detection limit: a class or site without samples allocated at most {} (95 %)",
+                     {{"", EstimateGroup(Subset(), answer.estimator).bytes.high, Unit::kBytes}}));
+  return group;
+}
+
+Group TotalReport(const SummaryTotal& total) {
+  Group group{"total", {}};
+  group.Add(Sentence("total of {} recording(s): {} in {} object(s), {} counted, {} sample(s)",
+                     {{"recordings", total.recordings, Unit::kInteger},
+                      {"bytes", total.bytes, Unit::kBytes},
+                      {"objects", total.objects, Unit::kCount},
+                      {"allocated_bytes", total.counted, Unit::kBytes},
+                      {"samples", total.events, Unit::kInteger}}));
+  return group;
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,79 @@
+#include "tools/report/recording/verify_report.h"
+
+#include "tools/input/loss_summary.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+
+using namespace render;
+
+namespace {
+
+std::string State(const Recording& recording) {
+  if (recording.ending()) return "ended: " + recording.ending()->reason;
+  return recording.running() ? "still running" : "cut off";
+}
+
+const char* Word(ExitCode verdict) {
+  if (verdict == ExitCode::kOk) return "ok";
+  return verdict == ExitCode::kDamaged ? "damaged" : "inconsistent";
+}
+
+// "app.hrec: ok, 300 samples in 2 blocks, ended: jvm exit"
+render::Line LineOf(const Recording& recording, const Verification& verification) {
+  render::Line line =
+      Sentence("{}: " + std::string(Word(VerdictOf(recording, verification))) + ", {} sample(s) in {} block(s), {}",
+               {{"recording", ToUtf8(recording.source().name())},
+                {"events", recording.events(), Unit::kInteger},
+                {"blocks", verification.blocks(), Unit::kInteger},
+                {"state", ToUtf8(State(recording))}});
+  const auto add = [&line](const char* text, uint64_t number, const char* name = "") {
+    line.text += text;
+    line.fields.push_back({name, number, Unit::kInteger});
+  };
+  if (recording.salvage().ring_found) {
+    add(", {} sample(s) from the ring", recording.salvage().events);
+  } else if (!recording.ending() && !recording.running() && !recording.header().ring_path.empty()) {
+    line.text += ", its ring is gone (up to two seconds of samples are lost)";
+  }
+  if (recording.tail_bytes() > 0) add(", {} bytes of an unfinished block at the end", recording.tail_bytes());
+  if (recording.misses_bytes()) add(", damaged bytes skipped: {}", recording.skipped_bytes());
+  if (recording.repaired_bytes() > 0) add(", damaged bytes repaired: {}", recording.repaired_bytes());
+  return line;
+}
+
+}  // namespace
+
+ExitCode VerdictOf(const Recording& recording, const Verification& verification) {
+  if (recording.damaged()) return ExitCode::kDamaged;
+  return verification.findings().empty() ? ExitCode::kOk : ExitCode::kCheckFailed;
+}
+
+Group VerifyReport(const Recording& recording, const Verification& verification) {
+  const std::vector<Column<Inconsistency>> columns{
+      {"offset", "offset", Unit::kInteger, Detail::kJsonOnly, &Inconsistency::offset},
+      {"what", "finding", Unit::kProse, Detail::kJsonOnly, &Inconsistency::what}};
+  Group group{"recordings[]", {}};
+  group.Add(LineOf(recording, verification));
+  group.Add(Hidden({{"ok", VerdictOf(recording, verification) == ExitCode::kOk},
+                    {"recording_id", IdText(recording.header())},
+                    {"damaged", recording.damaged()},
+                    {"repaired_bytes", recording.repaired_bytes()},
+                    {"skipped_bytes", recording.skipped_bytes()},
+                    {"tail_bytes", recording.tail_bytes()},
+                    {"bytes", recording.bytes_read()},
+                    {"more_findings", verification.more_findings()},
+                    {"losses", LossesValue(recording)}}));
+  Table findings = MakeTable("findings", columns, verification.findings());
+  findings.detail = Detail::kJsonOnly;  // text has them on stderr
+  group.Add(std::move(findings));
+  return group;
+}
+
+Group UnreadableReport(const std::string& path, const std::string& error) {
+  Group group{"recordings[]", {}};
+  group.Add(Hidden({{"recording", ToUtf8(path)}, {"ok", false}, {"error", ToUtf8(error)}}));
+  return group;
+}
+
+}  // namespace heaprec::tools
