@@ -36,7 +36,7 @@ def h2(folder):
 
 
 def leak(folder):
-    subprocess.run(["javac", "-d", folder, ROOT / "tests/e2e/Leak.java"], check=True)
+    subprocess.run(["javac", "-d", folder, ROOT / "tests/e2e/programs/Leak.java"], check=True)
     return ["java", "-Xmx512m", "-cp", folder, "e2e.Leak", "2000000", "10000", "20"]
 
 

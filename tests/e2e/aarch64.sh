@@ -68,8 +68,9 @@ build() { "${bazel[@]}" build --noshow_progress --ui_event_filters=-info "$@" ||
 jcmd=${JAVA_HOME:-/usr/lib/jvm/java-17-openjdk-amd64}/bin/jcmd
 
 # What both parts need of the machine's own, and for aarch64.
-tests=(tests/e2e/attach_test tests/e2e/census_test tests/e2e/exceptions_test tests/e2e/hooks_test tests/e2e/live_test tests/e2e/probe_test
-  tests/e2e/totals_test tests/hotspot/stacks_test tests/native/exact_test tests/native/sampled_jvm_test)
+tests=(tests/e2e/attach/attach_test tests/e2e/streams/census_test tests/e2e/streams/exceptions_test
+  tests/e2e/safety/hooks_test tests/e2e/streams/live_test tests/e2e/api/probe_test tests/e2e/accuracy/totals_test
+  tests/hotspot/stacks_test tests/native/exact_test tests/native/sampled_jvm_test)
 own_labels=(//tests/e2e:programs.jar //tools:heaprec) their_labels=(//recorder:libheaprec.so)
 if [[ $parts == *tests* ]]; then
   mapfile -t -O "${#own_labels[@]}" own_labels < <(labels "${tests[*]}")
@@ -139,13 +140,13 @@ run_tests() {
   check "60,000 walked stacks are those of GetStackTrace" run_test tests/hotspot/stacks_test
   check "native memory, exact: every block of a program, by caller" run_test tests/native/exact_test 'Every block*'
   check "native memory, sampled: a JVM with JNI" run_test tests/native/sampled_jvm_test '~Why native memory is not recorded*'
-  check "exceptions" run_test tests/e2e/exceptions_test
-  check "totals" run_test tests/e2e/totals_test '~A kernel that refuses*'
-  check "hooks by vtables, where another agent has taken the functions" run_test tests/e2e/hooks_test "Another agent's*,With both ways*"
-  check "census: each object of each class" run_test tests/e2e/census_test 'A census has each object*,A census that is drawn*'
-  check "probes: each object of a thread" run_test tests/e2e/probe_test '~Probes and a recording*'
-  check "live objects" run_test tests/e2e/live_test
-  check "attach, status, dump, stop" run_test tests/e2e/attach_test 'attach, status, dump, stop*'
+  check "exceptions" run_test tests/e2e/streams/exceptions_test
+  check "totals" run_test tests/e2e/accuracy/totals_test '~A kernel that refuses*'
+  check "hooks by vtables, where another agent has taken the functions" run_test tests/e2e/safety/hooks_test "Another agent's*,With both ways*"
+  check "census: each object of each class" run_test tests/e2e/streams/census_test 'A census has each object*,A census that is drawn*'
+  check "probes: each object of a thread" run_test tests/e2e/api/probe_test '~Probes and a recording*'
+  check "live objects" run_test tests/e2e/streams/live_test
+  check "attach, status, dump, stop" run_test tests/e2e/attach/attach_test 'attach, status, dump, stop*'
   sources=(CHANGELOG.md=CHANGELOG.md LICENSE=LICENSE heaprec.h=include/heaprec.h heaprec_sampling.h=include/heaprec_sampling.h
     "heaprec=$theirs/tools/heaprec" "heaprec-static=$theirs/tools/heaprec-static" "heaprec.jar=$theirs/java/heaprec.jar"
     "libheaprec.so=$theirs/recorder/libheaprec.so" "libheaprec-native.so=$theirs/recorder/libheaprec-native.so"

@@ -38,7 +38,7 @@ suite_row() {
   local log passed failed
   log=$(mktemp)
   "${bazel[@]}" test --keep_going --noshow_progress --test_summary=short --test_env="JAVA_HOME=$(home_of "$1")" --jobs="$jobs" \
-    //tests/e2e:all //tests/hotspot:jvm_test //tests/hotspot:stacks_test >"$log" 2>&1
+    //tests/e2e/... //tests/hotspot:jvm_test //tests/hotspot:stacks_test >"$log" 2>&1
   passed=$(grep -cE '^//[^ ]+ +(\(cached\) )?PASSED' "$log")
   failed=$(sed -nE 's#^(//[^ ]+) +(FAILED|TIMEOUT|NO STATUS).*#\1#p' "$log" | tr '\n' ' ')
   rm -f "$log"

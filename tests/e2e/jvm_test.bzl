@@ -6,8 +6,8 @@ JVM_TAGS = [
 ]
 
 PRODUCT = [
-    ":programs.jar",
     "//recorder:libheaprec.so",
+    "//tests/e2e:programs.jar",
     "//tools:heaprec",
 ]
 

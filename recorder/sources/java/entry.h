@@ -1,7 +1,8 @@
 // Where HotSpot enters: what the detours and JVMTI call, and the one source they call it for.
 //
 // Context:  alloc. With no active source each is one load and a branch.
-// The functions are extern "C" with names of their own so that a test build can wrap them (tests/e2e/alloc_guard.cc).
+// The functions are extern "C" with names of their own so that a test build can wrap them
+// (tests/e2e/safety/alloc_guard.cc).
 #pragma once
 
 #include <jvmti.h>

@@ -1,4 +1,4 @@
-// heaprec import, on files of every layout and on damaged ones; the JDK's own are in tests/e2e/jfr_import_test.cc.
+// heaprec import, on files of every layout and on damaged ones; the JDK's own are in tests/e2e/jfr/jfr_import_test.cc.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 // Labels in a real JVM: from Java and from C, of the thread that set them, and nothing without the agent.
 //
-// Objects of 1 to 7 MiB at a rate at which each is kept: tests/e2e/endings_test.cc says how sure that is.
+// Objects of 1 to 7 MiB at a rate at which each is kept: tests/e2e/lifecycle/endings_test.cc says how sure that is.
 #include <signal.h>
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ TEST_CASE("Heaprec.label labels what its thread allocates from then on") {
 }
 
 TEST_CASE("So does heaprec_label of C") {
-  const std::string folder = FreshFolder(), library = RunfilePath("tests/e2e/liblabel_in_c.so");
+  const std::string folder = FreshFolder(), library = RunfilePath("tests/e2e/api/liblabel_in_c.so");
   const Outcome outcome =
       Run(Java{.main = "e2e.Labels", .args = {library}, .agent_options = "file=" + folder + "/rec.bin,rate=20000"});
   CHECK(outcome.exit_code == 0);

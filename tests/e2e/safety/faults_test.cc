@@ -11,7 +11,7 @@
 namespace heaprec::testing {
 namespace {
 
-std::string FaultyAgent() { return RunfilePath("tests/e2e/libheaprec_faulty.so"); }
+std::string FaultyAgent() { return RunfilePath("tests/e2e/safety/libheaprec_faulty.so"); }
 
 size_t Count(const std::string& text, const std::string& what) {
   size_t count = 0;

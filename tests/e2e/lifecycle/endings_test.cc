@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/e2e/ends.h"
+#include "tests/e2e/lifecycle/ends.h"
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 

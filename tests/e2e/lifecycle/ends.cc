@@ -1,4 +1,4 @@
-#include "tests/e2e/ends.h"
+#include "tests/e2e/lifecycle/ends.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

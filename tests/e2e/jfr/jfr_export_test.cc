@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/e2e/jfr_rows.h"
+#include "tests/e2e/jfr/jfr_rows.h"
 #include "tests/support/java_run.h"
 #include "tests/tools/recording_fixture.h"
 

@@ -182,7 +182,7 @@ TEST_CASE("A dump holds what was committed until then, names included") {
   REQUIRE(process.WaitForOutput("running"));
   REQUIRE(Heaprec({"dump", std::to_string(process.pid()), "-o", folder + "/dump.bin"}).exit_code == 0);
   const Rows rows = ReadRows(folder + "/dump.bin");
-  // The last object before the JVM waits: tests/e2e/endings_test.cc says how sure it is to be sampled.
+  // The last object before the JVM waits: tests/e2e/lifecycle/endings_test.cc says how sure it is to be sampled.
   const auto last = rows.Where([](const Row& row) { return row.size == 4 << 20; });
   REQUIRE(last.size() == 1);
   CHECK(last.front().stack.find(";e2e.Ends.last:") != std::string::npos);

@@ -25,7 +25,8 @@ std::vector<int> Numbers(const std::string& out, const std::string& name) {
 
 Outcome Sampled(const std::string& options, std::vector<std::string> flags) {
   flags.emplace_back("-Xmx300m");
-  flags.push_back("-agentpath:" + RunfilePath("tests/e2e/libsampling_agent.so") + "=" + AgentPath() + ":" + options);
+  flags.push_back("-agentpath:" + RunfilePath("tests/e2e/api/libsampling_agent.so") + "=" + AgentPath() + ":" +
+                  options);
   return Run(Java{.flags = flags, .main = "e2e.Followed"});
 }
 
@@ -99,7 +100,7 @@ TEST_CASE("The function can be replaced, and the sampling ended") {
 TEST_CASE("While one records the other does not sample, and the other way round") {
   const std::string folder = FreshFolder();
   const std::string sampler =
-      "-agentpath:" + RunfilePath("tests/e2e/libsampling_agent.so") + "=" + AgentPath() + ":50000:10";
+      "-agentpath:" + RunfilePath("tests/e2e/api/libsampling_agent.so") + "=" + AgentPath() + ":50000:10";
   const Outcome recorded =
       Run(Java{.flags = {sampler}, .main = "e2e.Followed", .agent_options = "file=" + folder + "/rec.bin"});
   INFO(recorded.out << recorded.err);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/e2e/ends.h"
+#include "tests/e2e/lifecycle/ends.h"
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 

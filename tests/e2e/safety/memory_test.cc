@@ -28,7 +28,7 @@ TEST_CASE("The agent's heap stays below 8 MiB at the default rate, whatever is r
                                .main = "e2e.Varied",
                                .args = {std::to_string(1000 * Seconds())},
                                .agent_options = "file=" + folder + "/rec.bin",
-                               .agent = RunfilePath("tests/e2e/libheaprec_counted.so")});
+                               .agent = RunfilePath("tests/e2e/safety/libheaprec_counted.so")});
   command.environment = {"HEAPREC_HEAP_FILE=" + folder + "/heap"};
   command.seconds = Seconds();
   Process process(command);

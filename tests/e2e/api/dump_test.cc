@@ -18,7 +18,7 @@ void RequireVerified(const std::string& file) {
   CHECK(outcome.exit_code == 0);
 }
 
-// Each object of a megabyte is kept: lambda size > 10 (tests/e2e/endings_test.cc).
+// Each object of a megabyte is kept: lambda size > 10 (tests/e2e/lifecycle/endings_test.cc).
 void RequireCopies(const std::string& options) {
   const std::string folder = FreshFolder();
   const Outcome outcome = Run(Java{.flags = {"-Xmx200m"},

@@ -11,7 +11,7 @@
 namespace heaprec::testing {
 namespace {
 
-std::string GuardedAgent() { return RunfilePath("tests/e2e/libheaprec_guarded.so"); }
+std::string GuardedAgent() { return RunfilePath("tests/e2e/safety/libheaprec_guarded.so"); }
 
 void RequireQuietGuard(const std::vector<std::string>& flags, const std::string& main,
                        const std::vector<std::string>& args, const std::string& options) {

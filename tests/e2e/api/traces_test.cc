@@ -107,7 +107,7 @@ TEST_CASE("While a recording runs, or another agent samples, a program is refuse
   CHECK(recorded.out.find("start refused: heaprec: a recording is running") != std::string::npos);
   CHECK(FileExists(folder + "/rec.bin"));
   const std::string sampler =
-      "-agentpath:" + RunfilePath("tests/e2e/libsampling_agent.so") + "=" + AgentPath() + ":50000:10";
+      "-agentpath:" + RunfilePath("tests/e2e/api/libsampling_agent.so") + "=" + AgentPath() + ":50000:10";
   const Outcome sampled = Run(Java{.flags = {sampler}, .main = "e2e.Traces", .args = {AgentPath(), "50000", "10"}});
   INFO(sampled.out << sampled.err);
   CHECK(sampled.out.find("start refused: heaprec: another client already samples through heaprec") !=

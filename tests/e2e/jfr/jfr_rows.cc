@@ -1,4 +1,4 @@
-#include "tests/e2e/jfr_rows.h"
+#include "tests/e2e/jfr/jfr_rows.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
