@@ -1,4 +1,4 @@
-"""Holds every include to the table of rooms in docs/architecture.md."""
+"""Holds every include to the table of rooms in docs/architecture.md, and the folders of a room to one direction."""
 
 import pathlib
 import re
@@ -15,6 +15,8 @@ MACHINE = re.compile(
 MACHINE_ROOM = "recorder/arch"
 MACHINE_FREE = ("format", "include", "recorder", "throttle", "tools")
 JVM_ROOMS = {"recorder/agent", "recorder/hotspot", "recorder/sources"}
+# Their folders use each other: api and streams the agent and it them, the machines' code what they share.
+CIRCULAR = {"recorder/agent", "recorder/arch", "tools/analysis"}
 
 
 def rooms():
@@ -65,19 +67,30 @@ def machine_code():
                 yield str(source.relative_to(ROOT))
 
 
-def in_order(table):
-    """The rooms so that each uses only those in front of it; fails if two use each other."""
+def in_order(uses):
+    """Rooms, or folders, so that each uses only those in front of it; fails if two use each other."""
     placed = []
-    while len(placed) < len(table):
-        ready = [room for room in table if room not in placed and table[room] <= set(placed)]
-        assert ready, f"rooms that use each other: {sorted(set(table) - set(placed))}"
+    while len(placed) < len(uses):
+        ready = [name for name in uses if name not in placed and uses[name] <= set(placed)]
+        assert ready, f"they use each other: {sorted(map(str, set(uses) - set(placed)))}"
         placed += ready
     return placed
+
+
+def folders(room):
+    """Of each folder below a room, the others whose headers it includes."""
+    sources = [source for source in (ROOT / room).rglob("*") if source.suffix in (".h", ".cc")]
+    uses = {source.parent: set() for source in sources}
+    for source in sources:
+        uses[source.parent] |= {(ROOT / target).parent for target in INCLUDE.findall(source.read_text())} & set(uses) - {source.parent}
+    return uses
 
 
 def main():
     table = rooms()
     in_order(table)
+    for room in set(table) - CIRCULAR:
+        in_order(folders(room))
     assert len(table) == 34, f"the table of rooms has {len(table)} rows that can be read"
     found = list(violations(table))
     of_machine = list(machine_code())
