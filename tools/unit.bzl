@@ -1,7 +1,7 @@
 """A unit: one concept, with its header, its source and its target under one name."""
 
 def unit(name, parts = [], **attributes):
-    """A library of NAME.h and, if there is one, NAME.cc.
+    """A library of NAME.h and NAME.cc, or of what there is of them.
 
     Args:
       name: of the target and its files.
@@ -11,6 +11,6 @@ def unit(name, parts = [], **attributes):
     native.cc_library(
         name = name,
         srcs = native.glob([part + ".cc" for part in [name] + parts]),
-        hdrs = [part + ".h" for part in [name] + parts],
+        hdrs = native.glob([part + ".h" for part in [name] + parts]),
         **attributes
     )
