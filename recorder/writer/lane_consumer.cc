@@ -257,15 +257,15 @@ std::vector<LaneConsumer::Held> LaneConsumer::TakeUntil(format::Stream stream, u
   return taken;
 }
 
-// A death whose sample is held is needed as that is, but does not keep more than half of the lane either.
+// A death whose sample is held is needed as that is, but does not keep more than half of the lane either. Each position
+// is that of a record: who reads the ring after a kill begins there.
 std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet>& deaths) const {
-  std::vector<uint64_t> positions, floors(lanes_.size(), UINT64_MAX);
-  positions.reserve(lanes_.size());
-  for (const TrackedSet& one : deaths.of) one.LowerTo(&floors);
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    const uint64_t least = lanes_[i].scanned - std::min<uint64_t>(lanes_[i].scanned, ring_.lane_bytes() / 2);
-    positions.push_back(std::min(NeededFrom(lanes_[i]), std::max(floors[i], least)));
+  std::vector<uint64_t> least, positions;
+  for (const Lane& lane : lanes_) {
+    least.push_back(lane.scanned - std::min<uint64_t>(lane.scanned, ring_.lane_bytes() / 2));
+    positions.push_back(NeededFrom(lane));
   }
+  for (const TrackedSet& one : deaths.of) one.LowerTo(least, &positions);
   return positions;
 }
 

@@ -139,9 +139,10 @@ std::vector<LifecycleEvent> TrackedSet::TakeLifecycleEvents() {
   return std::exchange(lifecycle_events_, {});
 }
 
-void TrackedSet::LowerTo(std::vector<uint64_t>* floors) const {
+void TrackedSet::LowerTo(const std::vector<uint64_t>& least, std::vector<uint64_t>* floors) const {
   for (const auto& [id, early] : early_) {
     if (early.closes > 0) continue;  // of a sample that was dropped, all but surely
+    if (early.begin < least.at(early.lane)) continue;
     uint64_t& floor = floors->at(early.lane);
     floor = std::min(floor, early.begin);
   }

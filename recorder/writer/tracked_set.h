@@ -62,8 +62,8 @@ class TrackedSet {
 
   // What is known since the last call, ascending in time.
   std::vector<format::LifecycleEvent> TakeLifecycleEvents();
-  // For each lane of `floors`, the first position with a death that is not told yet.
-  void LowerTo(std::vector<uint64_t>* floors) const;
+  // For each lane of `floors`, the first position from `least` on with a death that is not told yet.
+  void LowerTo(const std::vector<uint64_t>& least, std::vector<uint64_t>* floors) const;
 
   // The highest threshold of the releases behind a birth at this time; 0: none.
   double ThresholdSince(uint64_t birth_ns) const;

@@ -113,6 +113,40 @@ TEST_CASE("What was counted while the drain was late belongs to the intervals wh
   CHECK(read.intervals[2].bytes == 8000);
 }
 
+// Deaths of samples whose interval is open keep their lane, but no more than half of it.
+TEST_CASE("A lane is given back up to the beginning of a record, however many deaths are in it") {
+  Bench bench(100);
+  buffer::Ring& ring = bench.ring();
+  const auto none = [] {
+    return TrackedSet::Callbacks{[](uint16_t, uint64_t) {}, [](uint16_t, uint64_t) { return 0; }, [] { return 0; }};
+  };
+  format::PerStream<TrackedSet> live{{TrackedSet(100, 10, 1, none()), TrackedSet(0, 1, 1, none()),
+                                      TrackedSet(0, 1, 1, none()), TrackedSet(0, 1, 1, none())}};
+  LaneConsumer consumer(ring, {}, 0, 0, {}, {{true, false, false, false}});
+  std::set<uint64_t> records{0};
+  constexpr uint64_t kPadBytes = 72;  // half a lane is no multiple of a pad and a death
+  for (uint64_t id = 1; ring.lane(0).head.load() < ring.lane_bytes() * 3 / 4; ++id) {
+    buffer::LaneLease lease(ring, 0, kPadBytes);
+    REQUIRE(lease.Reserve(format::RecordType::kPad, kPadBytes) != nullptr);
+    lease.Commit();
+    records.insert(ring.lane(0).head.load());
+    const format::DeathRecord death{{}, kStart, id, 0};
+    std::byte* const record = lease.Reserve(format::RecordType::kDeath, sizeof(death));
+    REQUIRE(record != nullptr);
+    buffer::CopyFixed(record, death);
+    lease.Commit();
+    records.insert(ring.lane(0).head.load());
+  }
+  consumer.Scan();
+  for (const LaneConsumer::Death& death : consumer.TakeDeaths()) {
+    live.of[0].Died({death.record.sample, kSecond / 2}, death.lane, death.begin);
+  }
+  const uint64_t position = consumer.Positions(live)[0], head = ring.lane(0).head.load();
+  CHECK(records.contains(position));
+  CHECK(position < head);
+  CHECK(head - position <= ring.lane_bytes() / 2);
+}
+
 TEST_CASE("Definitions outlive the chunk in which they were announced") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2);

@@ -90,13 +90,16 @@ TEST_CASE("who dies before its interval ends never takes part, and is dead when 
   live.Died(Death(1, 500), 2, 64);
   live.Died(Death(2, kSecond + 77), 1, 128);  // found before the interval was closed, and after its end
   std::vector<uint64_t> floors(3, UINT64_MAX);
-  live.LowerTo(&floors);
+  live.LowerTo({0, 0, 0}, &floors);
   CHECK(floors == std::vector<uint64_t>{UINT64_MAX, 128, 64});
+  floors.assign(3, UINT64_MAX);
+  live.LowerTo({0, 128, 65}, &floors);
+  CHECK(floors == std::vector<uint64_t>{UINT64_MAX, 128, UINT64_MAX});
   live.Close(kSecond, std::vector{Born(1, 10), Born(2, 20)});
   CHECK(live.TakeLifecycleEvents() == std::vector{Death(1, 500), Death(2, kSecond)});
   CHECK(live.tracked().empty());
   floors.assign(3, UINT64_MAX);
-  live.LowerTo(&floors);
+  live.LowerTo({0, 0, 0}, &floors);
   CHECK(floors == std::vector<uint64_t>(3, UINT64_MAX));
 }
 
@@ -165,7 +168,7 @@ TEST_CASE("those that are too many are released at the end of the interval, and 
   for (uint64_t second = 2; second < 6; ++second) live.Close(second * kSecond, {});
   CHECK(live.TakeLifecycleEvents().empty());
   std::vector<uint64_t> floors(1, UINT64_MAX);
-  live.LowerTo(&floors);
+  live.LowerTo({0}, &floors);
   CHECK(floors[0] == UINT64_MAX);
 }
 
