@@ -1,4 +1,6 @@
 // heaprec summary: what was recorded, how much of what was allocated, and whether it can be trusted.
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 
@@ -8,15 +10,17 @@
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
+#include "tools/render/fit_screen.h"
 #include "tools/render/print.h"
 #include "tools/report/recording/summary_report.h"
 #include "tools/text/messages.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 namespace {
 
-// Classes and sites that people see, unless told.
-constexpr size_t kUsualGroups = 5;
+// Classes and sites, and lines in all, that people see without --limit and --verbose.
+constexpr size_t kUsualGroups = 5, kScreenLines = 25;
 
 struct SummaryOptions {
   std::string recording;
@@ -38,13 +42,17 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   const Estimator estimator(blocks.design(), recording->counters());
   total->Add(facts, recording->counters().candidate_bytes);
   const size_t limit = options.limit.value_or(options.output.is_for_people() ? kUsualGroups : 0);
-  return SummaryReport({*recording, facts, trust, breakdown, estimator, limit}, name);
+  const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
+  render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief}, name);
+  if (is_brief && !options.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
+  return group;
 }
 
 ExitCode Summarise(SummaryOptions options) {
   if (auto filter = Filter::Parse(options.filter); !filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
   auto recordings = Recording::OpenAll(options.recording);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
+  options.output.wide = options.output.wide || options.verbose;
   const bool is_one = recordings->size() == 1;
   render::Report report("heaprec.summary/2");
   SummaryTotal total;
@@ -57,7 +65,6 @@ ExitCode Summarise(SummaryOptions options) {
     if (one != ExitCode::kOk) read = one;
   }
   if (!is_one) report.Add(TotalReport(total));
-  options.output.wide = options.output.wide || options.verbose;
   return Print(report, options.output, read);
 }
 
@@ -70,8 +77,9 @@ Command SummaryCommand() {
   options->output.AddTo(command);
   command.AddFlag("-v,--verbose", options->verbose, "Show everything that was counted");
   command
-      .AddOption("--limit", options->limit,
-                 "Maximum number of classes and of sites; 0 = all (default: 5; json, csv: all)")
+      .AddOption(
+          "--limit", options->limit,
+          "Maximum number of classes and of sites; 0 = all (default: 5, fewer if 25 lines are full; json, csv: all)")
       .Value("N");
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   options->filter.AddChoiceTo(command);

@@ -34,7 +34,8 @@ class TextForm {
   size_t LinesOf(const Group& group) const {
     return static_cast<size_t>(std::ranges::count_if(group.sections, [this](const Section& section) {
       const auto* line = std::get_if<Line>(&section);
-      return line == nullptr || IsShown(line->detail);
+      const auto* table = std::get_if<Table>(&section);
+      return line != nullptr ? IsShown(line->detail) : table == nullptr || IsShown(table->detail);
     }));
   }
 

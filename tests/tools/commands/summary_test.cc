@@ -1,6 +1,7 @@
 // summary from outside: what it says, and whom it trusts.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/tools/small_recording.h"
 
@@ -17,8 +18,81 @@ using testing::kSecond;
 using testing::Outcome;
 using testing::Overwrite;
 using testing::RecordingFile;
+using testing::Shell;
 using testing::SomeHeader;
 using testing::WriteSmall;
+
+size_t LinesOfTerminal(const std::string& text, size_t columns) {
+  size_t lines = 0;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line); ++lines) {
+    if (!line.empty()) lines += (line.size() - 1) / columns;
+  }
+  return lines;
+}
+
+// Every stream, collections after which the heap has grown, long names, and losses if `is_lossy`.
+void WriteEverything(const std::string& path, bool is_lossy) {
+  format::FileHeader header = SomeHeader();
+  header.max_tracked_objects = header.max_tracked_blocks = header.max_tracked_mappings = 4096;
+  header.exceptions = header.native = header.mapped = {kSecond, 100, 100};
+  header.census = format::CensusMode::kAll;
+  RecordingFile file(path, header);
+  for (uint64_t i = 0; i < 2; ++i) {
+    format::ProcessState state;
+    state.id = i + 1;
+    state.time_ns = (i + 1) * 100 * kMs;
+    state.kind = format::ProcessStateKind::kGcEnd;
+    state.used = state.committed = (i + 1) << 24;
+    state.pauses = 1;
+    state.paused_ns = kMs;
+    state.cause = "Allocation Failure";
+    file.Add(state);
+  }
+  for (const format::Kind kind :
+       {format::Kind::kTlab, format::Kind::kException, format::Kind::kMalloc, format::Kind::kMapping}) {
+    for (uint64_t i = 0; i < 12; ++i) {
+      testing::Event event = At((i + 3) * 50 * kMs);
+      event.kind = kind;
+      event.class_name = "com/example/inventory/warehouse/StockLevel" + std::to_string(i);
+      event.stack = {"com/example/inventory/warehouse/StockLevels.find" + std::to_string(i) + ":7", "p/Main.main:3"};
+      file.Add(event);
+    }
+  }
+  file.AddWalk(300 * kMs, "main", 1, {{"[B", 10, 240}});
+  for (const format::Stream stream : format::kAllStreams) {
+    if (!is_lossy) continue;
+    file.counters(stream).lost[0] = 5;
+    file.counters(stream).lost_weight[0] = 1e6;
+    file.counters(stream).stack_mismatches = 1;
+  }
+  if (!is_lossy) file.End("jvm exit", kSecond);
+}
+
+TEST_CASE("summary begins with the headline and is a screen of 25 lines of 80 columns, whatever was recorded") {
+  const Directory directory;
+  const std::string golden = "tests/golden/";
+  WriteEverything(directory / "all.hrec", false);
+  WriteEverything(directory / "lossy.hrec", true);
+  std::string damaged = Contents(directory / "all.hrec");
+  for (size_t at = damaged.size() / 4; at < damaged.size(); at += damaged.size() / 4)
+    damaged.replace(at, 600, std::string(600, 'x'));
+  Overwrite(directory / "damaged.hrec", damaged);
+  for (const std::string& path : {directory / "all.hrec", directory / "lossy.hrec", directory / "damaged.hrec",
+                                  golden + "javac.hrec", golden + "leak.hrec"}) {
+    const std::string out = Shell("COLUMNS=80 $HEAPREC summary " + path).out;
+    INFO(out);
+    CHECK(LinesOfTerminal(out, 80) <= 25);
+    CHECK(out.substr(0, out.find('\n')).find(" allocated in ") != std::string::npos);
+    CHECK(out.find("\ntrustworthy: ") < out.find("\nJVM:"));
+    CHECK(LinesOfTerminal(Shell("COLUMNS=80 $HEAPREC summary --verbose " + path).out, 80) > 25);
+  }
+  const std::string all = Shell("COLUMNS=80 $HEAPREC summary " + directory / "all.hrec").out;
+  INFO(all);
+  for (const char* heading :
+       {"\nheap:", "\nlive at end:", "\ncensus:", "\nexceptions:", "\nmalloc:", "\nmmap:", "  class\n"})
+    CHECK(all.find(heading) != std::string::npos);
+}
 
 TEST_CASE("summary tells it all and ends with trustworthy: yes") {
   const Directory directory;
@@ -39,7 +113,7 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
            "counted:     2.87 MiB (3,004,800 bytes)\n",
            "estimated:   2.87 MiB (2.86-2.87) from the samples alone, +0.0 % off\n",
            "  busiest:   1 sample in an interval of 1.00 s, limit 150\n",
-           "  intervals: 3, 1 of them reduced to the limit; 1 windows\n",
+           "  intervals: 3, 1 of them reduced to the limit; 1 window\n",
            "  points:    4: 4 committed, 0 thinned at delivery; 1 dropped in the second stage\n",
            "  lost:      0\n",
        }) {
@@ -111,6 +185,11 @@ TEST_CASE("a site of summary is that of top: not a frame that only allocates for
   CHECK(summary["sites"][0]["name"] == "p.Buffer.grow");
   CHECK(summary["sites"][0]["samples"] == 2);
   CHECK(summary["site_count"] == 1);
+  // And that of fleet.
+  Shell("mkdir " + directory / "hosts" + " && cp " + directory / "rec.bin" + " " + directory / "hosts/rec.hrec");
+  const json fleet = json::parse(Heaprec("fleet top --by site --json --from-dir " + directory / "hosts").out);
+  REQUIRE(fleet["rows"].size() == 1);
+  CHECK(fleet["rows"][0]["name"] == "p.Buffer.grow");
 }
 
 // 20 samples of which each stands for itself, as sure as can be, and 1,000 of 20,000 bytes counted too many.

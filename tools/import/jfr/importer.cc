@@ -267,6 +267,13 @@ format::Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* fil
   return written.ok() && !objects.empty() ? chunk->Add(objects) : written;
 }
 
+// "17.0.15+6" of "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), built on ...", as HotSpot
+// writes it into jdk.JVMInformation. Other texts as they are.
+std::string ShortVersion(const std::string& text) {
+  const size_t open = text.find('('), close = text.find(')', open);
+  return close == std::string::npos ? text : text.substr(open + 1, close - open - 1);
+}
+
 }  // namespace
 
 format::FileHeader HeaderOf(const JfrScan& scan, EventSet set) {
@@ -275,7 +282,7 @@ format::FileHeader HeaderOf(const JfrScan& scan, EventSet set) {
   header.interval_ns = kIntervalNs;
   header.pid = static_cast<uint32_t>(scan.pid);
   header.jvm_name = scan.jvm_name;
-  header.jvm_version = scan.jvm_version;
+  header.jvm_version = ShortVersion(scan.jvm_version);
   header.source = IsUnbiased(scan) ? kImportedOwn : kImported;
   header.source_reason = ReasonOf(scan, set);
   header.max_tracked_objects = scan.old_objects.count;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "tools/render/value_format.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -16,9 +17,7 @@ constexpr double kMuchGc = 0.1, kSomeGc = 0.05;
 // The heap after a collection that grew by this factor has grown.
 constexpr double kGrown = 1.25;
 
-std::string Percent(double share) {
-  return share >= 0.0995 ? fmt::format("{:.1f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
-}
+std::string Shown(const render::Value& value, render::Unit unit) { return render::FormatInline(value, unit, true); }
 
 // "Page.setChild" of "org.h2.mvstore.Page.setChild"
 std::string ShortSite(const std::string& site) {
@@ -30,11 +29,12 @@ std::string ShortSite(const std::string& site) {
 
 void AddTop(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   if (!inputs.site) return;
-  std::string text = fmt::format("{} allocates most: {} ({} to {}) of {}", ShortSite(inputs.site->name),
-                                 Percent(inputs.site->share.value), Percent(inputs.site->share.low),
-                                 Percent(inputs.site->share.high), Bytes(inputs.allocated_bytes));
+  std::string text =
+      fmt::format("{} allocates most: {} of {}", ShortSite(inputs.site->name),
+                  Shown(inputs.site->share, render::Unit::kShare), Shown(inputs.allocated_bytes, render::Unit::kBytes));
   if (inputs.klass) {
-    text += fmt::format("; the largest class is {} ({})", inputs.klass->name, Percent(inputs.klass->share.value));
+    text += fmt::format("; largest class: {}, {}", inputs.klass->name,
+                        Shown(inputs.klass->share.value, render::Unit::kShare));
   }
   into->push_back({"top", Mood::kNeutral, text + "."});
 }
@@ -42,9 +42,10 @@ void AddTop(const HeadlineInputs& inputs, std::vector<Headline>* into) {
 void AddGc(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   if (inputs.heap == nullptr || inputs.duration_ns == 0 || inputs.heap->pauses == 0) return;
   const double share = static_cast<double>(inputs.heap->paused_ns) / static_cast<double>(inputs.duration_ns);
-  std::string text = fmt::format("GC pauses take {} of the time", Percent(share));
+  std::string text = fmt::format("GC pauses take {} of the time", Shown(share, render::Unit::kShare));
   if (inputs.heap->longest_pause_ns > 0) {
-    text += fmt::format("; the longest took {:.3g} ms", static_cast<double>(inputs.heap->longest_pause_ns) * 1e-6);
+    text += fmt::format("; the longest took {}",
+                        Shown(static_cast<double>(inputs.heap->longest_pause_ns) * 1e-9, render::Unit::kSeconds));
   }
   into->push_back({"gc", share > kMuchGc ? Mood::kBad : share > kSomeGc ? Mood::kWarning : Mood::kGood, text + "."});
 }
@@ -55,15 +56,15 @@ void AddGrowth(const HeadlineInputs& inputs, std::vector<Headline>* into) {
     const auto first = static_cast<double>(heap->first_after), last = static_cast<double>(heap->last_after);
     if (last > first * kGrown) {
       into->push_back({"growth", Mood::kWarning,
-                       fmt::format("The heap after a collection grew from {} to {}.", Bytes(first), Bytes(last))});
+                       fmt::format("The heap after a collection grew from {} to {}.",
+                                   Shown(first, render::Unit::kBytes), Shown(last, render::Unit::kBytes))});
       return;
     }
   }
   if (inputs.live_bytes) {
     const Estimate& live = *inputs.live_bytes;
-    const std::string bytes =
-        IsRange(live) ? fmt::format("{} to {}", Bytes(live.low), Bytes(live.high)) : Bytes(live.value);
-    into->push_back({"growth", Mood::kNeutral, bytes + " are live at the end."});
+    const render::Value bytes = IsRange(live) ? render::Value(live) : render::Value(live.value);
+    into->push_back({"growth", Mood::kNeutral, Shown(bytes, render::Unit::kBytes) + " are live at the end."});
   }
 }
 
@@ -75,8 +76,8 @@ void AddTrust(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   std::string text = "Trustworthy";
   if (inputs.allocated_bytes > 0 && inputs.estimated_bytes > 0) {
     const double off = inputs.estimated_bytes / inputs.allocated_bytes - 1;
-    text += fmt::format(": the samples alone give {} {} than the exact count", Percent(std::abs(off)),
-                        off < 0 ? "less" : "more");
+    text += fmt::format(": the samples alone give {} {} than the exact count",
+                        Shown(std::abs(off), render::Unit::kShare), off < 0 ? "less" : "more");
   }
   if (inputs.sample_points > 0) {
     text += fmt::format("{} {} of {} samples lost", text == "Trustworthy" ? ":" : ",", Grouped(inputs.lost_samples),

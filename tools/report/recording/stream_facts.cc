@@ -39,16 +39,6 @@ void AddStacks(const format::StreamCounters& counters, std::vector<render::Line>
                         Detail::kWide));
 }
 
-void AddDamage(const Recording& recording, std::vector<render::Line>* lines) {
-  lines->push_back(Fact("  salvaged", "{} sample(s) from the ring", {{"", recording.salvage().events, Unit::kInteger}},
-                        Detail::kWide));
-  for (const format::SkippedRange& range : recording.skipped()) {
-    lines->push_back(Fact(range.repaired ? "repaired" : "skipped",
-                          std::string("bytes {} to {}") + (range.at_end ? " (the end)" : "") + ": {}",
-                          {{"", range.begin, Unit::kInteger}, {"", range.end, Unit::kInteger}, {"", range.why}}));
-  }
-}
-
 }  // namespace
 
 std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTraits& traits,
@@ -63,7 +53,7 @@ std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTr
                         {"", static_cast<double>(cap.interval_ns) * 1e-9, Unit::kSeconds},
                         {"", uint64_t{cap.interval_cap}, Unit::kInteger}},
                        Detail::kWide));
-  lines.push_back(Fact("  intervals", "{}, {} of them reduced to the limit; {} windows",
+  lines.push_back(Fact("  intervals", "{}, {} of them reduced to the limit; {} window(s)",
                        {{path + "intervals", totals.intervals, Unit::kInteger},
                         {path + "intervals_thinned", totals.intervals_thinned, Unit::kInteger},
                         {path + "windows", totals.windows, Unit::kInteger}},
@@ -77,7 +67,8 @@ std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTr
   lines.push_back(Lost(counters, stream));
   if (stream != format::Stream::kAllocations) return lines;
   AddStacks(counters, &lines);
-  AddDamage(recording, &lines);
+  lines.push_back(Fact("  salvaged", "{} sample(s) from the ring", {{"", recording.salvage().events, Unit::kInteger}},
+                       Detail::kWide));
   return lines;
 }
 

@@ -19,6 +19,17 @@ namespace {
 
 using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
 
+// Reasons, notes and damaged ranges of a brief summary.
+constexpr size_t kBriefCount = 2;
+
+size_t ShownOf(size_t count, const SummaryAnswer& answer) {
+  return answer.is_brief ? std::min(count, kBriefCount) : count;
+}
+
+void AddRest(size_t count, const char* what, Group* into) {
+  if (count > 0) into->Add(Sentence(std::string("{} more ") + what + " with --verbose", {{"", count, Unit::kInteger}}));
+}
+
 Value OrUnknown(uint64_t number) { return number > 0 ? Value(number) : Value(); }
 
 RankedGroups Ranked(const ClassSiteTotals::Groups& groups, size_t limit) {
@@ -54,6 +65,14 @@ std::optional<HeadlineInputs::Top> TopOf(const ClassSiteTotals::Groups& groups, 
   return HeadlineInputs::Top{largest.front()->first, answer.estimator.Share(largest.front()->second)};
 }
 
+void AddVerdict(const SummaryAnswer& answer, Group* into) {
+  const std::vector<std::string> reasons = TextsOf(answer.trust.reasons);
+  const size_t shown = ShownOf(reasons.size(), answer);
+  into->Add(Sentence("trustworthy: " + TrustText({reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(shown)})));
+  AddRest(reasons.size() - shown, "reason(s)", into);
+  into->Add(Hidden({{"trustworthy", reasons.empty()}, {"reasons", reasons}}));
+}
+
 void AddHeadline(const SummaryAnswer& answer, Group* into) {
   const Facts& facts = answer.facts;
   const double seconds = static_cast<double>(facts.duration_ns) * 1e-9;
@@ -62,7 +81,7 @@ void AddHeadline(const SummaryAnswer& answer, Group* into) {
     into->Add(Sentence("native memory of a program without a JVM, recorded for {}", {duration}));
   } else {
     const Estimate rate = seconds > 0 ? Scaled(facts.volume.bytes, 1 / seconds) : kUnknownEstimate;
-    into->Add(Sentence("{} allocated in {}, {value}; {} object(s)",
+    into->Add(Sentence(seconds > 0 ? "{} allocated in {}, {value}; {} object(s)" : "{} allocated in {}",
                        {{"estimates.bytes", facts.volume.bytes, Unit::kBytes},
                         duration,
                         {"estimates.bytes_per_second", rate, Unit::kBytesPerSecond},
@@ -72,9 +91,7 @@ void AddHeadline(const SummaryAnswer& answer, Group* into) {
   for (const Headline& one : headlines.sentences) {
     if (one.id != "trust") into->Add(Sentence("{}", {{"headlines." + one.id, one.text}}));
   }
-  const std::vector<std::string> reasons = TextsOf(answer.trust.reasons);
-  into->Add(Sentence("trustworthy: " + TrustText(reasons)));
-  into->Add(Hidden({{"trustworthy", reasons.empty()}, {"reasons", reasons}}));
+  AddVerdict(answer, into);
   if (headlines.next_command.empty()) return;
   into->Add(Sentence("next: {}  # {}",
                      {{"next.command", ToUtf8(headlines.next_command)}, {"next.reason", headlines.next_reason}}));
@@ -86,11 +103,9 @@ void AddOrigin(const SummaryAnswer& answer, Group* into) {
   if (!program.empty()) {
     into->Add(Fact("program", "{}, PID {}", {{"", ToUtf8(program)}, {"", header.pid}}));
   } else {
-    into->Add(Fact("JVM", "{} {}, {}, PID {}",
-                   {{"", ToUtf8(header.jvm_name)},
-                    {"", ToUtf8(header.jvm_version)},
-                    {"", ToUtf8(header.gc_name)},
-                    {"", header.pid}}));
+    const std::string gc = header.gc_name.empty() ? "" : ", " + ToUtf8(header.gc_name);
+    into->Add(Fact("JVM", "{} {}{}, PID {}",
+                   {{"", ToUtf8(header.jvm_name)}, {"", ToUtf8(header.jvm_version)}, {"", gc}, {"", header.pid}}));
   }
   into->Add(Fact("recording", "{}, from {}, {}",
                  {{"file", ToUtf8(answer.recording.source().name())},
@@ -108,7 +123,7 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   const format::FileHeader& header = answer.recording.header();
   const double limit = header.CapOf(MainStream(header)).rate_per_second;
   const format::StreamCounters& counters = answer.recording.counters(MainStream(header));
-  Field samples{"samples", facts.allocations().events(), Unit::kInteger};
+  Field samples{"samples", facts.totals[MainStream(header)].events(), Unit::kInteger};
   Field mean_rate{"mean_rate", facts.mean_rate, Unit::kPerSecond};
   Field bytes_per_sample{"bytes_per_sample", facts.bytes_per_event, Unit::kBytes};
   if (CountsLosses(header)) {
@@ -283,6 +298,26 @@ void AddMatched(const SummaryAnswer& answer, Group* into) {
                     {"detection_limit.share", limit.share}}));
 }
 
+void AddDamage(const SummaryAnswer& answer, Group* into) {
+  const std::vector<format::SkippedRange>& ranges = answer.recording.skipped();
+  const size_t shown = ShownOf(ranges.size(), answer);
+  for (size_t i = 0; i < shown; ++i) {
+    const format::SkippedRange& range = ranges[i];
+    into->Add(Fact(range.repaired ? "repaired" : "skipped",
+                   std::string("bytes {} to {}") + (range.at_end ? " (the end)" : "") + ": {}",
+                   {{"", range.begin, Unit::kInteger}, {"", range.end, Unit::kInteger}, {"", range.why}}));
+  }
+  AddRest(ranges.size() - shown, "damaged range(s)", into);
+}
+
+void AddNotes(const SummaryAnswer& answer, Group* into) {
+  std::vector<std::string> notes = TextsOf(answer.trust.notes);
+  if (std::string why = RefusalOfNative(answer.recording.header()); !why.empty()) notes.push_back(std::move(why));
+  const size_t shown = ShownOf(notes.size(), answer);
+  for (size_t i = 0; i < shown; ++i) into->Add(Note(notes[i]));
+  AddRest(notes.size() - shown, "note(s)", into);
+}
+
 }  // namespace
 
 Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
@@ -329,15 +364,17 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
   AddThrown(answer, &group);
   AddStreams(answer, &group);
   group.Add(Hidden({{"losses", LossesValue(answer.recording)}}));
-  for (const TrustReason& note : answer.trust.notes) group.Add(Note(note.text));
-  if (const std::string why = RefusalOfNative(answer.recording.header()); !why.empty()) group.Add(Note(why));
+  AddDamage(answer, &group);
+  AddNotes(answer, &group);
   if (!has_heap) return group;
   group.Add(GroupsTable("classes", "class", answer.breakdown.classes(), answer));
   group.Add(GroupsTable("sites", "site", answer.breakdown.sites(), answer));
   group.Add(
       Hidden({{"class_count", answer.breakdown.classes().size()}, {"site_count", answer.breakdown.sites().size()}}));
-  group.Add(Sentence("detection limit: a class or site without samples allocated at most {} (95 %)",
-                     {{"", EstimateGroup(Subset(), answer.estimator).bytes.high, Unit::kBytes}}));
+  Line limit = Sentence("detection limit: a class or site without samples allocated at most {} (95 %)",
+                        {{"", EstimateGroup(Subset(), answer.estimator).bytes.high, Unit::kBytes}});
+  limit.detail = Detail::kWide;
+  group.Add(std::move(limit));
   return group;
 }
 

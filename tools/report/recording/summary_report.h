@@ -22,7 +22,8 @@ struct SummaryAnswer {
   const TrustReport& trust;
   const ClassSiteTotals& breakdown;
   const Estimator& estimator;
-  size_t limit = 0;  // of classes and of sites; 0: all
+  size_t limit = 0;       // of classes and of sites; 0: all
+  bool is_brief = false;  // shows the first reasons, notes and damaged ranges only
 };
 
 // What several recordings add up to. They were drawn apart, so variances add up, each side of an interval on its own.
