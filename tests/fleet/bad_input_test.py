@@ -116,7 +116,7 @@ def wrong_addresses(folder, url):
     assert "must begin with http" in heaprec("ship", folder, "--to", "localhost:8123", code=2)
     assert "--password-file" in heaprec("ship", folder, "--to", "http://me:word@127.0.0.1:8123", code=2)
     assert "not a database name" in heaprec("fleet", "init", "--server", url + "/a;DROP", code=2)
-    assert "no server" in heaprec("fleet", "services", code=3)
+    assert "no server" in heaprec("fleet", "services", code=2)
     assert "rejects the user or password" in heaprec("fleet", "services", "--server", url, "--user", "nobody", code=3)
 
 

@@ -46,7 +46,9 @@ def decoded(recording, *options):
 
 
 def attributes(resource_profiles):
-    return {one["key"][0]: one["value"][0]["string_value"][0] for one in resource_profiles["resource"][0]["attributes"]}
+    # process.pid is an int by OpenTelemetry's conventions, all others are strings.
+    return {one["key"][0]: one["value"][0]["int_value" if one["key"][0] == "process.pid" else "string_value"][0]
+            for one in resource_profiles["resource"][0]["attributes"]}
 
 
 def name_of(message, strings):
@@ -66,6 +68,7 @@ def check(recording, options, expected, service, weights):
     for resource in data["resource_profiles"]:
         of_process = attributes(resource)
         assert of_process["service.name"] == service, of_process
+        assert "process.pid" in of_process, of_process
         assert of_process["heaprec.weights"] == weights, of_process
         for scope in resource["scope_profiles"]:
             assert scope["scope"][0]["name"] == ["heaprec"]

@@ -168,6 +168,11 @@ ExitCode Ask(FleetOptions options) {
   if (IsPulling(options) && options.file.empty())
     return Fail(ExitCode::kUsage, options.question.what + " needs -o FILE");
   if (options.question.what == "show") options.selection.site = options.question.words[0];
+  if (options.from_dir.empty()) {
+    if (auto server = options.connection.Connect(); !server.ok()) return Fail(ExitCode::kUsage, server.error().message);
+  } else if (auto slice = SliceOf(options.slice, 60); !slice.ok()) {
+    return Fail(ExitCode::kUsage, slice.error().message);
+  }
   auto opened = Open(options);
   if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
   auto selection = Select(opened->source.get(), options.selection, Now());
@@ -263,15 +268,15 @@ Command FleetCommand() {
   init       creates the tables on a server, or completes them
   services   what services and versions allocate, per host
   top        which sites or classes allocate most, over all hosts
-  timeline   bytes per second, of all or of a class or site
-  diff       what differs between two versions; hosts are the unit
+  timeline   bytes per second over time: all, a class or a site
+  diff       what differs between two versions, compared host by host
   outliers   hosts that differ from the others
-  live       which sites or classes hold most live objects, at the end of --to
-  show       one site: services, classes, course
-  pull       samples as a recording, for all other commands; a thread is a host
+  live       which sites or classes have most live bytes at --to
+  show       one site: its services, classes, and bytes over time
+  pull       writes samples as a recording for other commands; threads are hosts
   flame      a flame graph of pulled samples
   report     the interactive page of pulled samples
-  prune      lists what is older than the days to keep; --yes drops it
+  prune      lists data older than the days to keep; --yes drops it
 
 Examples:
   heaprec fleet init --server http://127.0.0.1:8123

@@ -11,6 +11,7 @@
 #include "tools/rewrite/recording_editor.h"
 #include "tools/rewrite/time_slice.h"
 #include "tools/text/messages.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -39,6 +40,8 @@ uint64_t At(const std::optional<TimePoint>& time, const format::FileHeader& head
 
 format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& span, Output* output) {
   RewriteSummary edited;
+  bool has_data = !span.from && !span.to;
+  std::string spans;
   for (const auto& recording : recordings) {
     const uint64_t from = At(span.from, recording->header(), 0), to = At(span.to, recording->header(), UINT64_MAX);
     if (from >= to) return format::Error{"--from must be before --to"};
@@ -54,7 +57,11 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();
+    has_data = has_data || (from < cut.end_ns() && to > cut.begin_ns());
+    spans += fmt::format("{}{}: has data from {} to {} only", spans.empty() ? "" : "; ", recording->source().name(),
+                         Duration(cut.begin_ns()), Duration(cut.end_ns()));
   }
+  if (!has_data) return format::Error{spans + "; choose --from and --to within"};
   return edited;
 }
 

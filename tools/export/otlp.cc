@@ -7,6 +7,7 @@
 #include <cmath>
 #include <protozero/pbf_writer.hpp>
 #include <string>
+#include <type_traits>
 
 #include "format/model/thread_name.h"
 #include "format/model/version.h"
@@ -40,7 +41,7 @@ namespace key_value {
 enum { kKey = 1, kValue };
 }
 namespace any_value {
-enum { kString = 1 };
+enum { kString = 1, kInt = 3 };
 }
 namespace scope_profiles {
 enum { kScope = 1, kProfiles };
@@ -145,11 +146,15 @@ class Otlp final : public Exporter {
   void WriteResource(pbf_writer* into) {
     const format::FileHeader& header = recording_->header();
     pbf_writer of(*into, resource_profiles::kResource);
-    const auto add = [&of](const std::string& key, const std::string& value) {
+    const auto add = [&of](const std::string& key, const auto& value) {
       pbf_writer one(of, resource::kAttributes);
       one.add_string(key_value::kKey, key);
       pbf_writer any(one, key_value::kValue);
-      any.add_string(any_value::kString, value);
+      if constexpr (std::is_same_v<decltype(value), const uint64_t&>) {
+        any.add_int64(any_value::kInt, static_cast<int64_t>(value));
+      } else {
+        any.add_string(any_value::kString, value);
+      }
     };
     add(kServiceName, ServiceName(header));
     for (const format::ServiceLabel& label : header.service_labels) {
@@ -157,7 +162,7 @@ class Otlp final : public Exporter {
     }
     add("process.runtime.name", ToUtf8(header.jvm_name));
     add("process.runtime.version", ToUtf8(header.jvm_version));
-    add("process.pid", std::to_string(header.pid));
+    add("process.pid", uint64_t{header.pid});
     add("heaprec.recording_id", IdText(header));
     add("heaprec.source", ToUtf8(header.source));
     add("heaprec.weights", std::string(weights_));

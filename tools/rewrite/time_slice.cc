@@ -57,10 +57,10 @@ format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64
 }  // namespace
 
 TimeSlice::TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns)
-    : header_(header), from_ns_(from_ns), to_ns_(to_ns), start_(header.start.counters) {
+    : header_(header), from_ns_(from_ns), to_ns_(to_ns), begin_ns_(FileBegin(header)), start_(header.start.counters) {
   for (const Stream stream : format::kAllStreams) states_[stream].latest = start_[stream];
   const uint64_t common = CommonInterval(header);
-  shift_ns_ = std::max(from_ns, FileBegin(header)) / common * common;
+  shift_ns_ = std::max(from_ns, begin_ns_) / common * common;
   header_.start = {};
   header_.recording_id = IdOf(header.recording_id, from_ns, to_ns);
   header_.start_epoch_ns += shift_ns_;

@@ -26,6 +26,9 @@ class TimeSlice {
   const format::FileHeader& header() const { return header_; }
   // What of the next block lies in the span; nullopt: nothing. Its dictionaries are those of `block`.
   std::optional<format::Block> Of(const format::Block& block);
+  // What the recording that is read has: by its header, and by the blocks so far.
+  uint64_t begin_ns() const { return begin_ns_; }
+  uint64_t end_ns() const { return last_ns_; }
   // Of the blocks so far.
   const format::PerStream<format::StreamCounters>& counters() const { return counters_; }
   // Of the cut, when the recording that is read has or has not this ending; nullopt: it was cut off before the span's
@@ -64,7 +67,7 @@ class TimeSlice {
   uint64_t Since(uint64_t time_ns) const { return time_ns > shift_ns_ ? time_ns - shift_ns_ : 0; }
 
   format::FileHeader header_;
-  const uint64_t from_ns_, to_ns_;
+  const uint64_t from_ns_, to_ns_, begin_ns_;
   uint64_t shift_ns_ = 0;  // a multiple of the intervals of every stream
   format::PerStream<State> states_;
   format::PerStream<format::StreamCounters> start_;     // of the recording, before the file

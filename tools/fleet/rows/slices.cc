@@ -24,7 +24,8 @@ struct KeyHash {
   }
 };
 
-OrderLevel GrainOf(RowGrain level) { return level == RowGrain::kClass ? OrderLevel::kClass : OrderLevel::kMethod; }
+// Frames above the leaf decide which site a sample belongs to.
+OrderLevel GrainOf(RowGrain level) { return level == RowGrain::kClass ? OrderLevel::kClass : OrderLevel::kStack; }
 
 // The threshold of which `count` samples are left on average: sum of min(1, w / tau) = count. `dropped`: the sum of
 // weights of more samples, all below it.
@@ -63,7 +64,7 @@ SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
       options_(options),
       interval_ns_(std::max<uint64_t>(recording->header().interval_ns, 1)),
       seed_(format::Hash(std::as_bytes(std::span(recording->header().recording_id)))),
-      design_(recording->header(), format::Stream::kAllocations, OrderLevel::kMethod),
+      design_(recording->header(), format::Stream::kAllocations, OrderLevel::kStack),
       live_(recording->header()) {
   const format::FileHeader& header = recording_.header();
   const uint64_t first = header.start.next_interval[format::Stream::kAllocations] * header.interval_ns;
@@ -284,12 +285,15 @@ uint64_t SliceReader::ClassId(format::Index index) {
 
 uint64_t SliceReader::SiteOf(format::Index stack) {
   if (stack < sites_.size() && sites_[stack] != 0) return sites_[stack];
-  uint64_t site = 0;
-  ForEachFrame(names_, stack, 1, [&](const format::Frame& frame) {
-    site = frame.IsGap() ? IdOfName(NameKind::kMethod, kTruncated, &methods_, format::kNone)
-                         : IdOfName(NameKind::kMethod, names_.Method(frame.method), &methods_, frame.method);
+  std::optional<format::Frame> leaf, first;  // first: that is not a primitive
+  ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
+    if (!leaf) leaf = frame;
+    if (!first && (frame.IsGap() || !primitives_.Contains(names_.Method(frame.method)))) first = frame;
   });
-  if (site == 0) site = IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone);
+  const std::optional<format::Frame>& of = first ? first : leaf;
+  const uint64_t site = !of           ? IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone)
+                        : of->IsGap() ? IdOfName(NameKind::kMethod, kTruncated, &methods_, format::kNone)
+                                      : IdOfName(NameKind::kMethod, names_.Method(of->method), &methods_, of->method);
   if (stack != format::kNone && stack < (1u << 24)) {
     if (stack >= sites_.size()) sites_.resize(stack + size_t{1});
     sites_[stack] = site;

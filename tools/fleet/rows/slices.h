@@ -26,6 +26,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tools/analysis/allocation_primitives.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/fleet/rows/live_tracker.h"
 #include "tools/fleet/rows/names.h"
@@ -116,6 +117,7 @@ class SliceReader {
   Recording& recording_;
   const SliceOptions options_;
   const uint64_t interval_ns_, seed_;
+  const AllocationPrimitives primitives_ = AllocationPrimitives::Default();
   Design design_;
   Names names_;
   LiveTracker live_;
