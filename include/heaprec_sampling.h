@@ -3,7 +3,7 @@
  * escape analysis does not change.
  *
  *   heaprec_sampling how = {sizeof how, on_sample, NULL, 512 * 1024, 64, 1000};
- *   int answer = heaprec_sample(heaprec_load("/path/to/libheaprec.so"), vm, &how);
+ *   int result = heaprec_sample(heaprec_load("/path/to/libheaprec.so"), vm, &how);
  *
  * The JVM has one sampling mechanism: while you sample, heaprec cannot record, and while it records you cannot sample.
  *

@@ -15,7 +15,7 @@ public final class Heaprec {
     // True until a call finds no agent; an agent loaded later sets it again. A race costs one more failing call.
     private static boolean linked = true;
 
-    private static final int MOST_FOLLOWED = 65_536;
+    private static final int MAX_TRACKED = 65_536;
 
     private Heaprec() {}
 
@@ -106,15 +106,15 @@ public final class Heaprec {
      * call changes {@code everyBytes} only.
      *
      * @param everyBytes mean distance of sample points; 524,288 costs next to nothing
-     * @param followed maximum number of tracked objects, up to 65,536; if all entries are taken, a new object replaces a
+     * @param maxTracked maximum number of tracked objects, up to 65,536; if all entries are taken, a new object replaces a
      *     random one, and sums of weights of live objects are too small
      * @throws IllegalStateException if a recording is running (the JVM has one sampling mechanism), or this JVM cannot be
      *     sampled
      */
-    public static void startSampling(long everyBytes, int followed) {
+    public static void startSampling(long everyBytes, int maxTracked) {
         if (everyBytes < 1) throw new IllegalArgumentException("everyBytes: " + everyBytes);
-        if (followed < 1 || followed > MOST_FOLLOWED) throw new IllegalArgumentException("followed: " + followed);
-        sample(everyBytes, followed);
+        if (maxTracked < 1 || maxTracked > MAX_TRACKED) throw new IllegalArgumentException("maxTracked: " + maxTracked);
+        sample(everyBytes, maxTracked);
     }
 
     /** Ends the sampling and forgets the live objects; the dead ones are still available. Does nothing if none runs. */
@@ -141,10 +141,10 @@ public final class Heaprec {
         return traces(2);
     }
 
-    private static void sample(long everyBytes, int followed) {
+    private static void sample(long everyBytes, int maxTracked) {
         String why;
         try {
-            why = sample0(everyBytes, followed);
+            why = sample0(everyBytes, maxTracked);
         } catch (UnsatisfiedLinkError e) {
             throw noAgent(e);
         }
@@ -209,7 +209,7 @@ public final class Heaprec {
     private static native String dump0(String path);
 
     /** everyBytes 0 ends the sampling. Returns null, or the error. */
-    private static native String sample0(long everyBytes, int followed);
+    private static native String sample0(long everyBytes, int maxTracked);
 
     /**
      * Returns null if there are none. Otherwise arrays: for each trace its class, its numbers (uid, bytes, thread id, age

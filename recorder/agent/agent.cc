@@ -107,7 +107,7 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
   }
   auto command = ParseCommand(all);
   if (!command.ok()) return Fail(command.error().message, AsksForStrict(all));
-  answer_ = command->answer;
+  reply_file_ = command->reply_file;
   if (command->kind != CommandKind::kStart)
     return Fail("stop, flush and status need a running JVM; remove them from -agentpath", false);
   auto options = TakeOptions(command->options);
@@ -128,9 +128,9 @@ jint Agent::OnAttach(JavaVM* vm, const char* text) {
   return Obey(vm, text);
 }
 
-bool Agent::Ask(JavaVM* vm, const char* text, std::string* answer) {
+bool Agent::Ask(JavaVM* vm, const char* text, std::string* reply) {
   const std::lock_guard lock(mutex_);
-  listener_ = answer;
+  listener_ = reply;
   const bool ok = Obey(vm, text) == JNI_OK;
   listener_ = nullptr;
   return ok;
@@ -299,7 +299,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
     return started.error();
   }
   recording_ = std::move(*started);
-  Answer(Reply::kOk, State());
+  Reply(ReplyStatus::kOk, State());
   Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source), choice.why);
   return std::monostate{};
 }
@@ -357,19 +357,19 @@ ChosenSource Agent::ChooseJvmti(JNIEnv* jni, const std::string& why) {
 
 jint Agent::Fail(const std::string& why, bool strict) {
   Log(LogLevel::kError, "not recording: {}", why);
-  Answer(Reply::kError, why);
+  Reply(ReplyStatus::kError, why);
   return strict ? JNI_ERR : JNI_OK;
 }
 
 jint Agent::Refuse(const std::string& why) {
-  if (answer_.empty() && listener_ == nullptr) Log(LogLevel::kError, "not recording: {}", why);
-  Answer(Reply::kError, why);
+  if (reply_file_.empty() && listener_ == nullptr) Log(LogLevel::kError, "not recording: {}", why);
+  Reply(ReplyStatus::kError, why);
   return JNI_ERR;
 }
 
-void Agent::Answer(Reply reply, const std::string& sentence) {
+void Agent::Reply(ReplyStatus status, const std::string& sentence) {
   if (listener_ != nullptr) *std::exchange(listener_, nullptr) = sentence;
-  WriteAnswer(std::exchange(answer_, {}), reply, sentence);
+  WriteReply(std::exchange(reply_file_, {}), status, sentence);
 }
 
 }  // namespace heaprec::agent

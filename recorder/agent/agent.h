@@ -1,8 +1,8 @@
 // The agent of this process: from Agent_OnLoad or Agent_OnAttach to the JVM's death.
 //
-// Context:  setup, but for what the event callbacks pass on to recorder/sources.
-// Failure:  whatever fails, the JVM runs on (exits only with `strict` at load): one line on stderr, and in the answer
-//           if one was asked for (recorder/agent/options/command.h).
+// Context:  setup, except for the event callbacks, which call recorder/sources.
+// Failure:  whatever fails, the JVM runs on (exits only with `strict` at load): one line on stderr, and in the reply
+//           if one was requested (recorder/agent/options/command.h).
 #pragma once
 
 #include <jvmti.h>
@@ -29,22 +29,22 @@ class Agent {
  public:
   static Agent& Instance();  // JVMTI's callbacks carry no pointer of ours
 
-  // A JNI status: JNI_OK unless `strict` asks for the JVM's end.
+  // A JNI status: JNI_OK, or with `strict` an error, which ends the JVM.
   jint OnLoad(JavaVM* vm, const char* options);
-  // A command (recorder/agent/options/command.h). A JNI status, which the JVM survives whatever it is.
+  // A command (recorder/agent/options/command.h). Returns a JNI status; no value ends the JVM.
   jint OnAttach(JavaVM* vm, const char* options);
 
-  // The same for the application itself (heaprec.Heaprec): `*answer` is what would stand in the answer's file.
-  bool Ask(JavaVM* vm, const char* command, std::string* answer);
-  // A copy of the recording that runs, under `pattern` as Options::file; returns its name.
+  // The same for the application itself (heaprec.Heaprec): `*reply` is what the reply's file would contain.
+  bool Ask(JavaVM* vm, const char* command, std::string* reply);
+  // Copies the running recording to `pattern` (as Options::file); returns the copy's name.
   format::Result<std::string> Dump(const std::string& pattern);
-  // For another agent (include/heaprec_sampling.h) or the application (trace_api.h), one of them at a time; answers
-  // as it says there. `*why` (may be null): in words, if it is not HEAPREC_OK.
+  // For another agent (include/heaprec_sampling.h) or the application (trace_api.h), one of them at a time.
+  // Returns a result of that header. `*why` (may be null): the reason, unless the result is HEAPREC_OK.
   int Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sampler, std::string* why);
-  // Of what that one sampled last.
+  // Of the last sampling of this client.
   int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, SamplingClient sampler);
 
-  // For probes (probe_api.h): what they need of the JVM, with their hooks in place.
+  // For probes (probe_api.h): the JVM's layouts and names, with the probes' hooks installed.
   format::Result<const Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
 
   void OnVmInit(JNIEnv* jni);
@@ -58,16 +58,17 @@ class Agent {
   jint FlushByCommand();
   std::string State() const;
   format::Result<std::monostate> MakeEnvironment(JavaVM* vm);
-  // If the JVM's code would allocate past every hook: notes whether that could be turned off.
+  // If the JVM's code allocates inline, without calling a hook: tries to turn that off, and notes the result.
   void StopInlineAllocation(bool is_late);
   std::string NoteInlineAllocation() const;
-  // For the events, if the options want them. Methods that throw are compiled otherwise where they can be had.
+  // Requests the capability of exception events, if the options ask for it. It changes how methods that throw are
+  // compiled.
   void AskForExceptions();
   // Starts now, or after the delay.
   format::Result<std::monostate> Begin(JNIEnv* jni);
   format::Result<std::monostate> StartRecording(JNIEnv* jni);
   void StartAfterDelay();
-  // What every start needs of the JVM.
+  // The common part of every start.
   format::Result<std::monostate> Prepare(JNIEnv* jni);
   format::Result<std::monostate> StartSampling(JNIEnv* jni, const heaprec_sampling& how);
   void StopSampling(JNIEnv* jni);
@@ -75,28 +76,28 @@ class Agent {
   ChosenSource ChoosePortable();
   ChosenSource ChooseJvmti(JNIEnv* jni, const std::string& why);
   jint Fail(const std::string& why, bool strict);
-  // A command, that is: said on the JVM's stderr only if nobody waits for the answer.
+  // Of a command: printed on the JVM's stderr only if no reply is requested.
   jint Refuse(const std::string& why);
-  // Once: who asked has it.
-  void Answer(Reply reply, const std::string& sentence);
+  // Writes the reply, once.
+  void Reply(ReplyStatus status, const std::string& sentence);
 
   std::mutex mutex_;  // serialises start and stop
   std::condition_variable ending_changed_;
   bool ending_ = false;          // the JVM
   bool has_exceptions_ = false;  // the capability
   bool delayed_ = false;         // a recording is to start later
-  uint32_t delays_ = 0;          // that began: each thread that waits knows its own
+  uint32_t delays_ = 0;          // delays so far: a waiting thread compares it with its own number
   JavaVM* vm_ = nullptr;
   jvmtiEnv* jvmti_ = nullptr;
   Options options_;
   std::string options_text_;
   jint Obey(JavaVM* vm, const char* text);
-  std::string* listener_ = nullptr;  // of whoever asks through Ask
-  std::string answer_;               // the file in which the asker waits for an answer; empty: nobody does
+  std::string* listener_ = nullptr;  // receives the reply of Ask
+  std::string reply_file_;           // where the attaching tool expects the reply; empty: none is requested
   std::unique_ptr<Jvm> jvm_;
   std::unique_ptr<Recording> recording_;  // the last one
   EndedRecordings retired_;               // those before it
-  // Why generated code still allocates inline; empty: it does not, because of us. nullopt: it never did.
+  // Why generated code still allocates inline; empty: the agent turned it off. nullopt: it never did.
   std::optional<std::string> inline_allocation_;
   uint32_t recordings_ = 0;                                          // and samplings
   bool samples_ = false;                                             // for another agent, or the application

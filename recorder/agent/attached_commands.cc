@@ -9,7 +9,7 @@ namespace heaprec::agent {
 jint Agent::Obey(JavaVM* vm, const char* text) {
   auto command = ParseCommand(text != nullptr ? text : "");
   if (!command.ok()) return Refuse(command.error().message);
-  answer_ = command->answer;
+  reply_file_ = command->reply_file;
   switch (command->kind) {
     case CommandKind::kStart:
       return StartByCommand(vm, *command);
@@ -18,7 +18,7 @@ jint Agent::Obey(JavaVM* vm, const char* text) {
     case CommandKind::kFlush:
       return FlushByCommand();
     case CommandKind::kStatus:
-      Answer(Reply::kOk, State());
+      Reply(ReplyStatus::kOk, State());
       return JNI_OK;
   }
   return JNI_ERR;
@@ -45,7 +45,7 @@ jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
   // The JVM lives either way: whoever attached is told by the status.
   if (!begun.ok()) return Refuse(begun.error().message);
   LinkLabels(jvmti_, jni);
-  Answer(Reply::kOk, State());
+  Reply(ReplyStatus::kOk, State());
   return JNI_OK;
 }
 
@@ -53,16 +53,17 @@ jint Agent::StopByCommand() {
   if (delayed_) {
     delayed_ = false;
     ending_changed_.notify_all();
-    Answer(Reply::kOk, "the delayed recording is cancelled");
+    Reply(ReplyStatus::kOk, "the delayed recording is cancelled");
     return JNI_OK;
   }
   if (recording_ == nullptr || recording_->ended()) {
-    Answer(Reply::kError, "no recording is running");
+    Reply(ReplyStatus::kError, "no recording is running");
     return JNI_ERR;
   }
   recording_->Stop("stop", /*jvm_ends=*/false);
   const std::string unwritten = recording_->UnwrittenText();
-  Answer(unwritten.empty() ? Reply::kOk : Reply::kUnwritten, unwritten.empty() ? recording_->path() : unwritten);
+  Reply(unwritten.empty() ? ReplyStatus::kOk : ReplyStatus::kUnwritten,
+        unwritten.empty() ? recording_->path() : unwritten);
   return unwritten.empty() ? JNI_OK : JNI_ERR;
 }
 
@@ -70,7 +71,7 @@ jint Agent::FlushByCommand() {
   if (recording_ == nullptr || recording_->ended()) return Refuse("no recording is running");
   const auto counted = recording_->CountInUse();
   if (!counted.ok()) return Refuse(counted.error().message);
-  Answer(Reply::kOk, State());
+  Reply(ReplyStatus::kOk, State());
   return JNI_OK;
 }
 

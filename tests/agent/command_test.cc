@@ -40,21 +40,21 @@ TEST_CASE("Options without a command are a start, and pass as they are") {
   const Command command = Parsed("file=a=b:c.bin,rate:20,strict");
   CHECK(command.kind == CommandKind::kStart);
   CHECK(command.options == "file=a=b:c.bin,rate:20,strict");
-  CHECK(command.answer.empty());
+  CHECK(command.reply_file.empty());
   CHECK(Parsed("").options.empty());
 }
 
-TEST_CASE("A command's name stands in front, the answer's file anywhere") {
+TEST_CASE("A command's name comes first, the reply's file anywhere") {
   CHECK(Parsed("start,rate=20").options == "rate=20");
-  const Command start = Parsed("rate=20,answer=/tmp/x,strict");
+  const Command start = Parsed("rate=20,reply=/tmp/x,strict");
   CHECK(start.options == "rate=20,strict");
-  CHECK(start.answer == "/tmp/x");
+  CHECK(start.reply_file == "/tmp/x");
   const Command stop = Parsed("stop,answer:/tmp/y");
   CHECK(stop.kind == CommandKind::kStop);
-  CHECK(stop.answer == "/tmp/y");
-  CHECK(Parsed("flush,answer=/tmp/y").kind == CommandKind::kFlush);
+  CHECK(stop.reply_file == "/tmp/y");  // by the former name of the option
+  CHECK(Parsed("flush,reply=/tmp/y").kind == CommandKind::kFlush);
   CHECK(Parsed("status").kind == CommandKind::kStatus);
-  CHECK(Parsed("status=/tmp/z").answer == "/tmp/z");
+  CHECK(Parsed("status=/tmp/z").reply_file == "/tmp/z");
   CHECK(Parsed("rate=20,stop").options == "rate=20,stop");  // an option of that name, which is then refused
 }
 
@@ -66,35 +66,35 @@ TEST_CASE("stop, flush and status take no options, and say which came") {
   }
 }
 
-TEST_CASE("An answer is a new file that only its owner can read; what exists is not touched") {
+TEST_CASE("A reply is a new file that only its owner can read; an existing file is not touched") {
   const std::string folder = FreshFolder();
-  WriteAnswer(folder + "/answer-%p", Reply::kOk, "recording /tmp/rec.bin");
-  const std::string path = folder + "/answer-" + std::to_string(getpid());
+  WriteReply(folder + "/reply-%p", ReplyStatus::kOk, "recording /tmp/rec.bin");
+  const std::string path = folder + "/reply-" + std::to_string(getpid());
   CHECK(Content(path) == "ok\nrecording /tmp/rec.bin\n");
   struct stat status {};
   REQUIRE(stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
 
-  WriteAnswer(path, Reply::kError, "other");
+  WriteReply(path, ReplyStatus::kError, "other");
   CHECK(Content(path) == "ok\nrecording /tmp/rec.bin\n");
   std::filesystem::create_symlink(folder + "/target", folder + "/link");
-  WriteAnswer(folder + "/link", Reply::kError, "other");
+  WriteReply(folder + "/link", ReplyStatus::kError, "other");
   CHECK_FALSE(std::filesystem::exists(folder + "/target"));
-  WriteAnswer("", Reply::kOk, "to nobody");
+  WriteReply("", ReplyStatus::kOk, "to nobody");
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("Where a file can have no content, the answer is what a link leads to") {
+TEST_CASE("Where a file can have no content, the reply is the target of a link") {
   const std::string folder = FreshFolder();
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit none{0, before.rlim_max};
   REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
-  WriteAnswer(folder + "/answer", Reply::kError, "rec.bin: File too large");
+  WriteReply(folder + "/reply", ReplyStatus::kError, "rec.bin: File too large");
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  CHECK(std::filesystem::read_symlink(folder + "/answer") == "error\nrec.bin: File too large\n");
+  CHECK(std::filesystem::read_symlink(folder + "/reply") == "error\nrec.bin: File too large\n");
   std::filesystem::remove_all(folder);
 }
 

@@ -35,16 +35,16 @@ const char* NameOf(CommandKind kind) {
   return "start";
 }
 
-// True if the part is no option of a recording: a command's name (as the first part only) or where the answer goes.
+// True if the part is not an option of a recording: a command's name (as the first part only) or the reply's file.
 bool Take(Part part, bool first, Command* command) {
-  if (part.key == "answer") return command->answer = part.value, true;
+  if (part.key == "reply" || part.key == "answer") return command->reply_file = part.value, true;
   if (!first) return false;
   if (part.key == "start" && part.value.empty()) return true;
   if (part.key == "stop" && part.value.empty()) return command->kind = CommandKind::kStop, true;
   if (part.key == "flush" && part.value.empty()) return command->kind = CommandKind::kFlush, true;
   if (part.key != "status") return false;
   command->kind = CommandKind::kStatus;
-  if (!part.value.empty()) command->answer = part.value;
+  if (!part.value.empty()) command->reply_file = part.value;
   return true;
 }
 
@@ -69,13 +69,13 @@ format::Result<Command> ParseCommand(std::string_view text) {
   return command;
 }
 
-void WriteAnswer(const std::string& file, Reply reply, std::string_view sentence) {
+void WriteReply(const std::string& file, ReplyStatus status, std::string_view sentence) {
   static constexpr std::array<const char*, 3> kWords{"ok", "error", "unwritten"};
   if (file.empty()) return;
   const std::string path = writer::ExpandPattern(file, static_cast<uint32_t>(getpid()), 0, 0);
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) return;
-  const std::string text = fmt::format("{}\n{}\n", kWords[static_cast<size_t>(reply)], sentence);
+  const std::string text = fmt::format("{}\n{}\n", kWords[static_cast<size_t>(status)], sentence);
   const buffer::WriteSignals blocked;
   const bool is_whole = write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(descriptor);

@@ -1,13 +1,13 @@
-// What an attaching tool asks of the agent: "start,file=rec.bin", "stop", "flush", "status=FILE", and where the answer
-// goes.
+// What an attaching tool requests of the agent: "start,file=rec.hrec", "stop", "flush", "status=FILE", and the file for
+// the reply.
 //
-// `answer=FILE` may stand among the options of any command, and among those of a load at start: the agent then creates
-// FILE (O_EXCL, 0600: an existing file or link is never touched) with two lines, "ok", "error" or "unwritten", and what
-// there is to say. The protocol of attaching carries a number only.
+// `reply=FILE` (formerly `answer=FILE`, which still works) may be among the options of any command, and among those of
+// the agent at the JVM's start. The agent then creates FILE (O_EXCL, 0600: an existing file or link is never touched)
+// with two lines: "ok", "error" or "unwritten", and a sentence. HotSpot's attach protocol returns a number only.
 //
 // Context:  setup.
-// Failure:  where a file can have no content (disk full, file size limited), FILE is a link that leads to the two
-//           lines. An answer that cannot be written at all is not: who waits for it has the number.
+// Failure:  if the file can hold no content (disk full, file size limited), FILE becomes a symbolic link whose target
+//           is the two lines. A reply that cannot be written at all is dropped: the tool has the number.
 // Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
@@ -22,20 +22,20 @@ enum class CommandKind { kStart, kStop, kFlush, kStatus };
 
 struct Command {
   CommandKind kind = CommandKind::kStart;
-  std::string answer;   // the file; empty: none is wanted
-  std::string options;  // the agent's options, without what is above
+  std::string reply_file;  // empty: no reply is requested
+  std::string options;     // the agent's options, without the command and `reply`
 };
 
-// Without a command's name in front it is a start. Error: options after a command that takes none.
+// Text that does not begin with a command's name is a start. Error: options for a command that takes none.
 format::Result<Command> ParseCommand(std::string_view text);
 
-enum class Reply {
+enum class ReplyStatus {
   kOk,
   kError,
-  kUnwritten,  // it was done, but some of the recording could not be written
+  kUnwritten,  // done, but some of the recording could not be written
 };
 
-// `file` may hold %p. Nothing if it is empty.
-void WriteAnswer(const std::string& file, Reply reply, std::string_view sentence);
+// `file` may contain %p. Does nothing if it is empty.
+void WriteReply(const std::string& file, ReplyStatus status, std::string_view sentence);
 
 }  // namespace heaprec::agent

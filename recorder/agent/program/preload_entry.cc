@@ -58,7 +58,7 @@ bool IsPreloaded() {
 
 void Refuse(const ProgramOptions& options, const std::string& why) {
   Log(LogLevel::kError, "{}: {}; native memory is not recorded", kVariable, why);
-  WriteAnswer(options.answer, Reply::kError, why);
+  WriteReply(options.reply_file, ReplyStatus::kError, why);
 }
 
 // Of the program's own threads there is one, so far.
@@ -66,7 +66,7 @@ void Begin(const char* text) {
   const auto options = ParseProgramOptions(text);
   if (!options.ok()) {
     const auto command = ParseCommand(text);
-    return Refuse({.answer = command.ok() ? command->answer : ""}, options.error().message);
+    return Refuse({.reply_file = command.ok() ? command->reply_file : ""}, options.error().message);
   }
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -86,7 +86,7 @@ void Begin(const char* text) {
         if (IsRecorded()) recording->Resume();
       },
       native::AbandonHooks);
-  WriteAnswer(options->answer, Reply::kOk, "recording " + recording->path());
+  WriteReply(options->reply_file, ReplyStatus::kOk, "recording " + recording->path());
   Log(LogLevel::kInfo, "recording {} into {}", program.string(), recording->path());
 }
 

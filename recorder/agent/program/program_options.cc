@@ -28,8 +28,8 @@ format::Result<ProgramOptions> Parse(const std::vector<Option>& given) {
   for (const Option& option : given) {
     if (option.key == "only") {
       plain.only = option.value;
-    } else if (option.key == "answer") {
-      plain.answer = option.value;
+    } else if (option.key == "reply" || option.key == "answer") {
+      plain.reply_file = option.value;
     } else if (IsValid(option.key)) {
       common.push_back(option);
       has_rate = has_rate || option.key == "rate";

@@ -15,9 +15,9 @@
 namespace heaprec::agent {
 
 struct ProgramOptions {
-  Options options{};     // native, at native_per_second
-  std::string only{};    // the name of a program's file; empty: any
-  std::string answer{};  // as agent::Command
+  Options options{};         // native, at native_per_second
+  std::string only{};        // the name of a program's file; empty: any
+  std::string reply_file{};  // as agent::Command
 };
 
 format::Result<ProgramOptions> ParseProgramOptions(std::string_view text);
