@@ -84,7 +84,7 @@ std::string Wrapped(std::string_view text, size_t indent, size_t at) {
 std::string OptionLines(const Option& option) {
   std::string line = "  " + fmt::format("{}", fmt::join(option.names, ", "));
   if (!option.value.empty() && !option.is_positional) line += " " + option.value;
-  if (option.is_positional && option.is_list) line += "...";
+  if (option.is_positional && option.is_list && option.count != 1) line += "...";
   if (line.size() + 2 > kOptionTexts) {
     line += "\n";
     line.append(kOptionTexts, ' ');

@@ -186,7 +186,7 @@ recording. There --lib is a path in the container. JDK 21 and later print a
 warning on the JVM's stderr unless it runs with -XX:+EnableDynamicAgentLoading.
 
 With --report or --flame attach waits, too, and Ctrl-C ends the recording early;
-the recording lies beside the page (PAGE with .hrec) unless -o says otherwise.
+the recording is written next to the page (PAGE with .hrec) unless -o is given.
 
 Examples:
   heaprec attach 12345 --duration 60s -o app.hrec

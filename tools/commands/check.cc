@@ -52,10 +52,9 @@ Command CheckCommand() {
           "AMOUNT: a number with B, KiB, MiB, GiB, objects, events or %, optionally /op or /s")
       .Value("BUDGET");
   command
-      .AddOption(
-          "--baseline", options->check.baselines,
-          "Compare the total, the subjects of budgets and every site with this recording; several (repeatable) are "
-          "runs of the same program, as several REC are")
+      .AddOption("--baseline", options->check.baselines,
+                 "Compare the total, the subjects of budgets and every site with this recording; repeat it for several "
+                 "runs of the same program")
       .Value("OLD");
   command
       .AddOption(

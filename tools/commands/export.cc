@@ -181,7 +181,7 @@ Examples:
   heaprec export --format csv -f -o rec.csv --from 10s --to 20s app.hrec
   heaprec export --kind exception -o thrown.csv app.hrec
   heaprec export --format collapsed app.hrec | flamegraph.pl > flame.svg
-  heaprec export --live --at 60s --format collapsed app.hrec | flamegraph.pl > alive.svg
+  heaprec export --live --at 60s --format collapsed app.hrec | flamegraph.pl > live.svg
   heaprec export --format pprof -o rec.pb.gz app.hrec && go tool pprof -http : rec.pb.gz
   heaprec export --format speedscope -o rec.json app.hrec && speedscope rec.json)";
   command.run = [options](const auto&) { return Export(*options); };

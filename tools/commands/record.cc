@@ -175,7 +175,7 @@ ExitCode Record(const RecordOptions& options) {
   const int code = RunChild(command, environment, &why);
   if (!why.empty()) PrintError(why);
   const char* const none =
-      options.child_jvms ? "no JVM was recorded" : "nothing was recorded: the JVM exited before it had started";
+      options.child_jvms ? "no JVM was recorded" : "nothing was recorded: the JVM exited before the recording began";
   if (!why.empty()) return static_cast<ExitCode>(code);
   return Conclude(code, Tell(answers.ok() ? answers->get() : nullptr, none, native, options.quiet));
 }

@@ -82,7 +82,8 @@ Command ShipCommand() {
   command.AddOption("--pod", options->run.ship.labels.pod, "Pod").Value("NAME").InGroup(kLabels);
   options->connection.AddTo(command, "--to");
   command.footer = R"(A slice of a recording (10 minutes, unless the tables say otherwise) is sent
-once it is over. Each arrives exactly once, whatever is killed: run ship again.
+once it is over. If ship or the server is killed, run ship again: no slice is
+sent twice.
 
 Examples:
   heaprec ship recordings/ --to http://127.0.0.1:8123 --follow

@@ -79,7 +79,7 @@ void ScanOptions::AddTo(Command& command) {
                   "Use the allocating frame itself as the site, such as Arrays.copyOf (default: its caller)");
   command
       .AddOption("--primitives", primitives,
-                 "File that lists the methods which only allocate for their caller, one a line (default: built in)")
+                 "File that lists the methods which only allocate for their caller, one per line (default: built in)")
       .Value("FILE");
   command.AddFlag("--no-census", no_census, "Ignore the census; estimate from samples only");
   filter.AddChoiceTo(command);
