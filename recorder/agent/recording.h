@@ -1,8 +1,9 @@
-// One recording: ring, shared counters, windows, capture, source and drain put together, started and stopped.
+// One recording: assembles, starts and stops its ring, counters, windows, SampleWriter, source and drain.
 //
 // Context:  Start: setup. Stop: any attached thread. The drain also stops it (duration, samples).
-// Failure:  Start: an Error; nothing is then active. One that ended is destroyed by EndedRecordings: a thread may be
-// inside it.
+// Failure:  Start: an Error; nothing is active then. EndedRecordings destroys a recording that ended, because a thread
+// may
+//           still be inside it.
 #pragma once
 
 #include <atomic>
@@ -30,15 +31,15 @@ namespace heaprec::agent {
 struct ChosenSource {
   SourceChoice source;  // not kAuto
   std::string why;
-  bool armed;                   // we write the JVM's thresholds: an object is delivered where our clock says so
-  std::string no_exceptions{};  // why they are not recorded, though they were asked for
+  bool armed;                   // the agent writes the JVM's thresholds, so that the byte clock chooses the objects
+  std::string no_exceptions{};  // why requested exceptions are not recorded
   std::string no_census{};      // likewise
 };
 
 class Recording {
  public:
-  // `number` counts the recordings of this process from 1. `retired` keeps what failed, by an Error or an exception,
-  // after a thread may have seen it.
+  // `number` counts the recordings of this process from 1. `retired` keeps a recording that failed to start after a
+  // thread may have seen it.
   static format::Result<std::unique_ptr<Recording>> Start(const Jvm& jvm, const Options& options,
                                                           const ChosenSource& source, uint32_t number,
                                                           EndedRecordings* retired);
@@ -46,25 +47,26 @@ class Recording {
   // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
   // turned the JVM's events off, or the JVM is past the point where that matters.
   void Stop(const std::string& reason, bool jvm_ends);
-  // The census counts what is in use now. Error: there is none, or it cannot. Needs an attached thread, as the next.
+  // Makes the census count the TLABs in use. Error: there is no census, or it fails. Needs an attached thread, as does
+  // the next function.
   format::Result<std::monostate> CountInUse() {
     if (census_ == nullptr) return format::Error{"the recording has no census"};
     return census_->Look();
   }
-  // For a copy of it as it is (writer::CopyOf); it goes on.
+  // For a copy of the recording so far (writer::CopyOf); the recording continues.
   std::future<format::Result<writer::Snapshot>> RequestSnapshot() {
     (void)CountInUse();
     return drain_->RequestSnapshot();
   }
-  // It has ended, by itself or by Stop, and is complete in the file.
+  // Whether it has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
-  // Its threads are gone, so that destroying it waits for nothing. A disk that hangs can keep one for ever.
+  // Whether its threads have ended, so that the destructor does not wait. A disk that hangs can keep a thread forever.
   bool TryJoin() {
     return drain_->TryJoin() && (live_ == nullptr || live_->TryJoin()) && (memory_ == nullptr || memory_->TryJoin());
   }
 
   std::string path() const { return drain_->path(); }
-  // What could not be written of it, a sentence that names the file; empty: all was.
+  // A sentence about data that could not be written, with the file's name; empty: all was written.
   std::string UnwrittenText() const;
 
  private:
@@ -74,7 +76,7 @@ class Recording {
   void PlanStreams(const ChosenSource& source);
   format::FileHeader Header(const ChosenSource& source) const;
   format::Result<std::monostate> MakeDrain(const format::FileHeader& header);
-  const hotspot::StackWalker* Walker() const;  // null: stacks are asked of JVMTI
+  const hotspot::StackWalker* Walker() const;  // null: stacks come from JVMTI
   std::string WayOfStacks() const;
   void MakeSource(const ChosenSource& source);
   void MakeLive();
@@ -107,19 +109,19 @@ class Recording {
   std::unique_ptr<sources::SampleWriter> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
   std::unique_ptr<sources::HeapStateRecorder> heap_watch_;
-  std::unique_ptr<MemoryThread> memory_;              // null: nobody asks
+  std::unique_ptr<MemoryThread> memory_;              // null: no snapshots are recorded
   std::unique_ptr<TrackerThread> live_;               // null: objects are not tracked
   std::unique_ptr<ExceptionStream> exceptions_;       // null: they are not recorded
-  std::unique_ptr<sources::JavaFrames> java_frames_;  // of native memory; null: there are none to be had
+  std::unique_ptr<sources::JavaFrames> java_frames_;  // of native memory; null: not available
   std::unique_ptr<NativeStream> native_;              // null: it is not recorded
   std::unique_ptr<CensusStream> census_;              // null: there is none
-  std::string no_census_;                             // why, though it was asked for
+  std::string no_census_;                             // why a requested census is missing
   sources::JvmtiSource* jvmti_source_ = nullptr;      // source_, if it is one
   bool unit_is_event_ = false;                        // source=tlab
-  std::unique_ptr<AttachedScope> attached_;           // source=jvmti: of the drain, which has to set the JVM's interval
+  std::unique_ptr<AttachedScope> attached_;  // source=jvmti: for the drain, which sets the JVM's sampling interval
   std::atomic<bool> jvm_ends_{false};
-  bool told_of_walker_ = false;  // that it is wrong
-  int jvm_interval_ = 0;         // source=jvmti: what the JVM was last told
+  bool told_of_walker_ = false;  // the walker's mismatch has been reported
+  int jvm_interval_ = 0;         // source=jvmti: the JVM's sampling interval
   std::unique_ptr<writer::Drain> drain_;
 };
 

@@ -1,8 +1,8 @@
-// What a recording of a JVM and one of a program without a JVM have in common: which streams there are, and the ring,
-// the header and the drain that follow from that.
+// The common part of recordings of a JVM and of a program without a JVM: the streams, and the ring, header and drain
+// for them.
 //
 // Context:  setup. EndAndWait: any thread but the drain.
-// Failure:  an Error when there is no memory for the ring, or no file; for InstallMallocHooks see native::MallocHooks.
+// Failure:  an Error if there is no memory for the ring, or no file; InstallMallocHooks: as native::MallocHooks.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,24 @@
 
 namespace heaprec::agent {
 
-// The recording begins when its plan is made.
+// Times of the recording count from the construction of its plan.
 struct RecordingPlan {
-  using Config = std::optional<throttle::ControllerConfig>;  // without one it is not recorded
+  using Config = std::optional<throttle::ControllerConfig>;  // nullopt: the stream is not recorded
 
-  // `of` outlives it.
+  // `of` must outlive the plan.
   explicit RecordingPlan(const Options& of);
 
   Config At(double per_second, bool unit_is_event) const;
-  // Native memory is recorded: malloc's calls are led here, and the stream is to activate them. Or the plan says why
-  // not.
+  // Installs the malloc hooks; the stream activates them later. On failure the plan has the reason.
   format::Result<std::monostate> InstallMallocHooks();
 
   uint64_t Seed() const;
   uint32_t maps_per_second() const { return native ? options.maps_per_second : 0; }
   format::PerStream<format::StreamCap> Caps() const;
   format::Result<std::unique_ptr<buffer::Ring>> MakeRing() const;
-  // All but what tells a JVM from a program, and what is tracked on its heap.
+  // The header, except for fields that only a JVM or only a program has, and for tracking on the heap.
   format::FileHeader Header(const buffer::Ring& ring) const;
-  // `ring` outlives it. `callbacks` without the clock, and without what becomes of native memory.
+  // `ring` must outlive the drain. `callbacks`: all except the clock and those of native memory.
   format::Result<std::unique_ptr<writer::Drain>> MakeDrain(buffer::Ring* ring, const format::FileHeader& header,
                                                            writer::DrainCallbacks callbacks) const;
 
@@ -47,14 +46,14 @@ struct RecordingPlan {
   const format::RecordingId id;
   const uint64_t start_epoch_ns, start_ns;
   Config allocations, exceptions, native;
-  std::unique_ptr<native::MallocHooks> native_calls;  // until the stream has them
-  std::string native_unavailable_reason;              // why it is not recorded, or not all of it
+  std::unique_ptr<native::MallocHooks> native_calls;  // until the stream takes them
+  std::string native_unavailable_reason;              // why native memory, or a part of it, is not recorded
 };
 
-// How many samples of an interval are held until it is reduced, about.
+// About how many samples of an interval are buffered until it is reduced.
 uint32_t BufferedPerInterval(const throttle::ControllerConfig& config);
 
-// Until the recording is complete in its file, or for some seconds.
+// Ends the recording and waits until it is complete in its file, at most for some seconds.
 void EndAndWait(writer::Drain* drain, const std::string& reason);
 
 }  // namespace heaprec::agent

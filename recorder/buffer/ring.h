@@ -1,9 +1,10 @@
-// The ring: lanes in memory that outlives the process (a file on tmpfs), or private memory when there is none.
+// The ring: lanes in memory that survives the process (a file on tmpfs), or in private memory.
 //
 // Units:    sizes in bytes.
 // Context:  Create, Close: setup. The accessors: any.
-// Failure:  Create falls back to private memory when the shared file cannot be had; why() then says the reason, and a
-//           kill -9 loses what is not yet in the file.
+// Failure:  if Create cannot make the shared file, it uses private memory, and why() has the reason; then a kill -9
+// loses
+//           what is not in the file yet.
 // Format:   format/ring/ring_layout.h, docs/format/ring.md
 #pragma once
 
@@ -49,21 +50,21 @@ class Ring {
   format::RingModules* modules() { return modules_; }  // null: there are none
   uint32_t lane_count() const { return lane_count_; }
   uint32_t lane_bytes() const { return lane_bytes_; }
-  // The whole mapping, as a reader takes it.
+  // The whole mapping, for a reader.
   const std::byte* bytes() const { return base_; }
   size_t size() const { return size_; }
 
   const std::string& path() const { return path_; }  // empty: private memory
-  const std::string& why() const { return why_; }    // why the memory is private, if it was asked to be shared
+  const std::string& why() const { return why_; }    // why the memory is private although a file was requested
 
-  // Says in the header where the recording is, so that its ring can be brought there once this process is dead.
+  // Writes the recording's path to the header, so that the ring can be moved beside it once this process is dead.
   void SetRecordingPath(const std::string& path);
 
-  // Everything is in the file: marks the ring closed and removes its file. The memory stays mapped until the ring is
-  // destroyed; its lanes are no longer shared, and empty.
+  // Call when everything is in the recording's file: marks the ring closed and removes the ring's file. The memory
+  // stays mapped until the ring is destroyed; its lanes are empty and no longer shared.
   void Close();
-  // The file lacks what is in the ring, and nothing more will be written: whoever reads the recording needs the ring's
-  // file, which now outlives this. Marks the ring closed.
+  // Call when the recording's file lacks data of the ring and nothing more will be written: keeps the ring's file,
+  // which readers of the recording need. Marks the ring closed.
   void KeepFile() {
     is_left_ = true;
     header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);

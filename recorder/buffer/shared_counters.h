@@ -1,7 +1,7 @@
 // The counters of one stream of the recording, in the ring's header: they survive a kill with the samples.
 //
-// Context:  alloc and drain. All relaxed: each counter is a sum, read together only when the writers are quiet or when
-//           being off by an event in flight does not matter.
+// Context:  alloc and drain. All relaxed: each counter is a sum. They are read together only when no thread writes, or
+//           when an event in flight does not matter.
 // Maths:    docs/sampler.md#counters
 #pragma once
 
@@ -22,7 +22,7 @@ class SharedCounters {
     counters_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_relaxed);
     counters_.lost_weight[static_cast<int>(loss)].fetch_add(weight, std::memory_order_relaxed);
   }
-  // The sample is there, but something of it is not.
+  // The sample is recorded, but a part of it is missing.
   void Note(format::LossReason loss) { counters_.lost[static_cast<int>(loss)].fetch_add(1, std::memory_order_relaxed); }
   void Written(uint64_t samples) { counters_.written.fetch_add(samples, std::memory_order_relaxed); }
   void SecondStage(uint64_t samples) { counters_.second_stage.fetch_add(samples, std::memory_order_relaxed); }

@@ -1,13 +1,15 @@
-// Rings that killed processes left behind. Their recordings are read with them, but memory must not fill up in a crash
-// loop: each ring is copied, byte for byte, into the folder of its recording, under its own name, and then removed.
+// Moves the rings of killed processes beside their recordings, which are read with them. Otherwise a crash loop would
+// fill the memory. Each ring is copied byte for byte into the folder of its recording, under its own name, and then
+// removed.
 //
-// A ring is removed only when its copy is durable and complete, when it holds nothing, or when it cannot be copied and
-// is one of the oldest beyond the bound. That loss is reported.
+// A ring is removed only if its copy is durable and complete, if it has no data, or if it cannot be copied and is one
+// of the oldest beyond the limit. That loss is reported.
 //
 // Context:  a thread of its own: it waits for the disk.
-// Threads:  any number of processes at once: whether a ring's owner lives is told by its lock on the file, not by its
-//           pid, which is 1 in every container. Who moves a ring holds its lock.
-// Failure:  a ring stays that cannot be examined, copied or removed. Rings of other users are theirs.
+// Threads:  any number of processes at once. A ring's owner is alive if it holds a lock on the file; its pid does not
+// tell,
+//           because it is 1 in every container. A process that moves a ring holds its lock.
+// Failure:  a ring that cannot be examined, copied or removed stays. Rings of other users are left alone.
 // Format:   docs/format/ring.md
 #pragma once
 
@@ -23,12 +25,12 @@ inline constexpr uint64_t kMaxRingBytesKept = 16 << 20;
 
 struct MovedRings {
   size_t copied = 0;                // and removed
-  size_t removed = 0;               // that held nothing
-  std::vector<std::string> losses;  // a sentence for each that was removed without a copy
+  size_t removed = 0;               // because they had no data
+  std::vector<std::string> losses;  // a sentence for each ring that was removed without a copy
 };
 
-// Moves this user's heaprec-*.ring files in `directory` that nobody holds. Those that cannot be copied stay, the
-// youngest first, up to `max_bytes_kept` in all.
+// Moves this user's heaprec-*.ring files in `directory` whose owner is dead. Of those that cannot be copied the
+// youngest stay, up to `max_bytes_kept` in total.
 MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_kept = kMaxRingBytesKept);
 
 }  // namespace heaprec::buffer

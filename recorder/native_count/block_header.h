@@ -1,12 +1,12 @@
-// The 16 bytes in front of each block that we hand out, so that free() needs no table.
+// The 16-byte header before each block that malloc returns, so that free() needs no table.
 //
 //     base                       what the program has
 //     | pad: `offset` - 16 ... | rest, word | size bytes ... | canary, if it is checked
 //
-// The word says all of most blocks: mark, site and size. It lies beside what the allocator itself keeps of a block that
-// is free, so free() of a block that is in no cache misses no more often than without us, and where the base is does
-// not depend on it. Of the few that are large, aligned or early the rest says more. The program's address is aligned as
-// malloc's is; where it asked for more, `offset` is that alignment.
+// For most blocks the word has everything: mark, site and size. It is next to the allocator's own data of a free block,
+// so free() of a block that is not cached causes no additional cache miss. Large, aligned and early blocks also use
+// `rest`. The program's address is aligned as malloc's is; if the program requested a larger alignment, that is
+// `offset`.
 #pragma once
 
 #include <bit>
@@ -20,12 +20,12 @@ namespace heaprec::native {
 
 inline constexpr size_t kHeaderBytes = 16;
 
-// From the top: mark, 32 bits; site, 13; size, 19. The mark is made of the address, one for plain blocks and one for
-// others; neither is what glibc keeps in the same place in front of its own: a length, of less than 32 bits.
+// From the top: mark, 32 bits; site, 13; size, 19. The mark is computed from the address, one for plain blocks and
+// another for the others. Neither can equal what glibc has there before its own blocks: a length below 2^32.
 class HeaderWord {
  public:
   constexpr explicit HeaderWord(uint64_t value) : value_(value) {}
-  // What the words of a site have in common.
+  // The bits that all words of a site share.
   static constexpr uint64_t SitePrefix(uint32_t site) { return uint64_t{kMark} << 32 | uint64_t{site} << kSiteShift; }
   // `size`: less than kLarge.
   static HeaderWord Plain(const void* block, uint64_t seal, uint64_t size) {
@@ -60,12 +60,12 @@ struct Header {
   size_t size = 0;
   size_t offset = kHeaderBytes;  // a power of two
   uint32_t site = 0;
-  bool is_counted = true;  // its site has it
-  bool is_early = false;   // from libc's own malloc, before ours knew whom to ask
+  bool is_counted = true;  // in its site's counters
+  bool is_early = false;   // from libc's own malloc, before the next allocator was found
   bool is_checked = false;
 };
 
-// What stands behind a block that is checked.
+// The canary after a block that is checked.
 inline constexpr size_t kCanaryBytes = 8;
 inline uint64_t CanaryOf(const void* block) { return std::bit_cast<uintptr_t>(block) ^ 0x9e3779b97f4a7c15; }
 inline bool IsWhole(const void* block, const Header& header) {
@@ -96,7 +96,7 @@ inline bool IsOurs(void* block) {
   return word.IsPlainOf(block) || word.IsOtherOf(block);
 }
 
-// Of a block of ours.
+// The header of one of our blocks.
 inline Header HeaderOf(void* block) {
   const HeaderWord word(*WordAt(block));
   if (word.IsPlainOf(block)) return {.size = word.Size(), .site = word.Site()};
@@ -109,7 +109,7 @@ inline Header HeaderOf(void* block) {
           .is_checked = (rest >> 55 & 1U) != 0};
 }
 
-// It is nobody's any more.
+// Marks the block as freed.
 inline void Unmark(void* block) { *WordAt(block) = 0; }
 
 }  // namespace heaprec::native

@@ -1,5 +1,5 @@
-// Counts blocks for the thread that allocates or frees them, by the site of the call. What happens each time is here,
-// to be inlined into malloc and free; what happens once for each thread or site is not.
+// Counts blocks by call site for the thread that allocates or frees them. The fast path is in this header, to be
+// inlined into malloc and free; work that is done once per thread or site is in the source file.
 //
 // Context:  inside of malloc and free: no heap; errno is kept.
 // Threads:  any number.
@@ -21,21 +21,21 @@ namespace heaprec::native {
 
 using arch::Call;
 
-// Null before the start, and where nothing is to be recorded.
+// Null before the start, and if nothing is recorded.
 extern std::atomic<SiteTable*> table;
 
-// Without a caller or a row: whoever has it finds nothing in it, and goes the slow way.
+// Has no caller and no rows, so that a thread that uses it takes the slow path.
 extern ThreadRows empty_rows __attribute__((visibility("hidden")));
 
 struct ThreadState {
-  // Nobody's: none yet, none any more, or not now: what we call ourselves may allocate.
+  // empty_rows: not set up yet, ended, or inside our own code, which may allocate.
   ThreadRows* rows = &empty_rows;
   bool is_inside = false, has_none = false;
   bool HasRows() const { return rows != &empty_rows; }
 };
 extern constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-// What is called in its life is ours: what it allocates has no site.
+// While one exists, allocations of this thread are our own and get no site.
 class ReentrancyGuard {
  public:
   ReentrancyGuard() : rows_(thread_state.rows) {
@@ -55,21 +55,22 @@ class ReentrancyGuard {
   const int error_ = errno;
 };
 
-// `depth`: frames that tell two sites apart. `check`: blocks have kCanaryBytes of room behind them, and all of them go
-// the slow way. False: threads cannot be told when they end, so nothing can be counted.
+// `depth`: frames that identify a site. `check`: blocks have kCanaryBytes after them, and all take the slow path.
+// False: the end of threads cannot be noticed, so nothing can be counted.
 bool PrepareCounting(uint32_t depth, bool check);
 
-// A thread's own rows; the common ones inside of ourselves, at its end, and where there are no others; null: no memory.
+// The thread's rows; the common rows inside our own code, at the thread's end, and if there are no others; null: no
+// memory.
 ThreadRows* Rows(SiteTable* of);
 
-// Any block, any thread. `may_check`: the program may write `size` bytes, and no more.
+// For any block and thread. `may_check`: the program may write `size` bytes and no more.
 void* CountAllocationSlow(void* base, size_t offset, size_t size, Call call, bool may_check = true);
 void CountFreeSlow(const Header& header);
 
 // After dlclose.
 void ForgetUnloaded();
 
-// Makes a block of what an allocator has given, which may be null. `size`: less than HeaderWord::kLarge.
+// Turns memory from the next allocator, which may be null, into a block. `size`: less than HeaderWord::kLarge.
 HEAPREC_INLINE void* Counted(void* base, size_t size) {
   const auto pc = std::bit_cast<uintptr_t>(__builtin_return_address(0));
   const ThreadRows::Caller& known = thread_state.rows->CallerAt(pc);
@@ -84,7 +85,7 @@ HEAPREC_INLINE void* Counted(void* base, size_t size) {
   return CountAllocationSlow(base, kHeaderBytes, size, HEAPREC_CALL);
 }
 
-// Of most blocks: true, and it is nobody's any more. False: nothing is done.
+// True for most blocks: the block is now marked as freed. False: nothing was done.
 HEAPREC_INLINE bool DiscountQuickly(void* block) {
   const HeaderWord word(*WordAt(block));
   if (!word.IsPlainOf(block)) [[unlikely]] {

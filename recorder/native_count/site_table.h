@@ -1,9 +1,9 @@
-// Writes the table of native memory by call site (format/native/native_table.h). Insert only: a site, a module or a
-// chunk that is there stays.
+// Writes the table of native memory by call site (format/native/native_table.h). Sites, modules and shards are only
+// added, never removed.
 //
-// Context:  Create: setup. The rest: within malloc: no heap; a system call where something is seen for the first time.
-// Threads:  any number; nobody waits for anybody.
-// Failure:  Create is null and says why. A site that has no room is kNoSite, a chunk that has none is null.
+// Context:  Create: setup. The others: within malloc: no heap; a system call when something is seen for the first time.
+// Threads:  any number; no thread waits.
+// Failure:  Create returns null and the reason. Without room a site is kNoSite, and a shard is null.
 #pragma once
 
 #include <atomic>
@@ -19,24 +19,24 @@ inline constexpr uint32_t kNoSite = 0;
 
 class SiteTable {
  public:
-  // A new file at `path`, in memory that is shared with whoever reads it; it never runs out of room under a store.
+  // Creates a file at `path`, mapped shared for readers. Its space is reserved, so that no store fails.
   static SiteTable* Create(const char* path, uint32_t depth, const char** why);
 
   format::NativeHeader& header() { return *At<format::NativeHeader>(0); }
-  // Writes what is in use to a new file. False: errno says why. A chunk that found no room in memory is a hole,
-  // or behind the end: reading its place in the table would raise SIGBUS.
+  // Writes the used part to a new file. False: see errno. A shard without memory becomes a hole, or is after the end:
+  // reading its place in the table would raise SIGBUS.
   bool CopyTo(int descriptor) const;
 
-  // `key`: of the frames that tell the site apart, from `first` on; `pcs`: all frames, noted if it is new.
+  // `key`: of the frames that identify the site, from `first` on; `pcs`: all frames, stored if the site is new.
   uint32_t SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
-  // Rows of the sites from a multiple of kNativeShardSites on.
+  // The rows of kNativeShardSites sites, beginning at a multiple of that.
   format::NativeSiteCounters* NewChunk(uint32_t first_site, uint32_t thread);
 
-  // Libraries have been unloaded: `forget(begin, end)` is told where those were. If they are not there when somebody
-  // calls from there again, what their sites have stays, and the caller's are others.
+  // Libraries have been unloaded: calls `forget(begin, end)` for their address ranges. If another library calls from
+  // the same addresses later, it gets sites of its own, and the counters of the old sites stay.
   void ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end));
 
-  // A child of fork: what it stores is no longer its parent's.
+  // In a child of fork: its stores no longer go to its parent's table.
   void UnshareInChild();
 
  private:
@@ -48,7 +48,8 @@ class SiteTable {
   uint32_t ChunksUsed() const;
   // False: its memory may not be there.
   bool HasRows(uint32_t chunk) const;
-  // Of the table's file, again if the program has closed it, or taken its number; -1: it is not to be had.
+  // The descriptor of the table's file, opened again if the program has closed it or reused its number; -1: it cannot
+  // be.
   int Descriptor();
   bool LeadsToFile(int descriptor) const;
   uint32_t NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
@@ -61,7 +62,7 @@ class SiteTable {
 
   static constexpr size_t kMaxPathBytes = 512;
 
-  // Where a site is, by its key: ours alone.
+  // Index of sites by key; private memory.
   static constexpr size_t kSlots = size_t{4} * format::kMaxNativeSites;
   struct Slot {
     std::atomic<uint64_t> key{0};
@@ -73,7 +74,7 @@ class SiteTable {
   uint64_t device_ = 0, file_ = 0;
   char path_[kMaxPathBytes] = {};
   Slot slots_[kSlots];
-  // Of modules: gone, as far as is known.
+  // Modules that are known to be unloaded.
   std::atomic<bool> is_gone_[format::kMaxNativeModules] = {};
   std::atomic<bool> is_any_gone_{false};
 };

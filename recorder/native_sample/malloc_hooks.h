@@ -1,11 +1,12 @@
-// What stands in the place of malloc's family, and of mmap's (mmap_hooks.h), in all libraries while native memory is
-// sampled: a few nanoseconds a call, but for the calls in which a sample point lies, and the blocks that are tracked.
+// Replacements of malloc's family, and of mmap's (mmap_hooks.h), in all libraries while native memory is sampled. They
+// add a few nanoseconds to a call, except for calls with a sample point, and for tracked blocks.
 //
 // Context:  MallocHooks: setup or drain; NewsOfLibraries: drain. PatchLibraries: a thread of its own. IsQuiet: any.
-// Threads:  any number of threads allocate meanwhile. After the end threads may still be in the hooks, and come to them
-//           through pointers that they kept: the hooks stay, and lead through.
-// Failure:  Lead: an Error when there is no memory for the clocks, or nobody's calls can be led here, or another
-//           recording has them. Where some libraries' cannot, the others' are, and `missing` tells.
+// Threads:  any number of threads allocate meanwhile. After the end threads may still be in the hooks, or call them
+// through
+//           pointers that they kept: the hooks stay and pass calls on.
+// Failure:  Install: an Error if there is no memory for the clocks, no library can be patched, or another recording has
+//           patched them. If only some libraries cannot be patched, the others are, and `missing` names them.
 #pragma once
 
 #include <chrono>
@@ -24,15 +25,15 @@
 
 namespace heaprec::native {
 
-// Calls that the hooks never see: libc's own slots are left as they are, and a library's constructors run before its
-// slots can be written.
+// Calls that the hooks never see: libc's own slots are not changed, and a library's constructors run before its slots
+// can be written.
 inline constexpr char kNotSeen[] =
     "memory that libc allocates for its caller (asprintf, getline, fopen, opendir), constructors of libraries";
 
 enum class Function : uint8_t { kMalloc, kCalloc, kRealloc, kMemalign, kStrdup };
 const char* FunctionName(Function function);
 
-// A block that its caller does not know yet.
+// A block that has not been returned to its caller yet.
 struct Allocation {
   void* block;
   size_t size;
@@ -40,27 +41,27 @@ struct Allocation {
   Registers caller;
 };
 
-// Who samples. Its functions run inside malloc's family, in whatever state the thread is in: no heap, no lock, no I/O.
+// Takes the samples. Its functions run inside malloc's family, in any state of the thread: no heap, no lock, no I/O.
 class AllocationListener {
  public:
   virtual ~AllocationListener() = default;
-  // The thread's clock, with this block counted already, has come to its due. Sets the next one.
+  // The thread's clock, which includes this block, has reached a sample point. Sets the next one.
   virtual void OnDue(ThreadClock* clock, const Allocation& allocation) = 0;
 };
 
-// The calls of all libraries lead to the hooks as long as it lives; until Activate these lead through. There is one in
-// the process.
+// While it exists, the calls of all libraries go to the hooks; before Activate the hooks only pass them on. One per
+// process.
 class MallocHooks {
  public:
   static format::Result<std::unique_ptr<MallocHooks>> Install();
-  // Nobody samples any more.
+  // Stops the sampling.
   ~MallocHooks();
   MallocHooks(const MallocHooks&) = delete;
   MallocHooks& operator=(const MallocHooks&) = delete;
 
-  // `sampler` outlives the time from the end of this until IsQuiet, as does `mapper`: null for none.
+  // `sampler` and `mapper` (null: none) must exist until IsQuiet after the end of this object.
   void Activate(AllocationListener* sampler, MmapListener* mapper = nullptr);
-  // What could not be led here: whose calls, and why; empty: nothing. Of libraries that were there at once.
+  // Libraries that could not be patched, and why, of those loaded at the start; empty: none.
   const std::string& missing() const { return missing_; }
 
  private:
@@ -70,19 +71,19 @@ class MallocHooks {
   std::string missing_;
 };
 struct LibraryNews {
-  bool are_unpatched;  // some were loaded or have gone: PatchLibraries
-  bool have_changed;   // since the last call others were patched, or have gone
+  bool are_unpatched;  // libraries were loaded or unloaded: call PatchLibraries
+  bool have_changed;   // since the last call libraries were patched or unloaded
 };
 LibraryNews NewsOfLibraries();
-// Libraries that were loaded since. Waits for whoever loads just now: neither a recording nor the process's end may
-// wait for this.
+// Patches libraries that were loaded since. Waits while another thread loads one, so neither a recording nor the end of
+// the process may wait for this.
 GotPatcher::Outcome PatchLibraries();
-// Nobody is inside a sampler that is active no longer.
+// Whether no thread is inside a sampler that is no longer active.
 bool IsQuiet();
-// While it is held no thread of ours has the loader's list. False: somebody has it.
+// While it is held, no thread of ours holds the loader's lock. False: another thread holds it.
 bool HoldPatching(std::chrono::milliseconds patience);
 void LetPatching();
-// In a child of fork: nothing is sampled any more.
+// In a child of fork: stops all sampling.
 void AbandonHooks();
 
 SampledBlocks& Blocks();

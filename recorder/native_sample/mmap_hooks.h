@@ -1,11 +1,12 @@
-// What stands in the place of mmap, munmap and mremap in all libraries while native memory is sampled. These calls are
-// few and cost microseconds: each is told.
+// Replacements of mmap, munmap and mremap in all libraries while native memory is sampled. These calls are few and take
+// microseconds, so each is recorded.
 //
 // Context:  SetMmapListener: setup or drain. AreMappingsQuiet, AbandonMapper: any. MappingImports: setup.
-// Threads:  any number of threads map meanwhile, in signal handlers too; the hooks keep errno, and take no lock, no
-//           heap and no thread-local memory. They stay, and lead through when there is no mapper.
-// Failure:  what a call answers is the caller's: a failed mmap or mremap is no mapping. A munmap of whole pages that
-//           the kernel refuses (it has no room to cut a mapping in two) counts as done.
+// Threads:  any number of threads map meanwhile, also in signal handlers. The hooks keep errno, and use no lock, no
+// heap
+//           and no thread-local memory. They stay installed, and pass calls on while there is no listener.
+// Failure:  results are passed on: a failed mmap or mremap is not a mapping. A munmap of whole pages that the kernel
+//           refuses (it has no room to split a mapping) counts as done.
 #pragma once
 
 #include <cstdint>
@@ -16,39 +17,39 @@
 
 namespace heaprec::native {
 
-// What the protection and the flags of a call ask for.
+// By the protection and the flags of a call.
 enum class MappingType : uint8_t {
-  kReserve,  // nobody may touch it
-  kPrivate,  // memory of the process' own
-  kFile,     // its own view of a file
-  kShared    // a file, or memory, that others may see
+  kReserve,  // not accessible
+  kPrivate,  // private memory
+  kFile,     // a private mapping of a file
+  kShared    // a shared file or shared memory
 };
 
 struct Mapping {
   uintptr_t begin, end;  // whole pages
   MappingType sort;
-  bool replaces;  // MAP_FIXED: whatever was there is gone
+  bool replaces;  // MAP_FIXED: replaces existing mappings
 };
 
-// Who is told. Its functions run inside mmap's family, in whatever state the thread is in: no heap, no lock, no I/O.
+// Receives the calls. Its functions run inside mmap's family, in any state of the thread: no heap, no lock, no I/O.
 class MmapListener {
  public:
   virtual ~MmapListener() = default;
   // After the call, and before its caller knows the address.
   virtual void OnMapped(const Mapping& mapping, const Registers& caller) = 0;
-  // Before the call: until it is made nobody can be given the address.
+  // Before the call: until then no other call can get these addresses.
   virtual void OnUnmapping(uintptr_t begin, uintptr_t end) = 0;
-  // The same of mremap, whose answer is OnMoved's: at `begin` to `end` then, or where it was if it failed.
+  // The same for mremap; OnMoved has its result: the mapping is then at `begin` to `end`, or unchanged if it failed.
   virtual uint32_t OnMoving(uintptr_t begin, uintptr_t end) = 0;
   virtual void OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const Registers& caller) = 0;
-  // A call that failed may have unmapped something before it did.
+  // A failed call may have unmapped something before it failed.
   virtual void OnUnknownState() = 0;
 };
 
-// Null: nobody is told; else after InitForkGuard. `mapper` outlives the time until SetMmapListener and
+// Null: no listener. Otherwise call it after InitForkGuard; the listener must exist until the next SetMmapListener and
 // AreMappingsQuiet.
 void SetMmapListener(MmapListener* mapper);
-// Nobody is inside a mapper that was removed.
+// Whether no thread is inside a listener that was removed.
 bool AreMappingsQuiet();
 // In a child of fork.
 void AbandonMapper();

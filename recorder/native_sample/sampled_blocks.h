@@ -1,21 +1,22 @@
-// The sampled blocks that are alive, by address: who frees a block that is none of them looks at one byte.
+// The live sampled blocks by address. To free any other block, a thread reads one byte.
 //
-// Blocks lie in buckets of a cache line each; a block has two to choose from. In front of them stands a filter: how
-// many of the blocks that are tracked hash to a byte.
+// Blocks are in buckets of a cache line; each block can be in one of two. A filter before the buckets has the number of
+// tracked blocks that hash to each of its bytes.
 //
 //   free -> held     an allocating thread (Put), before its caller knows the block
-//   held -> taken    who frees the block (Take)
-//   taken -> held    the same: the block is still there (Restore)
-//   taken -> free    the same (Bury): the drain is told. Where there is no room for that: -> dead -> free, by the drain
-//   held -> free     the drain: it is not wanted any longer (Drop)
+//   held -> taken    the thread that frees the block (Take)
+//   taken -> held    the same thread: the block was not freed after all (Restore)
+//   taken -> free    the same thread (MarkDead), which reports it to the drain; without room for that: -> dead, and the
+//                    drain frees the entry
+//   held -> free     the drain: the sample is no longer needed (Drop)
 //
-// A block that is allocated and freed again and again has the same address each time, so a place must not wait for the
+// A block that is allocated and freed repeatedly has the same address each time, so an entry must not wait for the
 // drain.
 //
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  MayHold, Put, Take, Restore, MarkDead: alloc, inside malloc's family. Drop, TakeDead, Clear: drain.
 // Threads:  any; one drain.
-// Failure:  Put answers 0 where there is no room.
+// Failure:  Put returns 0 if there is no room.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ class SampledBlocks {
   static constexpr uint32_t kPlaces = kWays * kBuckets;  // numbered from 1: they fit into 16 bits
   static_assert(kPlaces < 1 << 16);
 
-  // False: it is none of those that are tracked.
+  // False: the block is not tracked.
   bool MayHold(const void* block) const {
     return filter_[ByteOf(reinterpret_cast<uintptr_t>(block))].load(std::memory_order_relaxed) != 0;
   }
@@ -43,7 +44,7 @@ class SampledBlocks {
   void Restore(uint16_t place, const void* block);
   void MarkDead(uint16_t place, const void* block, uint64_t now_ns);
 
-  // Of a sample that is not tracked there any more, nothing happens.
+  // Does nothing if the sample is no longer tracked there.
   void Drop(uint16_t place, uint64_t sample);
   // Visits (sample, when it was freed).
   template <typename Visit>
@@ -60,13 +61,13 @@ class SampledBlocks {
       words_[index].store(kFree, std::memory_order_release);
     });
   }
-  // Nothing is tracked any longer. Nobody is inside.
+  // Stops tracking all blocks. No thread may be inside.
   void Clear();
 
  private:
   static constexpr uintptr_t kFree = 0, kTaken = 1;
   static constexpr uint32_t kFilterBits = 16, kDeaths = 1 << 14;
-  // Above an address stands the end of its sample's number: another sample of the same block is another word.
+  // The top bits have the end of the sample's number, so that another sample at the same address is another word.
   static constexpr int kAddressBits = 48;
   static constexpr uintptr_t kAddressMask = (uintptr_t{1} << kAddressBits) - 1;
 
@@ -78,7 +79,7 @@ class SampledBlocks {
 
   static uint64_t Mix(uintptr_t block) { return block * 0x9e3779b97f4a7c15; }
   static uint64_t Hash(uintptr_t block) { return Mix(block) ^ Mix(block) >> 32; }
-  // As few instructions as can be.
+  // As few instructions as possible.
   static size_t ByteOf(uintptr_t block) { return Mix(block) >> (64 - kFilterBits); }
   static uint32_t BucketOf(uint64_t hash, int choice) {
     return static_cast<uint32_t>((choice == 0 ? hash : hash >> 20) & 0xffffffff) % kBuckets * kWays;

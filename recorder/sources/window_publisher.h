@@ -1,12 +1,12 @@
-// The window in force, where every allocating thread can read it and none ever waits for it.
+// Publishes the current window to all allocating threads, which never wait for it.
 //
-// A window is a span of constant probability. It ends when the drain's tick, or the weights of the points that fell
-// since, say that lambda should differ by more than throttle::kFallThreshold. Falling is done by whoever notices;
-// rising by the drain.
+// A window is a span of constant probability. It ends when the drain's tick, or the weights of the points since the
+// tick, show that lambda should differ by more than throttle::kFallThreshold. Any thread may lower lambda; only the
+// drain raises it.
 //
 // Units:    ns of CLOCK_MONOTONIC; lambda as in throttle/.
 // Context:  Read, OnPoint, OnNewStack: alloc. Tick: drain.
-// Threads:  any number of readers; publishers take a try-lock, and only the drain waits for it.
+// Threads:  any number of readers; publishers use a try-lock, and only the drain waits for it.
 // Maths:    docs/sampler.md#windows
 #pragma once
 
@@ -28,29 +28,29 @@ struct PublishedWindow {
 
 class WindowPublisher {
  public:
-  // Windows are numbered from `before` + 1: streams have numbers of their own.
+  // Windows are numbered from `before` + 1, because each stream has its own range of numbers.
   WindowPublisher(const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t before = 0);
 
   throttle::ActiveWindow Read() const {
     for (;;) {
       const uint32_t id = current_.load(std::memory_order_acquire);  // pairs with the release in Publish
       const Slot& slot = slots_[id % kSlots];
-      const double lambda = slot.lambda.load(std::memory_order_acquire);  // not after the look at the id below
+      const double lambda = slot.lambda.load(std::memory_order_acquire);  // before the id is read again below
       // A reader that slept through kSlots windows may have read a slot that is being reused.
       if (slot.id.load(std::memory_order_acquire) == id) return {lambda, id};
     }
   }
 
-  // The window in force alone.
+  // The current window only.
   uint32_t window() const { return current_.load(std::memory_order_relaxed); }
 
-  // A point fell. Returns the new window, if one had to begin.
+  // A point was taken. Returns the new window, if one began.
   std::optional<PublishedWindow> OnPoint(throttle::PointSums point, uint64_t now_ns);
 
-  // It has a stack that had to be described.
+  // The point has a stack that had to be written.
   void OnNewStack() { fresh_since_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The drain's tick: a new forecast from the counted bytes (or events). Returns the new window, if one had to begin.
+  // The drain's tick: a new forecast from the counted bytes (or events). Returns the new window, if one began.
   std::optional<PublishedWindow> Tick(uint64_t now_ns, uint64_t total);
 
   PublishedWindow first() const { return first_; }
@@ -74,11 +74,11 @@ class WindowPublisher {
   throttle::Forecast forecast_;  // guarded by publishing_
   // The points since forecast_.tick_ns.
   std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0}, fresh_since_{0};
-  // Lambda need not be looked at before so many effective bytes have come, in the forecast's interval.
+  // Effective bytes until Lambda must be computed again, within the forecast's interval.
   std::atomic<double> quiet_until_{0};
   std::atomic<uint64_t> quiet_until_ns_{0};
   std::atomic_flag publishing_;
-  // What every hook reads shares no line with what every point writes.
+  // Data that every hook reads is not in a cache line that every point writes.
   alignas(64) std::atomic<uint32_t> current_;
   std::array<Slot, kSlots> slots_{};
   PublishedWindow first_;

@@ -1,11 +1,12 @@
-// Reads the lanes, holds the samples of the intervals that are still open, and reduces each interval when it closes;
-// each stream has intervals of its own.
+// Reads the lanes, buffers the samples of open intervals, and reduces each interval when it closes. Each stream has its
+// own intervals.
+//
+// A stack goes into the chunk once a kept sample, or a second buffered one, needs it. Until then it stays in the lane:
+// if a program's stacks are new each time, most of them are never needed (docs/decisions/0011).
 //
 // Units:    ns of CLOCK_MONOTONIC on the ring's side, ns since the start on the recording's side.
-// A stack goes into the chunk once a sample that is kept needs it, or the second one that is held: most stacks of a
-// program whose stacks are new each time are needed by none (docs/decisions/0011). Until then it stays in the lane.
-// Context:  drain (it allocates). No clock of its own: `now` is given.
-// Failure:  a lane with a record that cannot be true is given up; what it held is missing in `written` of the counters.
+// Context:  drain (it allocates). No clock of its own: `now` is passed in.
+// Failure:  a lane with an invalid record is no longer read; its samples are missing in the counter `written`.
 // Maths:    docs/sampler.md#second-stage; docs/format/ring.md says how a reader repeats it.
 #pragma once
 
@@ -32,8 +33,8 @@ namespace heaprec::writer {
 struct ClosedInterval {
   format::Interval totals;              // candidates and bytes are the caller's to fill
   std::vector<format::Sample> samples;  // ascending in time
-  std::vector<ClosedSample> births;     // if samples of the stream are tracked: all that were held
-  double held_weight = 0;               // of all that were held
+  std::vector<ClosedSample> births;     // if samples of the stream are tracked: all buffered ones
+  double held_weight = 0;               // of all buffered ones
 };
 
 class LaneConsumer final : private format::RecordVisitor {
@@ -42,25 +43,25 @@ class LaneConsumer final : private format::RecordVisitor {
   using NativePointTaker = std::function<void(const format::NativePointRecord&, std::span<const uint64_t> pcs,
                                               std::span<const format::RingFrame> java)>;
 
-  // `max_samples` (of the allocations), `duration_ns` as in FileHeader. on_stack: the chunk has the stack, so that
-  // samples need not bring it; may be empty. follows: of which streams samples are. on_native_point: commits the
-  // point's sample to a lane, or counts its loss; may be empty.
+  // `max_samples` (of allocations), `duration_ns` as in FileHeader. on_stack: called when the chunk has a stack, so
+  // that samples need not bring it; may be empty. tracks: the streams whose samples are tracked. on_native_point:
+  // commits the point's sample to a lane, or counts its loss; may be empty.
   LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
                OnStackKnown on_stack, const format::PerStream<bool>& tracks, NativePointTaker on_native_point = {});
 
-  // The chunk is about to go: takes what is still needed of it.
+  // Call before the chunk is freed: takes what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }
   // Where definitions and windows go from now on (not owned); `sequence` is the chunk's.
   void NewChunk(format::ChunkWriter* chunk, uint32_t sequence);
 
-  // The chunk gets all names that samples may refer to which are in the lanes, or under way, by now.
+  // Adds to the chunk all names to which samples in the lanes, or samples being written, may refer.
   void CarryDefinitionsOver() { definitions_.CarryOver(); }
-  // What was emitted before the chunk, and is not used by a sample that is held, is needed no longer.
+  // Forgets definitions emitted before the chunk that no buffered sample uses.
   void ForgetPrevious() { definitions_.ForgetPrevious(); }
   // About the heap that definitions of the chunk take, the chunk's names excluded.
   uint64_t definition_bytes() const { return definitions_.bytes(); }
 
-  // Takes in what the lanes have published.
+  // Reads what the lanes have published.
   void Scan();
   // Of tracked objects, since the last call.
   struct Death {
@@ -72,9 +73,9 @@ class LaneConsumer final : private format::RecordVisitor {
   // Names a sample of an earlier chunk in this one.
   void Name(const NameKeys& keys, format::Sample* sample);
 
-  // What a census found since the last call goes into the chunk.
+  // Writes the census rows since the last call to the chunk.
   format::CensusSums::Pending GiveCensus();
-  // Forgets it instead.
+  // Drops them instead.
   format::CensusSums::Pending DropCensus();
   // Of each lane, up to where it has been scanned.
   std::vector<uint64_t> Scanned() const;
@@ -91,17 +92,17 @@ class LaneConsumer final : private format::RecordVisitor {
     uint64_t head;
   };
   std::vector<Writer> WritersAtWork();
-  // Whether it has neither let go nor published since: what comes after is of a later time.
+  // Whether it has neither released its lane nor published since; later samples of it have later times.
   bool StillAtWork(const Writer& writer);
 
   // Closes the next interval of a stream. Call after Scan. A sample that comes later belongs to the next interval, and
   // its time is set to that one's start.
   ClosedInterval CloseNext(format::Stream stream);
 
-  // For each lane: all records before this position are in the rows handed out so far. `deaths`: what is needed of
-  // them.
+  // For each lane the position before which all records are in the returned rows. `deaths`: tracked sets that still
+  // need some of them.
   std::vector<uint64_t> Positions(const format::PerStream<TrackedSet>& deaths) const;
-  // Those rows are in the file: the lanes may be used again up to `positions`.
+  // Call once those rows are in the file: frees the lanes up to `positions`.
   void Release(const std::vector<uint64_t>& positions);
   // Whether a lane is more than half full with what could be released.
   bool IsShortOfRoom(const format::PerStream<TrackedSet>& deaths) const;

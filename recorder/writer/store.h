@@ -1,14 +1,15 @@
-// Where the recording's blocks go: one file that is kept within its bounds, or one file after another.
+// Writes the recording's blocks to one file within limits, or to one file after another.
 //
-// maxsize, maxage: what stays is copied to a file beside (`NAME.unfinished`), some of it at each tick while recording
-// goes on, and that is renamed over the old one: at every moment the name leads to a whole recording. Rotation: the
-// file gets an ending and the next free name is taken. A file that was deleted or moved away is rotated too.
+// maxsize, maxage: the part to keep is copied to `NAME.unfinished`, a piece at each tick while recording continues, and
+// then renamed over the old file. So the name always refers to a complete recording. Rotation: the file gets an end
+// marker, and the next free name is used. A file that was deleted or moved away is rotated, too.
 //
 // Units:    ns since the start of the recording.
 // Context:  drain (Create: setup).
-// Failure:  Append returns an Error, and failure() its errno; nothing of the block is then in the file. A copy that
-//           fails is tried again later, and past maxsize and a chunk nothing is appended meanwhile.
-// Durable:  what Sync has confirmed stays readable after a power cut: a copy is synced before it takes the name.
+// Failure:  Append returns an Error, and failure() its errno; then no part of the block is in the file. A copy that
+// fails
+//           is tried again later; until then nothing is appended beyond maxsize plus a chunk.
+// Durable:  synced data stays readable after a power cut: a copy is synced before it gets the name.
 #pragma once
 
 #include <cstdint>
@@ -44,34 +45,33 @@ class Store {
 
   const std::string& path() const { return file_->path(); }
 
-  // `start`: what the file would say of itself if it began here. What is appended from now on belongs to this chunk.
+  // `start`: the FileStart of a file that begins here. Later blocks belong to this chunk.
   void BeginChunk(const format::FileStart& start) { retention_.BeginChunk(start); }
-  // The header that such a chunk has a copy of.
+  // The header of which such a chunk has a copy.
   format::FileHeader HeaderFor(const format::FileStart& start) const;
   bool ChunkIsFull(uint64_t now_ns) const { return retention_.ChunkIsFull(now_ns); }
-  // Call before each block. True: the file is full, or no longer where it was, and the next one is there; append the
-  // block and an ending, then call Resume. `start`: what holds behind that block.
+  // Call before each block. True: the file is full or was moved away, and the next one exists; append the block and an
+  // end marker, then call Resume. `start`: the FileStart after that block.
   bool OpenNext(uint64_t now_ns, const format::FileStart& start);
-  // What the header of that file says.
+  // The header of the next file.
   format::FileHeader NextHeader() const;
-  // Writes it, before this one is ended, with what readers have to know from the start: that file is empty, or has
-  // both.
+  // Writes the next file's header and first block before the current file is ended: it then has both, or is empty.
   bool BeginNext(std::span<const std::byte> block);
-  // Turns to the file that OpenNext has made; `ended` false: it is removed, and this one is gone on with.
+  // Switches to the file that OpenNext made. `ended` false: removes it and continues with the current one.
   void Resume(bool ended);
   format::Result<std::monostate> Append(std::span<const std::byte> block);
-  // Appends the last block of a recording in the room that Append keeps reserved, whatever is bounded or full.
+  // Appends the last block of a recording to the reserved space, regardless of limits and of a full disk.
   format::Result<std::monostate> AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
   // Bytes that fit there; 0: the file system cannot reserve any.
   uint64_t reserved_room() const { return file_->reserved_room(); }
-  // Of the last append; 0: none that the system gave.
+  // errno of the last append; 0: none.
   int failure() const { return file_->failure(); }
-  // What is in the file now, for a reader of its own.
+  // The current file, with a descriptor of its own for a reader.
   format::Result<RecordingFile> Duplicate() const { return file_->Duplicate(); }
 
-  // A slice of what is to be done: copying, syncing.
+  // Does a piece of pending work: copying, syncing.
   void Tick(uint64_t now_ns);
-  // Everything is durable, as far as the policy asks for that, and the file is closed. May take long.
+  // Makes everything durable, as far as the policy requires, and closes the file. May take long.
   void Finish();
 
  private:
@@ -80,7 +80,7 @@ class Store {
     uint64_t next = 0;  // what is copied next, in the old file
     size_t dropped = 0;
     uint64_t header_bytes = 0;
-    std::optional<uint64_t> sync;  // the request that has to be answered
+    std::optional<uint64_t> sync;  // the pending request
   };
 
   explicit Store(StoreConfig config);
@@ -107,7 +107,7 @@ class Store {
   std::unique_ptr<Syncer> syncer_;
   std::optional<uint64_t> sync_;  // under way
   uint64_t sync_size_ = 0, synced_size_ = 0, last_sync_ns_ = 0;
-  bool name_is_new_ = true;  // the folder has to be synced with the file
+  bool name_is_new_ = true;  // the folder must be synced with the file
 };
 
 }  // namespace heaprec::writer

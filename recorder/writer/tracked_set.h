@@ -1,7 +1,7 @@
-// Which samples of a recording are tracked, and what becomes of them: the drain's side of it.
+// The drain's side of tracking: which samples of a recording are tracked, and their lifecycle events.
 //
-// A sample comes in when its interval is closed. If its object has died by then it has a lifecycle event at once; else
-// it is one of a reservoir, which releases some where there are more than it holds.
+// A sample is added when its interval closes. If its object has died by then, its lifecycle event is written at once;
+// otherwise it enters a reservoir, which evicts samples beyond its capacity.
 //
 // Units:    ns since the start of the recording.
 // Context:  drain (it allocates).
@@ -23,7 +23,7 @@
 
 namespace heaprec::writer {
 
-// What a sample's names are in the lanes.
+// The keys of a sample's names in the lanes.
 struct NameKeys {
   uint64_t class_key = 0, thread_key = 0;
   format::StackKey stack_key{0, 0};
@@ -37,9 +37,9 @@ struct ClosedSample {
   bool is_kept = false;
 };
 
-// How many of `bound` are tracked for long: there are places for those that are born meanwhile, of which `held` come
-// in a steady interval, and several times that where the load changes: six times that, and an eighth of all at least,
-// but no more than half.
+// Capacity of the reservoir if `bound` objects are tracked at a time. The other entries are for points of open
+// intervals: `held` per interval under a steady load, several times that if the load changes. So six times `held`, at
+// least an eighth and at most half of `bound`.
 uint32_t ReservoirOf(uint32_t bound, uint32_t held);
 
 class TrackedSet {

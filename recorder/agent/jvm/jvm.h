@@ -1,8 +1,8 @@
-// What the agent knows about the JVM it is in; resolved once, valid until the process ends.
+// The agent's knowledge of its JVM: resolved once, valid until the process ends.
 //
 // Context:  setup: live phase, an attached thread.
-// Failure:  Resolve: an Error naming what this JVM lacks; nothing can then be recorded. A JVM that is not known, or not
-//           what its JDK's rules say, is no Error.
+// Failure:  Resolve: an Error that names what this JVM lacks; then nothing can be recorded. An unknown JVM, or one that
+//           does not match its row of JdkRules, is not an Error.
 #pragma once
 
 #include <jvmti.h>
@@ -29,35 +29,35 @@
 
 namespace heaprec::agent {
 
-// What is not there has a reason, and whoever needs it asks for that: a recording then goes without.
+// A missing part has a reason, which its user reports; the recording then does without it.
 struct Jvm {
   JavaVM* vm;
   jvmtiEnv* jvmti;
   hotspot::JdkRules rules;
-  // Whether the JVM's own memory is read at all. An Error: the portable mode, in which JVMTI alone is asked; `structs`
-  // then describes nothing, `layout` and `thread_of` are of our own words, and `names` asks JVMTI.
+  // Whether the JVM's memory is read at all. An Error: portable mode, which uses JVMTI only; then `structs` is empty,
+  // `layout` and `thread_of` describe words of the agent, and `names` uses JVMTI.
   format::Result<std::monostate> internals;
   hotspot::VmStructs structs;
-  format::Result<hotspot::SymbolTable> symbols;  // an Error where libjvm is stripped: the hooks then say so
+  format::Result<hotspot::SymbolTable> symbols;  // an Error if libjvm is stripped, which the hooks then report
   hotspot::ThreadLayout layout;
   format::Result<hotspot::ThreadList> threads;
-  std::unique_ptr<hotspot::JvmtiMethods> methods;  // null: nobody asks
+  std::unique_ptr<hotspot::JvmtiMethods> methods;  // null: not needed
   hotspot::Names names;
-  format::Result<hotspot::StackWalker> walker;  // an Error where stacks can only be asked of JVMTI
+  format::Result<hotspot::StackWalker> walker;  // an Error if stacks must come from JVMTI
   sources::ThreadFields thread_fields;
   hotspot::ThreadOfEnv thread_of;
   hotspot::HeapMeter heap;
-  JvmBeans beans;  // of the portable mode
+  JvmBeans beans;  // for portable mode
 
-  // `portable`: nothing but JVMTI is used, whatever the JVM is.
+  // `portable`: use JVMTI only, whatever the JVM is.
   static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable);
 
   std::string Property(const char* name) const;  // a system property; empty if unset
-  // Of the platform's threads that JVMTI shows; they come and go meanwhile.
+  // Of the platform threads that JVMTI lists at this moment.
   std::vector<void*> AllThreads(JNIEnv* jni) const;
-  // Whether the collector keeps the young objects of weak references until it collects the old ones too.
+  // Whether only major collections clear weak references to young objects (generational ZGC).
   bool KeepsYoungReferents() const;
-  // An Error where the JVM's objects cannot be walked.
+  // An Error if the JVM's objects cannot be walked.
   format::Result<hotspot::ObjectLayout> Objects() const;
   std::string GcName() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
 };
@@ -69,7 +69,7 @@ class AttachedScope {
   ~AttachedScope();
   AttachedScope(const AttachedScope&) = delete;
   AttachedScope& operator=(const AttachedScope&) = delete;
-  JNIEnv* jni() const { return jni_; }  // null: the JVM refused
+  JNIEnv* jni() const { return jni_; }  // null: the JVM refused to attach the thread
 
  private:
   JavaVM* vm_;

@@ -1,11 +1,13 @@
-// Names of methods and classes read straight from the JVM's metadata: no heap, no lock, no JVMTI call. What cannot be
-// read so is asked of JVMTI (JvmtiMethods).
+// Reads names of methods and classes from the JVM's metadata: no heap, no lock, no JVMTI call. If the metadata cannot
+// be read, names come from JVMTI (JvmtiMethods).
 //
 // Units:    names in the JVM's internal form (java/util/HashMap), modified UTF-8.
-// Context:  setup: Resolve. Else a Java thread in native state (a JVMTI callback) while the methods are on its stack or
+// Context:  setup: Resolve. The others: a Java thread in native state (a JVMTI callback) while the methods are on its
+// stack or
 //           the class is held by a local reference; then nothing read here can be unloaded. KlassName: alloc too.
 // Threads:  any.
-// Failure:  false, -1, an empty view or null for what is not understood; VerifyNames (self_test.h) compares with JVMTI.
+// Failure:  false, -1, an empty view or null for data that is not understood; VerifyNames (self_test.h) compares with
+// JVMTI.
 #pragma once
 
 #include <jni.h>
@@ -22,15 +24,15 @@
 
 namespace heaprec::hotspot {
 
-struct VmMethod;  // HotSpot's Method, which only Names and StackWalker look into
+struct VmMethod;  // HotSpot's Method, which only Names and StackWalker read
 
 class Names {
  public:
   // field_access_count: address of JvmtiExport::_field_access_count (kFieldAccessCount in symbols.h), 0 if not known.
-  // methods: of whom methods are asked that are known by their jmethodIDs alone; null where jmethodIDs lead to them.
+  // methods: resolves methods known only by a jmethodID; null if a jmethodID points to its Method.
   static format::Result<Names> Resolve(const VmStructs& structs, const JdkRules& rules,
                                        uintptr_t field_access_count = 0, JvmtiMethods* methods = nullptr);
-  // Nothing of the JVM's memory is read: methods are asked of JVMTI, and of classes nothing is known.
+  // Without reading the JVM's memory: methods come from JVMTI, and nothing is known about classes.
   static Names OfJvmti(JvmtiMethods* methods);
 
   // Views into the JVM's memory: copy them before leaving the context.
@@ -50,14 +52,14 @@ class Names {
   bool Method(jmethodID id, MethodView* out) const { return Method(MethodOf(id), out); }
   int Line(jmethodID id, int bci) const { return Line(MethodOf(id), bci); }
 
-  // Where a method's bytecodes lie; empty if it cannot be a method.
+  // The range of a method's bytecodes; empty if it cannot be a method.
   struct Code {
     const char* begin = nullptr;
     size_t size = 0;
   };
   Code CodeOf(const VmMethod* method) const;
 
-  // Null for an id whose class is gone. Where jmethodIDs do not lead to methods, a placeholder that only Method and
+  // Null for an id whose class was unloaded. If jmethodIDs do not point to methods: a placeholder that only Method and
   // Line accept.
   const VmMethod* MethodOf(jmethodID id) const;
   bool ids_lead_to_methods() const { return methods_ == nullptr; }
@@ -78,13 +80,13 @@ class Names {
   std::string_view PoolSymbol(const char* pool, size_t index) const;
   const char* ConstMethodOf(const VmMethod* method) const;
   bool MayReadMirrors() const;
-  // A method that JVMTI is asked of: the id, marked by an odd number.
+  // A method to be resolved by JVMTI: its id, marked by an odd number.
   static bool IsId(const VmMethod* method) { return (reinterpret_cast<uintptr_t>(method) & 1) != 0; }
   static jmethodID IdOf(const VmMethod* method) {
     return reinterpret_cast<jmethodID>(reinterpret_cast<uintptr_t>(method) >> 1);  // NOLINT(performance-no-int-to-ptr)
   }
 
-  // Byte offsets and sizes, as the JVM describes itself.
+  // Byte offsets and sizes from vmStructs.
   size_t method_const_ = 0, method_access_ = 0;
   size_t const_words_ = 0, const_pool_ = 0, const_flags_ = 0, const_code_size_ = 0, const_name_ = 0,
          const_descriptor_ = 0;
@@ -99,7 +101,7 @@ class Names {
   bool checked_jni_ = false;
   uint8_t field_id_shift_ = 0;
   size_t class_methods_ = 0, array_length_ = 0, array_data_ = 0;
-  JvmtiMethods* methods_ = nullptr;  // null: jmethodIDs lead to methods
+  JvmtiMethods* methods_ = nullptr;  // null: jmethodIDs point to methods
 };
 
 // Decodes a compressed line number table, reading at most `size` bytes: exposed for tests.

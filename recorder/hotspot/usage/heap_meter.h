@@ -1,9 +1,9 @@
-// Reads, from outside, what the JVM knows of its heap: its own structures and the counters of its performance memory.
+// Reads the state of the heap from the JVM's structures and from the counters of its performance memory.
 //
 // Units:    bytes, ns.
-// Context:  Resolve: setup, live phase. The rest: any, gc too: loads only.
-// Threads:  any number. A value that the JVM changes meanwhile may be off by what was under way.
-// Failure:  what this JVM does not tell (-XX:-UsePerfData, a collector whose structures are not exported) reads as 0.
+// Context:  Resolve: setup, live phase. The others: any, also gc: loads only.
+// Threads:  any number. A value that the JVM is changing may be slightly off.
+// Failure:  values that this JVM does not have (-XX:-UsePerfData, a collector without exported structures) are 0.
 #pragma once
 
 #include <cstddef>
@@ -19,31 +19,30 @@ namespace heaprec::hotspot {
 
 class HeapMeter {
  public:
-  // `gc` as Jvm::GcName has it. `symbols`: libjvm's; nullptr: there are none to be had.
+  // `gc` as Jvm::GcName. `symbols`: libjvm's; nullptr: not available.
   static HeapMeter Resolve(const VmStructs& structs, const SymbolTable* symbols, const std::string& gc);
 
-  // For tests: a JVM that has the collector `gc`, this count of collections and this text as their cause, and no more.
+  // For tests: a JVM that has only the collector `gc`, this count of collections and this cause.
   static HeapMeter OfSimulated(const std::string& gc, const uint32_t* collections, std::span<const char> cause);
 
   uint64_t Used() const;
   uint64_t Committed() const;
   uint32_t LiveThreads() const;
-  // Collections since the JVM's start. It counts one when it begins. 0: this JVM does not tell (Shenandoah without
-  // libjvm's symbols).
+  // Collections since the JVM's start, counted when they begin. 0: unknown (Shenandoah without libjvm's symbols).
   uint64_t Collections() const;
-  // Those of them that have certainly ended: an object that is still alive now has survived them. `paused_in`: what
-  // Collections said as the last pause ended.
+  // Collections that have certainly ended: an object that is still live has survived them. `paused_in`: the value of
+  // Collections when the last pause ended.
   uint64_t CollectionsEnded(uint64_t paused_in) const;
-  // Of the collection under way, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing where the
-  // collector says it only after it has begun.
+  // Cause of the current collection, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing if the
+  // collector sets it only after the beginning.
   void Cause(char* into, size_t size) const;
-  // Likewise, or else of the last one.
+  // The same, or that of the last collection.
   void LastCause(char* into, size_t size) const;
 
  private:
-  // A space that is filled from its bottom: what lies between is used.
+  // A space that is filled from its bottom: used up to its top.
   struct Space {
-    const char* const* holder;  // where the JVM keeps the pointer: young spaces change places
+    const char* const* holder;  // address of the JVM's pointer: young spaces are exchanged
     size_t bottom, top;
   };
   void UseOrderOf(const std::string& gc);
@@ -53,15 +52,15 @@ class HeapMeter {
   std::vector<Space> spaces_;
   const char* used_ = nullptr;         // a size_t
   const char* collections_ = nullptr;  // an unsigned int
-  bool is_concurrent_ = false;         // a collection goes on beside the application
-  bool counts_before_cause_ = false;   // it is counted before it has a cause
+  bool is_concurrent_ = false;         // collections run concurrently with the application
+  bool counts_before_cause_ = false;   // a collection is counted before it has a cause
   // Of the performance memory.
   std::vector<const char*> used_of_spaces_, capacities_;
   const char* live_threads_ = nullptr;
   struct PerfText {
     const char* value = nullptr;
     size_t bytes = 0;
-    // False: it says that there is none.
+    // False: there is none.
     bool CopyTo(char* into, size_t size) const;
   };
   PerfText cause_, last_cause_;

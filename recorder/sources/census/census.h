@@ -1,14 +1,14 @@
-// Counts every object of TLABs that threads are done with, and of those outside of TLABs, by class: all of them, or of
-// each with a probability that is fixed before it.
+// Counts the objects in TLABs that are retired, and the objects outside of TLABs, by class: all of them, or a random
+// selection with known probabilities.
 //
-// A TLAB is walked before the JVM retires it, when all in it is still where it was allocated: by its own thread, or by
-// a collector. Of a TLAB that was in use when the census began only what came later counts, and at the end those in use
-// are walked while the threads stand still.
+// A TLAB is walked, by its own thread or by a collector, before the JVM retires it, while its objects have not moved.
+// Of a TLAB that was in use when the census began only later objects count. At the end TLABs in use are walked at a
+// safepoint.
 //
-// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. No heap, no lock that is waited for. StartAtSafepoint,
-//           CountAtSafepoint, StopAtSafepoint: at a safepoint, where nobody retires. OnTick, NewEpoch: drain.
+// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. Uses no heap and waits for no lock. StartAtSafepoint,
+//           CountAtSafepoint, StopAtSafepoint: at a safepoint, when no thread retires TLABs. OnTick, NewEpoch: drain.
 // Threads:  any.
-// Failure:  what is not counted is counted as that (format::CensusCounters).
+// Failure:  bytes that are not counted by class are in other counters (format::CensusCounters).
 // Maths:    docs/streams.md#census
 #pragma once
 
@@ -37,18 +37,18 @@ struct CensusDraw {
 
 class Census {
  public:
-  // All outlive it. draw: nullopt: everything is walked.
+  // All arguments must outlive the census. draw: nullopt: everything is walked.
   Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
          const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
          uint64_t start_ns);
 
-  // It becomes the active one: retirements and objects outside are shown to it.
+  // Makes it the active census: it sees retirements and outside objects from now on.
   void StartAtSafepoint(const hotspot::ThreadList& threads);
-  // What is in use is walked, and the census goes on.
+  // Walks the TLABs in use; the census continues.
   void CountAtSafepoint(const hotspot::ThreadList& threads);
-  // No more: what is in use is walked.
+  // Ends the census: walks the TLABs in use.
   void StopAtSafepoint(const hotspot::ThreadList& threads);
-  // The same where nobody stands still: what is in use is not seen.
+  // Ends it without a safepoint: TLABs in use are not counted.
   void EndRunning(const std::vector<void*>& threads);
   bool is_active() const { return active.load(std::memory_order_relaxed) == this; }
 
@@ -75,7 +75,7 @@ class Census {
  private:
   using Count = format::CensusCount;
   static constexpr uint64_t kSecondNs = 1'000'000'000;
-  // How much of a TLAB was used when the census began, or looked last.
+  // How much of a TLAB was used when the census began, or last walked it.
   struct Mark {
     const void* tlab = nullptr;
     std::atomic<uint64_t> used{0};
@@ -88,7 +88,7 @@ class Census {
   void Publish(const void* java_thread, double weight, std::span<ClassCounts::Entry> found, uint64_t bytes);
   Mark* MarkOf(const void* tlab) const;
   uint64_t TakeMark(const void* tlab);
-  // The weight of a candidate that is drawn; 0: it is not.
+  // The weight of a candidate that is selected; 0: it is not selected.
   double Draw(uint64_t bytes);
   double LeftOf(uint64_t now_ns) const;
   bool TryReserveWalk(uint64_t now_ns);
@@ -98,7 +98,7 @@ class Census {
   }
 
   static std::atomic<Census*> active;
-  // One function of the JVM's that retires may call another.
+  // One of the JVM's functions that retire a TLAB may call another.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local const void* retiring;
 
   format::RingCensus& counters_;

@@ -1,5 +1,5 @@
 // source=hooks: the armed byte clock. Sample points are random in bytes; the JVM delivers the object that holds one.
-// Without hooks (source=jvmti) it is the same clock, touched at deliveries alone.
+// Without hooks (source=jvmti) the same clock is updated at deliveries only.
 //
 // Context, Threads, Failure: as Source.   Maths: docs/sampler.md#byte-clock
 #pragma once
@@ -21,16 +21,16 @@ class ByteClockSource final : public RecordingSource {
  private:
   throttle::ActiveWindow AtStart() const override { return parts_.board.Read(); }
   format::Kind KindOf(const Delivered& object, const ThreadEntry& entry) const;
-  // What a hook does, other than to pass.
+  // The slow part of a hook.
   void Refill(void* java_thread, uint64_t size);
   void Outside(void* java_thread, uint64_t size);
-  // The caller's, if it is started for this recording.
+  // The caller's entry, if it was started for this recording.
   ThreadEntry* Started(const void* java_thread) {
     ThreadEntry* entry = parts_.threads.Find(java_thread);
     const bool is_ours = entry != nullptr && entry->recording.load(std::memory_order_relaxed) == parts_.recording;
     return is_ours ? entry : nullptr;
   }
-  // The caller's, whichever JavaThread it is.
+  // The caller's entry, whatever its JavaThread.
   ThreadEntry* OfCaller() {
     ThreadEntry* entry = own_entry.entry;
     return entry == nullptr ? nullptr : Started(entry->java_thread.load(std::memory_order_relaxed));

@@ -1,8 +1,8 @@
-// Where candidates come from and which of them become samples: one Source per recording.
+// Receives candidates and decides which of them become samples. One Source per recording.
 //
 // Context:  OnRefill, OnOutside, BeginStackChunk, EndStackChunk: alloc, inside an AllocTracer hook: the caller holds a
-// raw oop, no JNI, no JVMTI.
-//           OnDelivered: alloc, inside SampledObjectAlloc: JNI and JVMTI are legal.
+//           raw oop, so neither JNI nor JVMTI may be called.
+//           OnDelivered: alloc, inside SampledObjectAlloc: JNI and JVMTI may be called.
 //           OnThreadEnd: alloc, inside ThreadEnd.
 // Threads:  any; `thread` is the calling JavaThread.
 // Failure:  none; every loss goes to the shared counters.
@@ -35,10 +35,10 @@ struct Delivered {
   uint64_t size;
 };
 
-// For a clock that only counts bytes: with lambda 0 no point falls.
+// For a clock that only counts bytes: with lambda 0 there are no points.
 inline constexpr throttle::ActiveWindow kCountOnly{0, 0};
 
-// What every source works with; all outlive it.
+// Parts that every source uses. They must outlive it.
 struct SourceParts {
   const hotspot::ThreadLayout& layout;
   WindowPublisher& board;
@@ -63,38 +63,38 @@ class Source {
   virtual void OnThreadEnd(void* /*java_thread*/) {}
 };
 
-// What the sources of a recording share.
+// Common part of the sources of a recording.
 class RecordingSource : public Source {
  public:
   explicit RecordingSource(const SourceParts& parts) : parts_(parts) {}
 
-  // One of these two comes before the source is active. All Java threads are stopped: notes where each of them stands,
-  // and arms it. Context: setup, at a safepoint: no heap but malloc, no exception.
+  // One of the next two is called before the source is active. At a safepoint: notes each thread's position and arms
+  // it. Context: setup, at a safepoint: no heap except malloc, no exception.
   void StartAtSafepoint(const hotspot::ThreadList& threads);
-  // The threads run. Their bytes are counted from here on, but up to its first touch nobody samples a thread other than
-  // the caller, `self`: `missed`. `threads` may have ended.
+  // While threads run: their bytes are counted from now on, but a thread other than the caller `self` cannot be sampled
+  // before its first update (`missed`). `threads` may have ended.
   void BeginRunning(const std::vector<void*>& threads, void* self);
 
   void OnThreadEnd(void* java_thread) override;
 
-  // Bytes of live threads since their last touch, or since the beginning: what the clocks have not counted yet. For the
-  // end of a recording, when the sources are off. Context: drain.
+  // Bytes of live threads since their last update, or since the beginning, which the clocks have not counted yet. For
+  // the end of a recording, when the sources are off. Context: drain.
   uint64_t UncountedBytes() const;
 
  protected:
-  // The thread's entry with a clock started for this recording under `lambda`; null when the table is full (counted) or
+  // The thread's entry, with a clock started for this recording with `lambda`; null if the table is full (counted) or
   // the thread has ended.
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::ActiveWindow lambda);
-  // Under which threads are armed when the recording begins.
+  // The window with which threads are armed when the recording begins.
   virtual throttle::ActiveWindow AtStart() const { return kCountOnly; }
   void Settle(const Delivered& object, const throttle::DeliveryDecision& hit, format::Kind kind,
               const ThreadEntry& entry);
   void CountMissed(bool missed, double bytes);
-  // Where no hook tells: the only candidates that do not lie in the thread's TLAB are those outside.
+  // Without a hook: a candidate that is not in the thread's TLAB is an outside object.
   format::Kind GuessKind(const Delivered& object) const;
-  // A generator for one decision about the thread's latest candidate, where the clock draws none.
+  // A generator for one decision about the thread's latest candidate, if the clock draws none.
   throttle::Random DrawFor(const ThreadEntry& entry) const;
-  // What a kept point tells the controller, in the unit in which it counts the population.
+  // The sums of a kept point for the controller, in the unit of the population.
   virtual throttle::PointSums TallyOf(const throttle::DeliveryDecision& hit) const {
     return {hit.weight_bytes, hit.effective_bytes};
   }

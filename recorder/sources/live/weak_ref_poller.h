@@ -1,13 +1,13 @@
-// Finds out which tracked objects have died, commits their deaths to a lane, and gives their places back.
+// Finds which tracked objects have died, commits their deaths to a lane, and frees their entries.
 //
-// A look asks of each reference whether the JVM has cleared it: some 0.1 us each. It is taken soon after a pause of the
-// collector, and every two seconds besides, for concurrent collectors clear references between pauses. Looks after
-// pauses take at most 1/400 of a core.
+// A poll checks for each reference whether the JVM has cleared it: about 0.1 us each. It runs soon after a pause of the
+// collector and every two seconds, because concurrent collectors clear references between pauses. Polls after pauses
+// take at most 1/400 of a core.
 //
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  one thread that is attached to the JVM, in native state. JNI is called here only (and NewWeakGlobalRef by
 //           threads that allocate).
-// Failure:  a death that finds no lane is found again at the next look.
+// Failure:  a death without a free lane is found again by the next poll.
 #pragma once
 
 #include <jni.h>
@@ -32,7 +32,7 @@ class WeakRefPoller {
   void Tick(JNIEnv* jni, uint64_t now_ns);
   // Looks for deaths whatever the time.
   void PollNow(JNIEnv* jni);
-  // Deletes all references. False: a thread is still about to follow something; call again.
+  // Deletes all references. False: a thread is about to track an object; call again.
   bool Clear(JNIEnv* jni);
 
  private:
@@ -47,7 +47,7 @@ class WeakRefPoller {
   const hotspot::HeapMeter& meter_;
   uint64_t last_look_ns_ = 0, not_before_ns_ = 0;
   uint64_t seen_pauses_ = 0;
-  uint64_t last_seen_alive_ = 0;  // collections at the last look
+  uint64_t last_seen_alive_ = 0;  // collections at the last poll
 };
 
 }  // namespace heaprec::sources

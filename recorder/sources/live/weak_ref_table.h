@@ -1,20 +1,21 @@
-// The places in which sampled objects are tracked: a weak reference in each, never more than there are places.
+// A table of entries with a weak reference each, in which sampled objects are tracked.
 //
-// Who leads a place from one state to the next; nobody waits for anybody:
+// Transitions of an entry, and the thread that makes them; no thread waits for another:
 //
-//   free      -> taken      an allocating thread (Take), which alone has it then
-//   taken     -> tracked   the same thread, with reference and sample (Follow)
+//   free      -> taken      an allocating thread (Take), which then owns it
+//   taken     -> tracked    the same thread, with reference and sample (Track)
 //   taken     -> dropped    the same thread: there is no sample (Cancel)
-//   tracked  -> dropped    the drain: the sample is not wanted any longer (Drop)
-//   tracked  -> dead       the watch: its object was found dead (Bury)
+//   tracked   -> dropped    the drain: the sample is no longer needed (Drop)
+//   tracked   -> dead       the poller: its object was found dead (MarkDead)
 //   dropped,
-//   dead      -> free       the watch, which has deleted the reference (Free); it alone deletes any
+//   dead      -> free       the poller, which has deleted the reference (Free); only it deletes references
 //
-// A state and the sample's id are one word: who leads a place of one sample on never meets another sample in it.
+// State and sample id are one word, so a thread that changes the entry of a sample cannot change that of another
+// sample.
 //
-// Context:  Take, Follow, Cancel: alloc. Drop, CollectionsAtBirth: drain. The rest: the watch (one thread).
+// Context:  Take, Track, Cancel: alloc. Drop, CollectionsAtBirth: drain. The others: the poller (one thread).
 // Threads:  as above.
-// Failure:  Take answers 0 when none is free.
+// Failure:  Take returns 0 if no entry is free.
 #pragma once
 
 #include <jni.h>
@@ -27,20 +28,20 @@ namespace heaprec::sources {
 
 class WeakRefTable {
  public:
-  // Numbers are from 1 to count <= kMaxTracked.
+  // Entries are numbered from 1 to count <= kMaxTracked.
   explicit WeakRefTable(uint32_t count);
 
   uint32_t count() const { return count_; }
 
   uint16_t Take();
-  // `collections`: that the JVM had counted by then.
+  // `collections`: the JVM's count at this time.
   void Track(uint16_t place, jweak reference, uint64_t sample, uint64_t collections);
   // `reference` may be null.
   void Cancel(uint16_t place, jweak reference);
 
-  // False: it is no longer tracked there: its death was found, and says so itself.
+  // False: it is no longer tracked there, because its death was found and will be reported.
   bool Drop(uint16_t place, uint64_t sample);
-  // Of the sample, if it is tracked there; else (it died, and another may have its place) `otherwise`.
+  // Of the sample, if it is tracked there; otherwise (it died, and another may have its entry) `otherwise`.
   uint64_t CollectionsAtBirth(uint16_t place, uint64_t sample, uint64_t otherwise) const;
 
   enum class State : uint64_t { kFree = 0, kTaken = 1, kTracked = 2, kDropped = 3, kDead = 4 };
@@ -50,7 +51,7 @@ class WeakRefTable {
     jweak reference;
     uint64_t collections;
   };
-  // What is tracked or dropped stays what is seen until the watch itself acts on it, but for a Drop.
+  // A tracked or dropped entry does not change until the poller changes it, except by Drop.
   View Look(uint16_t place) const;
   // False: it was dropped meanwhile.
   bool MarkDead(uint16_t place, uint64_t sample);
@@ -60,13 +61,13 @@ class WeakRefTable {
  private:
   struct Entry {
     std::atomic<uint64_t> word{0};  // sample << 3 | state
-    jweak reference = nullptr;      // written while taken; read behind an acquire of word
+    jweak reference = nullptr;      // written while taken; read after an acquire of word
     std::atomic<uint64_t> collections{0};
   };
   Entry& At(uint16_t place) const { return places_[place - 1]; }
 
   const uint32_t count_;
-  std::atomic<uint32_t> next_{0};  // where the next one begins to look
+  std::atomic<uint32_t> next_{0};  // where the next Take begins to search
   const std::unique_ptr<Entry[]> places_;
 };
 

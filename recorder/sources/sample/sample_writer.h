@@ -1,8 +1,6 @@
-// Turns a point into a committed sample: stack, names, thread and class into a lane, definitions before their use.
+// Turns a point into a committed sample: writes stack, names, thread and class to a lane, definitions before their use.
 //
-// Context:  alloc, inside a JVMTI callback (JNI and JVMTI are legal). Our side takes no heap, lock or I/O; what JVMTI
-// does
-//           inside the JVM is the JVM's.
+// Context:  alloc, inside a JVMTI callback (JNI and JVMTI may be called). Uses no heap, lock or I/O itself.
 // Threads:  any number.
 // Failure:  counted in the shared counters (LossReason::kLanesBusy, kRingFull, kOversized, kNoStack).
 #pragma once
@@ -33,7 +31,7 @@ struct Point {
   format::Kind kind = format::Kind::kTlab;
   uint64_t size = 0, tlab_size = 0;
   double weight = 0;            // after stage 1, in the unit of the stream
-  throttle::PointSums tally{};  // what it tells the controller
+  throttle::PointSums tally{};  // for the controller
   uint32_t window = 0;
 };
 
@@ -44,7 +42,7 @@ struct CallbackContext {
   const void* java_thread;
   jthread thread;
   jclass object_class;
-  jobject object;  // of a point; null where there is none to be tracked
+  jobject object;  // to be tracked; null: none
   uint32_t os_tid;
   uint32_t lane_hint;
 };
@@ -52,16 +50,16 @@ struct CallbackContext {
 // One for each stream of the recording.
 class SampleWriter {
  public:
-  // All outlive the Capture. `names` reads methods and classes raw; walker: null where stacks cannot be walked. Samples
-  // are numbered from `first_id`, and ids are unique in the recording.
+  // All arguments must outlive the SampleWriter. `names` reads methods and classes from the JVM's memory; walker: null
+  // if stacks cannot be walked. Samples are numbered from `first_id`; ids are unique in the recording.
   SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters, WindowPublisher& board,
                const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
                int stack_depth, uint64_t first_id = 1);
 
-  // Counts the point's lifecycle event in the shared counters; the point itself is counted by the caller.
+  // Counts the outcome (committed or lost) in the shared counters; the caller counts the point itself.
   void Commit(const CallbackContext& context, const Point& point);
 
-  // Objects of samples are tracked in these places from now on. Setup; they outlive the Capture.
+  // Tracks sampled objects in this table from now on. Setup; the arguments must outlive the SampleWriter.
   void FollowIn(WeakRefTable* places, const hotspot::HeapMeter* meter) {
     places_ = places;
     meter_ = meter;
@@ -72,14 +70,15 @@ class SampleWriter {
 
   // Definitions emitted before this call are written again on their next use (a new chunk begins).
   void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
-  // Samples need not bring the stack's definition any more, until the next epoch. Until then each does, because most
-  // stacks are needed by no sample that the second stage keeps. Drain.
+  // From now on, until the next epoch, samples need not bring this stack's definition. Before, each sample brings it,
+  // because most stacks belong to no sample that the second stage keeps. Drain.
   void MarkStackEmitted(const format::StackKey& key) {
     emitted_stacks_.Mark(key.low, epoch_.load(std::memory_order_relaxed));
   }
 
-  // Java frames for a stack that somebody else writes: their methods are emitted. Answers how many were described,
-  // the innermost first: all, unless there is no room for a name. The methods are on the stack of the calling thread.
+  // Converts Java frames for a stack that another component writes, and emits their methods. Returns how many frames,
+  // from the innermost on, were converted: all, unless there was no room for a name. The methods must be on the stack
+  // of the calling thread.
   size_t Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, std::span<format::RingFrame> into);
 
   const StackCapture& stacks() const { return taker_; }
@@ -92,7 +91,7 @@ class SampleWriter {
   };
   void ReadClassName(const CallbackContext& context, ClassName* into) const;
   format::LossReason WhyNoLease(const buffer::LaneLease& lease, uint32_t room) const;
-  // Each writes the definitions that the lanes do not carry; false: no room.
+  // Each writes the definitions that the lanes do not have; false: no room.
   bool DescribeFrames(const CapturedStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into);
   bool DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch, format::RingFrame* into);
   bool DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key);

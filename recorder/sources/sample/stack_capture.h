@@ -1,9 +1,10 @@
-// The stack of the calling thread: walked raw as long as that can be trusted, else asked of JVMTI.
+// Captures the stack of the calling thread: walks it while the walker is reliable, otherwise calls GetStackTrace.
 //
 // Context:  alloc, inside a JVMTI callback. No heap, lock or I/O of ours. Usable, why: any.
 // Threads:  any number.
-// Failure:  Take is false: there is no Java frame, or the JVM gives none. A walk that finds other frames than JVMTI is
-//           the last one of this recording.
+// Failure:  Take returns false if there is no Java frame, or JVMTI returns none. After a walk that differs from JVMTI's
+// no
+//           stack of this recording is walked.
 // Maths:    docs/decisions/0007: when walks are compared with JVMTI
 #pragma once
 
@@ -21,45 +22,45 @@
 
 namespace heaprec::sources {
 
-// One stack on its way into a recording.
+// A captured stack.
 struct CapturedStack {
   explicit CapturedStack(const StackBuffer& memory) : buffer(memory), room(memory.frames) {}
 
   StackBuffer buffer;
-  std::span<hotspot::MethodFrame> room;          // as many as a stack may keep
+  std::span<hotspot::MethodFrame> room;          // maximum frames of a stack
   format::StackKey identity{};                   // of the whole stack, in this process
-  std::span<const hotspot::MethodFrame> frames;  // innermost first; empty until they are known
-  bool is_cut = false;                           // frames are missing behind the first LeafSide(room.size()), ...
-  bool is_deep = false;                          // ... or behind the last: nobody looked for the root
+  std::span<const hotspot::MethodFrame> frames;  // innermost first; empty until they are resolved
+  bool is_cut = false;                           // frames are missing after the first LeafSide(room.size()), ...
+  bool is_deep = false;                          // ... or after the last: the root was not searched
   bool is_walked = false;
-  bool is_checked = false;  // look at the frames, even if the identity is known
+  bool is_checked = false;  // compare the frames, even if the identity is known
 };
 
 class StackCapture {
  public:
-  // walker: null for none. Both outlive the taker.
+  // walker: null for none. Both must outlive this object.
   StackCapture(const hotspot::StackWalker* walker, const hotspot::Names& names) : walker_(walker), names_(names) {}
 
-  // Gives at least the identity.
+  // Sets at least the identity.
   bool Take(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
-  // Gives the frames of a stack that was taken. May change its identity, where the walker is found to be wrong.
+  // Sets the frames of a captured stack. May change its identity, if the walker is found to be wrong.
   bool ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
 
-  // The walker is wrong, or an identity stood for two stacks.
+  // The walker is wrong, or two stacks had one identity.
   void DisableWalker() {
     differed_.fetch_add(1, std::memory_order_relaxed);
     distrusted_.store(true, std::memory_order_relaxed);
   }
   bool distrusted() const { return distrusted_.load(std::memory_order_relaxed); }
 
-  // Stacks so far: walked; asked of JVMTI instead; walked, but found to differ from what JVMTI says.
+  // Stacks so far: walked; taken from JVMTI; walked, but different from JVMTI's.
   uint64_t walked() const { return walks_.load(std::memory_order_relaxed); }
   uint64_t asked() const { return asked_.load(std::memory_order_relaxed); }
   uint64_t differed() const { return differed_.load(std::memory_order_relaxed); }
 
  private:
   bool IsCheckDue();
-  // Of a stack that is cut: whether to give the frames nearest to the root.
+  // Whether to include the frames nearest to the root of a stack that is cut.
   enum class RootSide : uint8_t { kGive, kLeave, kIfNear };
   bool Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const;
   // For the recording.

@@ -1,13 +1,12 @@
-// Commits what the process has in memory beside the heap: the JVM's own categories, and the kernel's view of the
-// process.
+// Commits snapshots of the process's native memory: the JVM's NMT categories, and the kernel's numbers.
 //
-// Either look can hold others up for as long as it takes: the JVM waits for our thread before it stops the world, and
-// who maps memory waits for the kernel's. So looks take no more than one part in kMaxShare of the time, and nobody is
-// asked again who took longer than kMaxNs.
+// Each snapshot can delay other threads while it is taken: the JVM waits for this thread before a safepoint, and
+// threads that map memory wait for the kernel. So snapshots take at most 1/kMaxShare of the time, and a source that
+// took longer than kMaxNs is not used again.
 //
 // Units:    ns of CLOCK_MONOTONIC, bytes.
 // Context:  one thread of ours; Look with a JNIEnv: attached, in native state.
-// Failure:  a row that finds no lane is lost; the gap in the ids tells. What could not be asked is said once.
+// Failure:  a row without a free lane is lost and leaves a gap in the ids. A source that fails is reported once.
 // Format:   docs/format/recording.md#states
 #pragma once
 
@@ -26,14 +25,14 @@ namespace heaprec::sources {
 class MemoryPoller {
  public:
   static constexpr uint64_t kMaxNs = 1'000'000'000;
-  static constexpr uint64_t kMaxShare = 100;  // of the time: one part in so many
+  static constexpr uint64_t kMaxShare = 100;  // snapshots take at most 1/100 of the time
 
-  // `rows` outlives it. `summary`: none where the JVM does not track its memory.
+  // `rows` must outlive the poller. `summary`: nullopt if NMT is off.
   MemoryPoller(HeapStateRecorder& rows, std::optional<hotspot::NmtSummary> summary, uint64_t period_ns)
       : rows_(rows), summary_(summary), period_ns_(period_ns) {}
 
   bool asks_jvm() const { return summary_.has_value(); }
-  // Looks if it is time. `jni`: may be null where the JVM is not asked. An Error: something is not asked any more.
+  // Takes a snapshot if it is due. `jni`: may be null unless asks_jvm(). An Error: a source will not be used again.
   format::Result<std::monostate> Tick(JNIEnv* jni, uint64_t now_ns);
 
  private:
