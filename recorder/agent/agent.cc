@@ -191,7 +191,7 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   }
   jvmtiCapabilities collections{};
   collections.can_generate_garbage_collection_events = 1;
-  jvmti->AddCapabilities(&collections);  // always to be had; without it a recording lacks collections
+  jvmti->AddCapabilities(&collections);  // always available; without it a recording lacks collections
   vm_ = vm;
   jvmti_ = jvmti;
   return std::monostate{};

@@ -42,7 +42,7 @@ jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
   }
   AskForExceptions();
   auto begun = Begin(jni);
-  // The JVM lives either way: whoever attached is told by the status.
+  // The JVM continues in any case; the attaching tool gets the status.
   if (!begun.ok()) return Refuse(begun.error().message);
   LinkLabels(jvmti_, jni);
   Reply(ReplyStatus::kOk, State());

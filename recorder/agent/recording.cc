@@ -37,7 +37,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   begun.Activate();
   if (begun.exceptions_ != nullptr) begun.exceptions_->Activate();
   if (begun.native_ != nullptr) begun.native_->Activate(std::move(begun.plan_.native_calls));
-  // Release: whoever sees it sees all of it (pairs with the acquires in agent.cc).
+  // Release: a thread that sees it sees all of it (pairs with the acquires in agent.cc).
   sources::active_heap_watch.store(begun.heap_watch_.get(), std::memory_order_release);
   auto started = begun.live_ != nullptr ? begun.live_->Start() : format::Result<std::monostate>(std::monostate{});
   if (started.ok() && begun.memory_ != nullptr) started = begun.memory_->Start();
@@ -58,7 +58,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
 // The source becomes active between two moments of every thread, if the threads can be stopped for that.
 void Recording::Activate() {
   AskBean(plan_.start_ns);
-  // Release: whoever sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
+  // Release: a thread that sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
   const auto begin = [](void* self) {
     auto* const recording = static_cast<Recording*>(self);
     recording->source_->StartAtSafepoint(*recording->jvm_.threads);

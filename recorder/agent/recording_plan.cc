@@ -44,7 +44,7 @@ std::string RingPathOf(const Options& options, const format::RecordingId& id) {
   return DefaultRingPath(id);
 }
 
-// Rings of processes that were killed go beside their recordings: on a thread of its own, for a disk may take seconds.
+// Moves rings of killed processes beside their recordings, on a separate thread because a disk may take seconds.
 void MoveAbandonedRings(void*) {
   buffer::LeaveSharedDescriptors();
   for (const std::string& loss : buffer::MoveAbandonedRings(kRingFolder).losses) Log(LogLevel::kWarn, "{}", loss);

@@ -1,4 +1,4 @@
-// What a recording has beside the source of its samples: objects and blocks that are tracked, native memory, a census.
+// The parts of a recording other than its source of samples: tracked objects and blocks, native memory, a census.
 #include <algorithm>
 
 #include "recorder/agent/options/log.h"

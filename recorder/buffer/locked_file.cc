@@ -40,7 +40,7 @@ int CreateUnnamed(const char* path) {
   return -1;
 }
 
-// A hard link never replaces a file, and a rename does not if it is told so. Some file systems have only one of them.
+// link() never replaces a file, and renameat2 does not with RENAME_NOREPLACE. Some file systems have only one of them.
 bool MoveWithoutReplacing(const char* from, const char* to) {
   if (link(from, to) == 0) {
     unlink(from);
@@ -83,7 +83,7 @@ int CreateLocked(const char* path, Creation creation) {
 }
 
 int OpenAbandoned(int folder, const char* name) {
-  // O_NONBLOCK: whoever may write into the folder may have put a FIFO there.
+  // O_NONBLOCK: a user who may write to the folder may have put a FIFO there.
   const int descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return -1;
   struct stat status {};

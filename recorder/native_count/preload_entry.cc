@@ -32,7 +32,7 @@ namespace {
 
 ExactOptions options;
 char table_path[kMaxPath], copy_path[kMaxPath];
-// Room that a block needs beside the program's: its header, and where it is checked what stands behind it.
+// Bytes that a block needs besides the program's: its header and, with `check`, the canary after it.
 constinit size_t beside = kHeaderBytes;
 
 inline bool Overflows(size_t size, size_t more) { return more > PTRDIFF_MAX || size > PTRDIFF_MAX - more; }
@@ -81,7 +81,7 @@ HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size, size_t room)
 
 HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) { return AllocateAligned(alignment, size, size); }
 
-// Of `size` bytes and the zero behind them.
+// A copy of `size` bytes and a terminating zero.
 HEAPREC_INLINE char* Duplicate(const char* text, size_t size) {
   auto* const copy = static_cast<char*>(Allocate(size + 1));
   if (copy == nullptr) return nullptr;
@@ -90,7 +90,7 @@ HEAPREC_INLINE char* Duplicate(const char* text, size_t size) {
   return copy;
 }
 
-// Early ones are libc's own, whose function may be another's now; behind those that are checked stands a canary.
+// Early blocks are libc's own, whose function may be replaced now; with `check` a canary follows the block.
 size_t UsableSize(void* block, const Header& header) {
   if (header.is_early || header.is_checked || next_allocator.usable_size == nullptr) return header.size;
   return next_allocator.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
@@ -212,7 +212,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
 
 __attribute__((destructor)) void End() {
   SiteTable* const of = table.load(std::memory_order_acquire);
-  // A child that was forked behind fork's handlers has nothing of its own.
+  // A child that was forked without fork's handlers has no table of its own.
   if (of == nullptr || copy_path[0] == 0 || of->header().pid != static_cast<uint32_t>(getpid())) return;
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -46,7 +46,7 @@ uint64_t Now(clockid_t clock) {
 int OpenNew(const char* path) {
   const int descriptor = buffer::CreateLocked(path);
   if (descriptor >= 0 || errno != EEXIST) return descriptor;
-  // A process of our id has left it that is dead, or was another program before exec: nobody holds it.
+  // Left by a dead process with our pid, or by this process before exec: no process holds it.
   if (buffer::RemoveAbandoned(AT_FDCWD, path)) return buffer::CreateLocked(path);
   errno = EEXIST;
   return -1;
@@ -262,7 +262,7 @@ NativeSiteCounters* SiteTable::NewChunk(uint32_t first_site, uint32_t thread) {
   const buffer::WriteSignals blocked;
   const int descriptor = Descriptor();
   if (descriptor < 0 || posix_fallocate(descriptor, static_cast<off_t>(offset), format::kNativeChunkBytes) != 0) {
-    // Its number is the next one's, unless somebody has one behind it.
+    // The next shard gets this number, unless a later one is in use.
     uint32_t next = number + 1;
     header().chunks_used.compare_exchange_strong(next, number, std::memory_order_relaxed);
     return nullptr;

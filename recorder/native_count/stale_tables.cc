@@ -42,7 +42,7 @@ pid_t ProcessOf(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? process : 0;
 }
 
-// One that is alive elsewhere, under a number that is nobody's here, has its table locked.
+// A process in another pid namespace, whose number is unused here, holds the lock of its table.
 bool IsStale(int folder, const char* name, Stale* into) {
   if (kill(into->process, 0) == 0 || errno != ESRCH) return false;
   const int table = buffer::OpenAbandoned(folder, name);

@@ -244,7 +244,7 @@ class GotPatcher::Pass {
     if (outcome_.refusing.empty() || outcome_.refusing.back() != name) outcome_.refusing.emplace_back(name);
   }
 
-  // A lazy slot that has not been bound yet leads back into its module. A pointer that does so is the program's: what
+  // A lazy slot that has not been bound yet points back into its module. A pointer that does so is the program's: what
   // it was at load, it has been made another function since.
   static bool MayReplace(const Module& module, uintptr_t before, bool is_lazy, const Import& import) {
     const auto is = [before](const void* original) { return reinterpret_cast<uintptr_t>(original) == before; };

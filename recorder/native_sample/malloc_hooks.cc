@@ -30,7 +30,7 @@ namespace {
 
 using arch::Call;
 
-// What is replaced, called by where it lies: the names may stand for slots that are ours by then.
+// The replaced functions, called by address: their names may go through slots that are already patched.
 struct Originals {
   decltype(&::malloc) malloc = &::malloc;
   decltype(&::calloc) calloc = &::calloc;
@@ -95,7 +95,7 @@ __attribute__((noinline)) void* Due(void* block, size_t size, Function function,
 __attribute__((noinline)) void* Come(void* block, size_t size, Function function, Call call) {
   if (ThreadClocks::HasOwn()) return Due(block, size, function, call);
   ThreadClock* const clock = ThreadClocks::Own();
-  // There was none to be had: this one is many threads'.
+  // No clock was available: this one is shared by many threads.
   if (clock->due.load(std::memory_order_relaxed) == UINT64_MAX) return block;
   clock->bytes.store(clock->bytes.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
   clock->calls.store(clock->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -232,7 +232,7 @@ Import Of(const char* name, Original* original, Replacement* replacement) {
   return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(*original), meant}};
 }
 
-// libc's headers have called `name` in the place of a function that is led already.
+// libc's headers have called `name` instead of a function that is patched already.
 Import AliasOf(const char* name, Import of) {
   of.name = name;
   return of;

@@ -22,7 +22,7 @@ const link_map* HolderOf(void* function) {
 
 }  // namespace
 
-// In the loader's order, behind the program.
+// In the loader's order, after the program.
 void* ResolveSymbol(const char* name) {
   void* const meant = dlsym(RTLD_DEFAULT, name);
   if (meant == nullptr || !IsEntryOnly(meant)) return meant;

@@ -27,7 +27,7 @@ struct Nobodys : ThreadClock {
 };
 Nobodys nobodys;
 
-// Pairs with the release in Prepare: who comes through a slot that was led here sees what was made before that.
+// Pairs with the release in Prepare: a thread that comes through a patched slot sees all earlier initialisation.
 ThreadClock* Clocks() { return memory_of_all.load(std::memory_order_acquire); }
 
 ThreadClock* NewClock() {

@@ -94,7 +94,7 @@ struct Common {
   bool ok = false;
 };
 
-// The bytes of the entry at `at`, behind its length.
+// The bytes of the entry at `at`, after its length.
 Reader Entry(ModuleRange module, uintptr_t at) {
   if (at < module.begin || at >= module.end) return {1, 0};
   Reader reader(at, module.end);
@@ -160,7 +160,7 @@ class Machine {
  public:
   explicit Machine(const Common& common) : common_(common) {}
 
-  // Up to the first address behind `pc`, or the end. False: something that it cannot follow.
+  // Up to the first address after `pc`, or the end. False: an instruction that it does not support.
   bool Run(Reader program, uintptr_t at, uintptr_t pc) {
     while (!program.AtEnd()) {
       const auto code = program.Take<uint8_t>();

@@ -93,7 +93,7 @@ class Maps {
     return static_cast<unsigned char>(buffer_[at_++]);
   }
 
-  // Takes the character behind it, too.
+  // Consumes the following character, too.
   uint64_t Number(unsigned base) {
     uint64_t number = 0;
     for (last_ = Get();; last_ = Get()) {
@@ -131,7 +131,7 @@ class Run {
  public:
   void Take(const Line& line) {
     const bool is_first = IsVdso(line) || (line.file != 0 && line.offset == 0);
-    // Zeroed data lies behind the file's.
+    // Zeroed data follows the file's.
     const bool is_data = line.file == 0 && line.path.empty() && line.begin == end_;
     if (is_first) {
       begin_ = line.begin;

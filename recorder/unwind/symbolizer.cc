@@ -64,7 +64,7 @@ void Symbolizer::Refresh() {
 }
 
 void Symbolizer::PublishTo(format::RingModules* modules) const {
-  // Odd before the first word changes, even behind the last: a reader that finds it odd takes none.
+  // Odd before the first word changes, even after the last: a reader that finds it odd uses none.
   const uint32_t sequence = modules->sequence.load(std::memory_order_relaxed);
   modules->sequence.store(sequence + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
@@ -72,7 +72,7 @@ void Symbolizer::PublishTo(format::RingModules* modules) const {
   for (const Library& library : libraries_) {
     if (count == format::kMaxRingModules) break;
     format::RingModule& module = modules->modules[count];
-    // A path that is cut off would lead to another file.
+    // A truncated path would name another file.
     if (library.path.size() >= sizeof(module.path) || library.build_id.size() >= sizeof(module.build_id)) continue;
     module.begin = library.begin;
     module.end = library.end;
@@ -102,7 +102,7 @@ const CodeLocation& Symbolizer::At(uintptr_t return_address) {
 }
 
 CodeLocation Symbolizer::Find(uintptr_t return_address) {
-  // A call at the very end of a function returns behind it.
+  // A call at the very end of a function returns to the address after it.
   const uintptr_t pc = return_address - 1;
   const Library* const library = LibraryOf(pc);
   if (library == nullptr) return {};

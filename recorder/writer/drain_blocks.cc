@@ -259,7 +259,7 @@ std::unique_ptr<format::ChunkWriter> Drain::CountsChunk(uint32_t number, const s
   chunk->SetCensus(format::CountersOf(ring_.header().census), census_positions_);
   const format::PerStream<Pending> left = AllPending();
   for (const format::Stream stream : streams_) {
-    // Salvagers close those of which the ring has samples, and all behind them.
+    // Salvagers close the intervals of which the ring has samples, and all later ones.
     for (const format::Interval& interval : left[stream].intervals) {
       if (interval.kept > 0 || interval.tau > 0) break;
       chunk->Add(interval);
@@ -292,7 +292,7 @@ void Drain::Account(const format::PerStream<Pending>& counted, bool written) {
   }
 }
 
-// What was counted of intervals that are still open will be told by the blocks to come.
+// Later blocks will have the counts of intervals that are still open.
 format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters) const {
   format::FileStart start;
   start.begin_ns = SinceStart(now_ns);

@@ -146,7 +146,7 @@ bool LaneConsumer::TakeNativePoints() {
   std::ranges::stable_sort(points, {}, [](const NativePoint& point) { return point.record->monotonic_ns; });
   for (const NativePoint& point : points) {
     on_native_point_(*point.record, point.pcs, point.java);
-    // Not before its sample is committed, or counted as lost: whoever reads the ring after a kill takes the others.
+    // Only after its sample is committed or counted as lost: a reader of the ring after a kill takes all other points.
     std::atomic_ref(point.record->header.is_taken).store(1, std::memory_order_release);
   }
   return true;
@@ -155,7 +155,7 @@ bool LaneConsumer::TakeNativePoints() {
 // A stack whose sample never came.
 void LaneConsumer::ForgetOrphan(uint32_t index) {
   const format::LaneHeader& lane = ring_.lane(index);
-  // The lease is read first: whoever has let go of it has published all before.
+  // The lease is read first: a thread that released it has published everything before.
   if (!lanes_[index].stack || lane.lease.load(std::memory_order_acquire) != 0) return;
   if (lane.head.load(std::memory_order_acquire) == lanes_[index].scanned) lanes_[index].stack.reset();
 }

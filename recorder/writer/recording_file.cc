@@ -50,7 +50,7 @@ format::Error Failure(const std::string& path) {
   return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
 }
 
-// A name beside a device or a folder is not what was asked for. /dev/stdout may lead to a file, which is the program's.
+// Another name next to a device or a folder was not requested. /dev/stdout may be a file, which is the program's.
 bool IsTakenByNoFile(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return false;

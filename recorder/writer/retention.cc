@@ -34,7 +34,7 @@ void Retention::BeginFile(uint64_t bytes, uint64_t begin_ns) {
 void Retention::BeginChunk(const format::FileStart& start) {
   if (!chunks_.empty() && chunks_.back().offset == bytes_) chunks_.pop_back();
   if (!limits_.drops()) chunks_.clear();
-  // Where chunks are small beside the bounds, not each of them need be a place at which the file may begin.
+  // If chunks are small compared to the limits, not each of them needs to be a possible beginning of the file.
   if (chunks_.size() >= 3) {
     const Chunk& before = chunks_[chunks_.size() - 2];
     const bool near_in_time =

@@ -73,7 +73,7 @@ format::FileHeader Store::HeaderFor(const format::FileStart& start) const {
 bool Store::OpenNext(uint64_t now_ns, const format::FileStart& start) {
   const bool in_place = file_->IsInPlace();
   if (in_place && !retention_.FileIsFull(now_ns)) return false;
-  // The copy is of the file that ends here; a copy of one that is gone is nobody's.
+  // The copy is of the file that ends here, so it is no longer needed.
   if (copy_) Abandon(now_ns);
   next_start_ = start;
   next_start_.part = header_.start.part + 1;
@@ -105,7 +105,7 @@ void Store::Resume(bool ended) {
     return;
   }
   if (!config_.sync.never) (void)syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
-  file_->Close();  // gives back what is reserved behind its end
+  file_->Close();  // frees the reserved space after its end
   Adopt(std::move(*std::exchange(next_, nullptr)), next_start_);
   retention_.BeginFile(next_header_bytes_, next_start_.begin_ns);
   retention_.BeginChunk(next_start_);

@@ -37,15 +37,15 @@ void TrackedSet::Died(const LifecycleEvent& lifecycle, uint32_t lane, uint64_t b
     if (!is_new && early->second.lifecycle.kind == LifecycleKind::kShrunk) early->second.lifecycle = lifecycle;
     return;
   }
-  if (lifecycle.kind == LifecycleKind::kShrunk) return EvictExcess(lifecycle, &known->second);
+  if (lifecycle.kind == LifecycleKind::kShrunk) return Shrink(lifecycle, &known->second);
   lifecycle_events_.push_back(lifecycle);
   lifecycle_events_.back().time_ns = std::max(lifecycle.time_ns, known->second.checkpoint_sample.sample.time_ns);
   tracked_.erase(known);
   (void)reservoir_.Remove(lifecycle.sample);
 }
 
-// How it is drawn stays as it was: what is left of it stands for a part of what the whole did.
-void TrackedSet::EvictExcess(const LifecycleEvent& lifecycle, Tracked* tracked) {
+// Its probability does not change: the rest represents a part of what the whole represented.
+void TrackedSet::Shrink(const LifecycleEvent& lifecycle, Tracked* tracked) {
   const format::Sample& sample = tracked->checkpoint_sample.sample;
   if (lifecycle.left >= tracked->checkpoint_sample.left()) return;
   tracked->checkpoint_sample.gone = sample.size - lifecycle.left;
@@ -99,7 +99,7 @@ void TrackedSet::ComeIn(uint64_t end_ns, const ClosedSample& birth, double raise
   tracked.checkpoint_sample.sample.weight *= raise;
   reservoir_.Add(sample.id, tracked.checkpoint_sample.sample.weight);
   if (dead == early_.end()) return;
-  EvictExcess(dead->second.lifecycle, &tracked);
+  Shrink(dead->second.lifecycle, &tracked);
   early_.erase(dead);
 }
 

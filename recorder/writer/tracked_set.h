@@ -84,7 +84,7 @@ class TrackedSet {
     uint64_t begin;
     int closes = 0;  // of intervals since
   };
-  void EvictExcess(const format::LifecycleEvent& lifecycle, Tracked* tracked);
+  void Shrink(const format::LifecycleEvent& lifecycle, Tracked* tracked);
   // What the weights of those that have a place are multiplied by to stand for all that were kept, of earlier intervals
   // too in which none had a place.
   double RaiseOf(std::span<const ClosedSample> births);

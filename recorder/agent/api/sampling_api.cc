@@ -71,12 +71,12 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
                                            jvm_->names, ++recordings_};
   jvmtiCapabilities files{};
   files.can_get_source_file_name = 1;
-  jvmti_->AddCapabilities(&files);  // always to be had; without it frames have no file
+  jvmti_->AddCapabilities(&files);  // always available; without it frames have no file
   // Each may take megabytes.
   if (!samplings_.empty() && NoThreadInside(jvmti_)) samplings_.clear();
   samplings_.push_back(std::make_unique<sources::CallbackSource>(parts, how));
   samples_ = true;
-  // Release: whoever sees the source sees all of it (pairs with the acquires in sources/entry.cc).
+  // Release: a thread that sees the source sees all of it (pairs with the acquires in sources/entry.cc).
   sources::active_source.store(samplings_.back().get(), std::memory_order_release);
   return std::monostate{};
 }

@@ -101,7 +101,7 @@ class Frames {
       : jvmti_(*jvmti), jni_(*jni), kept_(kept) {
     jvmtiCapabilities capabilities{};
     capabilities.can_get_source_file_name = 1;
-    jvmti_.AddCapabilities(&capabilities);  // always to be had
+    jvmti_.AddCapabilities(&capabilities);  // always available
   }
 
   jint IndexOf(const heaprec_frame& frame) {

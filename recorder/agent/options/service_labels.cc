@@ -13,7 +13,7 @@
 namespace heaprec::agent {
 namespace {
 
-// A label, and the variable that has it beside OTEL_RESOURCE_ATTRIBUTES.
+// A label, and the environment variable for it other than OTEL_RESOURCE_ATTRIBUTES.
 struct LabelSource {
   std::string_view key;
   const char* variable = nullptr;

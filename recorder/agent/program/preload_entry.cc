@@ -77,7 +77,7 @@ void Begin(const char* text) {
   recording = started->release();
   recorded = getpid();
   WatchMainThread();
-  // A child's forks wait for nobody: who held the drain up may not be in it.
+  // A child's forks do not wait: the thread that stopped the drain may not exist in it.
   pthread_atfork(
       [] {
         if (IsRecorded()) recording->Pause();

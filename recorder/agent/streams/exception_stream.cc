@@ -23,7 +23,7 @@ ExceptionStream::ExceptionStream(buffer::Ring& ring, const Jvm& jvm, const throt
 }
 
 void ExceptionStream::Activate() {
-  // Release: whoever sees the source sees all of it (pairs with the acquire in sources/entry.cc).
+  // Release: a thread that sees the source sees all of it (pairs with the acquire in sources/entry.cc).
   sources::active_exceptions.store(&source_, std::memory_order_release);
 }
 

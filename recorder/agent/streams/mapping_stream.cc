@@ -20,7 +20,7 @@ using sources::MappingTable;
 // As many calls as can come between two ticks: 160,000 munmaps in a second.
 constexpr uint32_t kMaxPoints = 1 << 14;
 constexpr uint32_t kWindow = format::kMappingWindowBit + 1;
-// A page or more is always sampled, and stands for itself: 1 - exp(-4096) is 1.
+// A page or more is always sampled and represents itself: 1 - exp(-4096) is 1.
 constexpr double kLambda = 1;
 
 std::string_view ClassOf(const MappingTable::New& made) {

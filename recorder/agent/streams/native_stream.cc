@@ -18,7 +18,7 @@ constexpr timespec kPause{0, 1'000'000};
 
 std::atomic<bool> is_patching{false};
 
-// In a thread that nobody waits for: it may wait for a library's constructors, and one of those may end the process.
+// On a thread that no other waits for: it may wait for a library's constructors, and one of those may end the process.
 void PatchAside() {
   if (is_patching.exchange(true)) return;
   const auto patch = [](void*) {
@@ -81,7 +81,7 @@ void NativeStream::TakeIn() {
 void NativeStream::Stop() {
   if (calls_ == nullptr) return;
   Refresh();
-  // Now: until their slots are put back threads go on counting what nobody samples.
+  // Now: until their slots are restored, threads continue to count bytes that are not sampled.
   const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
   calls_.reset();
   for (int i = 0; !native::IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);

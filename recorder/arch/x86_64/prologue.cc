@@ -65,7 +65,8 @@ bool LeavesTheLine(const Decoder& decoder, const cs_insn& instruction) {
   }
 }
 
-// Whether an operand is relative to the instruction pointer. EIP: with an address size prefix, which nobody writes.
+// Whether an operand is relative to the instruction pointer. EIP: with an address size prefix, which compilers do not
+// emit.
 bool Uses(const cs_insn& instruction, x86_reg base) {
   const cs_x86& x86 = instruction.detail->x86;
   return std::any_of(x86.operands, x86.operands + x86.op_count, [base](const cs_x86_op& operand) {

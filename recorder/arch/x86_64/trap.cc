@@ -57,7 +57,7 @@ void Chain(const struct sigaction& to, int signal, siginfo_t* info, void* contex
 
 void OnTrap(int signal, siginfo_t* info, void* context) {
   auto* const machine = static_cast<ucontext_t*>(context);
-  // The saved RIP is behind the one-byte INT3.
+  // The saved RIP is after the one-byte INT3.
   greg_t& rip = machine->uc_mcontext.gregs[REG_RIP];
   if (info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT) {
     if (const uintptr_t to = Find(static_cast<uintptr_t>(rip) - 1); to != 0) {

@@ -46,7 +46,7 @@ class WritablePage {
 
 bool Store(uintptr_t slot, uintptr_t function) {
   const WritablePage page(slot);
-  // Release: whoever calls through the slot sees what the function needs.
+  // Release: a thread that calls through the slot sees the data of the function.
   if (page.writable()) __atomic_store_n(WordAt(slot), function, __ATOMIC_RELEASE);
   return page.writable();
 }

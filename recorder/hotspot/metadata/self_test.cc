@@ -27,7 +27,7 @@ format::Error Differs(const std::string& where, const std::string& step) {
   return format::Error{"self-test of raw names: " + where + ": " + step};
 }
 
-// The internal name JVMTI's signature stands for: Lp/C; is p/C, arrays are themselves. Hidden classes have a '+' in
+// The internal name for JVMTI's signature: Lp/C; is p/C, arrays are themselves. Hidden classes have a '+' in
 // their Symbol where the signature has a '.'. What JDK 11 has instead of them has a number behind the name, which is
 // not in the Symbol.
 bool SameClass(std::string_view raw, std::string signature) {

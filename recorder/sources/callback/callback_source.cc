@@ -71,7 +71,7 @@ uint64_t CallbackSource::First(const How& how) {
 }
 
 void CallbackSource::Replace(const heaprec_sampling& how) {
-  // Release: whoever sees it sees what it points at.
+  // Release: a thread that sees it sees its contents.
   how_.store(Keep(how, how_.load(std::memory_order_relaxed)), std::memory_order_release);
 }
 

@@ -59,7 +59,7 @@ CensusThreads::Slot* CensusThreads::PlaceFor(const void* java_thread) {
 
 void CensusThreads::Put(const void* java_thread, uint64_t java_tid, uint32_t os_tid, std::string_view name) {
   CensusThread thread;
-  // Labels stand behind a zero byte.
+  // Labels follow a zero byte.
   const std::string_view cut = Cut(name.substr(0, name.find('\0')), CensusThread::kMaxNameBytes);
   thread.key = format::ThreadKey(java_tid, os_tid, /*is_virtual=*/false, cut);
   thread.java_tid = java_tid;

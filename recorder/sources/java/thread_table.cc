@@ -30,7 +30,7 @@ ThreadEntry* ThreadTable::Acquire(void* java_thread) {
   own_entry.entry->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
   own_entry.entry->recording.store(0, std::memory_order_relaxed);
   own_entry.entry->pending = Pending::kNothing;
-  // Last: whoever finds the owner finds nothing of the one before (pairs with the acquire in ForEachOwned).
+  // Last: a thread that sees the new owner sees no data of the previous one (pairs with the acquire in ForEachOwned).
   own_entry.entry->java_thread.store(java_thread, std::memory_order_release);
   return own_entry.entry;
 }

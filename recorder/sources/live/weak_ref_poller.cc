@@ -52,7 +52,7 @@ void WeakRefPoller::Poll(JNIEnv* jni, bool looks) {
   if (looks) last_seen_alive_ = collections;
 }
 
-// Room first: once the place is dead, its death has to be told.
+// Room first: once the entry is dead, its death must be reported.
 void WeakRefPoller::LookAt(JNIEnv* jni, uint16_t place, const WeakRefTable::View& view) {
   if (jni->IsSameObject(view.reference, nullptr) == JNI_FALSE) return;
   format::DeathRecord record{};

@@ -69,7 +69,7 @@ void MappingSource::OnUnmapping(uintptr_t begin, uintptr_t end) {
   points_.Submit(Fill(point, MappingPoint::What::kUnmap, {begin, end, native::MappingType::kReserve, false}));
 }
 
-// Both points at once: what is lifted is placed.
+// Both points together: a detached range is attached again.
 uint32_t MappingSource::OnMoving(uintptr_t begin, uintptr_t end) {
   MappingPoint* const lift = points_.Take();
   MappingPoint* const place = lift != nullptr ? points_.Take() : nullptr;

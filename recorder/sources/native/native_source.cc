@@ -47,7 +47,7 @@ void NativeSource::OnDue(native::ThreadClock* clock, const native::Allocation& a
   shared_counters_.Thinned();
 }
 
-// Of a thread that is new, or new in this recording, the block at hand is the first that counts.
+// If the thread is new, or new in this recording, this block is the first that counts.
 void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::ActiveWindow now) {
   const bool is_known = clock->recording.load(std::memory_order_relaxed) == recording_;
   if (is_known && clock->points.started()) return;
@@ -58,7 +58,7 @@ void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::Ac
   if (is_known) return;
   clock->bytes_before.store(before, std::memory_order_relaxed);
   clock->calls_before.store(clock->calls.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  // Release: whoever sees this sees those (pairs with the acquire in ThreadClocks::TotalOf).
+  // Release: a thread that sees this sees those (pairs with the acquire in ThreadClocks::TotalOf).
   clock->recording.store(recording_, std::memory_order_release);
 }
 

@@ -169,7 +169,7 @@ bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_h
 bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Frames frames,
                                std::optional<KnownStack>* known) {
   const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::PathOf(frames)};
-  // The identity stood for another stack.
+  // Another stack had this identity.
   if (stack.is_walked && *known && !(**known == defined)) taker_.DisableWalker();
   *known = defined;
   std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
@@ -252,7 +252,7 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   sample.weight = point.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(point.kind);
-  // Before the sample can be seen: whoever drops it finds it in its place.
+  // Before the sample is visible, so that a thread that drops it finds it in its entry.
   sample.place = hold->Track(sample.id);
   CopyFixed(record, sample);
   shared_counters_
