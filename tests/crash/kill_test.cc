@@ -102,21 +102,21 @@ struct Totals {
 
 // Whether it was found whole; a folder with findings is left.
 void Look(const Plan& plan, const Witness& witness, const std::string& how, Totals* totals) {
-  const Inquest inquest = Examine(plan, witness, Acknowledged(witness, plan.threads));
+  const RecoveryCheck check = Examine(plan, witness, Acknowledged(witness, plan.threads));
   std::string findings;
-  for (const std::string& finding : inquest.findings) findings += "\n  " + finding;
+  for (const std::string& finding : check.findings) findings += "\n  " + finding;
   INFO(how << ", " << plan.folder << ", " << plan.threads << " threads, " << plan.lanes << " lanes of "
            << plan.lane_bytes << ", cap " << plan.cap << ", maxsize " << plan.limits.max_bytes << ", rotated at "
            << plan.limits.rotate_bytes << ", disk " << plan.disk_bytes << ":" << findings);
-  CHECK(inquest.findings.empty());
-  if (inquest.findings.empty()) std::filesystem::remove_all(plan.folder);
+  CHECK(check.findings.empty());
+  if (check.findings.empty()) std::filesystem::remove_all(plan.folder);
   ++totals->kills;
-  totals->acknowledged += inquest.acknowledged;
-  totals->lost += inquest.lost;
-  totals->counted += inquest.counted;
-  totals->from_ring += inquest.from_ring;
-  totals->rows += inquest.rows;
-  ++totals->files[inquest.files];
+  totals->acknowledged += check.acknowledged;
+  totals->lost += check.lost;
+  totals->counted += check.counted;
+  totals->from_ring += check.from_ring;
+  totals->rows += check.rows;
+  ++totals->files[check.files];
 }
 
 // What a point needs in order to be passed.

@@ -21,7 +21,7 @@ enum class LifecycleEvent : uint8_t {
   kRefused = 3,    // the commit has returned, and has counted a loss
 };
 
-// All zero at first. Written by the victim, read by whoever is left.
+// All zero at first. Written by the process that is killed, read by the test.
 struct Witness {
   std::atomic<uint32_t> fired{0};  // a point of the code was fatal
   std::array<std::array<std::atomic<LifecycleEvent>, kMaxObjects>, kMaxThreads> lifecycle_events{};

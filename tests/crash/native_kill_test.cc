@@ -81,9 +81,9 @@ format::RecordingId IdOf(uint64_t seed) {
 }
 
 // As recorder/agent/program/program_recording.cc puts a recording together.
-class Victim {
+class Recorder {
  public:
-  explicit Victim(const Plan& plan)
+  explicit Recorder(const Plan& plan)
       : plan_(plan), config_(Config(plan)), start_ns_(sources::MonotonicNs()), ring_(MakeRing()) {
     stream_ = std::make_unique<agent::NativeStream>(*ring_, config_, start_ns_, 1, plan.seed, agent::ReachOf(config_),
                                                     nullptr);
@@ -175,7 +175,7 @@ std::string SiteOf(const format::Dictionaries& names, format::Index leaf) {
   return names.methods[frame.method].class_name + "." + names.methods[frame.method].name;
 }
 
-// What is wrong with the recording of a victim that was killed.
+// What is wrong with the recording of a recorder that was killed.
 std::vector<std::string> Examine(const Plan& plan, Totals* totals) {
   std::vector<std::string> findings;
   auto opened = tools::Recording::Open(plan.folder + "/rec.hrec");
@@ -241,7 +241,7 @@ void KillAndExamine(const Plan& plan, Churn churn, const std::string& point, uin
   REQUIRE(child >= 0);
   if (child == 0) {
     if (!point.empty()) Arm(point, passing, &witness->fired);
-    (new Victim(plan))->Run(churn);
+    (new Recorder(plan))->Run(churn);
   }
   int status = 0;
   bool has_died = false;

@@ -47,11 +47,11 @@ TEST_CASE("Each prefix that is read beside the writer is whole, in order and wit
     while (Acknowledged(*witness, plan.threads).empty()) usleep(1000);
     for (uint64_t i = 0; i < kReadsOfOne; ++i) {
       usleep(static_cast<useconds_t>(i * 700 % 9000));
-      const Inquest inquest = Examine(plan, *witness, Acknowledged(*witness, plan.threads));
+      const RecoveryCheck check = Examine(plan, *witness, Acknowledged(*witness, plan.threads));
       INFO("recording " << recording << ", reading " << i << ": "
-                        << (inquest.findings.empty() ? "" : inquest.findings.front()));
-      CHECK(inquest.findings.empty());
-      events += inquest.acknowledged;
+                        << (check.findings.empty() ? "" : check.findings.front()));
+      CHECK(check.findings.empty());
+      events += check.acknowledged;
     }
     kill(child, SIGKILL);
     CHECK(waitpid(child, nullptr, 0) == child);

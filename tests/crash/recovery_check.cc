@@ -83,7 +83,7 @@ class Examination {
     }
   }
 
-  Inquest Finish() { return std::move(result_); }
+  RecoveryCheck Finish() { return std::move(result_); }
 
  private:
   void ReadPart(Recording& recording, bool is_last) {
@@ -190,7 +190,7 @@ class Examination {
 
   const Plan& plan_;
   const Witness& witness_;
-  Inquest result_;
+  RecoveryCheck result_;
   std::set<uint64_t> seen_, ids_;
   std::map<uint32_t, std::pair<uint32_t, uint64_t>> latest_;  // number and time, by thread
   std::map<uint32_t, uint32_t> first_;
@@ -216,7 +216,7 @@ std::vector<Object> Acknowledged(const Witness& witness, uint32_t threads) {
   return objects;
 }
 
-Inquest Examine(const Plan& plan, const Witness& witness, const std::vector<Object>& acknowledged) {
+RecoveryCheck Examine(const Plan& plan, const Witness& witness, const std::vector<Object>& acknowledged) {
   Examination examination(plan, witness);
   examination.Read();
   examination.Compare(acknowledged);
