@@ -27,9 +27,9 @@ constexpr std::string_view kBiased = "biased outside TLABs";
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 // Of one stream: its losses, counters and cap.
-class StreamJudgement {
+class StreamAssessment {
  public:
-  StreamJudgement(const Recording& recording, const StreamTotals& totals, format::Stream stream, TrustReport* trust)
+  StreamAssessment(const Recording& recording, const StreamTotals& totals, format::Stream stream, TrustReport* trust)
       : recording_(recording),
         totals_(totals),
         stream_(stream),
@@ -45,8 +45,8 @@ class StreamJudgement {
  private:
   bool of_events() const { return format::CountsEvents(stream_); }
   std::string Named(const std::string& sentence) const { return TraitsOf(stream_).prefix + sentence; }
-  void No(TrustTopic about, const std::string& reason) { trust_.reasons.push_back({about, Named(reason)}); }
-  void Note(TrustTopic about, const std::string& note) { trust_.notes.push_back({about, Named(note)}); }
+  void AddReason(TrustTopic about, const std::string& reason) { trust_.reasons.push_back({about, Named(reason)}); }
+  void AddNote(TrustTopic about, const std::string& note) { trust_.notes.push_back({about, Named(note)}); }
   uint64_t Lost(format::LossReason loss) const { return counters_.lost[static_cast<size_t>(loss)]; }
 
   void AssessLosses() {
@@ -59,11 +59,11 @@ class StreamJudgement {
     if (lost <= kMaxLostShare * all) return;
     const double share = all > 0 ? lost / all : 1;
     if (lost == missed && Lost(format::LossReason::kDroppedByJvm) <= kUsuallyMissed && share <= kMaxMissedShare) {
-      return Note(TrustTopic::kLosses, fmt::format("the JVM did not deliver {} sampled objects, {} of the bytes",
-                                                   Lost(format::LossReason::kDroppedByJvm), ShortPercent(share)));
+      return AddNote(TrustTopic::kLosses, fmt::format("the JVM did not deliver {} sampled objects, {} of the bytes",
+                                                      Lost(format::LossReason::kDroppedByJvm), ShortPercent(share)));
     }
-    No(TrustTopic::kLosses,
-       fmt::format("{} of the {} were lost", ShortPercent(share), of_events() ? "events" : "bytes"));
+    AddReason(TrustTopic::kLosses,
+              fmt::format("{} of the {} were lost", ShortPercent(share), of_events() ? "events" : "bytes"));
   }
 
   // The rest of the recording is as it would be if the process had been killed 0.1 s earlier.
@@ -71,9 +71,9 @@ class StreamJudgement {
     const uint64_t points = Lost(format::LossReason::kKilled);
     if (points == 0) return;
     const double weight = counters_.lost_weight[static_cast<size_t>(format::LossReason::kKilled)];
-    Note(TrustTopic::kLosses,
-         fmt::format("the kill lost {} sample point{} of the last 0.1 s{}", Grouped(points), points == 1 ? "" : "s",
-                     weight > 0 ? fmt::format(", which represent {}", Bytes(weight)) : ""));
+    AddNote(TrustTopic::kLosses,
+            fmt::format("the kill lost {} sample point{} of the last 0.1 s{}", Grouped(points), points == 1 ? "" : "s",
+                        weight > 0 ? fmt::format(", which represent {}", Bytes(weight)) : ""));
   }
 
   // The counters of docs/sampler.md#counters. A thread that was stopped in the middle of a hit has counted its point
@@ -83,31 +83,32 @@ class StreamJudgement {
     const uint64_t lost = counters_.LostPoints();
     const uint64_t known = counters_.committed + counters_.thinned + lost;
     if (counters_.points + slack < known || known + slack < counters_.points) {
-      No(TrustTopic::kStreamCounters,
-         fmt::format("recorder counters disagree: {} points, but {} committed + {} thinned + {} lost",
-                     Grouped(counters_.points), Grouped(counters_.committed), Grouped(counters_.thinned),
-                     Grouped(lost)));
+      AddReason(TrustTopic::kStreamCounters,
+                fmt::format("recorder counters disagree: {} points, but {} committed + {} thinned + {} lost",
+                            Grouped(counters_.points), Grouped(counters_.committed), Grouped(counters_.thinned),
+                            Grouped(lost)));
     }
     if (Lost(format::LossReason::kThreadLimit) > 0) {
-      No(TrustTopic::kClocks, fmt::format("{} allocations of threads without a byte clock were not counted",
-                                          Grouped(Lost(format::LossReason::kThreadLimit))));
+      AddReason(TrustTopic::kClocks, fmt::format("{} allocations of threads without a byte clock were not counted",
+                                                 Grouped(Lost(format::LossReason::kThreadLimit))));
     }
     if (!recording_.misses_bytes() && totals_.events() != counters_.written) {
-      No(TrustTopic::kStreamCounters, fmt::format("recorder counters say {} samples were written, but there are {}",
-                                                  Grouped(counters_.written), Grouped(totals_.events())));
+      AddReason(TrustTopic::kStreamCounters,
+                fmt::format("recorder counters say {} samples were written, but there are {}",
+                            Grouped(counters_.written), Grouped(totals_.events())));
     }
     const uint64_t accounted = counters_.written + counters_.second_stage + Lost(format::LossReason::kWriteFailed);
     if (recording_.is_settled() && Distance(counters_.committed, accounted) > slack) {
-      No(TrustTopic::kStreamCounters,
-         fmt::format("{} committed samples are missing", Grouped(Distance(counters_.committed, accounted))));
+      AddReason(TrustTopic::kStreamCounters,
+                fmt::format("{} committed samples are missing", Grouped(Distance(counters_.committed, accounted))));
     }
   }
 
   void AssessCap() {
     const uint64_t cap = recording_.header().CapOf(stream_).interval_cap;
     if (cap > 0 && totals_.most_in_interval > cap) {
-      No(TrustTopic::kCap, fmt::format("an interval has {} samples, above its cap of {}",
-                                       Grouped(totals_.most_in_interval), Grouped(cap)));
+      AddReason(TrustTopic::kCap, fmt::format("an interval has {} samples, above its cap of {}",
+                                              Grouped(totals_.most_in_interval), Grouped(cap)));
     }
   }
 
@@ -119,17 +120,17 @@ class StreamJudgement {
 };
 
 // Of the recording as a whole.
-class Judgement {
+class Assessment {
  public:
-  explicit Judgement(const Recording& recording) : recording_(recording), running_(recording.running()) {
+  explicit Assessment(const Recording& recording) : recording_(recording), running_(recording.running()) {
     AssessDamage();
   }
 
-  void OfHeap() { AssessSource(); }
-  void Of(format::Stream stream, const StreamTotals& totals) {
-    StreamJudgement(recording_, totals, stream, &trust_).Run();
+  void AddHeap() { AssessSource(); }
+  void AddStream(format::Stream stream, const StreamTotals& totals) {
+    StreamAssessment(recording_, totals, stream, &trust_).Run();
   }
-  void Of(const CountCheck& balance) {
+  void AddTotal(const CountCheck& balance) {
     AssessTotal(balance);
     AssessQuotas(balance);
   }
@@ -140,15 +141,15 @@ class Judgement {
   }
 
  private:
-  void No(TrustTopic about, std::string reason) { trust_.reasons.push_back({about, std::move(reason)}); }
-  void Note(TrustTopic about, std::string note) { trust_.notes.push_back({about, std::move(note)}); }
+  void AddReason(TrustTopic about, std::string reason) { trust_.reasons.push_back({about, std::move(reason)}); }
+  void AddNote(TrustTopic about, std::string note) { trust_.notes.push_back({about, std::move(note)}); }
 
   void AssessDamage() {
     if (recording_.repaired_bytes() > 0) {
-      Note(TrustTopic::kDamage, DamagedBytes(recording_.repaired_bytes()) + " repaired");
+      AddNote(TrustTopic::kDamage, DamagedBytes(recording_.repaired_bytes()) + " repaired");
     }
     if (!recording_.misses_bytes()) return;
-    No(TrustTopic::kDamage, fmt::format("{} damaged bytes were skipped", Grouped(recording_.skipped_bytes())));
+    AddReason(TrustTopic::kDamage, fmt::format("{} damaged bytes were skipped", Grouped(recording_.skipped_bytes())));
   }
 
   // Shenandoah, and all collectors of JDK 11, leave so much outside of TLABs that shares were off by a third and more
@@ -159,35 +160,35 @@ class Judgement {
     const std::string what =
         "source=portable before JDK 25: the JVM samples at wrong rates where objects are allocated outside TLABs";
     if (header.jvm_version.starts_with("11.") || header.gc_name == "Shenandoah") {
-      No(TrustTopic::kSource, what);
+      AddReason(TrustTopic::kSource, what);
     } else {
-      Note(TrustTopic::kSource, what);
+      AddNote(TrustTopic::kSource, what);
     }
   }
 
   void AssessSource() {
     const std::string source = ToUtf8(recording_.header().source);
     if (source == "tlab") {
-      No(TrustTopic::kSource,
-         "source=tlab attributes each whole TLAB to the allocation that refilled it: shares are biased");
+      AddReason(TrustTopic::kSource,
+                "source=tlab attributes each whole TLAB to the allocation that refilled it: shares are biased");
     } else if (source == kImported) {
-      No(TrustTopic::kSource, "imported from " + ToUtf8(recording_.header().source_reason) +
-                                  ". Intervals show sampling error only, as if samples were independent");
+      AddReason(TrustTopic::kSource, "imported from " + ToUtf8(recording_.header().source_reason) +
+                                         ". Intervals show sampling error only, as if samples were independent");
     } else if (source == kImportedOwn) {
-      Note(TrustTopic::kSource,
-           "imported from " + ToUtf8(recording_.header().source_reason) + ": estimates are from the samples alone");
+      AddNote(TrustTopic::kSource,
+              "imported from " + ToUtf8(recording_.header().source_reason) + ": estimates are from the samples alone");
     } else if (source != "hooks" && source != kPreloaded) {
-      Note(TrustTopic::kSource,
-           fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
-                       recording_.counters().candidate_bytes > 0 ? "" : "; bytes are known from the samples only"));
+      AddNote(TrustTopic::kSource,
+              fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,
+                          recording_.counters().candidate_bytes > 0 ? "" : "; bytes are known from the samples only"));
       AssessPortable();
     }
     if (recording_.counters().stack_mismatches > 0) {
-      Note(TrustTopic::kStacks, "a walked stack differed from the JVM's: later stacks come from GetStackTrace");
+      AddNote(TrustTopic::kStacks, "a walked stack differed from the JVM's: later stacks come from GetStackTrace");
     }
     if (!recording_.header().exceptions_unavailable_reason.empty()) {
-      Note(TrustTopic::kExceptions,
-           "exceptions are not recorded: " + ToUtf8(recording_.header().exceptions_unavailable_reason));
+      AddNote(TrustTopic::kExceptions,
+              "exceptions are not recorded: " + ToUtf8(recording_.header().exceptions_unavailable_reason));
     }
   }
 
@@ -196,9 +197,9 @@ class Judgement {
     if (!(balance.counted > 0)) return;
     const double apart = std::abs(balance.counted - balance.accounted);
     if (apart <= std::max(balance.slack, kMaxLostShare * balance.counted) + CountedEarly(balance.counted)) return;
-    No(TrustTopic::kTotal,
-       fmt::format("{} bytes were counted, but samples and losses represent {}",
-                   Grouped(static_cast<uint64_t>(balance.counted)), Grouped(static_cast<uint64_t>(balance.accounted))));
+    AddReason(TrustTopic::kTotal, fmt::format("{} bytes were counted, but samples and losses represent {}",
+                                              Grouped(static_cast<uint64_t>(balance.counted)),
+                                              Grouped(static_cast<uint64_t>(balance.accounted))));
   }
 
   // An interval's bytes are counted when it is closed, a little after its end: some are of the next one. Where that is
@@ -218,42 +219,45 @@ class Judgement {
     const uint64_t most = recording_.header().max_samples;
     if (most == 0 || recording_.counters().second_stage == 0 || !(balance.counted > 0)) return;
     if (balance.raw_bytes.high - balance.raw_bytes.low <= 1.5 * balance.counted) return;
-    No(TrustTopic::kQuotas,
-       fmt::format("maxsamples={} was used up early; most of the recording has too few samples", Grouped(most)));
+    AddReason(TrustTopic::kQuotas,
+              fmt::format("maxsamples={} was used up early; most of the recording has too few samples", Grouped(most)));
   }
 
   void AssessSalvage() {
     const SalvageReport& salvage = recording_.salvage();
     for (const std::string& error : salvage.errors)
-      No(TrustTopic::kRing, "the ring could not be read to its end: " + error);
+      AddReason(TrustTopic::kRing, "the ring could not be read to its end: " + error);
     if (salvage.invalid > 0)
-      No(TrustTopic::kRing, fmt::format("{} samples of the ring are invalid", Grouped(salvage.invalid)));
+      AddReason(TrustTopic::kRing, fmt::format("{} samples of the ring are invalid", Grouped(salvage.invalid)));
     if (salvage.unnamed > 0)
-      No(TrustTopic::kNames, fmt::format("{} salvaged samples have lost names", Grouped(salvage.unnamed)));
+      AddReason(TrustTopic::kNames, fmt::format("{} salvaged samples have lost names", Grouped(salvage.unnamed)));
   }
 
   void NoteEnd() {
     if (recording_.ending()) return;
     if (recording_.tail_bytes() > 0 && !running_) {
-      Note(TrustTopic::kEnd,
-           fmt::format("{} bytes of an unfinished block at the end", Grouped(recording_.tail_bytes())));
+      AddNote(TrustTopic::kEnd,
+              fmt::format("{} bytes of an unfinished block at the end", Grouped(recording_.tail_bytes())));
     }
     if (recording_.blocks() == 0 && !recording_.salvage().ring_found && !running_) {
-      No(TrustTopic::kEnd, "nothing could be read: the file ends before its first whole block, and its ring is gone");
+      AddReason(TrustTopic::kEnd,
+                "nothing could be read: the file ends before its first whole block, and its ring is gone");
     } else if (running_) {
-      Note(TrustTopic::kEnd, "the recording is still running");
+      AddNote(TrustTopic::kEnd, "the recording is still running");
     } else if (recording_.salvage().ring_found) {
       if (recording_.salvage().write_errno != 0) {
-        Note(TrustTopic::kEnd,
-             fmt::format("its end could not be written ({}) and is in the ring; heaprec recover joins them",
-                         std::strerror(recording_.salvage().write_errno)));
+        AddNote(TrustTopic::kEnd,
+                fmt::format("its end could not be written ({}) and is in the ring; heaprec recover joins them",
+                            std::strerror(recording_.salvage().write_errno)));
         return;
       }
-      Note(TrustTopic::kEnd, "the recording was cut off; its ring is complete");
+      AddNote(TrustTopic::kEnd, "the recording was cut off; its ring is complete");
     } else if (CouldNotBeWritten()) {
-      No(TrustTopic::kEnd, "the recording was cut off while its file could not be written, and its ring is gone");
+      AddReason(TrustTopic::kEnd,
+                "the recording was cut off while its file could not be written, and its ring is gone");
     } else {
-      Note(TrustTopic::kEnd, "the recording was cut off and its ring is gone: up to two seconds of samples are lost");
+      AddNote(TrustTopic::kEnd,
+              "the recording was cut off and its ring is gone: up to two seconds of samples are lost");
     }
   }
 
@@ -272,20 +276,20 @@ class Judgement {
 
 TrustReport AssessTrust(const Recording& recording, const format::PerStream<StreamTotals>& tallies,
                         const CountCheck& balance) {
-  Judgement judgement(recording);
-  judgement.OfHeap();
-  for (const format::Stream stream : format::kAllStreams) judgement.Of(stream, tallies[stream]);
-  judgement.Of(balance);
-  return judgement.End();
+  Assessment assessment(recording);
+  assessment.AddHeap();
+  for (const format::Stream stream : format::kAllStreams) assessment.AddStream(stream, tallies[stream]);
+  assessment.AddTotal(balance);
+  return assessment.End();
 }
 
 TrustReport AssessStreamTrust(const Recording& recording, format::Stream stream, const StreamTotals& totals,
                               const CountCheck* balance) {
-  Judgement judgement(recording);
-  if (stream == format::Stream::kAllocations) judgement.OfHeap();
-  judgement.Of(stream, totals);
-  if (balance != nullptr) judgement.Of(*balance);
-  return judgement.End();
+  Assessment assessment(recording);
+  if (stream == format::Stream::kAllocations) assessment.AddHeap();
+  assessment.AddStream(stream, totals);
+  if (balance != nullptr) assessment.AddTotal(*balance);
+  return assessment.End();
 }
 
 std::string TrustText(const std::vector<std::string>& reasons) {

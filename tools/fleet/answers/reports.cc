@@ -31,10 +31,10 @@ std::vector<Row> FirstOf(const std::vector<Row>& rows, size_t limit) {
 }
 
 void AddScope(const Scope& scope, Report* report) {
-  report->Add(Sentence("{} allocated by {} hosts, {} to {} UTC", {{"scope.bytes", scope.bytes, Unit::kBytes},
-                                                                  {"scope.hosts", scope.hosts, Unit::kInteger},
-                                                                  {"scope.from", TimeText(scope.from), Unit::kText},
-                                                                  {"scope.to", TimeText(scope.to), Unit::kText}}));
+  report->Add(Sentence("{} allocated by {} host(s), {} to {} UTC", {{"scope.bytes", scope.bytes, Unit::kBytes},
+                                                                    {"scope.hosts", scope.hosts, Unit::kInteger},
+                                                                    {"scope.from", TimeText(scope.from), Unit::kText},
+                                                                    {"scope.to", TimeText(scope.to), Unit::kText}}));
   report->Add(Hidden({{"scope.recordings", scope.recordings, Unit::kInteger},
                       {"scope.seconds", scope.seconds, Unit::kSeconds},
                       {"scope.lost_bytes", scope.lost, Unit::kBytes},
@@ -158,8 +158,8 @@ Report TimelineReport(const Scope& scope, const std::vector<TimelineRow>& rows) 
 Report DiffReport(const Scope& scope, const DiffAnswer& answer, RowGrain by, double rate, size_t limit) {
   Report report = WithScope("heaprec.fleet.diff/1", scope);
   const HostComparison& all = answer.all;
-  report.Add(Sentence(answer.is_paired ? "{} hosts before and after; per host {} before, {} after, change {}"
-                                       : "{} hosts before, {} after; per host {} before, {} after, change {}",
+  report.Add(Sentence(answer.is_paired ? "{} host(s) before and after; per host {} before, {} after, change {}"
+                                       : "{} host(s) before, {} after; per host {} before, {} after, change {}",
                       answer.is_paired
                           ? std::vector<render::Field>{{"hosts", answer.hosts_before, Unit::kInteger},
                                                        {"all.before", all.before, Unit::kBytesPerSecond},
@@ -207,10 +207,10 @@ Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>& rows, R
 
 Report LiveReport(const FleetLiveAnswer& answer, RowGrain by) {
   Report report("heaprec.fleet.live/1");
-  report.Add(Sentence("{} live in {} processes of {} hosts, {} UTC", {{"live.bytes", answer.all.bytes, Unit::kBytes},
-                                                                      {"processes", answer.processes, Unit::kInteger},
-                                                                      {"hosts", answer.hosts, Unit::kInteger},
-                                                                      {"at", TimeText(answer.at), Unit::kText}}));
+  report.Add(Sentence("{} live in {} processes of {} host(s), {} UTC", {{"live.bytes", answer.all.bytes, Unit::kBytes},
+                                                                        {"processes", answer.processes, Unit::kInteger},
+                                                                        {"hosts", answer.hosts, Unit::kInteger},
+                                                                        {"at", TimeText(answer.at), Unit::kText}}));
   report.Add(Sentence("{} objects, mean age {}", {{"live.objects", answer.all.objects, Unit::kCount},
                                                   {"live.mean_age", answer.all.age_s, Unit::kSeconds}}));
   report.Add(Hidden({{"live.samples", answer.all.samples, Unit::kInteger},
