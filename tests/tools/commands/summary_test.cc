@@ -50,7 +50,7 @@ void WriteEverything(const std::string& path, bool is_lossy) {
     file.Add(state);
   }
   for (const format::Kind kind :
-       {format::Kind::kTlab, format::Kind::kException, format::Kind::kMalloc, format::Kind::kMapping}) {
+       {format::Kind::kTlab, format::Kind::kException, format::Kind::kNative, format::Kind::kMapping}) {
     for (uint64_t i = 0; i < 12; ++i) {
       testing::Event event = At((i + 3) * 50 * kMs);
       event.kind = kind;
