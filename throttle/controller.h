@@ -1,18 +1,18 @@
-// Chooses lambda: a PI controller on the bytes of one interval, so that about c * cap points fall in it.
+// Chooses lambda: a PI controller on the bytes of one interval, so that it gets about c * cap points.
 //
 //   N(t) = S(t) + (T_end - t) r(t)        forecast of the interval's bytes
 //   lambda(t) = min(lambda_max, max(c * cap / N(t), missing(t) / (max(T_end - t, tau_f) r_f(t))))
-// S: bytes counted in the interval so far (integral part); r: the lower of a short-term and a long-term byte rate
-// (proportional part; a burst at the start of an interval does not last for all of it); both times the
-// share of bytes that can give points, for an object gives one at most. missing: points without which stage 2 could not
-// fill the interval (SlidingBudget). Between two ticks the bytes are estimated by
-// the points that fell (unbiased), so lambda also falls inside a tick: an idle -> 5 GB/s step costs cap * c * (1 +
-// ln(surprise)) points, whatever the tick.
+// S: bytes counted in the interval so far (integral part). r: the lower of a short-term and a long-term byte rate
+// (proportional part; a burst at the start of an interval does not last for all of it). Both are multiplied by the
+// share of bytes that can give points, because an object gives at most one. missing: points without which stage 2 could
+// not fill the interval (SlidingBudget). Between two ticks the bytes are estimated from the points (unbiased), so
+// lambda also falls within a tick: a step from idle to 5 GB/s costs cap * c * (1 + ln(surprise)) points, whatever the
+// length of a tick.
 //
 // Units:    time in ns of the caller's clock; lambda in points per byte.
 // Context:  Forecast: alloc. Controller::Tick: drain.
 // Threads:  a Forecast is a value. Controller: one.
-// Failure:  none: late ticks, ticks at the same time, clocks and totals that go back are all taken.
+// Failure:  none: accepts late ticks, ticks at the same time, and clocks and totals that decrease.
 // Maths:    docs/sampler.md#controller
 #pragma once
 
@@ -32,30 +32,31 @@ struct ControllerConfig {
   Rule rule = Rule::kAdaptive;
   uint64_t interval_ns = 1'000'000'000;
   double cap = 150;                      // samples an interval may keep; 0: lambda is 0
-  double oversampling = 1.2;             // c: what the ring takes in, over the cap; stage 2 thins it back
-  double oversampling_new_stacks = 1.2;  // c where no point has a stack that was known: those are dear
+  double oversampling = 1.2;             // c: points that the ring takes, over the cap; stage 2 reduces them to it
+  double oversampling_new_stacks = 1.2;  // c if every point has a new stack: these are expensive
   uint64_t rate_tau_ns = 150'000'000;    // averaging time of r
-  uint64_t slow_tau_ns = 1'000'000'000;  // and of the slow one beside it: the lower of the two counts
-  uint64_t fast_tau_ns = 50'000'000;     // and of a third one, which counts too where points are missing
+  uint64_t slow_tau_ns = 1'000'000'000;  // of the long-term rate: the lower of the two is used
+  uint64_t fast_tau_ns = 50'000'000;     // of a third rate, which is also used if points are missing
   double lambda_max = 1.0;               // every object of 16 B or more is then (practically) certain
   double initial_rate = 1e6;             // r at the start, bytes/s; it decays: docs/sampler.md#controller
 };
 
-// The configuration for `rate` samples per second, so that no second holds more than `rate` (below 1/s: no 1/rate
-// seconds more than one). Above max_cap samples the second is cut into equal intervals; the smaller cap or rate, the
-// larger the surplus. rate > 0, max_cap >= 1.
+// Returns the configuration for `rate` samples per second: no second holds more than `rate` (below 1/s: no 1/rate
+// seconds hold more than one). Above max_cap samples the second is divided into equal intervals. The smaller the cap or
+// the rate, the larger the oversampling. rate > 0, max_cap >= 1.
 ControllerConfig ConfigFor(double rate, double max_cap);
 
-// Points kept by the first stage, summed up. An object of s bytes gives one point at most, though lambda s may be due:
-// it counts as pi / lambda effective bytes, and 1 / lambda per point is the unbiased estimate of them.
+// Sums over points kept by the first stage. An object of s bytes gives at most one point, even if lambda s is larger:
+// it counts as pi / lambda effective bytes, of which 1 / lambda per point is an unbiased estimate.
 struct PointSums {
   double weight = 0;          // sum of DeliveryDecision::weight_bytes
   double effective = 0;       // sum of DeliveryDecision::effective_bytes
-  double count = 0;           // how many
-  double with_new_stack = 0;  // of these, with a stack that had to be described
+  double count = 0;           // of points
+  double with_new_stack = 0;  // points whose stack had to be written
 };
 
-// Everything lambda depends on at one tick; published with the window, so that an allocating thread can lower lambda.
+// Everything that lambda depends on at one tick. Published with the window, so that an allocating thread can lower
+// lambda.
 struct Forecast {
   uint64_t tick_ns = 0;  // when it was made
   uint64_t interval_end_ns = 0;
@@ -63,16 +64,16 @@ struct Forecast {
   double rate = 0;                // r, effective bytes per second
   double slow_rate = 0;           // the same over slow_tau_ns
   double fast_rate = 0;           // and over fast_tau_ns
-  double oversampling_scale = 1;  // c over config.oversampling: less where stacks are new
-  // Points of the interval so far that the second stage can keep; infinity: enough.
+  double oversampling_scale = 1;  // c over config.oversampling: lower if stacks are new
+  // Points of the interval so far that the second stage can keep; infinity: no limit.
   double sliding_budget = std::numeric_limits<double>::infinity();
-  // Rule::kWindow: P_w, and the points it is to give; bytes_so_far is then the window's.
+  // Rule::kWindow: P_w, and the points that it should give; bytes_so_far is then that of the window.
   double window_lambda = 0, window_due = 0;
-  // lambda at `now_ns`, given the points that fell since tick_ns. Never rises with them. Past interval_end_ns (the
-  // drain is late) the intervals that follow are counted on from there; a window goes on until the drain has closed it.
+  // lambda at `now_ns`, given the points since tick_ns. More points never raise it. After interval_end_ns (the drain is
+  // late) further intervals are counted from there; a window lasts until the drain has closed it.
   double Lambda(const ControllerConfig& config, uint64_t now_ns, PointSums since) const;
-  // Effective bytes that may come on top of `since` before Lambda can be below `floor`, until interval_end_ns; 0: any
-  // may. Whoever only wants to know of a fall need not ask for Lambda earlier.
+  // Effective bytes that may be added to `since` before Lambda can be below `floor`, until interval_end_ns; 0: none.
+  // A caller that only needs to notice a fall need not call Lambda before that.
   double BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums since, double floor) const;
 
  private:
@@ -80,7 +81,8 @@ struct Forecast {
   double OfInterval(const ControllerConfig& config, uint64_t now_ns, double since) const;
 };
 
-// A new window is worth it when lambda has to fall by more than this factor before the next tick.
+// An allocating thread publishes a new window before the next tick only if lambda must fall below this part of its
+// value.
 inline constexpr double kFallThreshold = 0.9;
 
 class Controller {
@@ -89,7 +91,7 @@ class Controller {
   // `total_bytes`: bytes counted by all byte clocks since the start, monotonic. `points`: those kept since the last
   // tick. Returns the forecast from now on.
   Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {});
-  // Intervals are numbered from 0 at the start; what stage 2 reduces together has the same number.
+  // Intervals are numbered from 0 at the start; stage 2 reduces the points of one number together.
   uint64_t IntervalAt(uint64_t now_ns) const;
   const ControllerConfig& config() const { return config_; }
 

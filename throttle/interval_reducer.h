@@ -1,10 +1,10 @@
-// Second stage of a whole recording: VarOpt per interval, no sliding interval far above the cap either, and
-// maxsamples=N.
+// Second stage of a whole recording: VarOpt per interval, a limit for sliding intervals, and maxsamples=N.
 //
-// An interval's own bound says nothing of the second that begins in its middle: a burst at its end and one at the start
-// of the next could put 2 x cap into it. So the start of an interval may hold only what the end of the one before
-// leaves of sliding_cap: it is reduced to that on its own (SlotGroup), and the rest of the interval fills the cap. What
-// chance still puts above it is reduced by VarOpt once more. Reductions of reductions stay unbiased.
+// The cap of an interval does not limit the second that begins in its middle: a burst at the end of one interval and
+// one at the start of the next could give that second 2 x cap samples. So the start of an interval may keep only what
+// the end of the previous one leaves of sliding_cap. It is reduced to that separately (SlotGroup), and the rest of the
+// interval fills the cap. If it still exceeds sliding_cap by chance, VarOpt reduces it again. Repeated reductions are
+// unbiased.
 //
 // Units:    time in ns since the start of the recording.
 // Context:  drain, and a salvager that repeats it (it allocates).
@@ -23,12 +23,12 @@
 
 namespace heaprec::throttle {
 
-// The most that any sliding interval may hold: 1.3 x cap; 2 x cap, which is no bound, where the cap is too small for
+// The maximum samples of any sliding interval: 1.3 x cap, or 2 x cap, which is no limit, if the cap is too small for
 // that (docs/sampler.md#second-stage).
 size_t SlidingCap(size_t cap);
 
 // The seed of an interval's reduction, from the first eight bytes of the recording's id (little endian). Part of the
-// format: whoever repeats a reduction uses the same (docs/format/ring.md).
+// format, because a salvager repeats the reduction with the same seed (docs/format/ring.md).
 uint64_t ReductionSeed(uint64_t recording, uint64_t interval);
 
 struct KeptPoint {
@@ -37,16 +37,16 @@ struct KeptPoint {
 };
 
 struct IntervalReduction {
-  double tau = 0;               // that most kept weights are raised to; those of a prefix may be higher, or lower
+  double tau = 0;               // to which most kept weights are raised; those of a prefix may be higher or lower
   std::vector<KeptPoint> kept;  // ascending in index
 };
 
-// What a recording promises.
+// The limits of a recording.
 struct ReducerConfig {
   uint64_t interval_ns = 1'000'000'000;
-  size_t cap = 150;          // most samples per interval
-  uint64_t recording = 0;    // the first eight bytes of its id: what all that is drawn depends on
-  uint64_t most = 0;         // samples of the whole recording; 0: no bound
+  size_t cap = 150;          // maximum samples per interval
+  uint64_t recording = 0;    // the first eight bytes of its id, from which all seeds follow
+  uint64_t most = 0;         // maximum samples of the whole recording; 0: no limit
   uint64_t duration_ns = 0;  // of the whole recording; 0: not known
 };
 
@@ -58,12 +58,12 @@ class IntervalReducer {
   // Intervals must come in ascending order.
   IntervalReduction Reduce(uint64_t interval, std::span<const BufferedPoint> points);
 
-  // For a salvager, of the intervals that are in the file already: a sample of the last one, and that one held points.
+  // For a salvager, about intervals that are in the file already: a sample of the last one; an interval had points.
   void NoteSample(uint64_t interval, uint64_t time_ns);
   void NoteHeld();
 
  private:
-  // Sliding intervals are bounded to this part of an interval.
+  // Resolution of the limit for sliding intervals: slots per interval.
   static constexpr size_t kSlots = 100;
   using Counts = std::array<uint32_t, kSlots>;
 
@@ -78,8 +78,8 @@ class IntervalReducer {
   const ReducerConfig bounds_;
   const size_t sliding_cap_;
   std::optional<RecordingBudget> budget_;
-  uint64_t interval_ = 0;       // the latest one
-  Counts counts_{}, before_{};  // samples per slot of the latest interval and of the one just before it
+  uint64_t interval_ = 0;       // the latest
+  Counts counts_{}, before_{};  // samples per slot of the latest interval and of the previous one
 };
 
 }  // namespace heaprec::throttle

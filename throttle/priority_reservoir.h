@@ -1,10 +1,10 @@
-// Keeps at most `capacity` of weighted items that come and go, so that those that are kept estimate all that are there:
-// priority sampling with releases.
+// Keeps at most `capacity` of weighted items that are added and removed, so that the kept ones estimate all of them:
+// priority sampling with evictions.
 //
-// An item of weight w has the priority w / u, u in (0, 1) from (seed, id). When there are more than `capacity`, the one
-// of the lowest priority is released, and its priority is the threshold that all others were above. An item that is
-// there at t stands for max(w, T), T the highest threshold since it came: unbiased, whatever comes and goes for reasons
-// of its own.
+// An item of weight w has the priority w / u, u in (0, 1) from (seed, id). If there are more than `capacity`, the one
+// with the lowest priority is evicted; its priority is the threshold that all others exceed. An item that is kept at
+// time t represents max(w, T), T being the highest threshold since it was added. This is unbiased for any additions and
+// removals that do not depend on priorities.
 //
 // Units:    weights in bytes.
 // Context:  drain (it allocates).   Maths: docs/streams.md#live-objects
@@ -25,16 +25,16 @@ class PriorityReservoir {
   // capacity > 0.
   PriorityReservoir(size_t capacity, uint64_t seed) : capacity_(capacity), seed_(seed) {}
 
-  // More than `capacity` may be there until EvictExcess. `id` is new; weight > 0 and finite.
+  // There may be more than `capacity` items until EvictExcess. `id` is new; weight > 0 and finite.
   void Add(uint64_t id, double weight);
-  // It has gone for a reason of its own. False: it was not there.
+  // Removes an item that no longer exists (its object died). False: it is not kept.
   bool Remove(uint64_t id);
 
   struct Evicted {
     uint64_t id;
     double threshold;
   };
-  // Releases those that are too many, the lowest threshold first.
+  // Evicts items beyond the capacity, the lowest threshold first.
   std::vector<Evicted> EvictExcess();
 
   size_t size() const { return priorities_.size(); }

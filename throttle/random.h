@@ -1,4 +1,4 @@
-// A small, fast, seedable generator (SplitMix64): one 64-bit state, for there is one in every byte clock.
+// A small, fast, seedable generator (SplitMix64) with one 64-bit state, because every byte clock has one.
 // Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 #pragma once
 
@@ -20,8 +20,7 @@ class Random {
   constexpr uint64_t Next() { return Mix64(state_ += 0x9e3779b97f4a7c15u); }
   // Uniform on [0, 1).
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
-  // Exponential with mean 1; never 0 and never infinite: 52 bits and a half are exact in a double, and lie inside (0,
-  // 1).
+  // Exponential with mean 1; never 0 and never infinite: 52 bits and a half are exact in a double, and between 0 and 1.
   double Exponential() { return -std::log((static_cast<double>(Next() >> 12) + 0.5) * 0x1p-52); }
 
  private:

@@ -1,8 +1,8 @@
-// maxsamples=N: what each interval of a recording may keep, so that the whole never keeps more than N and never ends.
+// maxsamples=N: how many samples each interval may keep, so that a recording of any length has at most N.
 //
-// A line of length N is dealt out, A(b) to the first b intervals that held points; the marks at u, u + 1, ... on it are
-// the samples. Every interval gets a stretch of it, so each keeps what it is due, rounded down or up, and the roundings
-// of all intervals add up to none.
+// The intervals with points get consecutive stretches of a line of length N: A(b) to the first b of them. The samples
+// are the marks at u, u + 1, ... on the line. So each interval keeps its share, rounded down or up, and the rounding
+// errors do not add up.
 //
 // Units:    samples; lengths in samples, too, with fractions.
 // Context:  drain, and a salvager that repeats it.   Threads: one.
@@ -19,14 +19,14 @@ namespace heaprec::throttle {
 
 class RecordingBudget {
  public:
-  // `most` = N; `cap`: most per interval; `intervals`: how many there will be, 0 if nobody knows; `recording` as in
-  // Bounds. most, cap >= 1.
+  // `most` = N; `cap`: maximum per interval; `intervals`: their number, 0 if it is not known; `recording` as in
+  // ReducerConfig. most, cap >= 1.
   RecordingBudget(uint64_t most, size_t cap, uint64_t intervals, uint64_t recording);
 
-  // Of the interval at hand, if it holds points. Its length is at most `cap`, and above 0 until it is too small for a
-  // double (not in recordings of weeks).
+  // The quota of the current interval, if it has points. Its length is at most `cap`, and above 0 until it is too small
+  // for a double (not in recordings of weeks).
   SampleQuota Next() const;
-  // That interval is done.
+  // Goes on to the next interval.
   void CloseInterval() { ++passed_; }
 
  private:

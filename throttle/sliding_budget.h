@@ -1,10 +1,11 @@
-// How many of the points of the interval at hand the sliding cap leaves: when many were kept late in the interval
-// before and many have fallen early in this one, the second stage has to take some of them, full or not.
+// How many points of the current interval the sliding cap leaves. If many points were kept late in the previous
+// interval and there are many early in this one, the second stage must drop some of them, even if the interval is not
+// full.
 //
 // Units:    time in ns since the start of the recording.
 // Context:  drain.
 // Threads:  one.
-// Failure:  none. An estimate: the controller wants to know before the interval is reduced.
+// Failure:  none. An estimate, because the controller needs it before the interval is reduced.
 // Maths:    docs/sampler.md#controller
 #pragma once
 
@@ -18,10 +19,11 @@ class SlidingBudget {
   // interval_ns > 0; cap and sliding_cap as IntervalReducer's.
   SlidingBudget(uint64_t interval_ns, double cap, double sliding_cap);
 
-  // `count` points of `weight` in all fell between the last call and `time_ns`, evenly. Times never go back.
+  // Adds `count` points, with a total weight of `weight`, evenly spread between the last call and `time_ns`. Times
+  // never decrease.
   void Add(uint64_t time_ns, double count, double weight);
 
-  // Of the interval of the last call; may be more than cap.
+  // For the interval of the last call; may exceed cap.
   double sliding_budget() const { return usable_; }
 
  private:

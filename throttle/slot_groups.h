@@ -1,8 +1,8 @@
-// How many points each part of an interval may keep, when its prefixes are bounded too: so that all bounds hold, the
-// interval is as full as they let it be, and no weight is raised more than it must be.
+// How many points each part of an interval may keep if its prefixes are bounded, too: all bounds hold, the interval
+// keeps as many points as they allow, and no weight is raised more than necessary.
 //
-// Among all choices of inclusion probabilities under the bounds the one with the least sum of variances is
-// min(1, w / tau) with a tau of its own for each group of neighbouring slots, never rising from group to group.
+// Among all inclusion probabilities that satisfy the bounds, the sum of variances is minimal for min(1, w / tau) with
+// one tau per group of neighbouring slots, which never increases from group to group.
 //
 // Context:  drain, and a salvager (it allocates).
 // Maths:    docs/sampler.md#second-stage
@@ -24,8 +24,8 @@ struct SlotGroup {
   size_t cap = 0;  // points it may keep
 };
 
-// room[j]: the most that slots 0..j may keep; never falls with j. One group that ends with room.size() where the last
-// room alone matters. A group's bounds on its own prefixes hold in expectation.
+// room[j]: the maximum that slots 0..j may keep; it never decreases with j. Returns one group that ends at room.size()
+// if only the last bound matters. The bounds on prefixes within a group hold in expectation.
 std::vector<SlotGroup> GroupSlots(std::span<const SlotWeight> points, std::span<const size_t> room);
 
 }  // namespace heaprec::throttle

@@ -1,4 +1,4 @@
-// Controller or WindowController, as the configuration says: what a window board asks.
+// Controller or WindowController, by the configuration: what WindowPublisher uses.
 //
 // Units, context, threads, failure: as Controller.
 #pragma once

@@ -1,15 +1,15 @@
-// The formula of event throttles taken literally: one probability per fixed window, for comparison with Controller.
+// The usual formula of event throttles: one probability per fixed window, for comparison with Controller.
 //
 //   P_w = (S_target + S_budget) / N_w
-// S_target: c * cap / 5, a window's part of the interval. S_budget: sum of S_target - S_i over the windows of the same
-// interval so far, S_i the points they got: what is left over is spent, what was overspent is saved. N_w: the bytes of
-// a window, averaged exponentially over k = 5 windows.
+// S_target: c * cap / 5, a window's part of the interval. S_budget: sum of S_target - S_i over the earlier windows of
+// the interval, S_i being the points they got, so that unused points are used later and excess is compensated. N_w: the
+// bytes of a window, averaged exponentially over k = 5 windows.
 //
 // Units:    as Controller.
 // Context:  drain.
 // Threads:  one.
-// Failure:  none: late ticks, clocks and totals that go back are taken. After overspending a tenth of S_target is left:
-//           with P_w = 0 what is allocated could not be estimated.
+// Failure:  none: accepts late ticks, and clocks and totals that decrease. After an excess a tenth of S_target remains:
+//           with P_w = 0 allocations could not be estimated.
 // Maths:    docs/sampler.md#the-window-rule
 #pragma once
 
@@ -24,7 +24,7 @@ inline constexpr uint64_t kWindowsPerInterval = 5;
 class WindowController {
  public:
   WindowController(const ControllerConfig& config, uint64_t start_ns);
-  // As Controller's. P_w changes at the first tick of a window only: there should be several in each.
+  // As Controller::Tick. P_w changes at the first tick of a window only, so a window should have several ticks.
   Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {});
   const ControllerConfig& config() const { return config_; }
 

@@ -1,4 +1,4 @@
-// What a file says of its recording as a whole, before its first chunk and at its end.
+// What a file says about its recording as a whole: the header before the first chunk, and the end marker.
 //
 // Units:    time in ns since the start of the recording unless the name says otherwise.
 // Format:   docs/format/recording.md#file-header
@@ -15,15 +15,15 @@
 
 namespace heaprec::format {
 
-// Where a file begins in its recording: not at its start, if older chunks were dropped (maxsize, maxage) or the
-// recording goes on from another file (rotation).
+// Where a file begins in its recording: after the start if older chunks were dropped (maxsize, maxage) or the recording
+// continues from another file (rotation).
 struct FileStart {
   uint32_t part = 0;                   // number of the file in the recording, from 0
-  uint64_t begin_ns = 0;               // what was recorded before is not in this file
-  PerStream<StreamCounters> counters;  // of what is not in this file
+  uint64_t begin_ns = 0;               // earlier data is not in this file
+  PerStream<StreamCounters> counters;  // at `begin_ns`
   PerStream<uint64_t> next_interval,
-      intervals_with_points;             // the first that may be in it; how many before it held points
-  std::vector<uint64_t> lane_positions;  // as Block's, before the first block
+      intervals_with_points;             // the first that may be in the file; how many earlier ones had points
+  std::vector<uint64_t> lane_positions;  // as in Block, before the first block
   bool operator==(const FileStart&) const = default;
 };
 
@@ -31,15 +31,15 @@ struct FileStart {
 inline constexpr char kYoungReferents[] =
     "generational ZGC: tracked objects are found dead only after a major collection";
 
-// A label of the service that the process is a part of: docs/format/recording.md#service-labels
+// A label of the service to which the process belongs: docs/format/recording.md#service-labels
 struct ServiceLabel {
   std::string key, value;
   bool operator==(const ServiceLabel&) const = default;
 };
 
-// Stands at the start of the file; never the application's arguments or environment, except the service's labels.
+// At the start of the file. Does not contain the application's arguments or environment, except the service's labels.
 struct FileHeader {
-  uint32_t version = 3;  // of the format; what is written is always the newest
+  uint32_t version = 3;  // of the format; writers always write the newest
   RecordingId recording_id{};
   uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
   uint64_t start_monotonic_ns = 0;  // the same instant on CLOCK_MONOTONIC
@@ -47,17 +47,17 @@ struct FileHeader {
   uint32_t interval_cap = 0;
   double rate_per_second = 0;
   StreamCap exceptions, native, mapped;
-  uint32_t max_tracked_objects = 0;           // most objects tracked at a time; 0: none is
+  uint32_t max_tracked_objects = 0;           // maximum objects tracked at a time; 0: none
   uint32_t max_tracked_blocks = 0;            // likewise, blocks of native memory
   uint32_t max_tracked_mappings = 0;          // likewise, mappings
-  std::string exceptions_unavailable_reason;  // why they are not recorded though they were asked for
+  std::string exceptions_unavailable_reason;  // why requested exceptions are not recorded
   std::string native_unavailable_reason;      // likewise, native memory
-  std::string native_not_seen;  // calls that sampling of native memory never sees; empty: it is not recorded
+  std::string native_not_seen;                // calls that native sampling cannot see; empty: it is off
   CensusMode census = CensusMode::kOff;
-  double census_per_second = 0;           // kDrawn: most walks of a second, as asked for
-  std::string census_unavailable_reason;  // why there is none though it was asked for
-  uint64_t max_samples = 0;               // most samples of allocations the recording may hold; 0: no bound
-  uint64_t duration_ns = 0;               // as asked for; 0: until it is stopped
+  double census_per_second = 0;           // kDrawn: maximum walks per second, as requested
+  std::string census_unavailable_reason;  // why there is no census although it was requested
+  uint64_t max_samples = 0;               // maximum samples of allocations in the recording; 0: no limit
+  uint64_t duration_ns = 0;               // as requested; 0: until it is stopped
   uint32_t pid = 0;
   std::string boot_id, container_id;
   std::string jvm_name, jvm_version, gc_name;

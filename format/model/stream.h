@@ -1,4 +1,4 @@
-// Streams: what is sampled under a throttle of its own; and the words in which all of a recording is told.
+// Streams, each with its own throttle, and the basic types of a recording.
 //
 // Format:   docs/format/recording.md#streams
 #pragma once
@@ -15,20 +15,20 @@ using RecordingId = std::array<uint8_t, 16>;
 using Index = uint32_t;
 inline constexpr Index kNone = 0xffffffff;
 
-// Resolution of a sample's time: finer is noise. docs/format/recording.md#conventions
+// Resolution of a sample's time; the clock is no more precise. docs/format/recording.md#conventions
 inline constexpr uint64_t kTickNs = 64;
 
 enum class Kind : uint8_t { kTlab = 0, kOutside = 1, kException = 2, kNative = 3, kMapping = 4 };
 inline constexpr int kKinds = 5;
 inline constexpr std::array kAllocationKinds{Kind::kTlab, Kind::kOutside};
 
-// What is sampled under a throttle of its own: windows, intervals, cap and counters are a stream's, and its weights are
-// in its unit. docs/format/recording.md#streams
+// Events with their own throttle: each stream has its windows, intervals, cap and counters, and its weights are in its
+// unit. docs/format/recording.md#streams
 enum class Stream : uint8_t {
   kAllocations = 0,  // the unit is the byte
   kExceptions = 1,   // the unit is the event
-  kNative = 2,       // what malloc and its family gave; the unit is the byte
-  kMapping = 3,      // what mmap and its family mapped; the unit is the byte
+  kNative = 2,       // malloc and its family; the unit is the byte
+  kMapping = 3,      // mmap and its family; the unit is the byte
 };
 inline constexpr int kStreams = 4;
 inline constexpr std::array kAllStreams{Stream::kAllocations, Stream::kExceptions, Stream::kNative, Stream::kMapping};
@@ -38,10 +38,10 @@ constexpr Stream StreamOf(Kind kind) {
   static_assert(kOf.size() == kKinds);
   return static_cast<size_t>(kind) < kOf.size() ? kOf[static_cast<size_t>(kind)] : Stream::kAllocations;
 }
-// Weights are events, and what is sampled has no size.
+// Weights are events, and samples have no size.
 constexpr bool CountsEvents(Stream stream) { return stream == Stream::kExceptions; }
 
-// Windows are numbered across streams: one of the top bits of an id tells the stream.
+// Window ids are unique across streams: a top bit of the id identifies the stream.
 inline constexpr uint32_t kWindowStreamBit = 0x80000000, kNativeWindowBit = 0x40000000, kMappingWindowBit = 0x20000000;
 constexpr Stream StreamOfWindow(uint32_t id) {
   if ((id & kWindowStreamBit) != 0) return Stream::kExceptions;
@@ -49,7 +49,7 @@ constexpr Stream StreamOfWindow(uint32_t id) {
   return (id & kMappingWindowBit) != 0 ? Stream::kMapping : Stream::kAllocations;
 }
 
-// Samples are numbered across streams, too: from here on in each. No stream has so many.
+// Sample ids are unique across streams: those of a stream begin here. No stream has enough samples to reach the next.
 constexpr uint64_t FirstIdOf(Stream stream) {
   return stream == Stream::kAllocations ? 1 : uint64_t{1} << (63 - static_cast<uint8_t>(stream));
 }
@@ -59,8 +59,8 @@ constexpr Stream StreamOfId(uint64_t id) {
   return id >= FirstIdOf(Stream::kMapping) ? Stream::kMapping : Stream::kAllocations;
 }
 
-// What the draws of a stream's second stage depend on, from the first eight bytes of the recording's id (little
-// endian): streams draw apart. docs/format/ring.md#intervals
+// The seed of a stream's second stage, from the first eight bytes of the recording's id (little endian): streams are
+// reduced independently. docs/format/ring.md#intervals
 constexpr uint64_t SeedOf(Stream stream, uint64_t recording) {
   return stream == Stream::kAllocations ? recording : recording ^ uint64_t { 1 } << (64 - static_cast<uint8_t>(stream));
 }
@@ -73,11 +73,11 @@ struct PerStream {
   bool operator==(const PerStream&) const = default;
 };
 
-// The bound of a stream.
+// The limit of a stream.
 struct StreamCap {
   uint64_t interval_ns = 0;    // length of a throttle interval; 0: the stream is not recorded
-  uint32_t interval_cap = 0;   // most samples an interval may hold
-  double rate_per_second = 0;  // as asked for
+  uint32_t interval_cap = 0;   // maximum samples per interval
+  double rate_per_second = 0;  // as requested
 };
 
 }  // namespace heaprec::format

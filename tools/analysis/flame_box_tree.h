@@ -1,9 +1,9 @@
-// Which boxes of a flame graph are shown, if there may be so many only: the largest, and below each the rest in one.
+// Chooses the boxes of a flame graph within a limit: the largest ones, and below each a box for the rest.
 //
 //   const FlameBoxTree boxes = FlameBoxTree::Callees(tree, weights, {.most = 20'000});
 //   for (sample) for (auto box = boxes.Of(its leaf); box != FlameBoxTree::kNone; box = boxes.boxes()[box].parent) ...
 //
-// A box holds all samples of the boxes below it. Box 0 is the root, and stands for all.
+// A box includes all samples of the boxes below it. Box 0 is the root and includes everything.
 //
 // Memory:   a few numbers for each node of the tree, and each box.
 // Threads:  one.
@@ -25,26 +25,26 @@ class FlameBoxTree {
 
   struct Box {
     BoxId parent = kNone;   // has the smaller id
-    NamePool::Id name = 0;  // of the root, and of what is folded, the empty text
-    uint64_t folded = 0;    // so many boxes, with what is below them, in one
+    NamePool::Id name = 0;  // empty for the root and for folded boxes
+    uint64_t folded = 0;    // number of boxes, including those below them, folded into this one
     double weight = 0;
-    CallTree::NodeId node = CallTree::kRoot;  // Callees, of what is not folded: whose box it is
+    CallTree::NodeId node = CallTree::kRoot;  // Callees: the node of this box, unless it is folded
   };
   struct Bounds {
-    size_t most = 0;        // boxes beside those of what is folded
-    double least_part = 0;  // of all weight
+    size_t most = 0;        // maximum number of boxes, without folded ones
+    double least_part = 0;  // minimum part of the total weight
   };
 
-  // Root first. `weights`: by node of the tree, of the samples whose leaf it is.
+  // Root first. `weights`: by node of the tree, the weight of samples with this leaf.
   static FlameBoxTree Callees(const CallTree& tree, std::span<const double> weights, Bounds bounds);
-  // Leaf first: below the root are the leaves' names, below each the names that called it.
+  // Leaf first: below the root are the leaves, below each box its callers.
   static FlameBoxTree Callers(const CallTree& tree, std::span<const double> weights, Bounds bounds);
 
   const std::vector<Box>& boxes() const { return boxes_; }
-  // The deepest box that holds the samples of a leaf. Of one that had no weight: the root.
+  // The deepest box that includes the samples of a leaf; the root if it had no weight.
   BoxId Of(CallTree::NodeId leaf) const { return leaf < box_of_.size() ? box_of_[leaf] : 0; }
 
-  // Boxes in preorder, the children of each by `value`, largest first, what is folded last.
+  // Boxes in preorder, children by `value`, largest first, folded ones last.
   std::vector<BoxId> Preorder(std::span<const double> value) const;
 
  private:

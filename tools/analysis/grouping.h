@@ -1,13 +1,13 @@
-// By what a command groups samples: the key of each as a small number, and the key's name.
+// How a command groups samples: maps each sample to a key, a small number with a name.
 //
 //   auto grouping = Grouping::Parse("label:request");
 //   GroupTable table(grouping->grain(lines_are_apart));
 //   for (block) { grouping->KeysOf(block, drawn, &names, &tree, &keys); table.Add(keys[i], *drawn[i]); }
 //
-// Keys are the same for all chunks, recordings and files, as long as the tree is.
+// Keys are the same for all chunks, recordings and files that share a tree.
 //
 // Threads:  one.
-// Failure:  Parse returns the sentence for the user.
+// Failure:  Parse returns the message for the user.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace heaprec::tools {
 enum class By : uint8_t {
   kClass,    // of the object
   kSite,     // the frame that allocated: the leaf of the stack
-  kMethod,   // as kSite; a table may add whom it called (cumulative)
+  kMethod,   // as kSite; a table may add its callees (cumulative)
   kPackage,  // of the site's class
   kLibrary,  // of native code: that of the site
   kThread,   // by name
@@ -42,24 +42,24 @@ class Grouping {
  public:
   // "class", ..., "label:KEY"
   static format::Result<Grouping> Parse(std::string_view text);
-  static std::vector<std::string> Words();  // all of them; behind "label:" stands the key
+  static std::vector<std::string> Words();  // all of them; "label:" is followed by the label's key
   explicit Grouping(By by, std::string label = "") : by_(by), label_(std::move(label)) {}
 
   By by() const { return by_; }
   // As given: "class", "label:request".
   std::string Text() const;
-  // `own_frames`: sites are told apart, or left out, by more than their method.
+  // `own_frames`: sites depend on more than their method.
   OrderLevel level(bool own_frames) const;
 
-  // With every recording.
+  // Call for every recording.
   void Start() { dictionaries_ = nullptr; }
-  // With every block, before the keys of single samples whose indices are its chunk's.
+  // Call for every block, before asking for keys of its samples.
   void Enter(const format::Block& block);
   uint32_t KeyOf(const format::Sample& sample, Names* names, CallTree* tree);
-  // Both at once: of the samples of a block that `drawn` has, in its order.
+  // Both in one call: the keys of the samples in `drawn`, in its order.
   void KeysOf(const format::Block& block, std::span<const WeightedSample* const> drawn, Names* names, CallTree* tree,
               std::vector<uint32_t>* keys);
-  // Of a size the key grows with it.
+  // By size, keys are in the order of sizes.
   std::string NameOf(uint32_t key, const CallTree& tree) const;
 
  private:
@@ -72,7 +72,7 @@ class Grouping {
 
   By by_;
   std::string label_;
-  // Of the chunk at hand, by class or by thread.
+  // Of the current chunk, by class or by thread.
   const format::Dictionaries* dictionaries_ = nullptr;
   uint32_t chunk_ = 0;
   std::vector<uint32_t> keys_;
@@ -80,7 +80,7 @@ class Grouping {
   std::vector<uint32_t> packages_;  // by name
 };
 
-// "16 B to 32 B", "2 KiB to 4 KiB" (from, to below): objects of sizes of so many bits.
+// "16 B to 32 B", "2 KiB to 4 KiB" (from, to below): sizes with this number of bits.
 std::string SizeClassName(uint32_t bits);
 inline uint32_t SizeClassOf(uint64_t size) {
   uint32_t bits = 0;

@@ -1,10 +1,9 @@
-// What turns recordings into a file of another tool's format.
+// Converts recordings to a file in another tool's format.
 //
-// The command reads, and tells an exporter: Begin, Add for each block, End; the same of the next recording; after the
-// last Finish. Some write as it comes, some at the end; what one keeps is bounded by the dictionaries, not by the
-// events.
+// The command reads the recordings and calls Begin, Add for each block, and End, for each recording; then Finish. Some
+// exporters write as blocks arrive, some at the end. Their memory is bounded by the dictionaries, not by the events.
 //
-// Failure:  what cannot be written to the output is the output's to report; Finish returns what else went wrong.
+// Failure:  the output reports its own write errors; Finish returns other errors.
 // New ones: docs/guide/export-import-sql.md#export, one line in formats.cc.
 #pragma once
 
@@ -25,24 +24,24 @@
 
 namespace heaprec::tools {
 
-// What all formats may be asked for.
+// Options of all formats.
 struct ExportSettings {
-  bool several = false;                         // recordings follow each other
-  bool allocations = true, exceptions = false;  // which of them pass
-  bool live = false;                            // a recording tracked objects until they died
-  bool live_filter = false;                     // csv, jsonl: the samples are what is alive, with LiveDetail
-  std::optional<TimePoint> live_at;             // when it is asked what is alive; nullopt: at the end
-  std::string weights;                          // collapsed: bytes, objects or samples; empty: as fits what passes
+  bool several = false;                                // recordings follow each other
+  bool allocations = true, exceptions = false;         // which of them pass
+  bool live = false;                                   // a recording tracked objects until they died
+  bool live_filter = false;                            // csv, jsonl: export live samples, with LiveDetail
+  std::optional<TimePoint> live_at;                    // time at which samples must be live; nullopt: the end
+  std::string weights;                                 // collapsed: bytes, objects or samples; empty: chosen by kind
   std::function<bool(std::string_view method)> hides;  // frames to leave out of the stacks; empty: none
   std::string service;                                 // otlp: name of the service; empty: as recorded
   bool raw = false;                                    // formats with one weight: the raw one, not the calibrated one
   bool lines = false;                                  // collapsed, speedscope: a frame is a line, not a method
 };
 
-// Which weights a format with one weight for each sample holds, as its file says it.
+// Which weights a file with one weight per sample has, as written in the file.
 inline std::string_view WeightsName(const ExportSettings& settings) { return settings.raw ? "raw" : "calibrated"; }
 
-// Of a sample that is alive.
+// Of a live sample.
 struct LiveDetail {
   uint64_t at_ns = 0;                // since the start of the recording: when that was asked
   uint64_t age_ns = 0;               // by then

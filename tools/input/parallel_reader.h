@@ -1,11 +1,11 @@
-// A reader that decodes several chunks at once, each on one of a few threads: what is returned, and in which order, is
-// what the reader within would have returned. But the names of a chunk may be all there with its first block.
+// Decodes several chunks at once on a few threads. Returns the blocks of the wrapped reader in the same order, except
+// that the first block of a chunk may already have all of its names.
 //
-// Where chunks begin and end their headers say. The last one, and all behind one that is large, or that is not whole
-// and without damage, is read by one thread ahead (read_ahead_reader.h); and so is all of a recording of few chunks.
+// Chunk headers say where chunks begin and end. The last chunk, and everything after a large or damaged one, is read
+// ahead by one thread (read_ahead_reader.h); so is a recording with few chunks.
 //
-// Memory:   twice as many chunks as there are threads, and four more.
-// Threads:  one takes. The source is read by several.
+// Memory:   chunks for twice the number of threads, and four more.
+// Threads:  one calls it. Several read the source.
 // Failure:  as format/reader/reader.h.
 #pragma once
 

@@ -1,13 +1,13 @@
-// A reader that decodes on a thread of its own, a few blocks ahead of whoever takes them: what is returned, and in
-// which order, is what the reader within would have returned.
+// Decodes on a thread of its own, a few blocks ahead of the caller. Returns the blocks of the wrapped reader in the
+// same order.
 //
-// The thread begins after some blocks, so that small recordings do without, and ends with what is there. From then on,
-// as before, blocks are read when they are asked for: what comes later is never missed.
+// The thread starts after some blocks, so that small recordings do not need it, and ends at the present end of the
+// file. Before and after that, blocks are read when they are requested, so later ones are not missed.
 //
-// What a Preparer makes of each block is made where the block is decoded.
+// A Preparer processes each block on the thread that decodes it.
 //
-// Memory:   what is waiting: kMaxWaiting samples or kMaxBlocks blocks; the names of the chunk at hand twice.
-// Threads:  one takes. The reader within and its source are the other thread's while it runs.
+// Memory:   waiting blocks: kMaxWaiting samples or kMaxBlocks blocks; the names of the current chunk twice.
+// Threads:  one calls it. The wrapped reader and its source belong to the other thread while it runs.
 // Failure:  as format/reader/reader.h.
 #pragma once
 

@@ -1,8 +1,8 @@
-// A recording as the commands see it: the blocks of its file, then what only the shared ring still holds.
+// A recording for the commands: the blocks of its file, then the data that only the shared ring has.
 //
 // Units:    as format/model/model.h.
 // Threads:  one.
-// Failure:  Open fails if the file is missing or no recording. Damage later is a value: skipped(), damaged().
+// Failure:  Open fails if the file is missing or is not a recording. Later damage is reported by skipped(), damaged().
 #pragma once
 
 #include <chrono>
@@ -29,37 +29,37 @@ class Recording {
   // OpenBelow). Of a file that holds several it is the first; others() says so.
   static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
 
-  // All recordings of a file, in its order: one, or several that were merged.
+  // All recordings of a file, in their order: one, or several that were merged.
   static format::Result<std::vector<std::unique_ptr<Recording>>> OpenAll(const std::string& path);
 
-  // The same once more, from its first block.
+  // The same recording again, from its first block.
   format::Result<std::unique_ptr<Recording>> Again() const;
 
   const format::FileHeader& header() const { return header_; }
   const FileSource& source() const { return *source_; }
   FileSource& source() { return *source_; }
-  // Recordings of the file beside this one that nobody has opened.
+  // Number of other recordings in the file that were not opened.
   size_t others() const { return others_; }
-  // The file was replaced while it was read (maxsize, maxage), and the rest read from the one that has its name now.
+  // Whether the file was replaced while it was read (maxsize, maxage), and the rest was read from its replacement.
   bool was_replaced() const { return was_replaced_; }
 
-  // Before the first block: something is made of each where it is decoded, maybe several at once.
+  // Call before the first block: `preparer` processes each block where it is decoded, perhaps several at once.
   void Prepare(PreparerMaker maker);
-  // What was made of the last block, once; nullptr: it is of the ring, or nothing was asked for.
+  // Takes the result for the last block; nullptr: it is from the ring, or there is no preparer.
   std::unique_ptr<Prepared> TakePrepared() { return std::move(prepared_); }
 
-  // The next block; after the file's last one those salvaged from the ring; nullopt at the end.
+  // The next block; after the file's last one the blocks salvaged from the ring; nullopt at the end.
   std::optional<format::Block> Next();
-  // The next block of the file only; nullopt at the end of what is there now. Call again while running().
+  // The next block of the file only; nullopt at its present end. Call again while running().
   std::optional<format::Block> NextInFile();
 
-  // Of the blocks given out so far; after the end, of all that is known. Without what was counted before this file.
+  // Of the blocks returned so far; after the end, of everything. Without counts from before this file.
   const format::StreamCounters& counters(format::Stream stream = format::Stream::kAllocations) const {
     return counters_[stream];
   }
-  // As they stand in the blocks, since the start of the recording.
+  // As in the blocks: since the start of the recording.
   const format::PerStream<format::StreamCounters>& counters_since_start() const { return since_start_; }
-  // What a census counted since the start of the recording, as far as blocks have been given out; likewise.
+  // Counters of a census since the start of the recording, up to the last returned block.
   const format::CensusCounters& census_counters() const { return census_; }
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }
@@ -71,7 +71,7 @@ class Recording {
   size_t lane_count() const { return end_.lane_positions.size(); }
   uint64_t bytes_read() const { return reader_->position(); }
 
-  // Not ended, and the process that writes it lives. Looks each time it is called.
+  // Whether it has not ended and its process is alive. Checks at each call.
   bool running() const;
   // As far as can be told from here nothing is added any more: it has ended, or its ring is there and says that the
   // writer has. Where no ring can be seen, the writer may run in another container or on another machine. A process id
@@ -79,13 +79,13 @@ class Recording {
   bool is_over(std::chrono::seconds quiet) const;
 
   const std::vector<format::SkippedRange>& skipped() const { return reader_->skipped(); }
-  // Bytes were skipped, or repaired, that are more than the torn tail of a recording that was cut off.
+  // Whether bytes were skipped or repaired, except for an unfinished block at the end of a recording that was cut off.
   bool damaged() const;
-  // Of these, how many were skipped: what stood there is missing; and how many were repaired.
+  // How many of these bytes were skipped, so that their data is missing, and how many were repaired.
   bool misses_bytes() const;
   uint64_t skipped_bytes() const;
   uint64_t repaired_bytes() const;
-  // Of a block that was not finished: at the end of a recording that runs, or was cut off.
+  // Bytes of an unfinished block at the end of a recording that is running or was cut off.
   uint64_t tail_bytes() const;
 
  private:
@@ -99,12 +99,12 @@ class Recording {
   void Note(const format::Block& block);
   void NoteIntervals(const format::Block& block, format::Stream stream);
   void NoteCounters(const format::PerStream<format::StreamCounters>& since_start);
-  // Turns to the file that has the name now, behind what was read; false: it is still the same.
+  // Switches to the file that has the name now, after the data already read; false: it is the same file.
   bool FollowReplacement();
-  // In shared memory or, once the next agent has moved it, beside the recording; the newest heartbeat first.
+  // The rings in shared memory and, once the next agent has moved one, beside the recording; newest heartbeat first.
   std::vector<OpenedRing> OpenRings() const;
   format::Result<RingCopy> CopyRing() const;
-  // True if the drain has moved on since the file was read: read the file again, then try again.
+  // True if the drain has written more since the file was read: read the file again, then try again.
   bool SalvageRing();
 
   std::shared_ptr<FileSource> source_;

@@ -2,7 +2,7 @@
 // includes the options of a file (recorder/agent/options/option_list.h).
 //
 // Context:  setup.
-// Failure:  Parse: an Error of one line that names the bad part and lists what is valid.
+// Failure:  ParseOptions: an Error of one line that names the invalid part and lists the valid values.
 // Format:   docs/reference/agent-options.md
 #pragma once
 
@@ -27,38 +27,38 @@ struct Options {
   std::string file = "heaprec-%p.hrec";
   double rate_per_second = 150;
   throttle::Rule rule = throttle::Rule::kAdaptive;
-  uint64_t max_samples = 0;  // 0: no bound
+  uint64_t max_samples = 0;  // of the recording; 0: no limit
   uint64_t duration_ns = 0;  // 0: until the JVM exits
   uint64_t delay_ns = 0;
   int stack_depth = 128;
-  bool walk_stacks = true;  // where they can be; else JVMTI is asked
+  bool walk_stacks = true;  // where possible; otherwise JVMTI's GetStackTrace
   SourceChoice source = SourceChoice::kAuto;
-  bool exceptions = false;  // thrown ones are recorded too
+  bool exceptions = false;  // also record thrown exceptions
   double exceptions_per_second = 100;
-  bool native = false;  // what malloc and its family give is sampled too
+  bool native = false;  // also sample malloc and its family
   double native_per_second = 100;
-  uint32_t maps_per_second = 1000;   // with `native`; 0: mappings are not recorded
-  bool tracks = false;               // sampled objects, until they die
-  uint32_t max_tracked_objects = 0;  // at most so many at a time; 0: as many as the rate asks for
-  // How often the JVM's native memory and the process' are noted; 0: every 10 s, if the JVM tracks it.
+  uint32_t maps_per_second = 1000;   // mmap calls, with `native`; 0: mappings are not recorded
+  bool tracks = false;               // track sampled objects until they die (live=)
+  uint32_t max_tracked_objects = 0;  // at a time; 0: derived from the rate
+  // Time between snapshots of native memory (JVM and process); 0: every 10 s if the JVM has NMT on.
   uint64_t nmt_ns = 0;
   bool no_nmt = false;
   format::CensusMode census = format::CensusMode::kOff;
-  double census_per_second = 0;  // of kDrawn: most walks of a second
+  double census_per_second = 0;  // of kDrawn: maximum walks per second
   std::string ring = "auto";     // "auto", "off", or a path
-  std::string service;           // its name; empty: what OpenTelemetry's variables say
+  std::string service;           // service name; empty: from OpenTelemetry's environment variables
   LabelChoice labels = LabelChoice::kOn;
   writer::SyncPolicy sync;
   writer::Limits limits;
   LogLevel log_level = LogLevel::kWarn;
   bool strict = false;
-  std::string given;  // as key=value,key=value: what was asked for, files included
+  std::string given;  // the given options as key=value,key=value, including those from files
 };
 
 format::Result<Options> ParseOptions(std::string_view text);
 format::Result<Options> ParseOptions(const std::vector<Option>& given);
 
-// Whether `text` asks for strict, even if the rest of it is wrong.
+// Whether `text` has the option strict, even if the rest of it is invalid.
 bool AsksForStrict(std::string_view text);
 
 const char* SourceName(SourceChoice choice);

@@ -1,16 +1,17 @@
-// What two estimates that were drawn apart say of each other: is the later one more, less, or is it noise?
+// Compares two independent estimates: is the later one more, less, or is the difference within sampling error?
 //
 //   const Difference one = Compare(Scaled(before, 1 / seconds), Scaled(after, 1 / other_seconds));
 //   Judge(&differences, 0.05);       // of all rows of a table: sets the verdicts
 //
-// An estimate tells like so many samples of one weight as give its interval, on the side that is asked for. Of two such
-// counts one is binomial in both under the hypothesis that the rates are the same: that gives the p-value, and
-// Jeffreys' interval of the ratio. Both are right on average with few samples, where normal ones are not, and the
-// normal ones with many.
+// Each estimate is replaced by the number of equal-weight samples that gives its interval, on the side that matters. If
+// the rates are equal, one of two such counts is binomial, given their sum: that yields the p-value, and Jeffreys'
+// interval of the ratio. Both are correct on average with few samples, where the normal approximation is not, and equal
+// it with many.
 //
 // Context:  pure functions.
-// Failure:  none. Unknown estimates, and those without an upper end, tell nothing: p = 1. Beside what is exactly
-//           nothing, that of which there is some is new, or gone: p = 0.
+// Failure:  none. For unknown estimates, and those without an upper end, p = 1. If one side is exactly 0 and the other
+// is
+//           not, the row is new or gone: p = 0.
 // Maths:    docs/estimates.md#differences
 #pragma once
 
@@ -28,17 +29,17 @@ struct Difference {
   Estimate before, after;
   Estimate change;     // after - before: may be below 0
   Estimate ratio;      // after / before; infinite if there was nothing before
-  double p = 1;        // that noise alone makes so large a difference, if there is none
-  double least_p = 1;  // that so few samples can have at all
-  double q = 1;        // the least false discovery rate at which it counts as real
+  double p = 1;        // probability of a difference at least this large if there is none
+  double least_p = 1;  // smallest p that is possible with so few samples
+  double q = 1;        // the lowest false discovery rate at which it is significant
   Verdict verdict = Verdict::kSame;
   // Over several runs (replicates.h); 0: not known.
-  double error = 0;       // relative standard error of the difference, with what runs vary by
+  double error = 0;       // relative standard error of the difference, including variation between runs
   double freedom = 0;     // its degrees of freedom
-  double detectable = 0;  // the least relative change that would have been found in four of five comparisons
+  double detectable = 0;  // the smallest relative change that would be found in four of five comparisons
 };
 
-// What p is to tell: noise from a difference, or from more alone.
+// The alternative hypothesis: any difference, or an increase only.
 enum class Alternative : uint8_t { kEither, kMore };
 
 // Both in the same unit: per second, per operation, or shares. `margin`: a ratio from 1 - margin to 1 + margin is no
@@ -46,8 +47,8 @@ enum class Alternative : uint8_t { kEither, kMore };
 Difference Compare(const Estimate& before, const Estimate& after, double margin = 0,
                    Alternative asked = Alternative::kEither);
 
-// Benjamini and Hochberg's procedure: of the rows that are said to differ, on average at most `rate` do not. Rows of so
-// few samples that they could not differ are not asked.
+// Sets the verdicts by Benjamini and Hochberg's procedure: of the rows reported as different, on average at most `rate`
+// are not. Rows with too few samples to differ significantly are not tested.
 void Judge(std::vector<Difference>* rows, double rate);
 
 }  // namespace heaprec::tools

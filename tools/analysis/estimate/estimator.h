@@ -1,4 +1,4 @@
-// What was allocated, by any subset of the samples: bytes, objects, share, mean size, each with its 95 % interval.
+// Estimates a subset of the samples: bytes, objects, share and mean size, each with its 95 % interval.
 //
 //   Design design(header);                                    // sees every block
 //   Subset one;                                               // any number of them
@@ -6,12 +6,12 @@
 //   const Estimator estimator(design, LostWeight(counters));      // after the last block
 //   const Estimate bytes = estimator.Bytes(one);
 //
-// Calibrated estimates are the raw ones times factor(), so that tables add up to what was counted. With a census that
-// counted all (Design's strata) those of each class add up to what it counted.
+// Calibrated estimates are the raw ones times factor(), so that tables add up to the counted total. With a complete
+// census (Design's strata) the estimates of each class add up to its count.
 //
 // Units:    bytes, objects; shares from 0 to 1. Of a stream of events (Design), both are events.
 // Threads:  any; it is constant.
-// Failure:  none. Without counted bytes (source jvmti) calibrated is the same as raw.
+// Failure:  none. Without counted bytes (source jvmti) calibrated estimates equal raw ones.
 // Maths:    docs/estimates.md#estimates
 #pragma once
 
@@ -24,9 +24,9 @@
 
 namespace heaprec::tools {
 
-// What points stood for which no sample shows, in the stream's unit.
+// Weight of lost points, in the stream's unit.
 double LostWeight(const format::StreamCounters& counters);
-// The part of it that was in blocks that could not be written. Any class or site may have had all of it.
+// The part of it in blocks that could not be written. All of it may belong to any one class or site.
 double UnwrittenWeight(const format::StreamCounters& counters);
 
 // With a census that counted all both are the same.
@@ -34,7 +34,7 @@ enum class Weights : bool { kRaw, kCalibrated };
 
 class Estimator {
  public:
-  // `whole`: what shares are of; nullptr: all. Samples within a span of time, or with kAny those of any filter.
+  // `whole`: the base of shares; nullptr: everything. Samples of a time span, or with kAny those of any filter.
   enum class ChosenBy : bool { kTime, kAny };
   Estimator(const Design& design, double lost_weight, Weights weights = Weights::kCalibrated,
             const Subset* whole = nullptr, double unwritten_weight = 0, ChosenBy chosen = ChosenBy::kTime);
@@ -42,23 +42,23 @@ class Estimator {
             const Subset* whole = nullptr, ChosenBy chosen = ChosenBy::kTime)
       : Estimator(design, LostWeight(counters), weights, whole, UnwrittenWeight(counters), chosen) {}
 
-  // Counted bytes over what the samples say of them; 1 if raw or nothing was counted.
+  // Counted bytes divided by their estimate from the samples; 1 if raw or if nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
 
-  // What all samples stand for, and those that could not be written. Calibrated it is known but for the intervals that
-  // were not counted (salvaged ones).
+  // The total, including samples that could not be written. If calibrated, it is exact except for intervals that were
+  // not counted (salvaged ones).
   Estimate Total() const;
 
-  // What shares are of.
+  // The base of shares.
   double Whole() const { return counted_whole_.value_or(factor_ * whole_.bytes()); }
 
-  // Of a subset, which may be empty: then 0, and how much may have been there all the same. Intervals reach to where
-  // all that could not be written belongs to the subset; values are of what was.
+  // Estimates of a subset. If it is empty: 0, with the detection limit as upper end. Upper ends assume that everything
+  // that could not be written belongs to the subset; values count only what was written.
   Estimate Bytes(const Subset& of) const;
   Estimate Objects(const Subset& of) const;
   Estimate Share(const Subset& of) const;     // of the whole, in bytes
-  Estimate MeanSize(const Subset& of) const;  // bytes per object; 0 to infinity if fewer than two samples tell
+  Estimate MeanSize(const Subset& of) const;  // bytes per object; 0 to infinity with fewer than two samples
 
  private:
   Estimate ShareOfAny(const Subset& of) const;
@@ -78,9 +78,9 @@ class Estimator {
   bool all_counted_ = false;             // by a census, each class
   std::optional<double> counted_whole_;  // likewise, if shares are of all
   double factor_ = 1;
-  double unit_ = 0;                // bytes that a sample of the recording stands for
+  double unit_ = 0;                // bytes that a sample of the recording represents, on average
   double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted
-  double unwritten_ = 0;           // bytes of what could not be written
+  double unwritten_ = 0;           // bytes that could not be written
 };
 
 }  // namespace heaprec::tools

@@ -1,7 +1,7 @@
-// Running sums over the samples of any subset (a class, a site, a thread, a time range): all that its estimates need.
+// Running sums over the samples of a subset (a class, a site, a thread, a time range), from which it is estimated.
 //
-// Samples must come in the order in which Design gives them. No allocation, unless there is a census: a table of many
-// sites holds one each.
+// Samples must be added in the order in which Design returns them. Allocates nothing unless there is a census, because
+// a table of many sites has one Subset for each.
 //
 // Units:    bytes and objects.
 // Threads:  one.
@@ -35,10 +35,9 @@ inline Spread operator*(double factor, const Spread& of) {
 
 class Subset {
  public:
-  // `matched_by`: the finest grain that has a say in what belongs here. One that is finer than needed gives wider
-  // intervals; a subset that cuts through the places of threads (by time, by size) needs nothing finer than kThread.
-  // kOneClass: what is chosen are all objects of a class, and no other; with kClass as grain a census may then know it
-  // without an error.
+  // `matched_by`: the finest level that decides whether a sample belongs to the subset. A level finer than necessary
+  // gives wider intervals; a subset by time or by size needs nothing finer than kThread. kOneClass: the subset is all
+  // objects of one class; with kClass as level a census may then know its total exactly.
   enum class Holds : bool { kAny, kOneClass };
   explicit Subset(OrderLevel matched_by = OrderLevel::kThread, Holds holds = Holds::kAny)
       : chosen_by_(matched_by), is_class_(holds == Holds::kOneClass && matched_by == OrderLevel::kClass) {}
@@ -47,40 +46,40 @@ class Subset {
   uint64_t samples() const { return samples_; }
   double bytes() const { return bytes_; }      // sum of weights: unbiased
   double objects() const { return objects_; }  // sum of weight / size: unbiased
-  // Samples whose size the recording does not hold: objects() lacks what they stand for.
+  // Samples whose size the recording does not have: objects() lacks their objects.
   uint64_t unsized() const { return unsized_; }
-  double seen() const { return seen_; }  // bytes of the sampled objects themselves: no total is less
-  // How many samples of equal weight would tell as much of the shares within: (sum w)^2 / sum w^2.
+  double seen() const { return seen_; }  // bytes of the sampled objects themselves: a lower limit of the total
+  // Number of equal-weight samples with the same precision of shares: (sum w)^2 / sum w^2.
   double effective_samples() const { return squares_ > 0 ? bytes_ * bytes_ / squares_ : 0; }
-  // As if all were drawn independently: an upper estimate.
+  // Variance as if all samples were drawn independently: an upper estimate.
   const Spread& independent() const { return independent_; }
-  // Sums of the squares of what independent() sums up: how sure that is itself.
+  // Sums of the squares of the terms of independent(), for its own uncertainty.
   double bytes_fourth() const { return bytes_fourth_; }
   double objects_fourth() const { return objects_fourth_; }
-  // Of both stages, and of the first; without what a census knows.
+  // Variance of both stages, and of the first stage; without the knowledge of a census.
   Spread WholeChain() const;
   const Spread& first_stage() const { return first_stage_; }
-  // Of the totals as they are, with what a census knows of the strata: the same as WholeChain() if there is none.
+  // Variance of the totals, given the census' counts of the strata: equal to WholeChain() if there is no census.
   Spread Remaining() const;
-  // Covariance of this subset's totals, as they are, with the bytes of all samples: the second stage has none.
+  // Covariance of this subset's totals with the bytes of all samples; the second stage contributes none.
   double bytes_with_all() const;
   double objects_with_all() const;
-  // Of the bytes of this with those of a subset that holds it.
+  // Covariance of this subset's bytes with those of a subset that contains it.
   double BytesWith(const Subset& whole) const;
 
-  // The strata that this has samples of, if all was counted in each of them, and every sample is in one.
+  // The strata of this subset's samples, if each of them was counted completely and every sample is in one.
   struct Known {
     double bytes = 0;           // counted
-    double sampled = 0;         // variance of bytes by the first stage, if nobody had counted
-    std::optional<double> all;  // this is one class, with all of it that was not sampled: so many objects were counted
+    double sampled = 0;         // variance of bytes of the first stage, without the count
+    std::optional<double> all;  // the subset is one complete class: its counted objects
   };
   std::optional<Known> KnownStrata() const;
 
  private:
-  // The end of a run: samples next to each other on the line, all of them in the subset.
+  // The end of a run: adjacent samples in the systematic order that are all in the subset.
   struct End {
     double weight = 0, objects = 0;
-    double second_stage_exclusion = 0;  // the chance that the second stage left it out
+    double second_stage_exclusion = 0;  // probability that the second stage left it out
     double rounding = 1, next = 1;      // of its own node, and of the one beyond
     double objects_per_byte = 0;        // objects
     double earlier = 0;                 // likewise, of the subset's sample before it

@@ -1,7 +1,7 @@
-// Allocation over time: in all, and of the largest groups; beside it what the sampler did and what the heap held.
+// Allocation over time: of everything and of the largest groups, with the sampler's state and the heap.
 //
-// In two passes over the recordings: the first finds how long they are and which groups are the largest, so that the
-// second needs one Subset for each step of each of those only.
+// Needs two passes over the recordings. The first finds their time span and the largest groups, so that the second
+// needs a Subset only for each step of these groups.
 //
 // Units:    ns since 1970.
 // Threads:  one.
@@ -20,14 +20,14 @@
 
 namespace heaprec::tools {
 
-// A span of time in equal steps, for what is shown over it.
+// A span of time in equal steps.
 //
-// Units:    ns since 1970: recordings that overlap are shown beside each other.
+// Units:    ns since 1970, so that recordings that overlap share the axis.
 struct TimeAxis {
   uint64_t begin_ns = 0, step_ns = 1;
   size_t steps = 0;
 
-  // 146 years: times of a damaged recording may be anything.
+  // 146 years: a damaged recording may have any times.
   static constexpr uint64_t kLongest = uint64_t{1} << 62;
 
   // At most `most` steps, each a multiple of `least_ns`.
@@ -37,7 +37,7 @@ struct TimeAxis {
     const uint64_t step = Over(Over(length, least), std::max<uint64_t>(most, 1)) * least;
     return {begin_ns, step, static_cast<size_t>(Over(length, step))};
   }
-  // Where `time_ns` lies; what is outside lies in the first step or the last.
+  // The step of `time_ns`; the first or last step if it is outside.
   size_t StepOf(uint64_t time_ns) const {
     const uint64_t step = (time_ns - std::min(time_ns, begin_ns)) / step_ns;
     return static_cast<size_t>(std::min<uint64_t>(step, steps > 0 ? steps - 1 : 0));
@@ -63,23 +63,23 @@ class TimeSpan : public ScanVisitor {
 
  private:
   std::optional<Groups> groups_;
-  uint64_t start_ns_ = 0;  // of the recording at hand
+  uint64_t start_ns_ = 0;  // of the current recording
   uint64_t begin_ns_ = std::numeric_limits<uint64_t>::max(), end_ns_ = 0;
   uint64_t interval_ns_ = 1;  // the longest
 };
 
-// What the sampler and the heap did in a step.
+// The sampler and the heap in one step.
 struct StepState {
-  uint64_t kept = 0, allowed = 0;  // samples, and what the caps of the intervals allow
+  uint64_t kept = 0, allowed = 0;  // samples, and the sum of the caps of the intervals
   uint64_t bytes = 0;              // counted
   uint64_t pauses = 0, paused_ns = 0;
-  uint64_t heap_used = 0;  // the most that was seen; 0: not seen
+  uint64_t heap_used = 0;  // maximum seen; 0: unknown
 };
 
 // The second pass.
 class TimelineVisitor : public ScanVisitor {
  public:
-  // Keys of `grouping`, whose rates are wanted, the largest first.
+  // `keys`: the groups of `grouping` to show, the largest first.
   TimelineVisitor(const TimeAxis& axis, const std::optional<Grouping>& grouping, std::vector<GroupTable::Key> keys);
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
@@ -100,15 +100,15 @@ class TimelineVisitor : public ScanVisitor {
 
   const TimeAxis axis_;
   std::optional<Grouping> grouping_;
-  std::vector<uint32_t> place_of_key_;  // by key: among those wanted
+  std::vector<uint32_t> place_of_key_;  // by key: its index in `keys`
   GroupTable all_{OrderLevel::kThread}, groups_{OrderLevel::kThread};
   std::vector<StepState> states_;
   std::vector<uint32_t> keys_;
   uint64_t start_ns_ = 0, interval_ns_ = 1, cap_ = 0;
 };
 
-// Allocation over time as a report or a picture shows it: rates of all and of the largest groups, and beside them the
-// sampler and the heap.
+// Allocation over time for reports and pictures: rates of everything and of the largest groups, the sampler and the
+// heap.
 //
 // Context:  pure functions.
 struct Timeline {
@@ -123,9 +123,9 @@ struct Timeline {
   std::vector<Series> groups;
   std::vector<StepState> states;
 
-  // Bytes; of a step without a snapshot those of the one before.
+  // Bytes; a step without a snapshot has those of the previous step.
   std::vector<double> HeapUsed() const;
-  // Of each step: samples per MiB, and the part of its cap that was used.
+  // For each step: samples per MiB, and the used part of its cap.
   std::vector<double> SamplesPerMib() const;
   std::vector<double> RateUsed() const;
 };

@@ -1,11 +1,11 @@
-// Whether recordings keep their budgets, and what they allocate more than a baseline: estimates as verdicts.
+// Checks recordings against budgets and a baseline: turns estimates into outcomes for CI.
 //
 //   const auto question = CheckQuestion::Parse(options);   // bad options: exit code kUsage
 //   CheckAnswer answer;
 //   const ExitCode read = Check(*question, &answer);
 //
 // Threads:  one.
-// Failure:  Parse returns the sentence for the user. Check's, as RecordingScan::Run's.
+// Failure:  Parse returns the message for the user. Check fails as RecordingScan::Run does.
 // Maths:    docs/estimates.md#differences
 #pragma once
 
@@ -27,46 +27,46 @@ inline constexpr char kNoRows[] = "none";  // of --by
 
 // As given on the command line.
 struct CheckOptions {
-  ScanOptions scan;  // of the baselines, too, but for the files
+  ScanOptions scan;  // except for the files also of the baselines
   std::vector<std::string> budgets, baselines;
   std::string per, by = "site";
   std::optional<double> operations, baseline_operations;
-  double regression = -1;  // so much more is allowed: 0.03; below 0: not given
-  double fdr = 0.05;       // of rows
+  double regression = -1;  // maximum increase over the baseline, such as 0.03; below 0: not given
+  double fdr = 0.05;       // false discovery rate of the rows
   bool accepts_untrustworthy = false;
 };
 
 struct CheckQuestion {
   CheckOptions options;
   std::vector<Budget> budgets;
-  std::vector<Budget> subjects;  // that are compared with a baseline: the total first
-  std::vector<Grouping> rows;    // none, or what a baseline is compared by
-  bool counts_events = false;    // of exceptions, of which bytes and objects are the same
+  std::vector<Budget> subjects;  // compared with a baseline; the total is first
+  std::vector<Grouping> rows;    // the key of the rows compared with a baseline; empty: no rows
+  bool counts_events = false;    // --kind exception: weights are events
 
   static format::Result<CheckQuestion> Parse(const CheckOptions& options);
 };
 
-// Exceeded or within only when the whole interval is; inconclusive when the limit lies within it (kInconclusive), or
-// the recording does not say how much it is (kUnknown).
+// kWithin, kExceeded: the whole interval is below or above the limit. kInconclusive: the limit is inside the interval.
+// kUnknown: the recording does not have the quantity.
 enum class CheckOutcome : uint8_t { kWithin, kExceeded, kInconclusive, kUnknown };
 
 struct CheckResult {
   std::string name;  // "site:com.acme.*<5MiB/op"
   CheckOutcome outcome = CheckOutcome::kWithin;
-  Estimate value;  // in the limit's unit; against a baseline what is after divided by what was before
+  Estimate value;  // in the limit's unit; against a baseline the ratio of after to before
   double limit = 0;
-  // How amounts are read: "/op", " objects/s". Against a baseline, those before and after.
+  // How amounts are shown: "/op", " objects/s". Against a baseline: the amounts before and after.
   render::Unit unit = render::Unit::kBytes;
   std::string suffix;
   std::optional<Difference> difference;  // against a baseline
 };
 
-// Many that were compared with a baseline, one by one, and judged together.
+// Rows compared with a baseline, tested together at a false discovery rate.
 struct CheckedRows {
   std::string by;         // "site"
-  size_t count = 0;       // that were compared
-  double fdr = 0.05;      // so much of what is exceeded may not be
-  double detectable = 0;  // the least change that would be found where a row has 5 % of all
+  size_t count = 0;       // of compared rows
+  double fdr = 0.05;      // false discovery rate among `exceeded`
+  double detectable = 0;  // smallest detectable change of a row with 5 % of all bytes
   std::vector<CheckResult> exceeded;
 };
 
@@ -75,20 +75,20 @@ struct CheckAnswer {
   std::vector<CheckResult> checks;
   double seconds = 0;  // of the recording
   std::optional<CheckedRows> rows;
-  // Why the recording, and its baseline, should not be believed: "no, because ..."; empty: they may be.
+  // Why the recording, or its baseline, is not trustworthy: "no, because ..."; empty: it is.
   std::string doubt, doubt_of_baseline;
   size_t runs = 1, runs_of_baseline = 0;  // 0: there is no baseline
-  bool is_imported = false;               // either, from another recorder
+  bool is_imported = false;               // one of them is from another recorder
   bool accepts_untrustworthy = false;
 
   size_t Count(CheckOutcome outcome) const {  // of the checks
     return static_cast<size_t>(std::ranges::count(checks, outcome, &CheckResult::outcome));
   }
   size_t Exceeded() const { return Count(CheckOutcome::kExceeded) + (rows ? rows->exceeded.size() : 0); }
-  // Nothing is judged: numbers that cannot be trusted are asked to decide.
+  // No budget is checked, because a recording is not trustworthy.
   bool IsWithheld() const { return !accepts_untrustworthy && !(doubt.empty() && doubt_of_baseline.empty()); }
   bool Fails() const { return IsWithheld() || Count(CheckOutcome::kUnknown) > 0 || Exceeded() > 0; }
-  // The checks, then the rows that are exceeded.
+  // The checks, then the exceeded rows.
   std::vector<CheckResult> All() const;
 };
 

@@ -1,8 +1,8 @@
-// The tracked samples of recordings in groups: what is alive, how it grows, how long it lives, and what died.
+// Groups of tracked samples: live bytes, their growth, lifetimes, and objects that died.
 //
 // Units:    as format/model/model.h.
 // Threads:  one.
-// Memory:   80 bytes for each sample of the recording at hand, and its keys.
+// Memory:   80 bytes for each sample of the current recording, and its keys.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,16 @@ namespace heaprec::tools {
 struct LiveQuery {
   std::vector<Grouping> by;
   std::optional<TimePoint> at;  // the end of `span`
-  Filter span;                  // its times: over which growth is measured
+  Filter span;                  // the time over which growth is measured
   uint64_t survived = 0;
-  // Collections that what grows has survived; nullopt: as fits the recording, 1 to 3, and of what is alive likewise.
+  // Collections that growing bytes must have survived; nullopt: 1 to 3, by the recording's collections, also for live
+  // bytes.
   std::optional<uint64_t> grown;
   uint64_t promoted = 3;      // collections after which an object counts as promoted
-  uint64_t least_age_ns = 0;  // of what counts as alive
+  uint64_t least_age_ns = 0;  // minimum age of live objects
   bool lifetimes = false;
-  std::vector<uint64_t> series;  // who is alive then, too: ns since the start
-  size_t garbage = 0;            // traces of so many that died: the newest, and representative ones
+  std::vector<uint64_t> series;  // times at which live bytes are also wanted: ns since the start
+  size_t garbage = 0;            // number of traces of dead objects: the newest, and random ones
 };
 
 // The groups of one grouping, by key, in the order in which they were first seen.
@@ -52,7 +53,7 @@ struct LiveTable {
 struct DeadTrace {
   uint64_t died_ns = 0, born_ns = 0;  // since 1970
   uint64_t size = 0, survived = 0;    // collections
-  double weight = 0;                  // bytes that it stands for
+  double weight = 0;                  // bytes that it represents
   std::vector<uint32_t> keys;         // by grouping
 };
 
@@ -66,7 +67,7 @@ class LiveVisitor : public ScanVisitor {
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  // Recordings that tracked objects, and those that did not.
+  // Numbers of recordings with and without tracked objects.
   size_t tracked() const { return tracked_; }
   size_t without() const { return without_; }
 
@@ -74,7 +75,7 @@ class LiveVisitor : public ScanVisitor {
   const LiveQuery& question() const { return question_; }
   const LiveGroup& all() const { return all_; }
   const std::vector<LiveTable>& tables() const { return tables_; }
-  // Of all groups, for the estimates of each.
+  // Sum over all groups, for the estimates of each.
   const LiveTotal& total() const { return total_; }
   double unit() const;
   const ReservoirSample<DeadTrace>& sampled_garbage() const { return sampled_; }
@@ -82,7 +83,7 @@ class LiveVisitor : public ScanVisitor {
 
   uint64_t untracked() const { return untracked_; }
   double untracked_bytes() const { return untracked_bytes_; }
-  // Of the last recording: since its start, and its start.
+  // Of the last recording: times since its start, and its start.
   uint64_t at_ns() const { return moments_.at_ns; }
   uint64_t from_ns() const { return moments_.from_ns; }
   uint64_t to_ns() const { return moments_.to_ns; }
@@ -91,15 +92,15 @@ class LiveVisitor : public ScanVisitor {
   uint64_t survived() const { return moments_.survived; }
   uint64_t grown() const { return moments_.grown; }
   uint64_t least_age_ns() const { return question_.least_age_ns; }
-  // Counted in the recordings; where only major collections tell what is dead, those.
+  // Collections of the recordings; major ones if only they show which objects are dead.
   uint64_t collections() const { return collections_; }
-  // Of all recordings; else what has survived how many is not known.
+  // False: a recording does not say how many collections objects survived.
   bool knows_collections() const { return knows_collections_; }
-  // What is live is a range: what has not survived a collection may be garbage.
+  // Live bytes are a range: objects that have not survived a collection may be garbage.
   bool is_range() const { return of_majors_ && moments_.survived == 0; }
-  // In a recording only major collections tell what is dead.
+  // In one of the recordings only major collections show which objects are dead.
   bool of_majors() const { return of_majors_; }
-  // Of some of its samples that are live.
+  // The estimate of these live samples.
   LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
 
  private:
@@ -116,7 +117,7 @@ class LiveVisitor : public ScanVisitor {
   LiveGroup all_;
   std::vector<LiveTable> tables_;
   LiveTotal total_;
-  double heaviest_ = 0;  // bytes that a sample stood for at its birth
+  double heaviest_ = 0;  // bytes that a sample represented at its birth
   ReservoirSample<DeadTrace> sampled_;
   std::vector<DeadTrace> newest_;
   size_t tracked_ = 0, without_ = 0;
@@ -124,7 +125,7 @@ class LiveVisitor : public ScanVisitor {
   double untracked_bytes_ = 0;
   bool of_majors_ = false, knows_collections_ = true;
 
-  // Of the recording at hand.
+  // Of the current recording.
   std::optional<Lifetimes> lives_;
   LiveQueryTimes moments_;
   std::vector<uint64_t> instants_;

@@ -1,5 +1,5 @@
-// One pass over the events of recordings, which every command shares that adds them up: opens the files, filters, knows
-// how each sample was drawn, and says at the end what was covered and what was lost.
+// One pass over the events of recordings, shared by all commands that add them up: opens the files, filters, finds how
+// each sample was drawn, and reports at the end what was read and what was lost.
 //
 //   auto scan = RecordingScan::Parse(options);             // bad options: exit code kUsage
 //   NamePool names;
@@ -9,8 +9,9 @@
 //
 // Units:    as format/model/model.h. With --kind exception the samples are events: what the estimators call bytes.
 // Threads:  one.
-// Failure:  Parse returns the sentence for the user. Run says on stderr what it could not read, and returns kUnreadable
-//           (nothing was visited but what came before) or kDamaged (all that could be decoded was).
+// Failure:  Parse returns the message for the user. Run prints on stderr what it could not read, and returns
+// kUnreadable
+//           (only earlier files were visited) or kDamaged (everything that could be decoded was visited).
 #pragma once
 
 #include <memory>
@@ -45,8 +46,8 @@ struct ScanOptions {
   bool lines = false, fold = false;
   bool no_census = false;    // do not use it
   bool exact_sites = false;  // a site is the frame that allocated, even if it only does so for its caller
-  std::string primitives;    // a file that says which frames these are; empty: the built-in list
-  // What shares are of: everything recorded, what --from and --to leave, or what all filters leave.
+  std::string primitives;    // a file that lists these frames; empty: the built-in list
+  // The base of shares: everything recorded, the time of --from and --to, or all samples that pass the filters.
   enum class ShareOf : uint8_t { kAll, kSpan, kSelection };
   ShareOf shares = ShareOf::kAll;
   std::string share_of;  // as given with --share-of
@@ -55,13 +56,13 @@ struct ScanOptions {
   ScanOptions() { filter.allocations_only = true; }
   // REC..., the filters with --focus, --ignore and --hide, and --lines.
   void AddTo(Command& command);
-  // --share-of; shares are of the selection then, unless told otherwise.
+  // --share-of; then shares are of the selection by default.
   void AddShareTo(Command& command);
-  // Whether more than the method of a stack's leaf decides which site it belongs to.
+  // Whether a site depends on more than the method of a stack's leaf.
   bool OwnFrames() const { return lines || !exact_sites || !filter.hide.empty(); }
 };
 
-// What of a block passes the filters. Names and tree have entered the block.
+// The samples of a block that pass the filters. Names and tree have entered the block.
 struct MatchedBlock {
   const format::Block& block;
   std::span<const WeightedSample* const>
@@ -72,18 +73,18 @@ struct MatchedBlock {
   const Design& design;  // has added the block
 };
 
-// What is done with it.
+// Receives the matched blocks.
 class ScanVisitor {
  public:
   virtual ~ScanVisitor() = default;
-  // Of the grains by which it chooses what belongs together.
+  // The finest level by which it groups samples.
   virtual OrderLevel finest() const { return OrderLevel::kThread; }
-  // Whether it asks how much samples stand for: what a census says to that is then found out first.
+  // Whether it uses the samples' weights, so that a census must be read first.
   virtual bool estimates() const { return true; }
   // `matched_by`: the finest grain of the filters, for GroupTable::Start.
   virtual void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) = 0;
   virtual void Visit(const MatchedBlock& matched_block) = 0;
-  // After the last block of the recording: `seconds` of it passed the filters of time.
+  // After the last block of the recording, of which `seconds` passed the time filters.
   virtual void End(const Estimator& estimator, double seconds) = 0;
 };
 
@@ -92,7 +93,7 @@ class RecordingScan {
   static format::Result<RecordingScan> Parse(const ScanOptions& options);
 
   CallTree::Options TreeOptions() const;
-  // Events: what is counted are exceptions.
+  // Whether the samples are exceptions, so that weights are events.
   format::Stream stream() const { return stream_; }
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
 
@@ -100,23 +101,23 @@ class RecordingScan {
   // For a second pass: damage was reported in the first.
   void BeQuiet() { is_quiet_ = true; }
 
-  // What has been read, once Run is over.
+  // What was read; after Run.
   const ScannedTotals& scanned() const { return summary_.scanned(); }
-  // Of what passed the filters, and of any group that nothing passed of. Shares are of total().
+  // Estimates of the matched samples, and of a group without samples. Shares are of total().
   const GroupEstimates& matched() const { return matched_; }
   const GroupEstimates& unseen() const { return unseen_; }
-  // What shares are of: "all", "span" or "selection"; without a filter all the same.
+  // The base of shares: "all", "span" or "selection"; without a filter they are equal.
   const char* share_of() const;
   // Bytes, or events, of all that was recorded.
   const Estimate& total() const { return total_; }
   bool chooses_all() const { return !filter_.matched_by(); }
-  // Of all recordings: how many events, what was lost, and whether the numbers can be relied on (Coverage).
+  // Of all recordings: events, losses, and whether the numbers are trustworthy (ScanSummary).
   std::string LossLine() const { return summary_.LossLine(); }
   std::string TrustVerdict() const { return summary_.TrustVerdict(); }
   const std::vector<std::string>& trust_reasons() const { return summary_.trust_reasons(); }
-  // CPU time of the processes within --from and --to; nothing if any recording does not tell.
+  // CPU time of the processes within --from and --to; nullopt if a recording does not have it.
   const std::optional<CpuSeconds>& cpu() const { return cpu_; }
-  // That on stderr, for forms without the loss line.
+  // Prints that on stderr, for formats without the loss line.
   void PrintTrust() const;
   render::Object AsObject() const { return summary_.AsObject(); }
   // For reports that are not declared yet.
@@ -140,7 +141,7 @@ class RecordingScan {
   Estimate total_;
   std::optional<CpuSeconds> cpu_;
   bool has_unknown_cpu_ = false;
-  double whole_ = 0;  // bytes that shares are of
+  double whole_ = 0;  // base of shares, in bytes
 };
 
 }  // namespace heaprec::tools
