@@ -165,7 +165,7 @@ def tokens(tls, root):
     said = list(dict.fromkeys(Heard.tokens))
     assert said == ["Bearer of a file", "Bearer of the environment", None], said
     assert "over https" in heaprec("fleet", "services", "--server", "http://127.0.0.1:1", "--token-file", root / "token",
-                                   code=3)
+                                   code=2)
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):
