@@ -50,6 +50,11 @@ std::string NameOf(const NativePlace& place, TableBy by, const NativeTableFile& 
 
 }  // namespace
 
+TableBy TableByOf(std::string_view word) {
+  if (word == "site") return TableBy::kSite;
+  return word == "function" ? TableBy::kFunction : TableBy::kLibrary;
+}
+
 std::vector<TableRow> TableRowsOf(const NativeTableFile& table, TableBy by, bool by_live) {
   TableSymbolizer symbols(table.modules);
   std::map<std::string, TableRow> rows;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/input/native_table_file.h"
@@ -13,6 +14,8 @@
 namespace heaprec::tools {
 
 enum class TableBy : uint8_t { kSite, kFunction, kLibrary };
+// Of "site", "function" or "library".
+TableBy TableByOf(std::string_view word);
 
 struct TableRow {
   std::string identity;  // the same in tables of other processes

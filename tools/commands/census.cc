@@ -1,6 +1,5 @@
 // heaprec census: what was allocated, counted object by object in TLABs that were walked.
 #include <memory>
-#include <optional>
 
 #include "tools/options/command.h"
 #include "tools/render/print.h"
@@ -16,7 +15,6 @@ struct CensusOptions {
   std::vector<std::string> recordings;
   std::string baseline, by = "class", sort = "bytes";
   CensusChoice choice;
-  std::optional<size_t> limit;
   render::OutputOptions output;
 };
 
@@ -33,8 +31,7 @@ ExitCode ShowCensus(const CensusOptions& options) {
   if (!options.baseline.empty()) read = Worse(read, before->Read(options.baseline));
   if (read == ExitCode::kUnreadable) return read;
   const CensusScan* const compared = options.baseline.empty() ? nullptr : &*before;
-  const size_t usual = options.output.is_for_people() ? kRows : 0;
-  const CensusRanking ranking{options.sort, options.limit.value_or(usual)};
+  const CensusRanking ranking{options.sort, options.output.Rows(kRows)};
   return render::Print(CensusReport(*now, compared, ranking), options.output, read);
 }
 
@@ -53,7 +50,7 @@ Command CensusCommand() {
   command.AddOption("--sort", options->sort, "Sort by bytes (default), objects or name")
       .Value("KEY")
       .OneOf({"bytes", "objects", "name"});
-  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
+  options->output.AddLimitTo(command);
   options->output.AddTo(command);
   constexpr const char* kGroup = "Filters";
   command

@@ -14,7 +14,6 @@ constexpr size_t kRows = 20;
 struct LeaksOptions {
   LiveCommandOptions common;
   std::optional<uint64_t> survived;
-  std::optional<size_t> limit;
   double fdr = 0.05;
   bool all = false;
 };
@@ -27,8 +26,7 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
   const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
   const LiveAnswer answer{*living.scan, *living.live, *living.tree, {}};
-  const size_t usual = options.common.output.is_for_people() ? kRows : 0;
-  const LeakRanking ranking{options.fdr, options.limit.value_or(usual), options.all};
+  const LeakRanking ranking{options.fdr, options.common.output.Rows(kRows), options.all};
   return render::Print(LeaksReport(answer, ranking), options.common.output, read);
 }
 
@@ -47,7 +45,7 @@ Command LeaksCommand() {
   command.AddOption("--at", options->common.at, "Time at which live bytes are shown (default: the end)").Value("TIME");
   command.AddPercent("--fdr", options->fdr, "False discovery rate among reported leaks (default: 5%)");
   command.AddFlag("--all", options->all, "Also show sites whose growth is not significant");
-  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
+  options->common.output.AddLimitTo(command);
   options->common.output.AddTo(command);
   options->common.scan.AddTo(command);
   command.footer = R"(--from and --to bound the time in which growth is measured; exclude the start-up

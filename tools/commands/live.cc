@@ -8,6 +8,7 @@
 #include "tools/commands/live_options.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/option_values.h"
 #include "tools/report/live/live_report.h"
 #include "tools/text/messages.h"
 
@@ -22,51 +23,46 @@ constexpr uint64_t kPromoted = 3;
 struct LiveOptions {
   LiveCommandOptions common;
   bool csv = false;  // deprecated: --format csv
-  std::string sort = "bytes", garbage;
-  std::optional<size_t> limit;
+  std::string sort = "bytes", garbage, min_age;
   uint64_t survived = 0;
-  std::string min_age;
   bool lifetimes = false;
 };
 
-// What is wrong with them; empty: nothing.
-std::string Objection(const LiveOptions& options) {
+format::Result<LiveQuery> QuestionOf(const LiveOptions& options) {
   const bool of_garbage = !options.garbage.empty();
-  if (options.lifetimes && of_garbage) return "--lifetimes and --garbage exclude each other";
-  if (of_garbage && !options.common.by.empty()) return "--garbage shows single objects; remove --by";
+  if (options.lifetimes && of_garbage) return format::Error{"--lifetimes and --garbage exclude each other"};
+  if (of_garbage && !options.common.by.empty()) return format::Error{"--garbage shows single objects; remove --by"};
   if (options.lifetimes && options.common.by == "method")
-    return "--lifetimes does not support --by method; use --by site";
-  return {};
-}
-
-ExitCode ShowLive(LiveOptions options) {
-  if (options.csv) options.common.output.format = "csv";
-  if (const std::string objection = Objection(options); !objection.empty()) return Fail(ExitCode::kUsage, objection);
-  const bool of_garbage = !options.garbage.empty();
+    return format::Error{"--lifetimes does not support --by method; use --by site"};
+  const auto least_age = DurationOption("--min-age", options.min_age);
+  if (!least_age.ok()) return least_age.error();
   LiveQuery question;
-  if (!options.min_age.empty()) {
-    const auto age = ParseDuration(options.min_age);
-    if (!age.ok()) return Fail(ExitCode::kUsage, "--min-age " + age.error().message);
-    question.least_age_ns = *age;
-  }
+  question.least_age_ns = *least_age;
   question.survived = options.lifetimes ? 0 : options.survived;
   question.grown = std::max<uint64_t>(1, options.survived);
   question.promoted = options.survived > 0 ? options.survived : kPromoted;
   question.lifetimes = options.lifetimes;
   question.garbage = of_garbage ? kTraces : 0;
+  return question;
+}
+
+ExitCode ShowLive(LiveOptions options) {
+  if (options.csv) options.common.output.format = "csv";
+  auto question = QuestionOf(options);
+  if (!question.ok()) return Fail(ExitCode::kUsage, question.error().message);
+  const bool of_garbage = !options.garbage.empty();
   const std::vector<By> usual =
       of_garbage ? std::vector<By>{By::kClass, By::kThread, By::kStack} : std::vector<By>{By::kClass, By::kSite};
   LiveScan living;
-  const ExitCode read = Read(options.common, std::move(question), usual, &living);
+  const ExitCode read = Read(options.common, std::move(*question), usual, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
   if (options.sort == "survived" && !TraitsOf(living.live->stream()).lifecycle.is_collected) {
-    PrintError(fmt::format("--sort survived: {} are not subject to garbage collection",
-                           TraitsOf(living.live->stream()).lifecycle.things));
-    return ExitCode::kUsage;
+    return Fail(ExitCode::kUsage, fmt::format("--sort survived: {} are not subject to garbage collection",
+                                              TraitsOf(living.live->stream()).lifecycle.things));
   }
   const bool has_one_table = of_garbage || living.live->tables().size() == 1;
-  const size_t limit = !options.common.output.is_for_people() ? 0 : has_one_table ? kRowsOfOne : kRowsOfTwo;
-  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {options.sort, options.limit.value_or(limit)}};
+  const size_t limit = options.common.output.Rows(has_one_table ? kRowsOfOne : kRowsOfTwo);
+  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {options.sort, limit}};
   if (options.common.output.form() == render::Form::kCsv) living.scan->PrintTrust();
   return render::Print(of_garbage          ? GarbageReport(answer, options.garbage == "recent")
                        : options.lifetimes ? LifetimesReport(answer)
@@ -95,10 +91,8 @@ Command LiveCommand() {
   command.AddOption("--sort", options->sort, "Sort by bytes (default), objects, growth, age, survived, samples or name")
       .Value("COLUMN")
       .OneOf(LiveSortKeys());
-  command
-      .AddOption("--limit", options->limit,
-                 "Maximum rows; 0 = all (default: 20, or 10 per table; --json and --csv: all)")
-      .Value("N");
+  options->common.output.AddLimitTo(command,
+                                    "Maximum rows; 0 = all (default: 20, or 10 per table; --json and --csv: all)");
   command.AddFlag("--lifetimes", options->lifetimes,
                   "Show lifetimes: medians, objects that die young, survival curves");
   command

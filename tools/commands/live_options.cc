@@ -7,24 +7,13 @@
 
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
+#include "tools/query/filter/option_values.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {
 
 ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
-
-format::Result<std::vector<Grouping>> GroupingsOf(const std::string& text, const std::vector<By>& usual) {
-  std::vector<Grouping> groupings;
-  if (text.empty()) {
-    for (const By by : usual) groupings.emplace_back(by);
-    return groupings;
-  }
-  auto one = Grouping::Parse(text);
-  if (!one.ok()) return one.error();
-  groupings.push_back(std::move(*one));
-  return groupings;
-}
 
 std::optional<format::Error> SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
   FilterOptions times;
@@ -33,9 +22,8 @@ std::optional<format::Error> SetTimes(const LiveCommandOptions& options, LiveQue
   auto span = Filter::Parse(times);
   if (!span.ok()) return span.error();
   question->span = std::move(*span);
-  if (options.at.empty()) return std::nullopt;
-  const auto at = ParseTimePoint(options.at);
-  if (!at.ok()) return format::Error{"--at " + at.error().message};
+  const auto at = TimeOption("--at", options.at);
+  if (!at.ok()) return at.error();
   question->at = *at;
   return std::nullopt;
 }
@@ -43,7 +31,7 @@ std::optional<format::Error> SetTimes(const LiveCommandOptions& options, LiveQue
 }  // namespace
 
 ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::vector<By>& by, LiveScan* into) {
-  auto groupings = GroupingsOf(options.by, by);
+  auto groupings = GroupingsOption(options.by, by);
   if (!groupings.ok()) return Usage(groupings.error());
   question.by = std::move(*groupings);
   if (const auto wrong = SetTimes(options, &question)) return Usage(*wrong);

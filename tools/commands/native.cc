@@ -1,14 +1,13 @@
 // heaprec native: native memory by call site: exactly, of a program with libheaprec-native.so, or sampled, of a
 // recording.
 #include <memory>
-#include <optional>
 
 #include "tools/analysis/native_table_rows.h"
 #include "tools/commands/native_categories.h"
 #include "tools/commands/native_samples.h"
 #include "tools/input/native_table_file.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/time_point.h"
+#include "tools/query/filter/option_values.h"
 #include "tools/render/print.h"
 #include "tools/report/native/native_table_report.h"
 #include "tools/text/messages.h"
@@ -16,10 +15,11 @@
 namespace heaprec::tools {
 namespace {
 
+constexpr size_t kRows = 20;
+
 struct NativeOptions {
   std::string file;
   std::string by = "site", sort = "live";
-  std::optional<size_t> limit;
   size_t callers = 0;
   std::string min_age;
   std::string baseline;  // an older table
@@ -27,27 +27,7 @@ struct NativeOptions {
   render::OutputOptions output;
 };
 
-// A number alone is seconds, as --leaks had it.
-format::Result<uint64_t> MinAgeNs(const std::string& text) {
-  if (text.empty()) return uint64_t{0};
-  const bool has_unit = text.find_first_not_of("0123456789.") != std::string::npos;
-  auto age = ParseDuration(has_unit ? text : text + "s");
-  if (!age.ok()) return format::Error{"--min-age " + age.error().message};
-  return age;
-}
-
-// Rows of a text, unless told.
-constexpr size_t kRows = 20;
-size_t LimitOf(const NativeOptions& options) {
-  return options.limit.value_or(options.output.is_for_people() ? kRows : 0);
-}
-
 bool IsByLive(const NativeOptions& options) { return options.sort == "live"; }
-
-TableBy TableByOf(const std::string& by) {
-  if (by == "site") return TableBy::kSite;
-  return by == "function" ? TableBy::kFunction : TableBy::kLibrary;
-}
 
 ExitCode NativeOfTable(const NativeOptions& options) {
   const auto table = ReadNativeTable(options.file);
@@ -63,35 +43,28 @@ ExitCode NativeOfTable(const NativeOptions& options) {
     if (!older.ok()) return Fail(ExitCode::kUnreadable, older.error().message);
     CompareRows(TableRowsOf(*older, by, IsByLive(options)), &rows);
   }
-  return Print(NativeTableReport({.table = *table,
-                                  .rows = rows,
-                                  .by = options.by,
-                                  .compared = !options.baseline.empty(),
-                                  .limit = LimitOf(options),
-                                  .callers = options.callers}),
-               options.output);
+  const TableAnswer answer{*table,         rows, options.by, !options.baseline.empty(), options.output.Rows(kRows),
+                           options.callers};
+  return Print(NativeTableReport(answer), options.output);
 }
 
 ExitCode NativeOfRecording(const NativeOptions& options) {
-  const auto min_age_ns = MinAgeNs(options.min_age);
+  // A number alone is seconds, as --leaks had it.
+  const auto min_age_ns = DurationOption("--min-age", WithUnit(options.min_age));
   if (!min_age_ns.ok()) return Fail(ExitCode::kUsage, min_age_ns.error().message);
   if (!options.baseline.empty()) {
     return Fail(ExitCode::kUsage, options.file +
                                       ": --baseline compares exact tables; use heaprec diff --kind malloc for " +
                                       "recordings, heaprec native --min-age for blocks that are not freed");
   }
-  return ShowNativeRecording({.file = options.file,
-                              .by = options.by == "library" ? By::kLibrary : By::kSite,
-                              .by_live = IsByLive(options),
-                              .limit = LimitOf(options),
-                              .callers = options.callers,
-                              .min_age_ns = *min_age_ns,
-                              .output = options.output});
+  const By by = options.by == "library" ? By::kLibrary : By::kSite;
+  return ShowNativeRecording(
+      {options.file, by, IsByLive(options), options.output.Rows(kRows), options.callers, *min_age_ns, options.output});
 }
 
 ExitCode Native(const NativeOptions& options) {
   if (options.categories) {
-    return ShowMemory({.file = options.file, .limit = options.limit, .output = options.output});
+    return ShowMemory({.file = options.file, .limit = options.output.limit, .output = options.output});
   }
   return IsRecording(options.file) ? NativeOfRecording(options) : NativeOfTable(options);
 }
@@ -112,7 +85,7 @@ Command NativeCommand() {
   command.AddOption("--sort", options->sort, "Sort by live (default) or allocated bytes")
       .Value("KEY")
       .OneOf({"live", "allocated"});
-  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20; --json: all)").Value("N");
+  options->output.AddLimitTo(command);
   command
       .AddOption("--callers", options->callers,
                  "Number of callers to show below a site, from the first call counted there (default: 0)")

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <memory>
-#include <optional>
 
 #include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/health/trust.h"
@@ -25,8 +24,7 @@ constexpr size_t kUsualGroups = 5, kScreenLines = 25;
 struct SummaryOptions {
   std::string recording;
   bool no_census = false, verbose = false;
-  std::optional<size_t> limit;  // of classes and of sites; 0: all
-  FilterOptions filter;         // of what the tables show
+  FilterOptions filter;  // of what the tables show
   render::OutputOptions output;
 };
 
@@ -41,10 +39,10 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   const TrustReport trust = AssessTrust(*recording, facts.totals, facts.volume);
   const Estimator estimator(blocks.design(), recording->counters());
   total->Add(facts, recording->counters().candidate_bytes);
-  const size_t limit = options.limit.value_or(options.output.is_for_people() ? kUsualGroups : 0);
+  const size_t limit = options.output.Rows(kUsualGroups);
   const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
   render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief}, name);
-  if (is_brief && !options.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
+  if (is_brief && !options.output.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
   return group;
 }
 
@@ -76,11 +74,9 @@ Command SummaryCommand() {
   command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
   options->output.AddTo(command);
   command.AddFlag("-v,--verbose", options->verbose, "Show everything that was counted");
-  command
-      .AddOption(
-          "--limit", options->limit,
-          "Maximum number of classes and of sites; 0 = all (default: 5, fewer if 25 lines are full; json, csv: all)")
-      .Value("N");
+  options->output.AddLimitTo(
+      command,
+      "Maximum number of classes and of sites; 0 = all (default: 5, fewer if 25 lines are full; json, csv: all)");
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   options->filter.AddChoiceTo(command);
   command.footer = R"(Examples:

@@ -1,9 +1,9 @@
 // heaprec top: which classes, sites, methods, threads, ... allocate most.
 #include <memory>
-#include <optional>
 
 #include "tools/options/command.h"
 #include "tools/query/allocations/group_query.h"
+#include "tools/query/filter/option_values.h"
 #include "tools/render/print.h"
 #include "tools/report/allocations/top_report.h"
 #include "tools/screen/live_session.h"
@@ -19,20 +19,18 @@ struct TopOptions {
   ScanOptions scan;
   std::string by;
   Ranking ranking;
-  std::optional<size_t> limit;
   render::OutputOptions output;
   bool follow = false;
 };
 
 // What was asked for, or classes and sites.
 format::Result<std::vector<Grouping>> GroupingsOf(const TopOptions& options) {
-  if (options.by.empty()) return std::vector<Grouping>{Grouping(By::kClass), Grouping(By::kSite)};
-  auto one = Grouping::Parse(options.by);
-  if (!one.ok()) return one.error();
-  if (options.ranking.sort == "cumulative" && one->by() != By::kMethod) {
+  auto groupings = GroupingsOption(options.by, {By::kClass, By::kSite});
+  if (!groupings.ok() || options.by.empty()) return groupings;
+  if (options.ranking.sort == "cumulative" && groupings->front().by() != By::kMethod) {
     return format::Error{"--sort cumulative needs --by method: other tables have no cumulative column"};
   }
-  return std::vector<Grouping>{std::move(*one)};
+  return groupings;
 }
 
 ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
@@ -44,7 +42,7 @@ ExitCode FollowWith(const TopOptions& options, Grouping grouping) {
   if (options.output.form() != render::Form::kText) return Usage({"--follow shows text only"});
   FollowOptions follow{.question = {.scan = options.scan, .grouping = std::move(grouping), .opened = {}},
                        .ranking = options.ranking};
-  follow.ranking.limit = options.limit.value_or(kRowsFollowed);
+  follow.ranking.limit = options.output.limit.value_or(kRowsFollowed);
   return FollowLive(follow);
 }
 
@@ -55,8 +53,7 @@ ExitCode Top(TopOptions options) {
   options.scan.fold = groupings->front().by() == By::kMethod;
   auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return Usage(scan.error());
-  const size_t usual = groupings->size() > 1 ? kRowsOfTwo : kRowsOfOne;
-  options.ranking.limit = options.limit.value_or(options.output.is_for_people() ? usual : 0);
+  options.ranking.limit = options.output.Rows(groupings->size() > 1 ? kRowsOfTwo : kRowsOfOne);
 
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
@@ -80,8 +77,7 @@ Command TopCommand() {
                  "Sort by bytes (default), objects, mean-size, samples, cumulative or name")
       .Value("COLUMN")
       .OneOf(SortKeys());
-  command.AddOption("--limit", options->limit, "Maximum rows; 0 = all (default: 20, or 10 per table; json, csv: all)")
-      .Value("N");
+  options->output.AddLimitTo(command, "Maximum rows; 0 = all (default: 20, or 10 per table; json, csv: all)");
   command.AddPercent("--min-share", options->ranking.min_share, "Hide rows below this share of the total, such as 1%");
   command.AddFlag("--follow", options->follow,
                   "Show a running JVM (PID or main class in place of REC) or a growing recording, renewed each second");

@@ -7,7 +7,7 @@
 
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/time_point.h"
+#include "tools/query/filter/option_values.h"
 #include "tools/rewrite/recording_editor.h"
 #include "tools/rewrite/time_slice.h"
 #include "tools/text/messages.h"
@@ -24,13 +24,6 @@ struct TrimOptions {
 struct Span {
   std::optional<TimePoint> from, to;
 };
-
-format::Result<std::optional<TimePoint>> Parsed(const std::string& text, const char* option) {
-  if (text.empty()) return std::optional<TimePoint>();
-  auto time = ParseTimePoint(text);
-  if (!time.ok()) return format::Error{fmt::format("{} {}", option, time.error().message)};
-  return std::optional<TimePoint>(*time);
-}
 
 // In the recording, from its start on.
 uint64_t At(const std::optional<TimePoint>& time, const format::FileHeader& header, uint64_t otherwise) {
@@ -66,11 +59,9 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
 }
 
 ExitCode Trim(const TrimOptions& options) {
-  const auto from = Parsed(options.from, "--from"), to = Parsed(options.to, "--to");
-  for (const auto* time : {&from, &to}) {
-    if (time->ok()) continue;
-    return Fail(ExitCode::kUsage, time->error().message);
-  }
+  const auto from = TimeOption("--from", options.from), to = TimeOption("--to", options.to);
+  if (!from.ok()) return Fail(ExitCode::kUsage, from.error().message);
+  if (!to.ok()) return Fail(ExitCode::kUsage, to.error().message);
   const Span span{*from, *to};
   return Edit(options.rewrite,
               [&span](const Recordings& recordings, Output* output) { return Write(recordings, span, output); });

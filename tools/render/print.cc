@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "tools/text/output.h"
 #include "tools/text/terminal.h"
 
@@ -15,6 +17,10 @@ void OutputOptions::AddTo(Command& command, const std::vector<std::string>& othe
   command.AddOption("--format", format, help).Value("FORMAT").OneOf(words);
   command.AddFlag("--json", json, "Short for --format json");
   command.AddFlag("--wide", wide, "Show all columns and intervals, however wide the terminal is");
+}
+
+void OutputOptions::AddLimitTo(Command& command, std::string text) {
+  command.AddOption("--limit", limit, std::move(text)).Value("N");
 }
 
 Form OutputOptions::form() const {

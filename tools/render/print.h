@@ -4,6 +4,7 @@
 // Failure:  says on stderr why standard output cannot be written.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,17 @@ namespace heaprec::tools::render {
 struct OutputOptions {
   std::string format = "text";
   bool json = false, wide = false;
+  std::optional<size_t> limit;  // of rows; 0: all
 
   // --format, --json and --wide. `others`: formats that the command writes itself.
   void AddTo(Command& command, const std::vector<std::string>& others = {});
+  // --limit; `text` says what is shown without it.
+  void AddLimitTo(Command& command, std::string text = "Maximum rows; 0 = all (default: 20; --json: all)");
   Form form() const;
   // Whether rows are limited unless told otherwise: people read the first ones, programs take all.
   bool is_for_people() const { return form() != Form::kJson && form() != Form::kCsv; }
+  // 0: all. `usual`: what people see without --limit.
+  size_t Rows(size_t usual) const { return limit.value_or(is_for_people() ? usual : 0); }
 };
 
 // Returns `code`, or why the report could not be written.

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 
+#include "tools/query/filter/option_values.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {
+
+constexpr double kSharesThatCount = 0.01;
 
 format::Result<std::pair<std::string, std::string>> ParseWindow(const std::string& text) {
   const size_t dots = text.find("..");
@@ -15,13 +19,6 @@ format::Result<std::pair<std::string, std::string>> ParseWindow(const std::strin
     return format::Error{fmt::format("--window {}: expected FROM..TO, such as 10s..20s", text)};
   }
   return std::pair(text.substr(0, dots), text.substr(dots + 2));
-}
-
-format::Result<std::vector<Grouping>> GroupingsOf(const std::string& by) {
-  if (by.empty()) return std::vector<Grouping>{Grouping(By::kClass), Grouping(By::kSite)};
-  auto one = Grouping::Parse(by);
-  if (!one.ok()) return one.error();
-  return std::vector<Grouping>{std::move(*one)};
 }
 
 // Of shares the total is the rate: per second.
@@ -94,7 +91,7 @@ format::Result<DiffScan::Sides> DiffScan::Sides::Of(const DiffOptions& options) 
 }
 
 format::Result<DiffScan> DiffScan::Parse(const DiffOptions& options) {
-  auto by = GroupingsOf(options.by);
+  auto by = GroupingsOption(options.by, {By::kClass, By::kSite});
   if (!by.ok()) return by.error();
   auto sides = Sides::Of(options);
   if (!sides.ok()) return sides.error();
@@ -153,6 +150,22 @@ void DiffScan::Compare() {
   result_.total_scale = ScaleOfTotal(sides_.scale_before);
   result_.total =
       CompareTotals({before_->Totals(result_.total_scale), after_->Totals(ScaleOfTotal(sides_.scale_after)), 0});
+}
+
+bool IsDecided(const DiffOptions& options, double resolution) {
+  DiffOptions by_site = options;
+  by_site.by = "site";
+  auto diff = DiffScan::Parse(by_site);
+  if (!diff.ok() || diff->Run() != ExitCode::kOk) return false;
+  const std::vector<ComparedRow>& rows = diff->result().tables.front().rows;
+  const auto bytes_of = [](const Difference& of) { return of.before.value + of.after.value; };
+  double all = 0;
+  for (const ComparedRow& row : rows) all += bytes_of(row.difference);
+  return std::ranges::all_of(rows, [&](const ComparedRow& row) {
+    const Difference& of = row.difference;
+    return bytes_of(of) <= kSharesThatCount * all || of.verdict != Verdict::kSame ||
+           (of.ratio.low >= 1 - resolution && of.ratio.high <= 1 + resolution);
+  });
 }
 
 }  // namespace heaprec::tools

@@ -33,6 +33,10 @@ struct DiffOptions {
   bool whole_runs = false;  // each recording is all that its command did
 };
 
+// Whether the verdict on each site with more than a hundredth of all bytes is in: it differs, or certainly not by more
+// than `resolution`.
+bool IsDecided(const DiffOptions& options, double resolution);
+
 // One grouping's rows.
 struct ComparedTable {
   Grouping by;
@@ -67,6 +71,7 @@ class DiffScan {
   std::vector<Scale> ScalesBefore() const { return before_->Scales(sides_.scale_before); }
   std::vector<Scale> ScalesAfter() const { return after_->Scales(sides_.scale_after); }
   // The sides as scans of their own. Of windows they differ in --from and --to.
+  bool are_windows() const { return !options_.windows.empty(); }
   const ScanOptions& scan_before() const { return sides_.before; }
   const ScanOptions& scan_after() const { return sides_.after; }
 

@@ -9,6 +9,7 @@
 #include "format/model/thread_name.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/option_values.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -25,13 +26,6 @@ Result<uint64_t> ParseTid(std::string_view digits, std::string_view whole) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), tid);
   if (error == std::errc() && end == digits.data() + digits.size()) return tid;
   return Error{fmt::format("--thread '{}': not a thread ID; use #N (Java) or #os:N (operating system)", whole)};
-}
-
-Result<std::optional<TimePoint>> ParseTime(const std::string& text, const char* option) {
-  if (text.empty()) return std::optional<TimePoint>();
-  const auto time = ParseTimePoint(text);
-  if (!time.ok()) return Error{fmt::format("{} {}", option, time.error().message)};
-  return std::optional<TimePoint>(*time);
 }
 
 Result<std::optional<NamePattern>> ParseNames(const std::string& text, const char* option) {
@@ -122,9 +116,9 @@ void FilterOptions::AddStackChoiceTo(Command& command) {
 
 Result<Filter> Filter::Parse(const FilterOptions& options) {
   Filter filter;
-  auto from = ParseTime(options.from, "--from");
+  auto from = TimeOption("--from", options.from);
   if (!from.ok()) return from.error();
-  auto to = ParseTime(options.to, "--to");
+  auto to = TimeOption("--to", options.to);
   if (!to.ok()) return to.error();
   auto class_name = ParseNames(options.class_name, "--class");
   if (!class_name.ok()) return class_name.error();

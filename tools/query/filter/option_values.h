@@ -1,0 +1,24 @@
+// Values of options that several commands have. The sentence of an Error begins with the option's name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "tools/analysis/grouping.h"
+#include "tools/query/filter/time_point.h"
+
+namespace heaprec::tools {
+
+// An empty text was not given.
+format::Result<std::optional<TimePoint>> TimeOption(const char* option, const std::string& text);
+// In ns; 0: not given.
+format::Result<uint64_t> DurationOption(const char* option, const std::string& text);
+// "90" as "90s", where a number alone is seconds.
+std::string WithUnit(const std::string& text);
+// Of --by; `usual`: if it was not given.
+format::Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual);
+
+}  // namespace heaprec::tools
