@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "tools/commands/rewrite_command.h"
 #include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
 #include "tools/render/renderers.h"
@@ -14,9 +15,8 @@
 namespace heaprec::tools {
 namespace {
 
-struct RecoverOptions {
-  std::string recording, output;
-  bool force = false, quiet = false, json = false;
+struct RecoverOptions : WriteOptions {
+  std::string recording;
 };
 
 void Print(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
@@ -54,8 +54,7 @@ ExitCode Recover(const RecoverOptions& options) {
   if (options.output != "-" && recording.source().IsSameFileAs(options.output)) {
     return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
   }
-  if (options.json && options.output == "-")
-    return Fail(ExitCode::kUsage, "--json and -o - both use standard output; name a file with -o");
+  if (const auto objection = options.Objection()) return *objection;
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());
@@ -77,7 +76,7 @@ Command RecoverCommand() {
   auto options = std::make_shared<RecoverOptions>();
   Command command("recover", "Rebuild a recording after a crash or damage");
   command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
-  command.AddOption("-o,--output", options->output, "Output file; - is standard output").Value("OUT").Required();
+  options->AddOutputTo(command);
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
   command.AddFlag("--json", options->json, "Print the summary as JSON on standard output");

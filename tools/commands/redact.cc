@@ -1,10 +1,4 @@
 // heaprec redact: a recording whose names are keyed hashes, to be given away.
-#include <fmt/format.h>
-#include <sys/random.h>
-
-#include <array>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "tools/commands/rewrite_command.h"
@@ -12,46 +6,15 @@
 #include "tools/rewrite/redaction.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
-
-constexpr size_t kMinKeyBytes = 16;
 
 struct RedactOptions {
   RewriteOptions rewrite;
   std::string key, mapping;
   std::vector<std::string> patterns;
 };
-
-format::Result<std::string> KeyOf(const RedactOptions& options) {
-  if (options.key.empty()) {
-    std::array<char, 32> random{};
-    if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-      return format::Error{"cannot get random bytes for a key: give a key file with --key"};
-    }
-    return std::string(random.data(), random.size());
-  }
-  std::ifstream file(options.key, std::ios::binary);
-  std::string key((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return format::Error{fmt::format("{}: cannot read the key", options.key)};
-  if (key.size() < kMinKeyBytes) {
-    return format::Error{
-        fmt::format("{}: the key is too short; at least {} bytes are needed", options.key, kMinKeyBytes)};
-  }
-  return key;
-}
-
-format::Result<std::vector<FramePattern>> PatternsOf(const RedactOptions& options) {
-  std::vector<FramePattern> patterns;
-  for (const std::string& text : options.patterns) {
-    auto pattern = FramePattern::Parse("--pattern", text);
-    if (!pattern.ok()) return pattern.error();
-    patterns.push_back(std::move(*pattern));
-  }
-  return patterns;
-}
 
 format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* redaction, Output* output) {
   RewriteSummary edited;
@@ -69,26 +32,9 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* re
   return edited;
 }
 
-ExitCode WriteMapping(const Redaction& redaction, OutputFile* file) {
-  Output output(file->descriptor());
-  output.Append("kind\tname\thash\n");
-  for (const auto& [name, hash] : redaction.mapping()) {
-    Text text;
-    fmt::format_to(fmt::appender(text), "{}\t", name.first);
-    AppendPrintable(text, name.second);
-    fmt::format_to(fmt::appender(text), "\t{}\n", hash);
-    output.Append({text.data(), text.size()});
-    output.Tick();
-  }
-  return file->Finish(&output).value_or(ExitCode::kOk);
-}
-
 ExitCode Redact(const RedactOptions& options) {
-  const auto key = KeyOf(options);
-  const auto patterns = PatternsOf(options);
-  if (!key.ok() || !patterns.ok())
-    return Fail(ExitCode::kUsage, !key.ok() ? key.error().message : patterns.error().message);
-  Redaction redaction(*key, *patterns);
+  auto redaction = Redaction::Parse(options.key, options.patterns);
+  if (!redaction.ok()) return Fail(ExitCode::kUsage, redaction.error().message);
   std::unique_ptr<OutputFile> mapping;
   if (!options.mapping.empty()) {
     auto opened = OutputFile::Open(options.mapping, options.rewrite.force);
@@ -96,11 +42,12 @@ ExitCode Redact(const RedactOptions& options) {
     mapping = std::move(*opened);
   }
   const ExitCode done = Edit(options.rewrite, [&redaction](const Recordings& recordings, Output* output) {
-    return Write(recordings, &redaction, output);
+    return Write(recordings, &*redaction, output);
   });
   if (mapping == nullptr || (done != ExitCode::kOk && done != ExitCode::kDamaged)) return done;
-  const ExitCode mapped = WriteMapping(redaction, mapping.get());
-  return mapped != ExitCode::kOk ? mapped : done;
+  Output output(mapping->descriptor());
+  redaction->AppendMapping(&output);
+  return mapping->Finish(&output).value_or(done);
 }
 
 }  // namespace

@@ -1,53 +1,53 @@
 #include "tools/commands/rewrite_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "tools/input/loss_summary.h"
+#include "tools/render/renderers.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
-namespace {
-
-void Tell(const RewriteOptions& options, const RewriteSummary& edited) {
-  if (options.json) {
-    Output output(STDOUT_FILENO);
-    output.Append(nlohmann::json{{"output", ToUtf8(options.output)},
-                                 {"recordings", edited.recordings},
-                                 {"samples", edited.samples}}
-                      .dump() +
-                  "\n");
-    output.Flush();
-  } else if (!options.quiet) {
-    PrintError(fmt::format("{}: {} samples of {} recording{}", options.output, Grouped(edited.samples),
-                           edited.recordings, edited.recordings == 1 ? "" : "s"));
-  }
+void WriteOptions::AddOutputTo(Command& command) {
+  command.AddOption("-o,--output", output, "Output file; - is standard output").Value("OUT").Required();
 }
 
-}  // namespace
+void WriteOptions::AddFlagsTo(Command& command) {
+  command.AddFlag("-f,--force", force, "Overwrite OUT if it exists");
+  command.AddFlag("--json", json, "Print a summary as JSON");
+  command.AddFlag("-q,--quiet", quiet, "Do not print a summary line");
+}
+
+std::optional<ExitCode> WriteOptions::Objection() const {
+  if (!json || output != "-") return std::nullopt;
+  return Fail(ExitCode::kUsage, "--json and -o - both use standard output; name a file with -o");
+}
+
+void WriteOptions::Tell(const render::Object& summary, const std::string& sentence) const {
+  if (json) {
+    WriteFile("-", true, render::JsonText(summary) + "\n");
+  } else if (!quiet) {
+    PrintError(sentence);
+  }
+}
 
 void RewriteOptions::AddTo(Command& command, bool several) {
   Option& in =
       command.AddOption("REC", inputs, several ? "Recordings to read" : "Recording to read; - is standard input");
   in.Required();
   if (!several) in.Exactly(1);
-  command.AddOption("-o,--output", output, "Output file; - is standard output").Value("OUT").Required();
-  command.AddFlag("-f,--force", force, "Overwrite OUT if it exists");
-  command.AddFlag("--json", json, "Print a summary as JSON");
-  command.AddFlag("-q,--quiet", quiet, "Do not print a summary line");
+  AddOutputTo(command);
+  AddFlagsTo(command);
 }
 
 ExitCode Edit(const RewriteOptions& options,
               const std::function<format::Result<RewriteSummary>(const Recordings&, Output*)>& write) {
-  if (options.json && options.output == "-")
-    return Fail(ExitCode::kUsage, "--json and -o - both use standard output; name a file with -o");
+  if (const auto objection = options.Objection()) return *objection;
   Recordings recordings;
   for (const std::string& input : options.inputs) {
     auto opened = Recording::OpenAll(input);
@@ -64,7 +64,9 @@ ExitCode Edit(const RewriteOptions& options,
   auto edited = write(recordings, &output);
   if (!edited.ok()) return Fail(ExitCode::kUsage, edited.error().message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
-  Tell(options, *edited);
+  options.Tell({{"output", ToUtf8(options.output)}, {"recordings", edited->recordings}, {"samples", edited->samples}},
+               fmt::format("{}: {} samples of {} recording{}", options.output, Grouped(edited->samples),
+                           edited->recordings, edited->recordings == 1 ? "" : "s"));
   ExitCode read = ExitCode::kOk;
   for (const auto& recording : recordings) {
     const ExitCode one = ReportDamage(*recording);

@@ -1,16 +1,20 @@
-// What trim, merge and redact have in common on the command line: an output of its own, and a word of what was written.
+// What trim, merge, redact, recover and import have in common on the command line: a recording that they write, and a
+// word of what is in it.
 //
 // Threads:  one.
+// Failure:  says on stderr what is wrong.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "format/bytes/result.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
+#include "tools/render/value.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/output.h"
 
@@ -18,10 +22,21 @@ namespace heaprec::tools {
 
 using Recordings = std::vector<std::unique_ptr<Recording>>;
 
-struct RewriteOptions {
-  std::vector<std::string> inputs;
+struct WriteOptions {
   std::string output;
   bool force = false, json = false, quiet = false;
+
+  void AddOutputTo(Command& command);
+  // -f, --json and -q.
+  void AddFlagsTo(Command& command);
+  // Nothing: the recording and what is said of it go to different places.
+  std::optional<ExitCode> Objection() const;
+  // What was written: with --json on standard output, else on standard error.
+  void Tell(const render::Object& summary, const std::string& sentence) const;
+};
+
+struct RewriteOptions : WriteOptions {
+  std::vector<std::string> inputs;
 
   void AddTo(Command& command, bool several);
 };

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <iterator>
 
 #include "format/model/java_names.h"
 #include "format/model/thread_name.h"
 #include "tools/input/program_recording.h"
+#include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -17,8 +21,38 @@ namespace {
 
 constexpr std::string_view kKept[] = {"java/", "jdk/"};
 constexpr size_t kDigits = 16, kPackageDigits = 8;
+constexpr size_t kMinKeyBytes = 16;
+
+format::Result<std::string> ReadKey(const std::string& path) {
+  if (path.empty()) {
+    std::array<char, 32> random{};
+    if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+      return format::Error{"cannot get random bytes for a key: give a key file with --key"};
+    }
+    return std::string(random.data(), random.size());
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string key((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return format::Error{fmt::format("{}: cannot read the key", path)};
+  if (key.size() < kMinKeyBytes) {
+    return format::Error{fmt::format("{}: the key is too short; at least {} bytes are needed", path, kMinKeyBytes)};
+  }
+  return key;
+}
 
 }  // namespace
+
+format::Result<Redaction> Redaction::Parse(const std::string& key_file, const std::vector<std::string>& patterns) {
+  const auto key = ReadKey(key_file);
+  if (!key.ok()) return key.error();
+  std::vector<FramePattern> parsed;
+  for (const std::string& text : patterns) {
+    auto pattern = FramePattern::Parse("--pattern", text);
+    if (!pattern.ok()) return pattern.error();
+    parsed.push_back(std::move(*pattern));
+  }
+  return Redaction(*key, std::move(parsed));
+}
 
 Redaction::Redaction(std::string key, std::vector<FramePattern> patterns)
     : key_(std::move(key)), patterns_(std::move(patterns)) {}
@@ -120,6 +154,16 @@ format::FileHeader Redaction::Header(format::FileHeader header) const {
   if (!header.boot_id.empty()) header.boot_id = Hex("boot", header.boot_id, kDigits);
   if (!header.container_id.empty()) header.container_id = Hex("container", header.container_id, kDigits);
   return header;
+}
+
+void Redaction::AppendMapping(Output* output) const {
+  output->Append("kind\tname\thash\n");
+  for (const auto& [name, hash] : mapping_) {
+    Append(output->text(), name.first + "\t");
+    AppendPrintable(output->text(), name.second);
+    Append(output->text(), "\t" + hash + "\n");
+    output->Tick();
+  }
 }
 
 }  // namespace heaprec::tools

@@ -5,6 +5,7 @@
 // its address.
 //
 // Threads:  one.
+// Failure:  Parse returns the sentence for the user.
 // Memory:   one entry for each name that was replaced.
 #pragma once
 
@@ -15,14 +16,18 @@
 #include <utility>
 #include <vector>
 
+#include "format/bytes/result.h"
 #include "format/model/model.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/rewrite/recording_editor.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 
 class Redaction final : public NameMapper {
  public:
+  // `key_file` empty: a random key. `patterns`: as given with --pattern.
+  static format::Result<Redaction> Parse(const std::string& key_file, const std::vector<std::string>& patterns);
   // Without patterns everything is replaced but java.* and jdk.* classes; with patterns what one of them is found in
   // (class names and Class.method in Java's spelling, thread names, key=value of labels).
   Redaction(std::string key, std::vector<FramePattern> patterns);
@@ -35,6 +40,8 @@ class Redaction final : public NameMapper {
 
   // What was replaced: kind ("class", "method", "thread", "label") and name, in Java's spelling, and its hash.
   const std::map<std::pair<std::string, std::string>, std::string>& mapping() const { return mapping_; }
+  // The same as lines of three columns.
+  void AppendMapping(Output* output) const;
 
  private:
   std::string Hex(std::string_view kind, std::string_view name, size_t digits) const;

@@ -65,4 +65,15 @@ JfrScan ScanOf(format::ByteSource* source) {
   return scan;
 }
 
+uint64_t JfrScan::Count(EventSet set) const {
+  const auto found = events.find(set);
+  return found == events.end() ? 0 : found->second;
+}
+
+EventSet JfrScan::Choose(std::string_view asked) const {
+  if (asked != "tlab" && Count(EventSet::kOwnSamples) > 0) return EventSet::kOwnSamples;
+  const bool takes_tlabs = asked == "tlab" || (asked == "auto" && Count(EventSet::kSamples) == 0);
+  return takes_tlabs ? EventSet::kTlabs : EventSet::kSamples;
+}
+
 }  // namespace heaprec::tools::jfr

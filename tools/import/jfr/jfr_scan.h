@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "format/reader/reader.h"
 #include "tools/import/jfr/allocations.h"
@@ -30,6 +31,10 @@ struct JfrScan {
   // Of a file that heaprec exported: the source of its samples; else empty.
   std::string heaprec_source;
   std::optional<format::SkippedRange> damage;
+
+  uint64_t Count(EventSet set) const;
+  // Of the sets, which all count the same bytes, the one to take. `asked`: "sample", "tlab" or "auto".
+  EventSet Choose(std::string_view asked) const;
 };
 
 JfrScan ScanOf(format::ByteSource* source);
