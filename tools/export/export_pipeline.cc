@@ -98,6 +98,17 @@ std::function<bool(std::string_view)> HiddenBy(const Filter& filter) {
   return [hide = *filter.hide()](std::string_view method) { return hide.Matches(method); };
 }
 
+ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter) {
+  using format::Stream;
+  asked.several = recordings.size() > 1;
+  asked.allocations =
+      filter.TakesAny(Stream::kAllocations) || filter.TakesAny(Stream::kNative) || filter.TakesAny(Stream::kMapping);
+  asked.exceptions = filter.TakesAny(Stream::kExceptions);
+  asked.live = std::ranges::any_of(recordings, [](const auto& one) { return one->header().max_tracked_objects > 0; });
+  asked.raw = asked.raw || asked.live_filter;
+  return asked;
+}
+
 std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
                             Progress::Beside beside, const std::function<bool()>& stop) {
   std::vector<PassedOne> passed;

@@ -26,6 +26,9 @@ format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths)
 // Frames that the filter leaves out of stacks; empty: none.
 std::function<bool(std::string_view method)> HiddenBy(const Filter& filter);
 
+// What follows for an exporter from the recordings and from what of them is wanted.
+ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter);
+
 // What a pass made of a recording.
 struct PassedOne {
   uint64_t events = 0;               // that passed

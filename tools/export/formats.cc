@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace heaprec::tools {
+namespace {
+
+// "collapsed, speedscope"
+std::string FormatsThat(bool ExportFormat::*take) {
+  std::string names;
+  for (const ExportFormat& format : ExportFormats()) {
+    if (format.*take) names += (names.empty() ? "" : ", ") + format.name;
+  }
+  return names;
+}
+
+}  // namespace
+
 const std::vector<ExportFormat>& ExportFormats() {
   static const auto* const formats = new std::vector<ExportFormat>{
       {.name = "csv", .takes_live = true, .make = MakeCsv},
@@ -27,6 +40,48 @@ const ExportFormat* FindExportFormat(const std::string& name) {
   const auto& formats = ExportFormats();
   const auto found = std::ranges::find(formats, name, &ExportFormat::name);
   return found == formats.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> ExportFormatNames() {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : ExportFormats()) names.push_back(format.name);
+  return names;
+}
+
+std::string ExportFormat::Objection(const ExportSettings& asked) const {
+  const struct {
+    bool is_given;
+    const char* option;
+    bool ExportFormat::*take;
+    std::string more;
+  } options[] = {
+      {!asked.weights.empty(), "--weights", &ExportFormat::takes_weights, ""},
+      {asked.lines, "--lines", &ExportFormat::takes_lines, ""},
+      {!asked.service.empty(), "--service", &ExportFormat::takes_service, ""},
+      {asked.raw, "--raw", &ExportFormat::takes_raw, "; " + name + " always has both raw and calibrated weights"},
+      {asked.hides != nullptr, "--hide", &ExportFormat::takes_hide, ""},
+      {asked.live_filter, "--live", &ExportFormat::takes_live, ""},
+      {asked.live_at && !asked.live_filter, "--at", &ExportFormat::takes_at, ", and for --live"}};
+  for (const auto& [is_given, option, take, more] : options) {
+    if (is_given && !(this->*take)) return std::string(option) + " is for --format " + FormatsThat(take) + more;
+  }
+  return "";
+}
+
+void AddExportOptions(Command& command, ExportSettings* into) {
+  command.AddOption("--weights", into->weights, "Weights of collapsed stacks: bytes (default), objects or samples")
+      .Value("WEIGHTS")
+      .OneOf({"bytes", "objects", "samples"});
+  command
+      .AddOption("--service", into->service,
+                 "Value of service.name (otlp; default: as recorded, or unknown_service:java)")
+      .Value("NAME");
+  command.AddFlag("--raw", into->raw,
+                  "Write raw weights instead of weights calibrated to the exact counts (" +
+                      FormatsThat(&ExportFormat::takes_raw) + ")");
+  command.AddFlag("--lines", into->lines, "Distinguish the lines of a method (collapsed, speedscope)");
+  command.AddFlag("--live", into->live_filter,
+                  "Export live objects instead of all allocations (csv, jsonl, collapsed, speedscope)");
 }
 
 }  // namespace heaprec::tools

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/export/exporter.h"
+#include "tools/options/command.h"
 
 namespace heaprec::tools {
 
@@ -18,11 +19,17 @@ struct ExportFormat {
   bool takes_hide = true, takes_weights = false, takes_lines = false, takes_live = false, takes_at = false,
        takes_raw = false, takes_remarks = true, takes_service = false;
   MakeExporter* make = nullptr;
+
+  // Of what is asked for what it does not take; empty: nothing.
+  std::string Objection(const ExportSettings& asked) const;
 };
 
 // The first is the default.
 const std::vector<ExportFormat>& ExportFormats();
 // nullptr: there is none of this name.
 const ExportFormat* FindExportFormat(const std::string& name);
+std::vector<std::string> ExportFormatNames();
+// --weights, --service, --raw, --lines and --live.
+void AddExportOptions(Command& command, ExportSettings* into);
 
 }  // namespace heaprec::tools
