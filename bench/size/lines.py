@@ -18,13 +18,13 @@ GOAL = 28_050  # three quarters of the 37,400 lines of .cc, .h and BUILD at 0630
 ADDED = {
     "ship and fleet": "fleet/* commands/fleet.cc commands/ship.cc",
     "the report page but for its flame graph": """
-        commands/pages.h commands/report_page.cc export/page/ba*.js export/page/beta.js export/page/commands.js
+        commands/report_page.cc export/page/ba*.js export/page/beta.js export/page/commands.js
         export/page/difference.js export/page/estimator.js export/page/gestures.js
         export/page/heat.js export/page/live.js export/page/report_data.* export/page/s*.js export/page/t[ar]*.js
         export/page/unpack.js query/sample_columns.* query/sample_thinning.* report/page_*""",
     "bench, and comparisons of several runs a side": """
         analysis/cpu_time.* analysis/estimate/replicates.* analysis/progress_blocks.*
-        commands/bench.cc commands/diff_options.h""",
+        commands/bench.cc commands/diff_options.h control/recorded_runs.*""",
     "top --follow, status for Prometheus": """
         commands/follow.* query/follow_query.* report/prometheus_text.cc screen/*""",
     "attach places the agent itself, follows no links, signals no other process": """

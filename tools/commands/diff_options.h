@@ -1,7 +1,6 @@
 // What diff is asked: by its command line, and by bench for what it has recorded.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "tools/query/compare/diff_query.h"
@@ -13,7 +12,6 @@ namespace heaprec::tools {
 struct DiffCommandOptions {
   DiffOptions question;
   std::string html;
-  std::optional<size_t> limit;
   render::OutputOptions output;
   bool all = false, force = false;
 };

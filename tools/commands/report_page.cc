@@ -1,47 +1,11 @@
-// heaprec report: a recording, or two, as one HTML page to explore; and such pages for other commands.
-#include <fmt/format.h>
-
-#include <filesystem>
+// heaprec report: a recording, or two, as one HTML page to explore.
 #include <memory>
 
-#include "tools/commands/pages.h"
 #include "tools/options/command.h"
+#include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
-namespace {
-
-void SayWhere(const std::string& path, const RecordingPage& page) {
-  std::string text =
-      fmt::format("{}: {}, {} samples", path, Bytes(static_cast<double>(page.html.size())), Grouped(page.shown));
-  if (page.shown < page.samples) text += fmt::format(", reduced from {}", Grouped(page.samples));
-  PrintError(text);
-}
-
-// rec.hrec: rec.html in the working directory.
-std::string OutputOf(const PageRequest& request) {
-  if (!request.output.empty()) return request.output;
-  const std::string& first = request.scan.files.front();
-  return first == "-" ? "report.html" : std::filesystem::path(first).stem().string() + ".html";
-}
-
-}  // namespace
-
-ExitCode WritePage(const PageRequest& request) {
-  const std::string output = OutputOf(request);
-  std::vector<std::string> files = request.scan.files;
-  if (request.other) files.insert(files.end(), request.other->files.begin(), request.other->files.end());
-  if (IsOneOf(output, files)) return Fail(ExitCode::kCannotWrite, output + ": is the recording itself");
-  const RecordingPage page = MakePage(request);
-  if (page.code != ExitCode::kOk && page.code != ExitCode::kDamaged) return page.code;
-  const ExitCode written = WriteFile(output, request.force, page.html);
-  if (written != ExitCode::kOk) return written;
-  if (output != "-" && !request.quiet) SayWhere(output, page);
-  return page.code;
-}
-
 Command ReportCommand() {
   auto request = std::make_shared<PageRequest>();
   Command command("report", "Write an interactive page of one or two recordings");

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 
-#include "tools/commands/pages.h"
 #include "tools/export/timeline_svg.h"
 #include "tools/options/command.h"
 #include "tools/query/allocations/timeline_query.h"
@@ -14,6 +13,7 @@
 #include "tools/render/value_format.h"
 #include "tools/report/allocations/timeline_report.h"
 #include "tools/report/columns/selection.h"
+#include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
 #include "tools/text/terminal.h"
@@ -71,35 +71,20 @@ std::optional<ExitCode> Objection(const TimelineOptions& options) {
 
 ExitCode ShowTimeline(const TimelineOptions& options) {
   if (const auto objection = Objection(options)) return *objection;
-  std::optional<Grouping> grouping;
+  std::optional<Grouping> by;
   if (!options.by.empty()) {
     auto parsed = Grouping::Parse(options.by);
     if (!parsed.ok()) return Fail(ExitCode::kUsage, parsed.error().message);
-    grouping = std::move(*parsed);
+    by = std::move(*parsed);
   }
-  auto first = RecordingScan::Parse(options.scan);
-  if (!first.ok()) return Fail(ExitCode::kUsage, first.error().message);
-  RecordingScan second = *first;
-  NamePool names;
-  CallTree tree(&names, first->TreeOptions());
-  TimeSpan span(grouping);
-  const ExitCode read = first->Run(&tree, &span);
-  if (read == ExitCode::kUnreadable) return read;
-
-  std::vector<GroupTable::Key> keys;
-  std::vector<std::string> groups;
-  if (grouping) {
-    for (const GroupTable::Row* row : Ranked(*span.groups(), {.sort = "bytes", .limit = options.limit}, tree)) {
-      keys.push_back(row->key);
-      groups.push_back(grouping->NameOf(row->key, tree));
-    }
-  }
+  auto scan = RecordingScan::Parse(options.scan);
+  if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
   const bool is_text = options.output.form() == render::Form::kText && !IsPicture(options);
   const size_t usual = is_text ? StepsWithin(Terminal::Of(STDOUT_FILENO).width) : kStepsOfPictures;
-  TimelineVisitor scan(span.AxisOf(options.steps > 0 ? options.steps : usual), grouping, keys);
-  second.BeQuiet();
-  if (second.Run(&tree, &scan) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
-  const ExitCode written = Write(options, second, TimelineOf(scan, groups, second.of_exceptions()));
+  Timeline timeline;
+  const ExitCode read = ReadTimeline(by, options.limit, options.steps > 0 ? options.steps : usual, &*scan, &timeline);
+  if (read == ExitCode::kUnreadable) return read;
+  const ExitCode written = Write(options, *scan, timeline);
   return written != ExitCode::kOk ? written : read;
 }
 

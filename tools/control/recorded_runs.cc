@@ -2,17 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <ctime>
 #include <system_error>
+#include <utility>
 
-#include "format/bytes/result.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
+#include "tools/query/filter/option_values.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
+
+constexpr char kUsualRate[] = "1000";
+constexpr uint64_t kSecond = 1'000'000'000, kMaxSeconds = 10'000'000;
 
 // How long what is left takes, by what has been run; "": nothing has been.
 std::string TimeLeft(const RecordedRuns& all) {
@@ -67,7 +73,94 @@ ExitCode RunOnce(RecordedRuns* all, RunSide* side) {
   return ExitCode::kOk;
 }
 
+// "90", "90s", "5m"; whole seconds.
+std::optional<std::chrono::seconds> ParseSeconds(const std::string& text) {
+  const auto length = ParseDuration(WithUnit(text));
+  if (!length.ok() || *length == 0 || *length > kMaxSeconds * kSecond) return std::nullopt;
+  return std::chrono::seconds((*length + kSecond - 1) / kSecond);
+}
+
+std::string UsualFolder() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char text[64];
+  std::strftime(text, sizeof text, "heaprec-bench-%Y%m%d-%H%M%S", &local);
+  return text;
+}
+
+format::Result<std::vector<RunSide>> SidesOf(const RunOptions& options) {
+  std::vector<RunSide> sides{{'a', {}}};
+  for (const std::string& word : options.words) {
+    if (word == "--") {
+      sides.push_back({static_cast<char>('a' + sides.size()), {}});
+    } else {
+      sides.back().command.push_back(word);
+    }
+  }
+  const bool has_empty = std::ranges::any_of(sides, [](const RunSide& side) { return side.command.empty(); });
+  if (has_empty || sides.size() > 2) {
+    return format::Error{
+        "bench: expected COMMAND_A -- COMMAND_B: heaprec bench -n 5 -- java -jar old.jar -- java -jar new.jar"};
+  }
+  if (options.baseline.empty()) return sides;
+  if (sides.size() == 2) return format::Error{"bench: --baseline takes the place of COMMAND_A; give one command"};
+  sides.front().name = 'b';
+  return sides;
+}
+
+format::Result<std::vector<std::string>> RecordingsIn(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("a-") && name.ends_with(".hrec")) found.push_back(entry.path());
+  }
+  if (error) return format::Error{fmt::format("--baseline {}: {}", folder, error.message())};
+  if (found.empty()) {
+    return format::Error{fmt::format(
+        "--baseline {}: it holds no a-*.hrec; make one with heaprec bench -o {} -- COMMAND", folder, folder)};
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
 }  // namespace
+
+format::Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
+  RecordedRuns runs;
+  auto sides = SidesOf(options);
+  if (!sides.ok()) return sides.error();
+  runs.sides = std::move(*sides);
+  if (!options.duration.empty()) {
+    runs.duration = ParseSeconds(options.duration);
+    if (!runs.duration)
+      return format::Error{fmt::format("--duration {}: expected a time such as 60s or 5m", options.duration)};
+  }
+  const auto grace = ParseSeconds(options.grace);
+  if (!grace) return format::Error{fmt::format("--grace {}: expected a time such as 10s", options.grace)};
+  runs.grace = *grace;
+  if (!options.baseline.empty()) {
+    auto found = RecordingsIn(options.baseline);
+    if (!found.ok()) return found.error();
+    runs.baseline = std::move(*found);
+  }
+  auto library = FindAgent(options.agent.agent_file);
+  if (!library.ok()) return library.error();
+  runs.agent_file = *library;
+  runs.agent = options.agent;
+  if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
+  runs.runs = options.runs;
+  runs.folder = options.folder.empty() ? UsualFolder() : options.folder;
+  std::error_code error;
+  std::filesystem::create_directories(runs.folder, error);
+  if (error) return format::Error{fmt::format("{}: {}", runs.folder.string(), error.message())};
+  if (std::filesystem::exists(runs.folder / fmt::format("{}-1.hrec", runs.sides.front().name), error)) {
+    return format::Error{
+        fmt::format("{}: holds the recordings of another bench; name another folder with -o", runs.folder.string())};
+  }
+  return runs;
+}
 
 // A and B in turns, and who begins in turns, so that what changes slowly on the machine meets both.
 ExitCode RecordedRuns::Run(const std::function<bool()>& is_enough) {

@@ -1,7 +1,7 @@
 // Runs of commands in turns, each recorded to a file of its own in one folder: a-1.hrec, b-1.hrec, ...
 //
 // Threads:  one.
-// Failure:  says on stderr which run failed, and where its output is; returns the exit code for it.
+// Failure:  Run says on stderr which run failed, and where its output is; returns the exit code for it.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "format/bytes/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/text/exit_code.h"
 
@@ -24,17 +25,32 @@ struct RunSide {
   size_t runs = 0;
 };
 
+// As given on the command line.
+struct RunOptions {
+  AgentOptions agent;
+  size_t runs = 5;
+  std::string duration, grace = "10s", folder, baseline;
+  std::vector<std::string> words;  // COMMAND_A -- COMMAND_B
+};
+
 struct RecordedRuns {
   AgentOptions agent;
-  std::string agent_file;                        // the agent
+  std::string agent_file;
   size_t runs = 5;                               // of each side
   std::optional<std::chrono::seconds> duration;  // of a run; nullopt: until its command ends
   std::chrono::seconds grace{10};                // between SIGTERM and SIGKILL
   std::filesystem::path folder;
   std::vector<RunSide> sides;
+  std::vector<std::string> baseline;  // recordings of side A, if it is not run
 
+  // Makes the folder. The Error is a sentence for the user.
+  static format::Result<RecordedRuns> Prepare(const RunOptions& options);
   // `is_enough`: asked after each round but the last.
   ExitCode Run(const std::function<bool()>& is_enough);
+
+  const std::vector<std::string>& before() const { return baseline.empty() ? sides.front().recordings : baseline; }
+  const std::vector<std::string>& after() const { return sides.back().recordings; }
+  bool compares() const { return sides.size() == 2 || !baseline.empty(); }
 };
 
 }  // namespace heaprec::tools

@@ -15,6 +15,9 @@
 
 #include "tools/control/staging.h"
 #include "tools/control/temporary_recording.h"
+#include "tools/query/filter/time_point.h"
+#include "tools/text/countdown.h"
+#include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 
@@ -78,11 +81,17 @@ bool CopyOut(const Descriptor& from, Output* output) {
 }  // namespace
 
 format::Result<RecordingOutput> RecordingOutput::Choose(const Process& process, AgentOptions agent, bool is_inside,
-                                                        bool is_awaited) {
+                                                        const std::string& page) {
+  // The page's commands name the recording.
+  if (!page.empty() && page != "-" && agent.output == AgentOptions().output) {
+    agent.output = std::filesystem::path(page).replace_extension(".hrec").string();
+  }
   RecordingOutput output;
+  const auto duration = ParseDuration(agent.duration);
+  output.seconds_ = duration.ok() ? static_cast<double>(*duration) * 1e-9 : 0;
   const std::string folder = std::filesystem::absolute(agent.output).parent_path();
   const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
-  const bool is_relayed = !is_inside && (!can_write || is_awaited);
+  const bool is_relayed = !is_inside && (!can_write || !page.empty());
   if (is_relayed) {
     output.path_ = FreeName(agent.output, process.pid);
     auto file = OutputFile::Open(output.path_, /*overwrite=*/false);
@@ -104,12 +113,17 @@ format::Result<RecordingOutput> RecordingOutput::Choose(const Process& process, 
   return output;
 }
 
-ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, const std::function<bool()>& is_over) {
+ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool counts_down) {
   const pid_t pid = java.process.pid;
+  const Countdown countdown(fmt::format("PID {}: recording", pid), "; Ctrl-C ends it", seconds_, counts_down);
   const std::string theirs = relay_->path();
   const auto keep = [&](ExitCode code, const std::string& why) {
     relay_->Keep();
     return Fail(code, fmt::format("{}; the recording is in the JVM's own files, at {}", why, theirs));
+  };
+  const auto is_over = [&countdown] {
+    countdown.Tell();
+    return IsInterrupted();
   };
   if (!relay_->Wait(is_over)) {
     if (const auto error = StopRecording(java, timeout_ms)) return keep(ExitCode::kCannotAttach, error->message);

@@ -6,7 +6,6 @@
 // Failure:  Choose: a sentence for the user. Bring says on stderr what failed, and where the recording is then.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,18 +20,21 @@ namespace heaprec::tools {
 
 class RecordingOutput {
  public:
-  // `is_inside`: the place is a path of the JVM's. `is_awaited`: we need the recording here.
+  // `is_inside`: the place is a path of the JVM's. `page`: will be made of the recording, which we then need here, and
+  // which lies beside it unless another place was asked for; empty: none.
   static format::Result<RecordingOutput> Choose(const Process& process, AgentOptions agent, bool is_inside,
-                                                bool is_awaited);
+                                                const std::string& page);
 
   const std::string& agent_text() const { return agent_text_; }  // the agent's options
   bool is_relayed() const { return relay_ != nullptr; }
   const std::string& path() const { return path_; }  // of a relayed one
-  // Waits until the recording has ended, which it does at once if `is_over`, and copies it to its place.
-  ExitCode Bring(const JavaProcess& java, int timeout_ms, const std::function<bool()>& is_over);
+  // Waits until the recording has ended, which it does at once if IsInterrupted(), and copies it to its place.
+  // `counts_down`: on a terminal, with a line that says how long it goes on.
+  ExitCode Bring(const JavaProcess& java, int timeout_ms, bool counts_down);
 
  private:
   std::string agent_text_, path_;
+  double seconds_ = 0;  // that it is to last; 0: not known
   std::unique_ptr<RecordingRelay> relay_;
   std::unique_ptr<OutputFile> file_;
 };

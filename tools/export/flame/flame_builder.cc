@@ -80,17 +80,17 @@ Estimate FigureOf(const GroupEstimates& of, const std::string& id) {
 
 }  // namespace
 
-FlameGraph MakeFlameGraph(const FlameAnswer& answer) {
+FlameGraph MakeFlameGraph(const FlameScan& scan) {
   FlameGraph graph;
-  graph.figures = FiguresOf(answer.scan);
+  graph.figures = FiguresOf(scan.scan());
   std::vector<double> bytes;
-  for (const GroupEstimates& of : answer.estimates) bytes.push_back(of.bytes.value);
-  const std::vector<FlameBoxTree::BoxId> shown = answer.boxes.Preorder(bytes);
-  FlameAssembly assembly(&answer.calls.names(), &answer.leaves);
-  graph.boxes = assembly.Boxes(answer.boxes, shown);
+  for (const GroupEstimates& of : scan.estimates()) bytes.push_back(of.bytes.value);
+  const std::vector<FlameBoxTree::BoxId> shown = scan.boxes().Preorder(bytes);
+  FlameAssembly assembly(&scan.calls().names(), &scan.leaves());
+  graph.boxes = assembly.Boxes(scan.boxes(), shown);
   for (const FlameFigure& figure : graph.figures) {
     std::vector<Estimate>& column = graph.estimates.emplace_back();
-    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(answer.estimates[box], figure.id));
+    for (const FlameBoxTree::BoxId box : shown) column.push_back(FigureOf(scan.estimates()[box], figure.id));
   }
   graph.names = assembly.TakeNames();
   return graph;

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -18,6 +22,8 @@
 #include "tools/fleet/answers/answers.h"
 #include "tools/fleet/rows/names.h"
 #include "tools/input/dictionary_names.h"
+#include "tools/text/messages.h"
+#include "tools/text/output_file.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools::fleet {
@@ -231,6 +237,40 @@ format::Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t
   auto ended = writer.End(end_ns > header.start_epoch_ns ? end_ns - header.start_epoch_ns : 0);
   if (!ended.ok()) return ended.error();
   return Pulled{.samples = samples->size(), .hosts = scope.hosts, .recordings = scope.recordings};
+}
+
+void PullOptions::AddTo(Command& command) {
+  command.AddOption("-o,--output", file, "pull, flame, report: file to write").Value("FILE");
+  command.AddFlag("-f,--force", force, "Overwrite FILE if it exists");
+  command.AddOption("--samples", samples, "pull, flame, report: maximum number of samples, about (default: 300000)")
+      .Value("N")
+      .Positive();
+}
+
+format::Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::Make() {
+  const char* const place = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/heaprec-fleet-XXXXXX", place != nullptr && *place != '\0' ? place : "/tmp");
+  if (mkdtemp(path.data()) == nullptr) return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
+  return std::make_unique<TemporaryFolder>(path);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+}
+
+ExitCode PullTo(Source* source, const Selection& selection, const PullOptions& options, bool says_what) {
+  auto file = OutputFile::Open(options.file, options.force);
+  if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
+  Output output((*file)->descriptor());
+  auto pulled = Pull(source, selection, options.samples, &output);
+  if (!pulled.ok()) return Fail(ExitCode::kUnreadable, pulled.error().message);
+  if (const auto failed = (*file)->Finish(&output)) return *failed;
+  if (says_what && options.file != "-") {
+    PrintError(
+        fmt::format("{}: {} samples of {} hosts", options.file, Grouped(pulled->samples), Grouped(pulled->hosts)));
+  }
+  return ExitCode::kOk;
 }
 
 }  // namespace heaprec::tools::fleet

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
-#include <functional>
-#include <map>
 
 #include "tools/fleet/answers/answers.h"
 #include "tools/fleet/answers/fleet_time.h"
@@ -80,7 +79,49 @@ Answered AnswerShow(const FleetQuestion& of) {
   return ShowReport(ScopeOf(of.selection), *answer, of.limit);
 }
 
+// All that `heaprec fleet` does. Without an answer the command does it: to tables, or with samples.
+struct Question {
+  const char* what;
+  const char* does;
+  Answered (*answer)(const FleetQuestion& question) = nullptr;
+};
+constexpr Question kQuestions[] = {{"init", "creates the tables on a server, or completes them"},
+                                   {"services", "what services and versions allocate, per host", AnswerServices},
+                                   {"top", "which sites or classes allocate most, over all hosts", AnswerTop},
+                                   {"timeline", "bytes per second over time: all, a class or a site", AnswerTimeline},
+                                   {"diff", "what differs between two versions, compared host by host", AnswerDiff},
+                                   {"outliers", "hosts that differ from the others", AnswerOutliers},
+                                   {"live", "which sites or classes have most live bytes at --to", AnswerLive},
+                                   {"show", "one site: its services, classes, and bytes over time", AnswerShow},
+                                   {"pull", "writes samples as a recording for other commands; threads are hosts"},
+                                   {"flame", "a flame graph of pulled samples"},
+                                   {"report", "the interactive page of pulled samples"},
+                                   {"prune", "lists data older than the days to keep; --yes drops it"}};
+
 }  // namespace
+
+void QuestionOptions::AddWordsTo(Command& command) {
+  std::vector<std::string> all;
+  for (const Question& one : kQuestions) all.emplace_back(one.what);
+  command.AddOption("WHAT", what, "What to show or do; see below").Required().OneOf(all);
+  command.AddOption("ARGUMENT", words, "For diff two versions, for show a site");
+}
+
+void QuestionOptions::AddTo(Command& command) {
+  command.AddOption("--step", step, "timeline: time per row, such as 10m (default: about 60 rows)").Value("LENGTH");
+  command.AddOption("--deploy", deploy, "diff: compare each host before and after this time").Value("TIME");
+  command.AddPercent("--fdr", rate, "diff: false discovery rate among reported changes (default: 5%)");
+  command.AddPercent("--min-share", min_share, "diff, outliers: ignore smaller rows (default: 0.1%)");
+  command.AddOption("--min-z", least_z, "outliers: minimum z-score, the distance from the median (default: 3.5)")
+      .Value("Z")
+      .Positive();
+}
+
+std::string QuestionOptions::Help() {
+  std::string text;
+  for (const Question& one : kQuestions) text += fmt::format("  {:<11}{}\n", one.what, one.does);
+  return text;
+}
 
 std::string QuestionOptions::Objection() const {
   const size_t count = words.size();
@@ -96,10 +137,7 @@ std::string QuestionOptions::Objection() const {
 }
 
 Answered AnswerTo(const FleetQuestion& question) {
-  static const std::map<std::string, std::function<Answered(const FleetQuestion&)>> kQuestions{
-      {"services", AnswerServices}, {"top", AnswerTop},   {"live", AnswerLive}, {"timeline", AnswerTimeline},
-      {"outliers", AnswerOutliers}, {"diff", AnswerDiff}, {"show", AnswerShow}};
-  return kQuestions.at(question.options.what)(question);
+  return std::ranges::find(kQuestions, question.options.what, &Question::what)->answer(question);
 }
 
 }  // namespace heaprec::tools::fleet

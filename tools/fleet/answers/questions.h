@@ -11,6 +11,7 @@
 #include "format/bytes/result.h"
 #include "tools/fleet/answers/selection.h"
 #include "tools/fleet/source/source.h"
+#include "tools/options/command.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools::fleet {
@@ -22,8 +23,15 @@ struct QuestionOptions {
   std::string by = "site", step, deploy;
   double min_share = 0.001, rate = 0.05, least_z = 3.5;
 
+  // WHAT and ARGUMENT; --step, --deploy, --fdr, --min-share and --min-z.
+  void AddWordsTo(Command& command);
+  void AddTo(Command& command);
+  // What each WHAT does, a line for each.
+  static std::string Help();
   // What is wrong with the words; empty: nothing.
   std::string Objection() const;
+  // What is made of samples, not of sums.
+  bool wants_samples() const { return what == "pull" || what == "flame" || what == "report"; }
 };
 
 struct FleetQuestion {
@@ -33,7 +41,7 @@ struct FleetQuestion {
   size_t limit = 0;  // rows; 0: all
 };
 
-// Of "services", "top", "live", "timeline", "outliers", "diff" and "show".
+// Of those that are made of sums.
 format::Result<render::Report> AnswerTo(const FleetQuestion& question);
 
 }  // namespace heaprec::tools::fleet

@@ -57,6 +57,20 @@ std::string NameIn(const Ids& names, uint64_t id) {
 
 }  // namespace
 
+void SelectionOptions::AddTo(Command& command) {
+  constexpr char kGroup[] = "Which recordings";
+  command.AddOption("--service", service, "Service; * and ? match any characters").Value("NAME").InGroup(kGroup);
+  command.AddOption("--version", version, "Version").Value("NAME").InGroup(kGroup);
+  command.AddOption("--env", environment, "Environment").Value("NAME").InGroup(kGroup);
+  command.AddOption("--host", host, "Host").Value("NAME").InGroup(kGroup);
+  command.AddOption("--from", from, "From this time on: 2h (ago), 14d, or 2026-11-20T10:00Z")
+      .Value("TIME")
+      .InGroup(kGroup);
+  command.AddOption("--to", to, "Up to this time").Value("TIME").InGroup(kGroup);
+  command.AddOption("--class", class_name, "Class: name, glob or /regex/").Value("NAME").InGroup(kGroup);
+  command.AddOption("--site", site, "Method that allocates: name, glob or /regex/").Value("NAME").InGroup(kGroup);
+}
+
 bool MatchesGlob(const std::string& pattern, const std::string& text) {
   return pattern.empty() || fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }

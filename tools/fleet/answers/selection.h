@@ -13,6 +13,7 @@
 #include "format/bytes/result.h"
 #include "tools/fleet/answers/estimates.h"
 #include "tools/fleet/source/source.h"
+#include "tools/options/command.h"
 
 namespace heaprec::tools::fleet {
 
@@ -21,6 +22,9 @@ struct SelectionOptions {
   std::string service, version, environment, host;
   std::string from, to;
   std::string class_name, site;
+
+  // The options have a heading of their own in the help.
+  void AddTo(Command& command);
 };
 
 struct Selection {

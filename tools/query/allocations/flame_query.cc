@@ -120,27 +120,39 @@ std::vector<GroupEstimates> LiveLeafVisitor::EstimatesOf(const FlameBoxTree& tre
   return estimates;
 }
 
-BoxVisitor::BoxVisitor(const LeafVisitor* leaves, std::vector<const FlameBoxTree*> trees)
-    : leaves_(*leaves), trees_(std::move(trees)), tables_(trees_.size(), GroupTable(leaves_.level())) {}
-
-void BoxVisitor::Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) {
-  for (GroupTable& table : tables_) table.Start(matched_by);
-}
-
 void BoxVisitor::Visit(const MatchedBlock& matched_block) {
+  const std::vector<FlameBoxTree::Box>& boxes = tree_.boxes();
   for (const WeightedSample* drawn : matched_block.drawn) {
     const CallTree::NodeId leaf = leaves_.LeafOf(matched_block, matched_block.block.samples[drawn->index]);
-    for (size_t i = 0; i < trees_.size(); ++i) {
-      const std::vector<FlameBoxTree::Box>& boxes = trees_[i]->boxes();
-      for (FlameBoxTree::BoxId box = trees_[i]->Of(leaf); box != FlameBoxTree::kNone; box = boxes[box].parent) {
-        tables_[i].Add(box, *drawn);
-      }
+    for (FlameBoxTree::BoxId box = tree_.Of(leaf); box != FlameBoxTree::kNone; box = boxes[box].parent) {
+      table_.Add(box, *drawn);
     }
   }
 }
 
-void BoxVisitor::End(const Estimator& estimator, double) {
-  for (GroupTable& table : tables_) table.Close(estimator);
+ExitCode FlameScan::ChooseBoxes() {
+  if (!question_.live) {
+    RecordingScan rehearsal = scan_;
+    rehearsal.BeQuiet();
+    const ExitCode read = rehearsal.Run(&tree_, &leaves_);
+    if (read != ExitCode::kUnreadable) boxes_ = BoxesOf(leaves_.weights());
+    return read;
+  }
+  LiveLeafVisitor live(&leaves_, {scan_.stream(), question_.at, question_.least_age_ns});
+  const ExitCode read = scan_.Run(&tree_, &live);
+  if (read == ExitCode::kUnreadable) return read;
+  tracked_ = live.tracked();
+  boxes_ = BoxesOf(live.weights());
+  estimates_ = live.EstimatesOf(boxes_);
+  return read;
+}
+
+ExitCode FlameScan::EstimateBoxes() {
+  if (question_.live) return ExitCode::kOk;
+  BoxVisitor visitor(&leaves_, &boxes_);
+  const ExitCode read = scan_.Run(&tree_, &visitor);
+  for (FlameBoxTree::BoxId box = 0; box < boxes_.boxes().size(); ++box) estimates_.push_back(visitor.Of(box));
+  return read;
 }
 
 }  // namespace heaprec::tools

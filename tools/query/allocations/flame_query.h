@@ -1,11 +1,9 @@
 // Flame graphs read recordings twice: first what each leaf holds, by which boxes are chosen; then the estimates of
 // those.
 //
-//   LeafVisitor leaves({.classes = true});
-//   rehearsal.Run(&tree, &leaves);                             // a quiet copy of the scan
-//   const FlameBoxTree boxes = FlameBoxTree::Callees(tree, leaves.weights(), bounds);
-//   BoxVisitor estimates(&leaves, {&boxes});
-//   survey.Run(&tree, &estimates);
+//   FlameScan flame(*scan, {.bounds = {.most = 20'000}});
+//   ExitCode code = flame.ChooseBoxes();    // which boxes
+//   code = flame.EstimateBoxes();           // what they hold
 //
 // Memory:   two numbers for each leaf, one Subset for each box.
 // Threads:  one.
@@ -14,6 +12,7 @@
 
 #include <deque>
 #include <optional>
+#include <span>
 #include <unordered_set>
 #include <vector>
 
@@ -105,23 +104,67 @@ class LiveLeafVisitor final : public ScanVisitor {
   std::optional<uint64_t> ended_ns_;
 };
 
-// Of a second one: any number of trees of the same leaves.
+// Of a second one: the boxes of a tree of the same leaves.
 class BoxVisitor final : public ScanVisitor {
  public:
   // Both must outlive it.
-  BoxVisitor(const LeafVisitor* leaves, std::vector<const FlameBoxTree*> trees);
+  BoxVisitor(const LeafVisitor* leaves, const FlameBoxTree* tree)
+      : leaves_(*leaves), tree_(*tree), table_(leaves->level()) {}
 
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) override { table_.Start(matched_by); }
   void Visit(const MatchedBlock& matched_block) override;
-  void End(const Estimator& estimator, double seconds) override;
+  void End(const Estimator& estimator, double) override { table_.Close(estimator); }
 
-  // Of a box of the tree.
-  const GroupEstimates& Of(size_t tree, FlameBoxTree::BoxId box) const { return tables_[tree].Of(box); }
+  const GroupEstimates& Of(FlameBoxTree::BoxId box) const { return table_.Of(box); }
 
  private:
   const LeafVisitor& leaves_;
-  const std::vector<const FlameBoxTree*> trees_;
-  std::vector<GroupTable> tables_;
+  const FlameBoxTree& tree_;
+  GroupTable table_;
+};
+
+struct FlameQuestion {
+  bool live = false;            // what is alive, in place of all that was allocated
+  std::optional<TimePoint> at;  // of what is alive: nullopt: at the end
+  uint64_t least_age_ns = 0;    // likewise
+  bool callers = false, classes = true;
+  FlameBoxTree::Bounds bounds;
+};
+
+// Failure:  says on stderr what could not be read; kUnreadable: there is no graph.
+class FlameScan {
+ public:
+  FlameScan(const RecordingScan& scan, const FlameQuestion& question)
+      : question_(question), scan_(scan), tree_(&names_, scan.TreeOptions()), leaves_(question.classes) {}
+  FlameScan(const FlameScan&) = delete;
+  FlameScan& operator=(const FlameScan&) = delete;
+
+  ExitCode ChooseBoxes();
+  ExitCode EstimateBoxes();
+
+  const FlameQuestion& question() const { return question_; }
+  const RecordingScan& scan() const { return scan_; }
+  const CallTree& calls() const { return tree_; }
+  const LeafVisitor& leaves() const { return leaves_; }
+  // Recordings that tracked objects, where it is asked what is alive.
+  size_t tracked() const { return tracked_; }
+  const FlameBoxTree& boxes() const { return boxes_; }
+  const std::vector<GroupEstimates>& estimates() const { return estimates_; }  // by box
+
+ private:
+  FlameBoxTree BoxesOf(std::span<const double> weights) const {
+    return question_.callers ? FlameBoxTree::Callers(tree_, weights, question_.bounds)
+                             : FlameBoxTree::Callees(tree_, weights, question_.bounds);
+  }
+
+  const FlameQuestion question_;
+  RecordingScan scan_;
+  NamePool names_;
+  CallTree tree_;
+  LeafVisitor leaves_;
+  size_t tracked_ = 0;
+  FlameBoxTree boxes_;
+  std::vector<GroupEstimates> estimates_;
 };
 
 }  // namespace heaprec::tools

@@ -152,4 +152,27 @@ Timeline TimelineOf(const TimelineVisitor& scan, const std::vector<std::string>&
   return timeline;
 }
 
+ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, size_t most_steps, RecordingScan* scan,
+                      Timeline* into) {
+  RecordingScan first = *scan;
+  NamePool names;
+  CallTree tree(&names, first.TreeOptions());
+  TimeSpan span(by);
+  const ExitCode read = first.Run(&tree, &span);
+  if (read == ExitCode::kUnreadable) return read;
+  std::vector<GroupTable::Key> keys;
+  std::vector<std::string> groups;
+  if (by) {
+    for (const GroupTable::Row* row : Ranked(*span.groups(), {.sort = "bytes", .limit = most_groups}, tree)) {
+      keys.push_back(row->key);
+      groups.push_back(by->NameOf(row->key, tree));
+    }
+  }
+  TimelineVisitor steps(span.AxisOf(most_steps), by, std::move(keys));
+  scan->BeQuiet();  // the first pass has said what is damaged
+  if (scan->Run(&tree, &steps) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
+  *into = TimelineOf(steps, groups, scan->of_exceptions());
+  return read;
+}
+
 }  // namespace heaprec::tools

@@ -132,4 +132,8 @@ struct Timeline {
 
 Timeline TimelineOf(const TimelineVisitor& scan, const std::vector<std::string>& groups, bool counts_events);
 
+// Both passes over the recordings of `scan`, with rates of the `most_groups` largest groups of `by`, if that is given.
+ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, size_t most_steps, RecordingScan* scan,
+                      Timeline* into);
+
 }  // namespace heaprec::tools

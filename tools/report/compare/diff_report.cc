@@ -1,9 +1,12 @@
 #include "tools/report/compare/diff_report.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
+#include "tools/render/renderers.h"
+#include "tools/render/value_format.h"
 #include "tools/report/columns/selection.h"
 
 namespace heaprec::tools {
@@ -17,6 +20,8 @@ constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
 constexpr double kUnlike = 0.5;
 // A change that is larger than this is not worth a number.
 constexpr double kTenfold = 10;
+// As good as infinitely many, which JSON does not have.
+constexpr double kManyDegrees = 1e6;
 
 // Of amounts in a scale, and of their changes.
 struct Units {
@@ -202,6 +207,40 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   into->Add(std::move(table));
 }
 
+// What the amounts of each run are divided by.
+std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
+  std::vector<double> divisors;
+  for (const Scale& scale : scales) {
+    const double divisor = scale.per == Per::kSecond      ? scale.seconds
+                           : scale.per == Per::kCpuSecond ? scale.cpu_seconds
+                           : scale.per == Per::kOp        ? scale.operations
+                                                          : 1;
+    divisors.push_back(divisor > 0 ? divisor : 1);
+  }
+  return divisors;
+}
+
+PageComparison ComparisonOf(const DiffScan& diff) {
+  const DiffResult& result = diff.result();
+  const RunVariation& variation = result.tables.back().runs.variation;
+  PageComparison comparison;
+  comparison.headline = FormatLine(TotalLine(result, diff.before().scan(0)), true);
+  for (const auto& [side, verdict] :
+       {std::pair("A", diff.before().TrustVerdict()), std::pair("B", diff.after().TrustVerdict())}) {
+    if (!verdict.empty()) comparison.warnings.push_back(std::string(side) + " trustworthy: " + verdict);
+  }
+  comparison.suffix = result.scale.Suffix();
+  comparison.shares = result.scale.per == Per::kShare;
+  comparison.objects = result.scale.objects;
+  comparison.before = DivisorsOf(diff.ScalesBefore());
+  comparison.after = DivisorsOf(diff.ScalesAfter());
+  comparison.fdr = result.question.fdr;
+  comparison.margin = result.question.margin;
+  comparison.deviation = variation.deviation;
+  comparison.freedom = std::min(variation.degrees_of_freedom, kManyDegrees);
+  return comparison;
+}
+
 }  // namespace
 
 Line TotalLine(const DiffResult& result, const RecordingScan& scan) {
@@ -250,6 +289,28 @@ Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSi
     for (size_t run = 0; run < side->runs.size(); ++run) report.Add(LossLines(side->runs.scan(run)));
   }
   return report;
+}
+
+PageRequest DiffPage(const DiffScan& diff, const Report& report) {
+  PageRequest page;
+  page.scan = diff.scan_before();
+  // Folding is for tables by method: a page shows stacks as they are.
+  page.scan.fold = false;
+  if (diff.are_windows()) {
+    page.other_times.emplace();
+    page.other_times->from = diff.scan_after().filter.from;
+    page.other_times->to = diff.scan_after().filter.to;
+  } else {
+    page.other = diff.scan_after();
+    page.other->fold = false;
+  }
+  page.quiet = page.said = true;
+  page.view = "compare";
+  page.tab = "difference";
+  page.icicle = false;
+  page.report = HtmlBody(report, /*wide=*/false);
+  page.comparison = ComparisonOf(diff);
+  return page;
 }
 
 }  // namespace heaprec::tools

@@ -5,6 +5,7 @@
 
 #include "tools/query/compare/diff_query.h"
 #include "tools/render/report.h"
+#include "tools/report/page/recording_page.h"
 
 namespace heaprec::tools {
 
@@ -24,5 +25,7 @@ struct DiffRows {
 render::Line TotalLine(const DiffResult& result, const RecordingScan& scan);
 render::Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
                           const CallTree& tree);
+// The page on which both sides are compared, with the report as a tab.
+PageRequest DiffPage(const DiffScan& diff, const render::Report& report);
 
 }  // namespace heaprec::tools

@@ -15,6 +15,8 @@
 #include "tools/report/page/page_facts.h"
 #include "tools/report/page/page_tabs.h"
 #include "tools/text/messages.h"
+#include "tools/text/output_file.h"
+#include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -211,11 +213,16 @@ Part ReadPart(ScanOptions options, const PageRequest& request, bool is_first) {
 
 bool HasFailed(ExitCode code) { return code != ExitCode::kOk && code != ExitCode::kDamaged; }
 
-}  // namespace
+struct RecordingPage {
+  ExitCode code = ExitCode::kOk;  // other than kOk and kDamaged: there is no page
+  std::string html{};
+  size_t shown = 0;      // samples
+  uint64_t samples = 0;  // before thinning
+};
 
 RecordingPage MakePage(const PageRequest& request) {
   ReportPage page;
-  page.title = request.title.empty() ? NamesOf(request.scan.files) : ToUtf8(request.title);
+  page.title = TitleOf(request);
   const Part first = ReadPart(request.scan, request, /*is_first=*/true);
   if (HasFailed(first.code)) return {.code = first.code};
   page.data = first.data;
@@ -227,6 +234,44 @@ RecordingPage MakePage(const PageRequest& request) {
     page.other_data = other.data;
   }
   return {.code = code, .html = ReportHtml(page), .shown = first.shown, .samples = first.samples};
+}
+
+void SayWhere(const std::string& path, const RecordingPage& page) {
+  const std::string all = page.shown < page.samples ? ", reduced from " + Grouped(page.samples) : "";
+  PrintError(path + ": " + Bytes(static_cast<double>(page.html.size())) + ", " + Grouped(page.shown) + " samples" +
+             all);
+}
+
+}  // namespace
+
+std::string OutputOf(const PageRequest& request, const char* extension) {
+  if (!request.output.empty()) return request.output;
+  const std::string& first = request.scan.files.front();
+  const std::string name = request.view.empty() ? "report" : request.view;
+  return (first == "-" ? name : std::filesystem::path(first).stem().string()) + extension;
+}
+
+std::string TitleOf(const PageRequest& request) {
+  return request.title.empty() ? NamesOf(request.scan.files) : ToUtf8(request.title);
+}
+
+ExitCode WritePage(const PageRequest& request) {
+  const std::string output = OutputOf(request);
+  std::vector<std::string> files = request.scan.files;
+  if (request.other) files.insert(files.end(), request.other->files.begin(), request.other->files.end());
+  if (IsOneOf(output, files)) return Fail(ExitCode::kCannotWrite, output + ": is the recording itself");
+  const RecordingPage page = MakePage(request);
+  if (HasFailed(page.code)) return page.code;
+  const ExitCode written = WriteFile(output, request.force, page.html);
+  if (written != ExitCode::kOk) return written;
+  if (output != "-" && !request.quiet) SayWhere(output, page);
+  return page.code;
+}
+
+ExitCode WriteFlamePage(PageRequest request) {
+  request.view = "flame";
+  request.icicle = false;
+  return WritePage(request);
 }
 
 }  // namespace heaprec::tools

@@ -51,13 +51,13 @@ struct PageRequest {
   std::optional<PageComparison> comparison;
 };
 
-struct RecordingPage {
-  ExitCode code = ExitCode::kOk;  // other than kOk and kDamaged: there is no page
-  std::string html{};
-  size_t shown = 0;      // samples
-  uint64_t samples = 0;  // before thinning
-};
-
-RecordingPage MakePage(const PageRequest& request);
+// As given, or the names of the files.
+std::string TitleOf(const PageRequest& request);
+// As given, or REC.html in the working directory.
+std::string OutputOf(const PageRequest& request, const char* extension = ".html");
+// Writes it there, and says so.
+ExitCode WritePage(const PageRequest& request);
+// As `heaprec flame` without further options.
+ExitCode WriteFlamePage(PageRequest request);
 
 }  // namespace heaprec::tools

@@ -1,0 +1,26 @@
+// What attach and stop have in common: a JVM, and a word of what its agent said.
+//
+// Threads:  one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "tools/control/attach_reply.h"
+#include "tools/options/command.h"
+#include "tools/text/exit_code.h"
+
+namespace heaprec::tools {
+
+struct JvmOptions {
+  std::string jvm;
+  double timeout_seconds = 10;
+  bool quiet = false, json = false;
+
+  void AddTo(Command& command);
+  int timeout_ms() const { return static_cast<int>(timeout_seconds * 1000); }
+  ExitCode Tell(pid_t pid, const AgentReply& reply) const;
+};
+
+}  // namespace heaprec::tools

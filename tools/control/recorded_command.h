@@ -1,0 +1,56 @@
+// A command that is started so that its JVM, all JVMs below it, or its native memory is recorded.
+//
+// Threads:  one.
+// Failure:  Prepare returns the sentence for the user. Run says on stderr what became of the recordings.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/bytes/result.h"
+#include "tools/control/agent_options.h"
+#include "tools/control/agent_replies.h"
+#include "tools/control/native_preload.h"
+#include "tools/text/exit_code.h"
+
+namespace heaprec::tools {
+
+inline constexpr char kExact[] = "exact", kSampled[] = "sampled";
+
+// As given on the command line.
+struct RecordOptions {
+  AgentOptions agent;
+  std::string native;  // kExact, kSampled, or empty
+  bool child_jvms = false, quiet = false;
+  std::vector<std::string> command;
+};
+
+class RecordedCommand {
+ public:
+  static format::Result<RecordedCommand> Prepare(const RecordOptions& options);
+  // The command's exit code. If that is 0: kCannotWrite if the agent refused or could not write all of a recording.
+  ExitCode Run() const;
+
+ private:
+  explicit RecordedCommand(const RecordOptions& options) : options_(options), command_(options.command) {}
+  // `text`: the agent's options. `path`: where the command was found; empty: nowhere.
+  std::optional<format::Error> PrepareProgram(const std::string& library, const std::string& text,
+                                              const std::string& path);
+  std::optional<format::Error> PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
+  std::string WithReplies(const std::string& text);
+  void Say(const std::string& sentence) const;
+  ExitCode SayTable(uint32_t pid) const;
+  ExitCode SayRecordings() const;
+
+  RecordOptions options_;
+  std::vector<std::string> command_, environment_;
+  NativePreload native_;
+  bool is_counted_ = false;                // a program without a JVM, by libheaprec-native.so: there is no agent
+  std::shared_ptr<AgentReplies> replies_;  // null: they have no place, and nothing is said of recordings
+  std::string none_;                       // what is said if no agent has answered
+};
+
+}  // namespace heaprec::tools

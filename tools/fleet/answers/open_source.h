@@ -1,0 +1,26 @@
+// A source of sums, of a server or of a folder, and what it needs to live.
+//
+// Threads:  one.
+// Failure:  says on stderr why there is none; returns the exit code for it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tools/fleet/server/connection_options.h"
+#include "tools/fleet/source/source.h"
+#include "tools/text/exit_code.h"
+
+namespace heaprec::tools::fleet {
+
+struct OpenedSource {
+  std::unique_ptr<Server> server;
+  std::unique_ptr<Source> source;
+};
+
+// `folder` empty: of the server. `slice`: as given with --slice. `samples_per_second`: of each recording of a folder.
+// kDamaged: there is a source, but some recordings of the folder could not be read.
+ExitCode OpenSource(const std::string& folder, const std::string& slice, double samples_per_second,
+                    const ConnectionOptions& connection, OpenedSource* into);
+
+}  // namespace heaprec::tools::fleet
