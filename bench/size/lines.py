@@ -21,16 +21,17 @@ ADDED = {
         commands/report_page.cc export/page/ba*.js export/page/beta.js export/page/commands.js
         export/page/difference.js export/page/estimator.js export/page/gestures.js
         export/page/heat.js export/page/live.js export/page/report_data.* export/page/s*.js export/page/t[ar]*.js
-        export/page/unpack.js query/sample_columns.* query/sample_thinning.* report/page_*""",
+        export/page/unpack.js query/samples/sample_columns.* query/samples/sample_thinning.*
+        report/page/page_* report/page/recording_page.*""",
     "bench, and comparisons of several runs a side": """
         analysis/cpu_time.* analysis/estimate/replicates.* analysis/progress_blocks.*
         commands/bench.cc commands/diff_options.h control/recorded_runs.*""",
     "top --follow, status for Prometheus": """
-        commands/follow.* query/follow_query.* report/prometheus_text.cc screen/*""",
+        query/summary/follow_query.* report/recording/prometheus_text.cc screen/*""",
     "attach places the agent itself, follows no links, signals no other process": """
         control/filesystem_user.* control/private_folder.* control/recording_relay.*
         control/staging.* control/temporary_recording.* input/confined_open.*""",
-    "headlines": "query/headlines.* report/headline_inputs.*",
+    "headlines": "query/summary/headlines.*",
     "collections and old objects of JFR files": "import/jfr/heap_events.*",
     "sites behind allocation primitives": "analysis/allocation_primitives.*",
     "generational ZGC": "analysis/live/collection_clock.*",
@@ -45,6 +46,10 @@ def reason(path):
 
 def main(arguments):
     listed = subprocess.run(["git", "ls-files", "tools"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    tracked = [path.removeprefix("tools/") for path in listed.splitlines()]
+    for name in " ".join(ADDED.values()).split():
+        if not fnmatch.filter(tracked, name):
+            sys.exit(f"lines.py: ADDED names {name}, and no file has this name: a move must be followed here")
     lines = dict.fromkeys(["", *ADDED], 0)
     folders = {}
     for path in map(pathlib.Path, listed.splitlines()):
