@@ -1,6 +1,6 @@
 // What parity repairs: any flipped bit and any damaged run of up to the width, wherever it is.
 //
-// HEAPREC_DAMAGE=1 for each bit, and each place of a run, instead of some of them.
+// HEAPREC_DAMAGE=1 for each bit, and each place of a run, instead of some of them; =40: one in 40 of them.
 #include "format/bytes/parity.h"
 
 #include <algorithm>
@@ -19,7 +19,12 @@ namespace {
 
 constexpr size_t kRun = 512;
 
-bool IsLong() { return std::getenv("HEAPREC_DAMAGE") != nullptr; }
+// 0: some hundred places.
+size_t OneIn() {
+  const char* const asked = std::getenv("HEAPREC_DAMAGE");
+  return asked == nullptr ? 0 : std::max(1, std::atoi(asked));
+}
+bool IsLong() { return OneIn() > 0; }
 
 class Random {
  public:
@@ -30,6 +35,11 @@ class Random {
  private:
   std::mt19937_64 random_;
 };
+
+// From one place to the next, of `places`.
+size_t Step(size_t places, Random* random) {
+  return IsLong() ? 1 + random->Below(2 * OneIn() - 1) : 1 + random->Below(places / 100);
+}
 
 // Bytes [at, at + size), each of them replaced by another one, or all by zeros.
 ByteBuffer Overwritten(ByteBuffer bytes, size_t at, size_t size, Random* random) {
@@ -225,7 +235,7 @@ TEST_CASE("no flipped bit of a recording costs anything") {
     const Reading whole = ReadingOf(file);
     REQUIRE(whole.skipped.empty());
     const size_t bits = file.size() * 8;
-    for (size_t bit = 0; bit < bits; bit += IsLong() ? 1 : 1 + random.Below(bits / 100)) {
+    for (size_t bit = 0; bit < bits; bit += Step(bits, &random)) {
       CAPTURE(file.size(), bit);
       RequireAllOf(whole, file, Flipped(file, bit / 8, static_cast<uint8_t>(1 << bit % 8)));
     }
@@ -237,7 +247,7 @@ TEST_CASE("no damaged run of 512 bytes costs anything where each region has the 
   for (const ByteBuffer& file : {CompilerRecording(4), CompilerRecording(15, 5)}) {
     const Reading whole = ReadingOf(file);
     REQUIRE(LeastWidth(file) == kRun);
-    for (size_t at = 0; at + kRun <= file.size(); at += IsLong() ? 1 : 1 + random.Below(file.size() / 100)) {
+    for (size_t at = 0; at + kRun <= file.size(); at += Step(file.size(), &random)) {
       CAPTURE(file.size(), at);
       RequireAllOf(whole, file, Overwritten(file, at, kRun, &random));
     }

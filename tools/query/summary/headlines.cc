@@ -63,8 +63,10 @@ void AddGrowth(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   }
   if (inputs.live_bytes) {
     const Estimate& live = *inputs.live_bytes;
-    const render::Value bytes = IsRange(live) ? render::Value(live) : render::Value(live.value);
-    into->push_back({"growth", Mood::kNeutral, Shown(bytes, render::Unit::kBytes) + " are live at the end."});
+    const auto bytes = [](double value) { return Shown(value, render::Unit::kBytes); };
+    const std::string size =
+        IsRange(live) ? fmt::format("{} to {}", bytes(live.low), bytes(live.high)) : bytes(live.value);
+    into->push_back({"growth", Mood::kNeutral, size + " are live at the end."});
   }
 }
 
