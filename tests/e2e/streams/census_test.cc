@@ -228,7 +228,8 @@ TEST_CASE("A census that is drawn takes no more than its rate, and its estimates
 }
 
 // HEAPREC_CENSUS_RUNS=40: how many recordings. Statistic: 95 % of the intervals hold, and those of one recording go
-// together: all of 3 recordings miss with probability 1e-4, more than 15 % of those of 40 with 3e-3.
+// together: all of 3 recordings miss with probability 1e-4, both of 2 with 2.5e-3, more than 15 % of those of 40 with
+// 3e-3. On a starved machine most have no upper end, and one alone says nothing.
 TEST_CASE("Intervals of a second at 20 walks hold the truth, or there is no upper end") {
   const char* const given = getenv("HEAPREC_CENSUS_RUNS");  // NOLINT(concurrency-mt-unsafe): a test
   const int runs = given != nullptr ? std::atoi(given) : 3;
@@ -251,7 +252,7 @@ TEST_CASE("Intervals of a second at 20 walks hold the truth, or there is no uppe
     }
   }
   WARN(held << " of " << with << " intervals hold the truth; " << all - with << " estimates have no upper end");
-  CHECK(held >= (runs < 20 ? 0.3 : 0.85) * with);
+  if (with > 3) CHECK(held >= (runs < 20 ? 0.3 : 0.85) * with);
 }
 
 TEST_CASE(
