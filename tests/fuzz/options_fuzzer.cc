@@ -39,6 +39,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   }
   (void)heaprec::agent::AsksForStrict(text);
   const auto command = heaprec::agent::ParseCommand(text);
-  if (command.ok()) Require(command->options.size() <= text.size() && command->answer.size() <= text.size());
+  if (command.ok()) Require(command->options.size() <= text.size() && command->reply.size() <= text.size());
   return 0;
 }
