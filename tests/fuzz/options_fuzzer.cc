@@ -17,7 +17,7 @@ std::vector<Input> Seeds() {
         "rate:6/min,source:tlab,hooks:off",
         "settings=profile,stackdepth=1024,stacks=jvmti,live=500,exceptions=on,exceptions.rate=10,"
         "ring=off,sync=off,loglevel=debug",
-        "start:rate:20,answer=/x/%p", "stop", "status=/x", ",,=,:,rate="}) {
+        "start:rate:20,reply=/x/%p", "stop,answer=/x", "stop", "status=/x", ",,=,:,rate="}) {
     seeds.emplace_back(text.begin(), text.end());
   }
   return seeds;
@@ -39,6 +39,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   }
   (void)heaprec::agent::AsksForStrict(text);
   const auto command = heaprec::agent::ParseCommand(text);
-  if (command.ok()) Require(command->options.size() <= text.size() && command->reply.size() <= text.size());
+  if (command.ok()) Require(command->options.size() <= text.size() && command->reply_file.size() <= text.size());
   return 0;
 }
