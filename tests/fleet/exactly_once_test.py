@@ -192,7 +192,7 @@ def disk_of_the_shipper_is_full(folder, root, shard):
     place.mkdir()
     url = shard.url() + "/brim"
     init(url)
-    script = ("mount -t tmpfs -o size=64m none $0 && cp $1/*.hrec $0 && { cat /dev/zero >$0/ballast 2>&1 || true; } && "
+    script = ("mount -t tmpfs -o size=64m none $0 && cp $1/*.hrec $0 && { ! cat /dev/zero >$0/ballast; } 2>/dev/null && "
               "{ ! echo x >$0/more; } 2>/dev/null && HOME=$0 TMPDIR=$0 exec $2 ship $0 --to $3")
     subprocess.run(["unshare", "-m", "sh", "-c", script, str(place), str(folder), HEAPREC, url], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
