@@ -65,7 +65,7 @@ Command StatusCommand() {
   Command command("status", "Show whether a JVM is being recorded, and how");
   command.AddOption("JVM", options->jvm, "PID, main class or jar of the JVM (prometheus: default: all recorded JVMs)");
   options->output.AddTo(command, {"prometheus"});
-  command.AddOption("-o,--output", options->file, "prometheus: file to replace atomically, for node_exporter")
+  command.AddOption("-o,--output", options->file, "prometheus: file to write atomically, for node_exporter")
       .Value("FILE");
   command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
   command.footer = R"(Examples:

@@ -51,10 +51,10 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
     ++edited.recordings;
     edited.samples += editor.samples();
     has_data = has_data || (from < cut.end_ns() && to > cut.begin_ns());
-    spans += fmt::format("{}{}: has data from {} to {} only", spans.empty() ? "" : "; ", recording->source().name(),
+    spans += fmt::format("{}{} has data from {} to {}", spans.empty() ? "" : "; ", recording->source().name(),
                          Duration(cut.begin_ns()), Duration(cut.end_ns()));
   }
-  if (!has_data) return format::Error{spans + "; choose --from and --to within"};
+  if (!has_data) return format::Error{"no data in this range: " + spans + "; choose --from and --to within it"};
   return edited;
 }
 

@@ -213,8 +213,8 @@ void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t 
   }
 }
 
-// One of each thread. A thread counts its first point before it has a lane or is known by name, maybe while the JVM
-// stops all threads: of those that start together nothing tells how many they are.
+// At most one of each thread. A thread counts its first point before it has a lane or a name in the ring, so threads
+// that were just starting are unknown here: this many are allowed for.
 constexpr uint64_t kMostNewThreads = 256;
 
 uint64_t MostUnderWay(const FileEnd& end, const Gatherer& gathered) {

@@ -42,7 +42,8 @@ void AddTop(const HeadlineInputs& inputs, std::vector<Headline>* into) {
 void AddGc(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   if (inputs.heap == nullptr || inputs.duration_ns == 0 || inputs.heap->pauses == 0) return;
   const double share = static_cast<double>(inputs.heap->paused_ns) / static_cast<double>(inputs.duration_ns);
-  std::string text = fmt::format("GC pauses take {} of the time", Shown(share, render::Unit::kShare));
+  std::string text = fmt::format("GC pauses take {} of the time",
+                                 share < 0.0005 ? "less than 0.1 %" : Shown(share, render::Unit::kShare));
   if (inputs.heap->longest_pause_ns > 0) {
     text += fmt::format("; the longest took {}",
                         Shown(static_cast<double>(inputs.heap->longest_pause_ns) * 1e-9, render::Unit::kSeconds));
