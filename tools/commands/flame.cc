@@ -28,7 +28,7 @@ struct FlameOptions {
   bool svg = false;
 };
 
-// The file is opened before the second pass: a long one is not for nothing.
+// The file is opened before the second pass: a long pass is not wasted.
 ExitCode WritePicture(const PageRequest& page, size_t most_boxes) {
   const auto scan = RecordingScan::Parse(page.scan);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);

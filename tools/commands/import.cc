@@ -38,17 +38,19 @@ ExitCode WriteRecording(const ImportOptions& options, const jfr::JfrScan& scan, 
   const auto imported = jfr::Import(source, header, scan, set, &output);
   if (!imported.ok()) return Fail(ExitCode::kUnreadable, source->name() + ": " + imported.error().message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
-  options.Tell({{"collections", imported->collections},
-                {"old_objects", imported->old_objects},
-                {"output", ToUtf8(options.output)},
-                {"refused", imported->refused},
-                {"samples", imported->samples},
-                {"source", header.source},
-                {"source_reason", ToUtf8(header.source_reason)}},
-               fmt::format("{}: {} samples, {} collections and {} old objects from {}", options.output,
-                           Grouped(imported->samples), Grouped(imported->collections), Grouped(imported->old_objects),
-                           header.source_reason));
-  return ReportDamage(source->name(), *imported);
+  const ExitCode told =
+      options.Tell({{"collections", imported->collections},
+                    {"old_objects", imported->old_objects},
+                    {"output", ToUtf8(options.output)},
+                    {"refused", imported->refused},
+                    {"samples", imported->samples},
+                    {"source", header.source},
+                    {"source_reason", ToUtf8(header.source_reason)}},
+                   fmt::format("{}: {} samples, {} collections and {} old objects from {}", options.output,
+                               Grouped(imported->samples), Grouped(imported->collections),
+                               Grouped(imported->old_objects), header.source_reason));
+  const ExitCode read = ReportDamage(source->name(), *imported);
+  return read != ExitCode::kOk ? read : told;
 }
 
 ExitCode Import(const ImportOptions& options) {

@@ -32,14 +32,15 @@ struct PrintOptions {
   bool json = false, follow = false;
 };
 
-// The next block; `follows`: as they come, until the recording has ended or its process has died.
-std::optional<format::Block> NextOf(Recording* recording, bool follows, const EventPrinter& printer, Output* output) {
-  while (follows) {
+// The next block; `follows`: as they come, until the recording has ended or its process has died, and it is false.
+std::optional<format::Block> NextOf(Recording* recording, bool* follows, const EventPrinter& printer, Output* output) {
+  while (*follows) {
     if (!printer.goes_on()) return std::nullopt;
-    // Asked before the file is read: what a process wrote before it died is then read, or salvaged.
-    const bool running = recording->running();
     if (auto block = recording->NextInFile()) return block;
-    if (!running) break;
+    // Asked before the file is read to its end: what a process wrote before it died is then read, or salvaged.
+    *follows = recording->running();
+    if (auto block = recording->NextInFile()) return block;
+    if (!*follows) break;
     output->Flush();
     nanosleep(&kPoll, nullptr);
   }
@@ -60,8 +61,8 @@ uint64_t PrintOne(Recording* recording, const Filter& filter, uint64_t limit, co
   });
   printer.Begin(output.text());
   if (options.follow) CatchSignals({SIGINT, SIGTERM});
-  while (printer.goes_on()) {
-    const auto block = NextOf(recording, options.follow, printer, &output);
+  for (bool follows = options.follow; printer.goes_on();) {
+    const auto block = NextOf(recording, &follows, printer, &output);
     if (!block) break;
     printer.Add(*block, output.text());
     progress.At(recording->bytes_read());

@@ -28,12 +28,10 @@ std::optional<ExitCode> WriteOptions::Objection() const {
   return Fail(ExitCode::kUsage, "--json and -o - both use standard output; name a file with -o");
 }
 
-void WriteOptions::Tell(const render::Object& summary, const std::string& sentence) const {
-  if (json) {
-    WriteFile("-", true, render::JsonText(summary) + "\n");
-  } else if (!quiet) {
-    PrintError(sentence);
-  }
+ExitCode WriteOptions::Tell(const render::Object& summary, const std::string& sentence) const {
+  if (json) return WriteFile("-", true, render::JsonText(summary) + "\n");
+  if (!quiet) PrintError(sentence);
+  return ExitCode::kOk;
 }
 
 void RewriteOptions::AddTo(Command& command, bool several) {
@@ -64,15 +62,15 @@ ExitCode Edit(const RewriteOptions& options,
   auto edited = write(recordings, &output);
   if (!edited.ok()) return Fail(ExitCode::kUsage, edited.error().message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
-  options.Tell({{"output", ToUtf8(options.output)}, {"recordings", edited->recordings}, {"samples", edited->samples}},
-               fmt::format("{}: {} samples of {} recording{}", options.output, Grouped(edited->samples),
-                           edited->recordings, edited->recordings == 1 ? "" : "s"));
-  ExitCode read = ExitCode::kOk;
+  ExitCode outcome = options.Tell(
+      {{"output", ToUtf8(options.output)}, {"recordings", edited->recordings}, {"samples", edited->samples}},
+      fmt::format("{}: {} samples of {} recording{}", options.output, Grouped(edited->samples), edited->recordings,
+                  edited->recordings == 1 ? "" : "s"));
   for (const auto& recording : recordings) {
-    const ExitCode one = ReportDamage(*recording);
-    if (one != ExitCode::kOk) read = one;
+    const ExitCode read = ReportDamage(*recording);
+    if (read != ExitCode::kOk) outcome = read;
   }
-  return read;
+  return outcome;
 }
 
 }  // namespace heaprec::tools

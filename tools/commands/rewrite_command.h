@@ -29,10 +29,10 @@ struct WriteOptions {
   void AddOutputTo(Command& command);
   // -f, --json and -q.
   void AddFlagsTo(Command& command);
-  // Nothing: the recording and what is said of it go to different places.
+  // Wrong usage if the recording and the JSON summary would both go to standard output.
   std::optional<ExitCode> Objection() const;
-  // What was written: with --json on standard output, else on standard error.
-  void Tell(const render::Object& summary, const std::string& sentence) const;
+  // What was written: with --json on standard output, else on standard error. kCannotWrite: that failed.
+  ExitCode Tell(const render::Object& summary, const std::string& sentence) const;
 };
 
 struct RewriteOptions : WriteOptions {

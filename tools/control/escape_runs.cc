@@ -53,7 +53,7 @@ class Sheet {
   int descriptor_;
 };
 
-// Null: the JVM failed, which has been said.
+// Null: the JVM failed; the error has been printed.
 std::optional<CallOutcomes> RunMode(const EscapeMode& mode, const EscapeRuns& runs,
                                     const std::vector<std::string>& methods, const std::vector<std::string>& java,
                                     const std::string& agent) {

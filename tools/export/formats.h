@@ -20,7 +20,7 @@ struct ExportFormat {
        takes_raw = false, takes_remarks = true, takes_service = false;
   MakeExporter* make = nullptr;
 
-  // Of what is asked for what it does not take; empty: nothing.
+  // The message for the first option that the format does not support; empty: all are supported.
   std::string Objection(const ExportSettings& asked) const;
 };
 

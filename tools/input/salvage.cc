@@ -217,8 +217,8 @@ void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t 
 // that were just starting are unknown here: this many are allowed for.
 constexpr uint64_t kMostNewThreads = 256;
 
-uint64_t MostUnderWay(const FileEnd& end, const Gatherer& gathered) {
-  return kMostNewThreads + std::max(end.threads, gathered.threads);
+uint64_t MostUnderWay(const RingCopy& ring, const FileEnd& end, const Gatherer& gathered) {
+  return std::max<uint64_t>(kMostNewThreads, ring.view().lane_count()) + std::max(end.threads, gathered.threads);
 }
 
 // What mmap's hooks had noted, and the drain had not yet looked at.
@@ -400,7 +400,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   }
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
-  CarryCounters(ring, end.counters, is_running, MostUnderWay(end, gathered), &result);
+  CarryCounters(ring, end.counters, is_running, MostUnderWay(ring, end, gathered), &result);
   result.census = ring.census();
   AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;

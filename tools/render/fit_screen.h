@@ -10,9 +10,9 @@
 
 namespace heaprec::tools::render {
 
-// Cuts the rows of the tables of `group`, evenly, until its text has at most `max_lines` lines on the terminal, those
-// counted that it wraps. A table without room for a row is left out, the last first. Lines are never left out. The
-// tables must be direct sections of the group and have one line a row.
+// Removes table rows of `group`, evenly, until its text has at most `max_lines` lines on the terminal, wrapped lines
+// included. A table without room for a row is left out, the last one first. Other lines stay, so the text may be
+// longer. The tables must be direct sections of the group and have one line a row.
 void FitScreen(const Terminal& terminal, size_t max_lines, Group* group);
 
 }  // namespace heaprec::tools::render

@@ -39,7 +39,6 @@ class Redaction final : public NameMapper {
   format::FileHeader Header(format::FileHeader header) const;
 
   // What was replaced: kind ("class", "method", "thread", "label") and name, in Java's spelling, and its hash.
-  const std::map<std::pair<std::string, std::string>, std::string>& mapping() const { return mapping_; }
   // The same as lines of three columns.
   void AppendMapping(Output* output) const;
 

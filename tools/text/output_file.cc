@@ -113,7 +113,7 @@ ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view tex
 bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs) {
   return output != "-" && std::ranges::any_of(inputs, [&](const std::string& input) {
            std::error_code error;
-           return input != "-" && std::filesystem::equivalent(output, input, error) && !error;
+           return std::filesystem::equivalent(output, input == "-" ? "/dev/stdin" : input, error) && !error;
          });
 }
 

@@ -55,7 +55,7 @@ class OutputFile {
 // A whole file. Says on stderr what failed.
 ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view text);
 
-// Whether `output` is the same file as one of the inputs, under whatever name. Standard input and output are no files.
+// Whether `output` is the same file as one of the inputs, under whatever name. Of these "-" is standard input, maybe a file.
 bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs);
 
 }  // namespace heaprec::tools

@@ -149,6 +149,20 @@ TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs
   CHECK(scope["profiles"][0]["endValue"] == 115'000);
 }
 
+TEST_CASE("An export never replaces its recording, which may be standard input") {
+  const Directory directory;
+  const std::string path = directory / "rec.hrec";
+  WriteSmall(path);
+  const std::string before = testing::Contents(path);
+  for (const std::string& input : {path, "- < " + path}) {
+    const Outcome outcome = Heaprec("export -f -o " + path + " " + input);
+    INFO(input << "\n" << outcome.err);
+    CHECK(outcome.code == 6);
+    CHECK(outcome.err.find("is the recording itself") != std::string::npos);
+    CHECK(testing::Contents(path) == before);
+  }
+}
+
 TEST_CASE("What cannot be exported so is refused") {
   const Directory directory;
   const std::string path = directory / "rec.bin", small = directory / "small.bin";

@@ -1,4 +1,5 @@
-// A source of sums, of a server or of a folder, and what it needs to live.
+// Opens what `heaprec fleet` reads: a ClickHouse server, or a folder of recordings. OpenedSource owns the connection,
+// too.
 //
 // Threads:  one.
 // Failure:  says on stderr why there is none; returns the exit code for it.

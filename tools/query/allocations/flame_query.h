@@ -142,7 +142,6 @@ class FlameScan {
   ExitCode ChooseBoxes();
   ExitCode EstimateBoxes();
 
-  const FlameQuestion& question() const { return question_; }
   const RecordingScan& scan() const { return scan_; }
   const CallTree& calls() const { return tree_; }
   const LeafVisitor& leaves() const { return leaves_; }

@@ -20,7 +20,7 @@ constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
 constexpr double kUnlike = 0.5;
 // A change that is larger than this is not worth a number.
 constexpr double kTenfold = 10;
-// As good as infinitely many, which JSON does not have.
+// Stands for infinity, which JSON cannot represent.
 constexpr double kManyDegrees = 1e6;
 
 // Of amounts in a scale, and of their changes.
