@@ -55,7 +55,8 @@ class OutputFile {
 // A whole file. Says on stderr what failed.
 ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view text);
 
-// Whether `output` is the same file as one of the inputs, under whatever name. Of these "-" is standard input, maybe a file.
+// Whether `output` is the same file as one of the inputs, under whatever name. The input "-" is standard input, which
+// may be a file.
 bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs);
 
 }  // namespace heaprec::tools
