@@ -153,6 +153,20 @@ bool ReadHeader(int ring, uint64_t bytes, RingHeader* header) {
   return true;
 }
 
+// Whether nothing was recorded into the ring: its process died before the ring was one, or before its recording had a
+// file. A path that is too long for the header is missing, too: then the lanes tell.
+bool IsUnused(int ring, const RingHeader& header) {
+  if (header.magic == 0) return true;
+  const bool is_known = header.version >= format::kOldestRingVersion && header.version <= format::kRingVersion;
+  if (!is_known || header.recording_path[0] != 0) return false;
+  for (uint64_t lane = 0; lane < header.lane_count; ++lane) {
+    const uint64_t at = format::kRingHeaderBytes + lane * (format::kLaneHeaderBytes + uint64_t{header.lane_bytes});
+    uint64_t head = 0;  // the first field of a LaneHeader
+    if (!ReadAt(ring, std::as_writable_bytes(std::span(&head, 1)), at) || head != 0) return false;
+  }
+  return true;
+}
+
 Result<std::monostate> CopyBesideRecording(int ring, const RingHeader& header, const std::string& name) {
   if (header.magic != format::kRingMagic) return Error{"not a ring"};
   const auto folder = RecordingFolder::Open(header);
@@ -184,12 +198,12 @@ MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_k
     if (ring.number() < 0 || fstat(ring.number(), &status) != 0) continue;
     RingHeader header{};
     if (!ReadHeader(ring.number(), static_cast<uint64_t>(status.st_size), &header)) continue;
-    const bool is_empty = header.magic == 0;  // the process died before the ring was one
-    const auto copied = is_empty ? std::monostate{} : CopyBesideRecording(ring.number(), header, name);
+    const bool is_unused = IsUnused(ring.number(), header);
+    const auto copied = is_unused ? std::monostate{} : CopyBesideRecording(ring.number(), header, name);
     if (!copied.ok()) {
       stuck.push_back({name, copied.error().message, status.st_mtim, static_cast<uint64_t>(status.st_size)});
     } else if (RemoveLocked(folder.number(), name.c_str(), ring.number())) {
-      ++(is_empty ? moved.removed : moved.copied);
+      ++(is_unused ? moved.removed : moved.copied);
     }
   }
   std::ranges::sort(stuck, IsYounger);

@@ -128,6 +128,29 @@ TEST_CASE(
   CHECK(fs::exists(machine.copy(2)));
 }
 
+TEST_CASE("The ring of a process that was killed before its recording had a file is removed without a report") {
+  const Machine machine;
+  auto ring = machine.Start(1);
+  ring->SetRecordingPath("/" + std::string(sizeof(format::RingHeader::recording_path), 'x'));  // leaves none
+  size_t removed = 1, lost = 0;
+  SECTION("nothing was recorded") {}
+  SECTION("something was recorded") {
+    ring->lane(3).head = 8;
+    removed = 0, lost = 1;
+  }
+  SECTION("the ring's version is not known") {
+    ring->header().version = format::kRingVersion + 1;
+    removed = 0, lost = 1;
+  }
+  ring->KeepFile();
+  ring.reset();
+  const MovedRings moved = MoveAbandonedRings(machine.rings(), 0);
+  CHECK(moved.copied == 0);
+  CHECK(moved.removed == removed);
+  CHECK(moved.losses.size() == lost);
+  CHECK(FilesIn(machine.rings()) == 0);
+}
+
 TEST_CASE("A ring stays where its recording cannot be found, or is another one") {
   const Machine machine;
   std::function<void()> damage;
