@@ -1,5 +1,5 @@
-// Pairs of free and malloc at random places among live blocks, in a library: a program's own calls are not sampled where
-// the hooks are its own.
+// Pairs of free and malloc at random places among live blocks, in a library: a program's own calls are not sampled
+// where the hooks are its own.
 #include <stdint.h>
 #include <stdlib.h>
 

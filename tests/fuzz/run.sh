@@ -38,8 +38,11 @@ objects=()
 for source in "${sources[@]}"; do
   object="$work/${source//\//_}.o"
   objects+=("$object")
-  { [ "$object" -nt "$source" ] && [ "$object" -nt "$newest_header" ]; } || "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object"
+  [ "$object" -nt "$source" ] && [ "$object" -nt "$newest_header" ] && continue
+  [ "$(jobs -rp | wc -l)" -lt "${JOBS:-2}" ] || wait -n
+  "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object" &
 done
+wait
 rm -f "$work/all.a"
 ar rcs "$work/all.a" "${objects[@]}"
 
