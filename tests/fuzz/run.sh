@@ -79,9 +79,9 @@ fuzz() {
   return "$status"
 }
 
-# User time of this shell's ended children, whole seconds.
+# CPU time of the ended children of the shell that runs fuzz, whole seconds. $$ is that shell, in a subshell too.
 cpu_seconds() {
-  awk '{ print int(($16 + $17) / 100) }' "/proc/$BASHPID/stat"
+  awk '{ print int(($16 + $17) / 100) }' "/proc/$$/stat"
 }
 
 # A merge names its files by content and lists the further-reaching first by size; named cases stay.
