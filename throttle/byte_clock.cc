@@ -17,26 +17,26 @@ ActiveWindow Sane(ActiveWindow now) {
 
 // An object was hit under `armed`; lambda in force is now `now`. To keep it with the smaller of the two probabilities
 // is to keep it with a probability known from the past alone: that is all Horvitz-Thompson asks for.
-DeliveryDecision Judge(ActiveWindow armed, uint64_t size, ActiveWindow now, Random& random) {
-  DeliveryDecision hit;
+DeliveryDecision Decide(ActiveWindow armed, uint64_t size, ActiveWindow now, Random& random) {
+  DeliveryDecision decision;
   const double length = Length(size), pi_armed = InclusionProbability(armed.lambda, size);
-  if (!(pi_armed > 0)) return hit;
+  if (!(pi_armed > 0)) return decision;
   ActiveWindow with = armed;
   double pi = pi_armed;
   if (now.lambda < armed.lambda) {
     with = now;
     pi = InclusionProbability(now.lambda, size);
   }
-  hit.window = with.window;
+  decision.window = with.window;
   if (pi < pi_armed && random.Uniform() * pi_armed >= pi) {
-    hit.verdict = DeliveryDecision::Verdict::kThinned;
-    hit.weight_bytes = length / pi_armed;
-    return hit;
+    decision.action = DeliveryDecision::Action::kThinned;
+    decision.weight_bytes = length / pi_armed;
+    return decision;
   }
-  hit.verdict = DeliveryDecision::Verdict::kKept;
-  hit.weight_bytes = length / pi;
-  hit.effective_bytes = 1 / with.lambda;
-  return hit;
+  decision.action = DeliveryDecision::Action::kKept;
+  decision.weight_bytes = length / pi;
+  decision.effective_bytes = 1 / with.lambda;
+  return decision;
 }
 
 }  // namespace
@@ -57,58 +57,58 @@ void ByteClock::StartAt(uint64_t position, double e, uint64_t seed, ActiveWindow
 }
 
 HookDecision ByteClock::OnRefill(uint64_t allocated, uint64_t size, ActiveWindow now) {
-  HookDecision touch;
-  if (TrySkipRefill(allocated, now.window, touch.gap)) return touch;
+  HookDecision decision;
+  if (TrySkipRefill(allocated, now.window, decision.gap)) return decision;
   now = Sane(now);
   DroppedByJvm missed;
-  Pass(Advance(allocated, size, now, missed), missed);
+  CountMissed(Advance(allocated, size, now, missed), missed);
   Add(0, 1);
   e_ -= lambda_ * Length(size);
   if (e_ <= 0) {
     // With the lambda this thread integrated, not the one in force now: thinning at the delivery sees to that.
     Force(size, {lambda_, window_});
     e_ = random_.Exponential();
-    touch.action = HookDecision::Action::kForce;
+    decision.action = HookDecision::Action::kForce;
   }
-  touch.gap = Arm(now);
-  touch.missed = missed.any;
-  touch.missed_bytes = missed.bytes;
-  return touch;
+  decision.gap = Arm(now);
+  decision.missed = missed.any;
+  decision.missed_bytes = missed.bytes;
+  return decision;
 }
 
 // Such an object does not wait for the thread's e: lambda in force applies at once, to large objects above all. They
 // have a point process of their own, of the same lambda.
 HookDecision ByteClock::OnOutside(uint64_t allocated, uint64_t size, ActiveWindow now) {
-  HookDecision touch;
-  if (TrySkipOutside(allocated, size, now.window, touch.gap)) return touch;
+  HookDecision decision;
+  if (TrySkipOutside(allocated, size, now.window, decision.gap)) return decision;
   now = Sane(now);
   DroppedByJvm missed;
-  Pass(Advance(allocated, size, now, missed), missed);
+  CountMissed(Advance(allocated, size, now, missed), missed);
   Add(0, 1);
-  touch.gap = Arm(now);
+  decision.gap = Arm(now);
   e_outside_ -= lambda_ * Length(size);
   if (e_outside_ <= 0) {
     Force(size, now);
     e_outside_ = random_.Exponential();
-    touch.action = HookDecision::Action::kForce;
+    decision.action = HookDecision::Action::kForce;
   }
-  touch.missed = missed.any;
-  touch.missed_bytes = missed.bytes;
-  return touch;
+  decision.missed = missed.any;
+  decision.missed_bytes = missed.bytes;
+  return decision;
 }
 
 DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, ActiveWindow now) {
   now = Sane(now);
   DroppedByJvm missed;
-  DeliveryDecision hit;
+  DeliveryDecision decision;
   // An object of `size` bytes that ends less than `size` after the last touch was counted by that touch already.
   const bool counted = allocated >= last_ && allocated - last_ < size;
   if (counted && pending_lambda_ > 0) {
-    hit = Judge({pending_lambda_, pending_window_}, size, now, random_);
+    decision = Decide({pending_lambda_, pending_window_}, size, now, random_);
     pending_lambda_ = 0;
   }
   const uint64_t before = Advance(allocated, size, now, missed);
-  Pass(before, missed);
+  CountMissed(before, missed);
   if (missed.any) {
     // The JVM delivers this one for a reason of its own, not for the point: to judge it would count the delivered
     // twice.
@@ -116,14 +116,14 @@ DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, Activ
   } else if (!counted) {
     e_ -= lambda_ * Length(size);
     if (e_ <= 0) {
-      hit = Judge({lambda_, window_}, size, now, random_);
+      decision = Decide({lambda_, window_}, size, now, random_);
       e_ = random_.Exponential();
     }
   }
-  hit.gap = Arm(now);
-  hit.missed = missed.any;
-  hit.missed_bytes = missed.bytes;
-  return hit;
+  decision.gap = Arm(now);
+  decision.missed = missed.any;
+  decision.missed_bytes = missed.bytes;
+  return decision;
 }
 
 HookDecision ByteClock::Finish(uint64_t allocated) {
@@ -131,7 +131,7 @@ HookDecision ByteClock::Finish(uint64_t allocated) {
   DropPending(missed);
   if (started() && allocated > last_) {
     Add(allocated - last_, 0);
-    Pass(allocated - last_, missed);
+    CountMissed(allocated - last_, missed);
   }
   last_ = std::max(last_, allocated);
   e_ = 0;
@@ -154,7 +154,7 @@ uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, ActiveWindow now,
 
 // Charges bytes whose objects nobody saw. If the point was among them, so were the points of the rest: 1 / lambda bytes
 // for the first and, on average, the rest itself for those after it.
-void ByteClock::Pass(uint64_t bytes, DroppedByJvm& missed) {
+void ByteClock::CountMissed(uint64_t bytes, DroppedByJvm& missed) {
   const double length = Length(bytes), spent = lambda_ * length;
   if (e_ > spent) {
     e_ -= spent;
@@ -188,17 +188,17 @@ double ByteClock::Arm(ActiveWindow now) {
 
 DeliveryDecision DecideJvmtiSample(double lambda_drawn, uint32_t window_drawn, uint64_t size, ActiveWindow now,
                                    Random& random) {
-  return Judge(Sane({lambda_drawn, window_drawn}), size, Sane(now), random);
+  return Decide(Sane({lambda_drawn, window_drawn}), size, Sane(now), random);
 }
 
 DeliveryDecision DecideEvent(double probability, uint64_t represented_bytes, ActiveWindow now, Random& random) {
-  DeliveryDecision hit;
-  if (!(now.lambda > 0) || !(random.Uniform() < probability)) return hit;
-  hit.verdict = DeliveryDecision::Verdict::kKept;
-  hit.window = now.window;
-  hit.effective_bytes = 1 / std::min(1.0, probability);
-  hit.weight_bytes = static_cast<double>(represented_bytes) * hit.effective_bytes;
-  return hit;
+  DeliveryDecision decision;
+  if (!(now.lambda > 0) || !(random.Uniform() < probability)) return decision;
+  decision.action = DeliveryDecision::Action::kKept;
+  decision.window = now.window;
+  decision.effective_bytes = 1 / std::min(1.0, probability);
+  decision.weight_bytes = static_cast<double>(represented_bytes) * decision.effective_bytes;
+  return decision;
 }
 
 }  // namespace heaprec::throttle

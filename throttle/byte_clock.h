@@ -44,12 +44,12 @@ struct HookDecision {
 
 // What becomes of a delivered object.
 struct DeliveryDecision {
-  enum class Verdict : uint8_t {
+  enum class Action : uint8_t {
     kNone,     // no point in this object: re-arm only
     kKept,     // a sample: weight_bytes and window are set
     kThinned,  // a point, dropped because lambda has fallen since it was armed; weight_bytes as it was armed
   };
-  Verdict verdict = Verdict::kNone;
+  Action action = Action::kNone;
   bool missed = false;         // a point before this object was not delivered
   uint32_t window = 0;         // the window whose lambda gave the probability
   double weight_bytes = 0;     // weight_bytes / size is the weight in objects; size / weight_bytes the probability
@@ -70,7 +70,7 @@ class ByteClock {
   bool started() const { return e_ > 0; }
   // Limits gaps from now on to this many mean gaps (1 / lambda), so that a thread notices sooner that lambda has risen.
   // An object that is delivered at such a limit holds no point. +infinity: no limit.
-  void SetMaxGap(double mean_gaps) { reach_ = mean_gaps; }
+  void SetMaxGap(double mean_gaps) { max_gap_ = mean_gaps; }
 
   // Fast path for nearly all candidates: the window has not changed since the last update, and there is no point in the
   // object or before it. True: the candidate is counted, and `gap` is what HookDecision::gap would be. False: nothing
@@ -119,7 +119,7 @@ class ByteClock {
     double bytes = 0;
   };
   uint64_t Advance(uint64_t allocated, uint64_t size, ActiveWindow now, DroppedByJvm& missed);
-  void Pass(uint64_t bytes, DroppedByJvm& missed);
+  void CountMissed(uint64_t bytes, DroppedByJvm& missed);
   void DropPending(DroppedByJvm& missed);
   void Force(uint64_t size, ActiveWindow with);
   double Arm(ActiveWindow now);
@@ -130,7 +130,7 @@ class ByteClock {
     gap = Gap();
     return true;
   }
-  double Gap() const { return std::min(e_, reach_) * mean_gap_; }
+  double Gap() const { return std::min(e_, max_gap_) * mean_gap_; }
   // Only the owner writes: a plain load and store, no locked instruction.
   void Add(uint64_t bytes, uint64_t candidates) {
     bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
@@ -139,7 +139,7 @@ class ByteClock {
 
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double e_ = 0;  // units of Exp(1) left at last_; > 0 once started
-  double reach_ = kInfinity;
+  double max_gap_ = kInfinity;
   double lambda_ = 0;            // of this thread since its last update
   double mean_gap_ = kInfinity;  // 1 / lambda_
   uint64_t last_ = 0;            // A at the last update

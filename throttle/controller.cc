@@ -13,10 +13,10 @@ constexpr double kSecondsPerNs = 1e-9, kNsPerSecond = 1e9;
 // (it is exactly 1 as long as lambda * size is small).
 constexpr double kShareIntervals = 2;
 // That of new stacks: it falls fast in a program that has begun, and need not be known any better than to a tenth.
-constexpr double kFreshIntervals = 0.5;
+constexpr double kNewStackIntervals = 0.5;
 
 // Of the surplus, what an interval should have that can be kept: 3.7 standard deviations at 150 points.
-constexpr double kFillSurplus = 1.3;
+constexpr double kFillMargin = 1.3;
 // Times its due that a window may get before its probability falls with what comes.
 constexpr double kWindowGuard = 8;
 
@@ -35,18 +35,18 @@ double NextRate(double rate, uint64_t dt_ns, double bytes, uint64_t tau_ns) {
 // where bytes went, for the second stage keeps each place's share; but it costs what a sample costs in the application.
 // So up to kMaxOversampling where samples are few, and no more than kAffordable points per second for it where they are
 // many. A point whose stack is new costs kNewStackCost times as much: its frames are named, written and taken in.
-constexpr double kMinSurplus = 1.2, kSpare = 2.45;
+constexpr double kMinOversampling = 1.2, kSpare = 2.45;
 constexpr double kMaxOversampling = 4;
 constexpr double kAffordable = 450, kNewStackCost = 6;
 
-double SurplusFor(double cap, double rate, double point_cost) {
+double OversamplingFor(double cap, double rate, double point_cost) {
   const double wanted = std::min(kMaxOversampling, 1 + kAffordable / (rate * point_cost));
-  return std::max({kMinSurplus, 1 + kSpare / std::sqrt(cap), wanted});
+  return std::max({kMinOversampling, 1 + kSpare / std::sqrt(cap), wanted});
 }
 
-void SetSurplus(double rate, ControllerConfig* config) {
-  config->oversampling = SurplusFor(config->cap, rate, 1);
-  config->oversampling_new_stacks = SurplusFor(config->cap, rate, kNewStackCost);
+void SetOversampling(double rate, ControllerConfig* config) {
+  config->oversampling = OversamplingFor(config->cap, rate, 1);
+  config->oversampling_new_stacks = OversamplingFor(config->cap, rate, kNewStackCost);
 }
 
 // lambda for so many points in so many bytes.
@@ -56,7 +56,7 @@ double PerByte(double points, double bytes, const ControllerConfig& config) {
 }
 
 // The points that an interval should have for the second stage to fill it.
-double Wanted(double due, const ControllerConfig& config) { return std::min(due, kFillSurplus * config.cap); }
+double Wanted(double due, const ControllerConfig& config) { return std::min(due, kFillMargin * config.cap); }
 
 }  // namespace
 
@@ -64,7 +64,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   ControllerConfig config;
   if (rate < 1) {
     config.cap = 1;
-    SetSurplus(rate, &config);
+    SetOversampling(rate, &config);
     config.interval_ns = static_cast<uint64_t>(std::ceil(kNsPerSecond / rate));
     // Rare samples need a long view: r averages over the same share of the interval.
     config.rate_tau_ns = static_cast<uint64_t>(static_cast<double>(config.rate_tau_ns) / rate);
@@ -77,7 +77,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   while (parts < config.interval_ns && config.interval_ns % parts != 0) ++parts;
   config.interval_ns /= parts;
   config.cap = std::floor(rate / static_cast<double>(parts));
-  SetSurplus(rate, &config);
+  SetOversampling(rate, &config);
   return config;
 }
 
@@ -170,13 +170,13 @@ Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointSums point
           .rate = share * rate_,
           .slow_rate = share * slow_rate_,
           .fast_rate = share * fast_rate_,
-          .oversampling_scale = Thrift(),
+          .oversampling_scale = OversamplingScale(),
           .sliding_budget = usable_.sliding_budget()};
 }
 
 void Controller::Remember(uint64_t dt_ns, PointSums points) {
   const double intervals = Seconds(dt_ns) / Seconds(config_.interval_ns);
-  const double kept = std::exp(-intervals / kShareIntervals), kept_stacks = std::exp(-intervals / kFreshIntervals);
+  const double kept = std::exp(-intervals / kShareIntervals), kept_stacks = std::exp(-intervals / kNewStackIntervals);
   recent_.weight = recent_.weight * kept + points.weight;
   recent_.effective = recent_.effective * kept + points.effective;
   recent_.count = recent_.count * kept_stacks + points.count;
@@ -190,7 +190,7 @@ double Controller::EffectiveShare() const {
 
 // What a point costs grows with the share of new stacks, and what c R points cost beyond R is to stay the same. At the
 // start every stack is new.
-double Controller::Thrift() const {
+double Controller::OversamplingScale() const {
   const double known = config_.oversampling - 1, with_new_stack = config_.oversampling_new_stacks - 1;
   const double share = recent_.count > 0 ? std::min(1.0, recent_.with_new_stack / recent_.count) : 1;
   if (!(known > with_new_stack && with_new_stack > 0)) return 1;

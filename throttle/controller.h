@@ -98,7 +98,7 @@ class Controller {
  private:
   void Remember(uint64_t dt_ns, PointSums points);
   double EffectiveShare() const;
-  double Thrift() const;
+  double OversamplingScale() const;
 
   ControllerConfig config_;
   uint64_t start_ns_, last_ns_;

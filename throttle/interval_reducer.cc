@@ -29,9 +29,9 @@ size_t SlidingCap(size_t cap) {
 uint64_t ReductionSeed(uint64_t recording, uint64_t interval) { return Mix64(recording ^ interval); }
 
 IntervalReducer::IntervalReducer(const ReducerConfig& bounds) : bounds_(bounds), sliding_cap_(SlidingCap(bounds.cap)) {
-  if (bounds.most == 0) return;
+  if (bounds.max_samples == 0) return;
   const uint64_t intervals = (bounds.duration_ns + bounds.interval_ns - 1) / bounds.interval_ns;
-  budget_.emplace(bounds.most, bounds.cap, intervals, bounds.recording);
+  budget_.emplace(bounds.max_samples, bounds.cap, intervals, bounds.recording);
 }
 
 IntervalReduction IntervalReducer::Reduce(uint64_t interval, std::span<const BufferedPoint> points) {
@@ -41,7 +41,7 @@ IntervalReduction IntervalReducer::Reduce(uint64_t interval, std::span<const Buf
   IntervalReduction result = quota && quota->length < static_cast<double>(bounds_.cap)
                                  ? ReduceWhole(points, *quota, seed)
                                  : ReduceGroups(interval, points, seed);
-  if (!points.empty()) NoteHeld();
+  if (!points.empty()) NoteIntervalWithPoints();
   BoundPrefixes(interval, points, seed, &result.kept);
   for (const KeptPoint& point : result.kept) ++counts_[SlotOf(interval, points[point.index].time_ns)];
   return result;
@@ -97,7 +97,7 @@ void IntervalReducer::NoteSample(uint64_t interval, uint64_t time_ns) {
   if (interval == interval_) ++counts_[SlotOf(interval, time_ns)];
 }
 
-void IntervalReducer::NoteHeld() {
+void IntervalReducer::NoteIntervalWithPoints() {
   if (budget_) budget_->CloseInterval();
 }
 

@@ -46,7 +46,7 @@ struct ReducerConfig {
   uint64_t interval_ns = 1'000'000'000;
   size_t cap = 150;          // maximum samples per interval
   uint64_t recording = 0;    // the first eight bytes of its id, from which all seeds follow
-  uint64_t most = 0;         // maximum samples of the whole recording; 0: no limit
+  uint64_t max_samples = 0;  // maximum samples of the whole recording; 0: no limit
   uint64_t duration_ns = 0;  // of the whole recording; 0: not known
 };
 
@@ -60,7 +60,7 @@ class IntervalReducer {
 
   // For a salvager, about intervals that are in the file already: a sample of the last one; an interval had points.
   void NoteSample(uint64_t interval, uint64_t time_ns);
-  void NoteHeld();
+  void NoteIntervalWithPoints();
 
  private:
   // Resolution of the limit for sliding intervals: slots per interval.

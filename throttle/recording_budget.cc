@@ -13,8 +13,8 @@ constexpr uint64_t kSalt = 0x5a3b1e5c0ffee5edu;
 
 }  // namespace
 
-RecordingBudget::RecordingBudget(uint64_t most, size_t cap, uint64_t intervals, uint64_t recording)
-    : most_(static_cast<double>(most)),
+RecordingBudget::RecordingBudget(uint64_t max_samples, size_t cap, uint64_t intervals, uint64_t recording)
+    : max_samples_(static_cast<double>(max_samples)),
       cap_(static_cast<double>(cap)),
       intervals_(static_cast<double>(intervals)),
       first_mark_(1 - Random(Mix64(recording ^ kSalt)).Uniform()) {}
@@ -22,9 +22,9 @@ RecordingBudget::RecordingBudget(uint64_t most, size_t cap, uint64_t intervals, 
 // A(b). As long as the end is known, even parts; one more than there are intervals, so that there is something left for
 // a recording that ends a little late. What is left then, or N from the start, is dealt out in ever smaller parts.
 double RecordingBudget::LineUntil(uint64_t passed) const {
-  const double part = std::min(cap_, most_ / (intervals_ + 1));
+  const double part = std::min(cap_, max_samples_ / (intervals_ + 1));
   const double b = static_cast<double>(passed), even = intervals_ > 0 ? std::min(b, intervals_) : 0;
-  const double later = b - even, left = most_ - part * (intervals_ > 0 ? intervals_ : 0);
+  const double later = b - even, left = max_samples_ - part * (intervals_ > 0 ? intervals_ : 0);
   return part * even + left * later / (later + left / cap_);
 }
 

@@ -21,7 +21,7 @@ class RecordingBudget {
  public:
   // `most` = N; `cap`: maximum per interval; `intervals`: their number, 0 if it is not known; `recording` as in
   // ReducerConfig. most, cap >= 1.
-  RecordingBudget(uint64_t most, size_t cap, uint64_t intervals, uint64_t recording);
+  RecordingBudget(uint64_t max_samples, size_t cap, uint64_t intervals, uint64_t recording);
 
   // The quota of the current interval, if it has points. Its length is at most `cap`, and above 0 until it is too small
   // for a double (not in recordings of weeks).
@@ -33,7 +33,7 @@ class RecordingBudget {
   double LineUntil(uint64_t passed) const;
   double MarksUntil(double at) const;
 
-  const double most_, cap_, intervals_;
+  const double max_samples_, cap_, intervals_;
   const double first_mark_;  // u, in (0, 1]
   uint64_t passed_ = 0;      // b
 };

@@ -54,7 +54,8 @@ std::vector<OrderedPoint> InOrder(std::span<const BufferedPoint> points, std::sp
   line.reserve(chosen.size());
   for (const size_t i : chosen) {
     const BufferedPoint& p = points[i];
-    line.push_back({Mix64(p.class_key ^ salt), p.path, p.stack_key, Mix64(p.thread_key ^ salt), Mix64(p.id ^ salt), i});
+    line.push_back(
+        {Mix64(p.class_key ^ salt), p.call_path, p.stack_key, Mix64(p.thread_key ^ salt), Mix64(p.id ^ salt), i});
   }
   std::sort(line.begin(), line.end());
   return line;

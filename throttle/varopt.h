@@ -26,7 +26,7 @@ struct BufferedPoint {
   double weight = 0;
   uint64_t time_ns = 0;    // not used here
   uint64_t class_key = 0;  // the nearest to each other in the order: points of one class,
-  uint64_t path = 0;       // then of methods that are called alike, the nearest to the allocation in the top bits,
+  uint64_t call_path = 0;  // then of methods that are called alike, the nearest to the allocation in the top bits,
   uint64_t stack_key = 0;  // then of one stack,
   uint64_t thread_key = 0;
 };

@@ -170,7 +170,8 @@ class Simulation {
       kept += samples;
       truth_[static_cast<size_t>(site)] += static_cast<double>(count * size);
     }
-    writer_.Add(format::Interval{.index = second, .candidates = objects, .bytes = counted, .held = kept, .kept = kept});
+    writer_.Add(
+        format::Interval{.index = second, .candidates = objects, .bytes = counted, .buffered = kept, .kept = kept});
     format::StreamCounters& counters = counters_[format::Stream::kAllocations];
     counters.candidates += objects;
     counters.candidate_bytes += counted;

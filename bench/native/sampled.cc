@@ -55,9 +55,9 @@ class Sampling {
     options.native_interval_ns = config.interval_ns;
     options.native_interval_cap = static_cast<uint32_t>(config.cap);
     ring_ = std::move(heaprec::buffer::Ring::Create(options).value());
-    const double reach = heaprec::agent::ReachOf(config);
-    stream_ =
-        std::make_unique<heaprec::agent::NativeStream>(*ring_, config, MonotonicNs(), ++number, number, reach, nullptr);
+    const double max_gap = heaprec::agent::MaxGapOf(config);
+    stream_ = std::make_unique<heaprec::agent::NativeStream>(*ring_, config, MonotonicNs(), ++number, number, max_gap,
+                                                             nullptr);
     auto calls = heaprec::native::MallocHooks::Install();
     if (!calls.ok()) std::abort();
     stream_->Activate(std::move(*calls));

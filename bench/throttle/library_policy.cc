@@ -60,7 +60,7 @@ class LibraryPolicy final : public Policy {
       points.push_back({.id = next_id_++,
                         .weight = held.weight,
                         .time_ns = held.arrival.time_ns,
-                        .path = throttle::Mix64(held.arrival.site + 1)});
+                        .call_path = throttle::Mix64(held.arrival.site + 1)});
     const auto reduced = reducer_.Reduce(interval_, points);
     for (const throttle::KeptPoint& point : reduced.kept) kept->push_back({held_[point.index].arrival, point.weight});
     held_.clear();

@@ -18,7 +18,7 @@ constexpr double kSeconds = 12;
 
 struct Row {
   double kept = 0, total = 0, z_squared = 0, distance = 0, ideal = 0;  // distance: total variation of the sites' shares
-  size_t most_kept = 0, most_held = 0;
+  size_t most_kept = 0, most_buffered = 0;
 };
 
 // Total variation between the estimated shares of the sites and the true ones.
@@ -47,7 +47,7 @@ void Add(const SimulatedRecorder& r, double cap, double runs, Row* row) {
   row->distance += Distance(r) / runs;
   row->ideal += IdealDistance(r, cap) / runs;
   row->most_kept = std::max(row->most_kept, *std::max_element(r.kept().begin(), r.kept().end()));
-  row->most_held = std::max(row->most_held, *std::max_element(r.held().begin(), r.held().end()));
+  row->most_buffered = std::max(row->most_buffered, *std::max_element(r.buffered().begin(), r.buffered().end()));
 }
 
 }  // namespace
@@ -66,6 +66,6 @@ int main(int argc, char** argv) {
       Add(recorder, rate, runs, &row);
     }
     std::printf("%-32s %8.1f %8zu %8zu %8.4f %8.2f %10.4f %6.2f\n", load.name.c_str(), row.kept, row.most_kept,
-                row.most_held, row.total, row.z_squared, row.distance, row.distance / row.ideal);
+                row.most_buffered, row.total, row.z_squared, row.distance, row.distance / row.ideal);
   }
 }

@@ -155,8 +155,10 @@ void RunOnce(const Load& load, uint32_t threads, bool stratified, bool by_place,
           weight = size / pi;
         }
         if (weight == 0) continue;
-        held.push_back(
-            {.id = points.Next(), .weight = weight, .time_ns = now, .path = by_place ? throttle::Mix64(site + 1) : 0});
+        held.push_back({.id = points.Next(),
+                        .weight = weight,
+                        .time_ns = now,
+                        .call_path = by_place ? throttle::Mix64(site + 1) : 0});
         site_of.push_back(site);
         since.weight += weight, since.effective += 1 / lambda, ++since.count;
         lambda = std::min(lambda, forecast.Lambda(config, now, since));

@@ -51,11 +51,11 @@ enum class Section : uint32_t {
   kSamples = 9,
   kStreamCounters = 10,
   kLanes = 11,
-  kEnding = 12,
+  kEndMarker = 12,
   kStates = 13,
   kLifecycleEvents = 14,
   kLiveCheckpoint = 15,
-  kBases = 17,
+  kDictionaryOffsets = 17,
   kHeader = 18,
   kCensus = 19,
   kCensusTotals = 20,
@@ -76,7 +76,7 @@ struct ChunkHeader {
 };
 
 struct BlockHeader {
-  static constexpr uint32_t kFirstOfChunk = 1, kLastOfChunk = 2, kHasEnding = 4;
+  static constexpr uint32_t kFirstOfChunk = 1, kLastOfChunk = 2, kHasEndMarker = 4;
   uint32_t payload_bytes = 0;
   uint32_t raw_bytes = 0;
   uint32_t flags = 0;

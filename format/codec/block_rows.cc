@@ -65,7 +65,7 @@ void EncodeEnding(const EndMarker& ending, ByteBuffer* raw) {
   ByteSink sink(&body);
   sink.Varint(ending.time_ns);
   sink.String(std::string_view(ending.reason).substr(0, kMaxStringBytes));
-  AppendSection(raw, Section::kEnding, body);
+  AppendSection(raw, Section::kEndMarker, body);
 }
 
 bool DecodeEnding(Bytes body, std::optional<EndMarker>* ending) {

@@ -27,8 +27,8 @@ using DictionaryCounts = std::array<uint64_t, 6>;
 struct DictionaryContext {
   // Last for a chunk.
   uint64_t next_string = 0;
-  std::vector<Index> follower;  // of frame f, at f + 1 (root: 0): the latest frame that was called from it
-  uint64_t next_frame = 0;      // the first frame that no node has named yet
+  std::vector<Index> predicted;  // of frame f, at f + 1 (root: 0): the latest frame that was called from it
+  uint64_t next_frame = 0;       // the first frame that no node has named yet
   // Last for a block (in version 1: for a chunk).
   uint64_t last_frame_method = 0;       // + 1; 0: none
   std::vector<int32_t> line_of_method;  // of the latest frame of method m, at m + 1
@@ -78,9 +78,9 @@ class DictionaryDecoder {
 
   // Forgets what deltas were taken against: with each block, but not in version 1.
   void StartBlock() { context_.StartBlock(); }
-  // The dictionaries hold `bases` entries. Those that are not there stood in blocks that are lost: their names are
+  // The dictionaries hold `offsets` entries. Those that are not there stood in blocks that are lost: their names are
   // kLost, their frames gaps. False if there are more already, or too many.
-  bool FillUpTo(const DictionaryCounts& bases);
+  bool FillUpTo(const DictionaryCounts& offsets);
   // Entries that FillUpTo has made up.
   uint64_t lost() const { return lost_; }
 
@@ -88,7 +88,7 @@ class DictionaryDecoder {
   uint64_t frames_in_file() const { return dictionaries_.frames.size() - (lost_frame_ == kNone ? 0 : 1); }
   DictionaryCounts counts() const;
   // The place of a frame that has this number in the file.
-  Index PlaceOf(uint64_t frame) const { return static_cast<Index>(frame < lost_frame_ ? frame : frame + 1); }
+  Index FrameIndexOf(uint64_t frame) const { return static_cast<Index>(frame < lost_frame_ ? frame : frame + 1); }
   bool DecodeStrings(Bytes body, bool* refused);
   bool DecodeClasses(Bytes body, bool* refused);
   bool DecodeMethods(Bytes body, bool* refused);

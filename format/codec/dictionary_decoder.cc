@@ -19,17 +19,17 @@ DictionaryCounts DictionaryDecoder::counts() const {
           frames_in_file(), dictionaries_.stacks.size(),  dictionaries_.threads.size()};
 }
 
-bool DictionaryDecoder::FillUpTo(const DictionaryCounts& bases) {
+bool DictionaryDecoder::FillUpTo(const DictionaryCounts& offsets) {
   const DictionaryCounts have = counts();
-  if (have == bases) return true;
+  if (have == offsets) return true;
   static constexpr size_t kEntryBytes[] = {sizeof(std::string), sizeof(std::string), sizeof(Method),
                                            sizeof(Frame),       sizeof(StackNode),   sizeof(Thread)};
-  for (size_t i = 0; i < bases.size(); ++i) {
-    if (bases[i] < have[i] || bases[i] > kMaxDictionaryBytes) return false;
-    if (!Charge((bases[i] - have[i]) * kEntryBytes[i])) return false;
-    lost_ += bases[i] - have[i];
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    if (offsets[i] < have[i] || offsets[i] > kMaxDictionaryBytes) return false;
+    if (!Charge((offsets[i] - have[i]) * kEntryBytes[i])) return false;
+    lost_ += offsets[i] - have[i];
   }
-  const auto [strings, classes, methods, frames, nodes, threads] = bases;
+  const auto [strings, classes, methods, frames, nodes, threads] = offsets;
   static constexpr Frame kGap{kNone, -1, kGapLine};
   if (lost_frame_ == kNone) {
     lost_frame_ = static_cast<Index>(dictionaries_.frames.size());
@@ -46,7 +46,7 @@ bool DictionaryDecoder::FillUpTo(const DictionaryCounts& bases) {
   context_.next_string = strings;
   context_.next_frame = frames;
   // Whom the lost nodes followed is not known.
-  if (nodes > have[4]) context_.follower.assign(dictionaries_.frames.size() + 1, lost_frame_);
+  if (nodes > have[4]) context_.predicted.assign(dictionaries_.frames.size() + 1, lost_frame_);
   return true;
 }
 
@@ -158,7 +158,7 @@ bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
   constexpr size_t kBatch = 256;
   ColumnReader<3> columns(body);
   *refused |= columns.unknown_critical();
-  context_.follower.resize(dictionaries_.frames.size() + 1, lost_frame_);
+  context_.predicted.resize(dictionaries_.frames.size() + 1, lost_frame_);
   std::array<std::array<uint64_t, kBatch>, 3> batch;
   for (uint64_t left = columns.rows(); left > 0;) {
     const size_t rows = std::min<uint64_t>(left, kBatch);
@@ -178,18 +178,18 @@ bool DictionaryDecoder::AddNodes(std::span<const uint64_t> distances, std::span<
   const size_t first = dictionaries_.stacks.size(), frames = dictionaries_.frames.size();
   dictionaries_.stacks.resize(first + distances.size());
   StackNode* const nodes = dictionaries_.stacks.data();
-  Index* const followers = context_.follower.data();
+  Index* const predicted = context_.predicted.data();
   for (size_t i = 0; i < distances.size(); ++i) {
     const uint64_t distance = distances[i], code = codes[i], number = first + i;
     if (distance > number || code > kNone) return false;
     StackNode& node = nodes[number];
     node.parent = static_cast<Index>(number - distance) - 1U;  // distance back to before the first: kNone
     const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
-    node.frame = followers[caller];
-    if (code != 1) node.frame = PlaceOf(code == 0 ? context_.next_frame++ : code - 2);
+    node.frame = predicted[caller];
+    if (code != 1) node.frame = FrameIndexOf(code == 0 ? context_.next_frame++ : code - 2);
     if (node.frame >= frames) return false;
     // The lost frame stands for many: what followed one of them says nothing of the others.
-    if (lost_frame_ == kNone || caller != lost_frame_ + 1) followers[caller] = node.frame;
+    if (lost_frame_ == kNone || caller != lost_frame_ + 1) predicted[caller] = node.frame;
     node.truncated = truncated[i] != 0;
   }
   return true;

@@ -106,16 +106,16 @@ void DictionaryEncoder::EncodeNodes(ByteBuffer* raw) {
     const bool is_cut = node.parent == ChunkNames::kCutRoot;
     const Index parent = is_cut ? kNone : node.parent;
     const Index caller = parent == kNone ? 0 : names_.nodes()[parent].frame + 1;
-    if (context_.follower.size() <= node.frame + size_t{1}) context_.follower.resize(node.frame + size_t{2}, kNone);
+    if (context_.predicted.size() <= node.frame + size_t{1}) context_.predicted.resize(node.frame + size_t{2}, kNone);
     columns.Varint(0, index++ - (parent + 1U));
     if (node.frame == context_.next_frame) {
       columns.Varint(1, 0);
       ++context_.next_frame;
     } else {
-      columns.Varint(1, context_.follower[caller] == node.frame ? 1 : node.frame + uint64_t{2});
+      columns.Varint(1, context_.predicted[caller] == node.frame ? 1 : node.frame + uint64_t{2});
     }
     columns.Varint(2, is_cut ? 1 : 0);
-    context_.follower[caller] = node.frame;
+    context_.predicted[caller] = node.frame;
   }
   columns.Finish(Section::kNodes, fresh.size(), raw);
 }

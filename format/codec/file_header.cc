@@ -112,7 +112,7 @@ void Decode(Bytes body, FileStart* start) {
   for (uint64_t stream = 0; stream < streams && cursor.ok(); ++stream) {
     StreamCounters counters;
     const uint64_t next = cursor.Varint();
-    const uint64_t held = cursor.Varint();
+    const uint64_t with_points = cursor.Varint();
     const uint64_t counted = cursor.Varint();
     for (uint64_t i = 0; i < counted && cursor.ok(); ++i) {
       const uint64_t value = cursor.Varint();
@@ -130,7 +130,7 @@ void Decode(Bytes body, FileStart* start) {
     if (stream >= kStreams) continue;
     start->counters.of[stream] = counters;
     start->next_interval.of[stream] = next;
-    start->intervals_with_points.of[stream] = held;
+    start->intervals_with_points.of[stream] = with_points;
   }
   const uint64_t lanes = cursor.Varint();
   for (uint64_t i = 0; i < lanes && i < kMaxLanes && cursor.ok(); ++i) start->lane_positions.push_back(cursor.Varint());

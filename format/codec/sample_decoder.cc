@@ -158,7 +158,7 @@ bool SampleDecoder::DecodeIntervals(Bytes body, std::vector<Interval>* intervals
     interval.index = context_.last_interval = columns[0].Delta(context_.last_interval);
     interval.candidates = columns[1].Varint();
     interval.bytes = columns[2].Varint();
-    interval.held = columns[3].Varint();
+    interval.buffered = columns[3].Varint();
     interval.kept = columns[4].Varint();
     interval.tau = columns[5].F64();
     interval.stream = stream_;

@@ -50,7 +50,7 @@ void SampleEncoder::EncodeIntervals(ByteBuffer* raw) {
     columns.Delta(0, interval.index, std::exchange(context_.last_interval, interval.index));
     columns.Varint(1, interval.candidates);
     columns.Varint(2, interval.bytes);
-    columns.Varint(3, interval.held);
+    columns.Varint(3, interval.buffered);
     columns.Varint(4, interval.kept);
     columns.F64(5, interval.tau);
     if (interval.tau > 0) taus_.emplace_back(interval.tau, &interval - intervals_.data() + 1);

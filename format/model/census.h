@@ -46,20 +46,20 @@ struct CensusCounters {
   uint64_t tlabs = 0, tlab_bytes = 0;               // candidates
   uint64_t outside = 0, outside_bytes = 0;          // likewise: objects
   uint64_t walks = 0, walked_bytes = 0;             // that were walked, as far as they could be
-  uint64_t broken = 0, broken_bytes = 0;            // walks that met what cannot be an object; what they left out
+  uint64_t aborted = 0, aborted_bytes = 0;          // walks that met what cannot be an object; what they left out
   uint64_t lost = 0, lost_bytes = 0;                // of the walks: found no room, or were not written
   uint64_t over_budget = 0, over_budget_bytes = 0;  // not drawn any more: the second had had its walks
-  uint64_t unseen = 0, unseen_bytes = 0;            // TLABs in use at the end, where the JVM could not be stopped
+  uint64_t unvisited = 0, unvisited_bytes = 0;      // TLABs in use at the end, where the JVM could not be stopped
   bool operator==(const CensusCounters&) const = default;
 };
 
 // In the order in which files and rings have them.
 inline constexpr std::array kCensusCounterFields{
-    &CensusCounters::tlabs,         &CensusCounters::tlab_bytes,   &CensusCounters::outside,
-    &CensusCounters::outside_bytes, &CensusCounters::walks,        &CensusCounters::walked_bytes,
-    &CensusCounters::broken,        &CensusCounters::broken_bytes, &CensusCounters::lost,
-    &CensusCounters::lost_bytes,    &CensusCounters::over_budget,  &CensusCounters::over_budget_bytes,
-    &CensusCounters::unseen,        &CensusCounters::unseen_bytes};
+    &CensusCounters::tlabs,         &CensusCounters::tlab_bytes,     &CensusCounters::outside,
+    &CensusCounters::outside_bytes, &CensusCounters::walks,          &CensusCounters::walked_bytes,
+    &CensusCounters::aborted,       &CensusCounters::aborted_bytes,  &CensusCounters::lost,
+    &CensusCounters::lost_bytes,    &CensusCounters::over_budget,    &CensusCounters::over_budget_bytes,
+    &CensusCounters::unvisited,     &CensusCounters::unvisited_bytes};
 inline constexpr size_t kCensusCounts = kCensusCounterFields.size();
 // Their places in it, for who counts in a ring.
 enum class CensusCount : uint8_t {
@@ -69,14 +69,14 @@ enum class CensusCount : uint8_t {
   kOutsideBytes,
   kWalks,
   kWalkedBytes,
-  kBroken,
-  kBrokenBytes,
+  kAborted,
+  kAbortedBytes,
   kLost,
   kLostBytes,
   kOverBudget,
   kOverBudgetBytes,
-  kUnseen,
-  kUnseenBytes
+  kUnvisited,
+  kUnvisitedBytes
 };
 
 inline void CensusSum::Add(uint64_t found, double weight) {

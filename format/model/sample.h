@@ -23,7 +23,7 @@ struct Interval {
   uint64_t index = 0;       // [index, index+1) * interval_ns
   uint64_t candidates = 0;  // slow-path allocations, or events, counted
   uint64_t bytes = 0;       // bytes allocated, as counted by the byte clocks; 0 for events
-  uint64_t held = 0;        // points that stage 1 put into the ring
+  uint64_t buffered = 0;    // points that stage 1 put into the ring
   uint64_t kept = 0;        // of these, written as samples
   double tau = 0;           // weights below this were raised to it (0: all were kept)
   Stream stream = Stream::kAllocations;

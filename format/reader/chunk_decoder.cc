@@ -41,7 +41,7 @@ void ChunkDecoder::StartChunk() {
 void ChunkDecoder::StartBlock(const BlockHeader& header) {
   rows_ = {};
   census_ahead_.clear();
-  knows_bases_ = header.sequence == next_block_;
+  knows_offsets_ = header.sequence == next_block_;
   next_block_ = header.sequence + 1;
   if (!BlocksStandAlone(version_)) return;
   unpacker_.StartFrame();
@@ -71,7 +71,7 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
     if (!cursor.ok()) break;
     const uint64_t bit = section.number < 64 ? uint64_t{1} << section.number : 0;
     if ((std::exchange(seen, seen | bit) & bit) != 0) return Damaged("section twice in a block");
-    if (!knows_bases_ && section.number != static_cast<uint64_t>(Section::kBases)) {
+    if (!knows_offsets_ && section.number != static_cast<uint64_t>(Section::kDictionaryOffsets)) {
       return Damaged("block has no dictionary offsets");
     }
     const Applied applied = Apply(section.number, section.body, block, &refused);
@@ -97,12 +97,12 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
 }
 
 // How much the dictionaries hold before this block: what is not there stood in lost ones.
-bool ChunkDecoder::ApplyBases(Bytes body) {
+bool ChunkDecoder::ApplyDictionaryOffsets(Bytes body) {
   ByteCursor cursor(body);
-  DictionaryCounts bases{};
-  for (uint64_t& count : bases) count = cursor.Varint();
-  knows_bases_ = cursor.ok() && dictionaries_.FillUpTo(bases);
-  return knows_bases_;
+  DictionaryCounts offsets{};
+  for (uint64_t& count : offsets) count = cursor.Varint();
+  knows_offsets_ = cursor.ok() && dictionaries_.FillUpTo(offsets);
+  return knows_offsets_;
 }
 
 ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* block, bool* refused) {
@@ -125,10 +125,10 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kLanes:
       if (BlocksStandAlone(version_)) lanes_.clear();
       return known(DecodeLanes(body, &lanes_));
-    case Section::kEnding:
+    case Section::kEndMarker:
       return known(DecodeEnding(body, &block->ending));
-    case Section::kBases:
-      return known(ApplyBases(body));
+    case Section::kDictionaryOffsets:
+      return known(ApplyDictionaryOffsets(body));
     case Section::kHeader:
       return Applied::kYes;  // for readers to whom the file's own is lost
     case Section::kStates:

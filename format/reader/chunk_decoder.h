@@ -46,7 +46,7 @@ class ChunkDecoder {
     std::vector<CheckpointSample> live_checkpoint;
   };
   Applied Apply(uint64_t section, Bytes body, Block* block, bool* refused);
-  bool ApplyBases(Bytes body);
+  bool ApplyDictionaryOffsets(Bytes body);
   Applied ApplyToStream(Section section, Stream stream, Bytes body, bool* refused);
   void MergeInto(Block* block);
   void StartBlock(const BlockHeader& header);
@@ -55,7 +55,7 @@ class ChunkDecoder {
   const uint32_t version_;
   bool broken_ = false;
   uint32_t next_block_ = 0;
-  bool knows_bases_ = false;  // of the block at hand
+  bool knows_offsets_ = false;  // of the block at hand
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
   PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions),

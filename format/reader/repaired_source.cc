@@ -123,21 +123,21 @@ std::optional<RepairedSource::Found> RepairedSource::TailAt(uint64_t offset) {
 const std::optional<RepairedSource::Found>& RepairedSource::FindTail(uint64_t offset) {
   if (found_ && found_->at >= offset) return found_;
   found_.reset();
-  looked_to_ = std::max(looked_to_, offset);
+  searched_to_ = std::max(searched_to_, offset);
   ByteBuffer magic;
   ByteSink(&magic).U64(kParityTailMagic);
-  while (looked_to_ < offset + kMaxSearched) {
-    const ByteBuffer bytes = Read(looked_to_, kStride);
+  while (searched_to_ < offset + kMaxSearched) {
+    const ByteBuffer bytes = Read(searched_to_, kStride);
     for (auto at = bytes.begin();; ++at) {
       at = std::search(at, bytes.end(), magic.begin(), magic.end());
       if (at == bytes.end()) break;
-      found_ = TailAt(looked_to_ + static_cast<uint64_t>(at - bytes.begin()));
+      found_ = TailAt(searched_to_ + static_cast<uint64_t>(at - bytes.begin()));
       if (!found_) continue;
-      looked_to_ = found_->at;
+      searched_to_ = found_->at;
       return found_;
     }
     if (bytes.size() < kStride) return found_;
-    looked_to_ += bytes.size() - magic.size() + 1;
+    searched_to_ += bytes.size() - magic.size() + 1;
   }
   return found_;
 }

@@ -52,7 +52,7 @@ class RepairedSource final : public ByteSource {
   std::map<uint64_t, ByteBuffer> patches_;
   size_t longest_patch_ = 0;
   std::optional<Found> found_;  // the first one behind where was looked last
-  uint64_t looked_to_ = 0;      // no tail between there and where was looked last
+  uint64_t searched_to_ = 0;    // no tail between there and where was looked last
   uint64_t tried_to_ = 0;       // tails before were used, or are of no use
 };
 

@@ -14,7 +14,7 @@ namespace heaprec::format {
 
 // Four 16-bit hashes of the nearest methods, the leaf's in the top bits: stacks that begin alike are neighbours. Of the
 // methods' keys, which are hashes already; bcis do not count. Frames that were left out have none.
-inline uint64_t PathOf(std::span<const RingFrame> leaf_first) {
+inline uint64_t CallPathKey(std::span<const RingFrame> leaf_first) {
   constexpr size_t kMethods = 4;
   constexpr int kBits = 16;
   uint64_t path = 0;

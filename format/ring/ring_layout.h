@@ -119,21 +119,21 @@ struct RingHeader {
   char recording_path[kRingHeaderBytes - kRecordingPathAt];
 
   // Null: the allocations, whose fields are the header's own.
-  const RingStream* Beside(Stream stream) const {
+  const RingStream* OtherStream(Stream stream) const {
     const std::array<const RingStream*, kStreams> all{nullptr, &exceptions, &native, &mapped};
     return all[static_cast<size_t>(stream)];
   }
   const RingCounters& CountersOf(Stream stream) const {
-    return Beside(stream) != nullptr ? Beside(stream)->counters : counters;
+    return OtherStream(stream) != nullptr ? OtherStream(stream)->counters : counters;
   }
   RingCounters& CountersOf(Stream stream) {
     return const_cast<RingCounters&>(static_cast<const RingHeader*>(this)->CountersOf(stream));
   }
   uint64_t IntervalNsOf(Stream stream) const {
-    return Beside(stream) != nullptr ? Beside(stream)->interval_ns : interval_ns;
+    return OtherStream(stream) != nullptr ? OtherStream(stream)->interval_ns : interval_ns;
   }
   uint32_t IntervalCapOf(Stream stream) const {
-    return Beside(stream) != nullptr ? Beside(stream)->interval_cap : interval_cap;
+    return OtherStream(stream) != nullptr ? OtherStream(stream)->interval_cap : interval_cap;
   }
 };
 static_assert(offsetof(RingHeader, recording_id) == 16 && offsetof(RingHeader, lane_count) == 36);

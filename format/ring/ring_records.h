@@ -111,12 +111,12 @@ struct SampleRecord {
   StackKey stack_key;  // {0, 0}: none
   // Four 16-bit hashes of the methods nearest to the allocation, the nearest in the top bits; 0 where there is none.
   // Equal for equal methods while the process lives: it only says which samples are neighbours.
-  uint64_t path;
+  uint64_t call_path;
   uint64_t size, tlab_size;
   double weight;  // after stage 1, in the unit of the stream
   uint32_t window;
-  uint16_t kind;   // Kind
-  uint16_t place;  // from 1: where the object is tracked (FileHeader::max_tracked_objects); 0: it is not
+  uint16_t kind;            // Kind
+  uint16_t tracking_index;  // from 1: where the object is tracked (FileHeader::max_tracked_objects); 0: it is not
 };
 static_assert(sizeof(SampleRecord) == 96);
 
@@ -132,7 +132,7 @@ struct NativePointRecord {
   double weight;
   uint32_t window;
   uint32_t os_tid;
-  uint16_t tracking_index;  // SampleRecord::place
+  uint16_t tracking_index;  // SampleRecord::tracking_index
   uint16_t function;        // 0 malloc, 1 calloc, 2 realloc, 3 memalign, 4 strdup
   uint16_t native_frames, java_frames;
   uint32_t is_cut;  // 1: Java frames nearer to the root are missing

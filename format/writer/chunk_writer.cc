@@ -17,10 +17,10 @@ namespace heaprec::format {
 
 namespace {
 
-void EncodeBases(const DictionaryCounts& bases, ByteBuffer* raw) {
+void EncodeDictionaryOffsets(const DictionaryCounts& offsets, ByteBuffer* raw) {
   ByteBuffer body;
-  for (const uint64_t count : bases) ByteSink(&body).Varint(count);
-  AppendFramed(raw, static_cast<uint64_t>(Section::kBases), /*critical=*/true, body);
+  for (const uint64_t count : offsets) ByteSink(&body).Varint(count);
+  AppendFramed(raw, static_cast<uint64_t>(Section::kDictionaryOffsets), /*critical=*/true, body);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns, last, ending != nullptr};
   raw.clear();
   if (started) {
-    EncodeBases(dictionaries.encoded(), &raw);
+    EncodeDictionaryOffsets(dictionaries.encoded(), &raw);
   } else {
     AppendFramed(&raw, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields);
   }

@@ -165,8 +165,8 @@ std::string Recording::WayOfStacks() const {
 
 void Recording::MakeSource(const ChosenSource& source) {
   const sources::SourceParts parts{
-      jvm_.layout, *board_,      *shared_counters_,        *capture_, sources::ThreadTable::Instance(),
-      number_,     plan_.Seed(), ReachOf(board_->config())};
+      jvm_.layout, *board_,      *shared_counters_,         *capture_, sources::ThreadTable::Instance(),
+      number_,     plan_.Seed(), MaxGapOf(board_->config())};
   if (source.armed) {
     source_ = std::make_unique<sources::ByteClockSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
   } else if (source.source == SourceChoice::kTlab) {

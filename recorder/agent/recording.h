@@ -51,7 +51,7 @@ class Recording {
   // the next function.
   format::Result<std::monostate> CountInUse() {
     if (census_ == nullptr) return format::Error{"the recording has no census"};
-    return census_->Look();
+    return census_->CountInUse();
   }
   // For a copy of the recording so far (writer::CopyOf); the recording continues.
   std::future<format::Result<writer::Snapshot>> RequestSnapshot() {

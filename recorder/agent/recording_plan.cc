@@ -163,7 +163,7 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   drain.duration_ns = options.duration_ns;
   if (allocations) drain.buffered_per_interval[Stream::kAllocations] = BufferedPerInterval(*allocations);
   if (native) drain.buffered_per_interval[Stream::kNative] = BufferedPerInterval(*native);
-  drain.buffered_per_interval[Stream::kMapping] = MappingStream::kSurplus * maps_per_second();
+  drain.buffered_per_interval[Stream::kMapping] = MappingStream::kOversampling * maps_per_second();
   // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
   const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.drops();
   drain.block_ns = may_share ? kBlockNs : 0;

@@ -30,14 +30,14 @@ void Recording::MakeNative() {
     java_frames_ = std::make_unique<sources::WalkedJavaFrames>(jvm_.vm, jvm_.thread_of, *Walker(), *capture_);
   }
   native_ = std::make_unique<NativeStream>(*ring_, *plan_.native, plan_.start_ns, number_, plan_.Seed(),
-                                           ReachOf(*plan_.native), java_frames_.get(), plan_.maps_per_second());
+                                           MaxGapOf(*plan_.native), java_frames_.get(), plan_.maps_per_second());
 }
 
 // Half of the places are for births, at most (writer::ReservoirOf).
 void Recording::MakeLive() {
   const auto times = [this](uint64_t n) {
-    const uint32_t held = BufferedPerInterval(board_->config());
-    return static_cast<uint32_t>(std::min<uint64_t>(n * held, sources::kMaxTracked));
+    const uint32_t buffered = BufferedPerInterval(board_->config());
+    return static_cast<uint32_t>(std::min<uint64_t>(n * buffered, sources::kMaxTracked));
   };
   const uint32_t bound =
       options_.max_tracked_objects > 0 ? options_.max_tracked_objects : std::max(kMinTracked, times(12));

@@ -48,7 +48,7 @@ class WindowPublisher {
   std::optional<PublishedWindow> OnPoint(throttle::PointSums point, uint64_t now_ns);
 
   // The point has a stack that had to be written.
-  void OnNewStack() { fresh_since_.fetch_add(1, std::memory_order_relaxed); }
+  void OnNewStack() { new_stacks_since_.fetch_add(1, std::memory_order_relaxed); }
 
   // The drain's tick: a new forecast from the counted bytes (or events). Returns the new window, if one began.
   std::optional<PublishedWindow> Tick(uint64_t now_ns, uint64_t total);
@@ -73,7 +73,7 @@ class WindowPublisher {
   throttle::Throttle throttle_;
   throttle::Forecast forecast_;  // guarded by publishing_
   // The points since forecast_.tick_ns.
-  std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0}, fresh_since_{0};
+  std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0}, new_stacks_since_{0};
   // Effective bytes until Lambda must be computed again, within the forecast's interval.
   std::atomic<double> quiet_until_{0};
   std::atomic<uint64_t> quiet_until_ns_{0};

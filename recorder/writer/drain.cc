@@ -265,10 +265,10 @@ void Drain::AddInterval(format::Stream stream, Closing closing) {
       closing == Closing::kOnTime && now_ns > close_ns + ring_.header().IntervalNsOf(stream) / kLatePart;
   ClosedInterval closed = consumer_.CloseNext(stream);
   live_[stream].Close(end_ns, closed.births);
-  const double later = is_late ? consumer_.HeldWeight(stream) : 0;
-  CountBytes(stream, later > 0 ? closed.held_weight / (closed.held_weight + later) : 1, &closed);
+  const double later = is_late ? consumer_.BufferedWeight(stream) : 0;
+  CountBytes(stream, later > 0 ? closed.buffered_weight / (closed.buffered_weight + later) : 1, &closed);
   closed_intervals_[stream] = closed.totals.index + 1;
-  if (closed.totals.held > 0) ++intervals_with_points_[stream];
+  if (closed.totals.buffered > 0) ++intervals_with_points_[stream];
   chunk_->Add(closed.totals);
   Pending& pending = pending_[stream];
   pending.intervals.push_back(closed.totals);
@@ -277,7 +277,7 @@ void Drain::AddInterval(format::Stream stream, Closing closing) {
     pending.weight += sample.weight;
   }
   pending.written += closed.totals.kept;
-  pending.second_stage += closed.totals.held - closed.totals.kept;
+  pending.second_stage += closed.totals.buffered - closed.totals.kept;
 }
 
 void Drain::FlushIfDue(uint64_t now_ns) {

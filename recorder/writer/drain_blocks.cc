@@ -18,7 +18,7 @@ constexpr size_t kMaxLostIntervals = 1024;
 format::Interval Merged(const format::Interval& first, format::Interval second) {
   second.candidates += first.candidates;
   second.bytes += first.bytes;
-  second.held += first.held;
+  second.buffered += first.buffered;
   return second;
 }
 

@@ -21,12 +21,12 @@ constexpr size_t kMaxWindows = 4096;
 constexpr uint64_t kLongestWaitNs = 2'000'000'000;
 
 // A stream that is not recorded has no interval, and no samples either.
-throttle::ReducerConfig BoundsOf(const format::RingHeader& header, format::Stream stream, const format::RecordingId& id,
-                                 uint64_t max_samples, uint64_t duration_ns) {
+throttle::ReducerConfig ReducerConfigOf(const format::RingHeader& header, format::Stream stream,
+                                        const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns) {
   return {.interval_ns = std::max<uint64_t>(header.IntervalNsOf(stream), 1),
           .cap = std::max<size_t>(header.IntervalCapOf(stream), 1),
           .recording = format::SeedOf(stream, FirstWord(id)),
-          .most = max_samples,
+          .max_samples = max_samples,
           .duration_ns = duration_ns};
 }
 
@@ -37,11 +37,12 @@ LaneConsumer::LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, ui
                            NativePointTaker on_native_point)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
-      reducers_{{throttle::IntervalReducer(
-                     BoundsOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
-                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns)),
-                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kNative, id, 0, duration_ns)),
-                 throttle::IntervalReducer(BoundsOf(ring.header(), format::Stream::kMapping, id, 0, duration_ns))}},
+      reducers_{
+          {throttle::IntervalReducer(
+               ReducerConfigOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
+           throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns)),
+           throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kNative, id, 0, duration_ns)),
+           throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kMapping, id, 0, duration_ns))}},
       lanes_(ring.lane_count()),
       on_stack_(std::move(on_stack)),
       on_native_point_(std::move(on_native_point)),
@@ -55,31 +56,32 @@ void LaneConsumer::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   census_threads_.clear();
   InternCensus();
   // Samples may wait for many chunks (an interval of an hour, a disk that stays full): what they need comes along.
-  std::vector<Held> all;
+  std::vector<BufferedSample> all;
   for (const Lane& lane : lanes_) {
-    for (const std::deque<Held>& stream : lane.held.of) all.insert(all.end(), stream.begin(), stream.end());
+    for (const std::deque<BufferedSample>& stream : lane.buffered.of)
+      all.insert(all.end(), stream.begin(), stream.end());
   }
   if (all.empty()) return;
   // The methods of the stacks that they brought were emitted before them, but maybe not scanned.
   (void)ScanLanes();
-  for (const Held& held : all) {
-    Intern(held);
-    if (held.stack) {
-      definitions_.DefineStackAnyway(held.stack->key, held.stack->leaf_first, held.stack->truncated);
+  for (const BufferedSample& buffered : all) {
+    Intern(buffered);
+    if (buffered.stack) {
+      definitions_.DefineStackAnyway(buffered.stack->key, buffered.stack->leaf_first, buffered.stack->truncated);
     } else {
-      (void)definitions_.Stack(held.record.stack_key);
+      (void)definitions_.Stack(buffered.record.stack_key);
     }
   }
 }
 
-void LaneConsumer::Intern(const Held& held) {
-  (void)definitions_.Class(held.record.class_key);
-  (void)definitions_.Thread(held.record.thread_key);
+void LaneConsumer::Intern(const BufferedSample& buffered) {
+  (void)definitions_.Class(buffered.record.class_key);
+  (void)definitions_.Thread(buffered.record.thread_key);
 }
 
-void LaneConsumer::InternStack(const Held& held) {
-  if (!held.stack) return (void)definitions_.Stack(held.record.stack_key);
-  const Brought& stack = *held.stack;
+void LaneConsumer::InternStack(const BufferedSample& buffered) {
+  if (!buffered.stack) return (void)definitions_.Stack(buffered.record.stack_key);
+  const Brought& stack = *buffered.stack;
   if (!definitions_.DefineStack(stack.key, stack.leaf_first, stack.truncated)) {
     // Its methods were emitted before it, in a lane that had been scanned by then.
     (void)ScanLanes();
@@ -94,19 +96,19 @@ bool LaneConsumer::MayWait(format::Stream stream) const {
   return interval_ns <= ShortestIntervalNs() && interval_ns <= kLongestWaitNs;
 }
 
-bool LaneConsumer::NeedsStackNow(const Held& held) {
-  const auto stream = format::StreamOf(static_cast<format::Kind>(held.record.kind));
-  return !held.stack || !MayWait(stream) || definitions_.HasStack(held.stack->key) ||
-         !brought_.insert(held.stack->key).second;
+bool LaneConsumer::NeedsStackNow(const BufferedSample& buffered) {
+  const auto stream = format::StreamOf(static_cast<format::Kind>(buffered.record.kind));
+  return !buffered.stack || !MayWait(stream) || definitions_.HasStack(buffered.stack->key) ||
+         !brought_.insert(buffered.stack->key).second;
 }
 
 void LaneConsumer::Scan() {
   if (ScanLanes()) (void)ScanLanes();
   // What was emitted in the chunk before is forgotten by the time some of these are closed.
-  const std::vector<Held> scanned = std::exchange(just_scanned_, {});
-  for (const Held& held : scanned) {
-    Intern(held);
-    if (NeedsStackNow(held)) InternStack(held);
+  const std::vector<BufferedSample> scanned = std::exchange(just_scanned_, {});
+  for (const BufferedSample& buffered : scanned) {
+    Intern(buffered);
+    if (NeedsStackNow(buffered)) InternStack(buffered);
   }
   InternCensus();
 }
@@ -184,30 +186,31 @@ bool LaneConsumer::StillAtWork(const Writer& writer) {
 ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   const uint64_t index = next_interval_[stream];
   const uint64_t begin_ns = index * ring_.header().IntervalNsOf(stream);
-  const std::vector<Held> taken = TakeUntil(stream, next_close_ns(stream));
+  const std::vector<BufferedSample> taken = TakeUntil(stream, next_close_ns(stream));
   brought_.clear();
   ClosedInterval closed;
   std::vector<throttle::BufferedPoint> points;
   points.reserve(taken.size());
-  for (const Held& held : taken) {
-    const format::SampleRecord& record = held.record;
-    closed.held_weight += record.weight;
+  for (const BufferedSample& buffered : taken) {
+    const format::SampleRecord& record = buffered.record;
+    closed.buffered_weight += record.weight;
     points.push_back({record.id, record.weight, TimeOf(record, ring_.header().start_monotonic_ns, begin_ns),
-                      record.class_key, record.path, record.stack_key.low, record.thread_key});
+                      record.class_key, record.call_path, record.stack_key.low, record.thread_key});
   }
   const throttle::IntervalReduction reduction = reducers_[stream].Reduce(index, points);
 
   closed.totals.stream = stream;
   closed.totals.index = index;
-  closed.totals.held = taken.size();
+  closed.totals.buffered = taken.size();
   closed.totals.kept = reduction.kept.size();
   closed.totals.tau = reduction.tau;
   closed.samples.reserve(reduction.kept.size());
   for (const throttle::KeptPoint& point : reduction.kept) {
-    const Held& held = taken[point.index];
-    UseWindow(held.record.window);
-    InternStack(held);
-    closed.samples.push_back(SampleOf(held.record, NamesOf(held.record), points[point.index].time_ns, point.weight));
+    const BufferedSample& buffered = taken[point.index];
+    UseWindow(buffered.record.window);
+    InternStack(buffered);
+    closed.samples.push_back(
+        SampleOf(buffered.record, NamesOf(buffered.record), points[point.index].time_ns, point.weight));
   }
   std::sort(closed.samples.begin(), closed.samples.end(),
             [](const format::Sample& a, const format::Sample& b) { return a.time_ns < b.time_ns; });
@@ -216,24 +219,24 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   return closed;
 }
 
-double LaneConsumer::HeldWeight(format::Stream stream) const {
+double LaneConsumer::BufferedWeight(format::Stream stream) const {
   double weight = 0;
   for (const Lane& lane : lanes_) {
-    for (const Held& held : lane.held[stream]) weight += held.record.weight;
+    for (const BufferedSample& buffered : lane.buffered[stream]) weight += buffered.record.weight;
   }
   return weight;
 }
 
-std::vector<ClosedSample> LaneConsumer::BirthsOf(const std::vector<Held>& held,
+std::vector<ClosedSample> LaneConsumer::BirthsOf(const std::vector<BufferedSample>& buffered,
                                                  const std::vector<format::Sample>& kept) {
   std::unordered_map<uint64_t, const format::Sample*> samples;
   for (const format::Sample& sample : kept) samples.emplace(sample.id, &sample);
   std::vector<ClosedSample> births;
-  births.reserve(held.size());
-  for (const Held& one : held) {
+  births.reserve(buffered.size());
+  for (const BufferedSample& one : buffered) {
     const format::SampleRecord& record = one.record;
     ClosedSample birth;
-    birth.place = record.place;
+    birth.tracking_index = record.tracking_index;
     if (const auto sample = samples.find(record.id); sample != samples.end()) {
       birth.is_kept = true;
       birth.sample = *sample->second;
@@ -245,20 +248,20 @@ std::vector<ClosedSample> LaneConsumer::BirthsOf(const std::vector<Held>& held,
   return births;
 }
 
-std::vector<LaneConsumer::Held> LaneConsumer::TakeUntil(format::Stream stream, uint64_t end_ns) {
-  std::vector<Held> taken;
+std::vector<LaneConsumer::BufferedSample> LaneConsumer::TakeUntil(format::Stream stream, uint64_t end_ns) {
+  std::vector<BufferedSample> taken;
   for (Lane& lane : lanes_) {
-    std::deque<Held>& held = lane.held[stream];
-    while (!held.empty() && held.front().record.monotonic_ns < end_ns) {
-      taken.push_back(held.front());
-      held.pop_front();
+    std::deque<BufferedSample>& buffered = lane.buffered[stream];
+    while (!buffered.empty() && buffered.front().record.monotonic_ns < end_ns) {
+      taken.push_back(buffered.front());
+      buffered.pop_front();
     }
   }
   return taken;
 }
 
-// A death whose sample is held is needed as that is, but does not keep more than half of the lane either. Each position
-// is that of a record: who reads the ring after a kill begins there.
+// A death whose sample is buffered is needed as that is, but does not keep more than half of the lane either. Each
+// position is that of a record: who reads the ring after a kill begins there.
 std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet>& deaths) const {
   std::vector<uint64_t> least, positions;
   for (const Lane& lane : lanes_) {
@@ -269,15 +272,15 @@ std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet
   return positions;
 }
 
-// From the oldest sample held. But one that waits for an interval longer than another stream's does not keep more than
-// half of the lane from it: it is held here alone then, and a kill loses it.
+// From the oldest sample buffered. But one that waits for an interval longer than another stream's does not keep more
+// than half of the lane from it: it is buffered here alone then, and a kill loses it.
 uint64_t LaneConsumer::NeededFrom(const Lane& lane) const {
   uint64_t needed = lane.stack ? lane.stack->begin : lane.scanned;
   for (const format::Stream stream : format::kAllStreams) {
     const bool may_wait = ring_.header().IntervalNsOf(stream) <= ShortestIntervalNs();
-    for (const Held& held : lane.held[stream]) {
-      if (!may_wait && lane.scanned - held.begin > ring_.lane_bytes() / 2) continue;
-      needed = std::min(needed, held.begin);
+    for (const BufferedSample& buffered : lane.buffered[stream]) {
+      if (!may_wait && lane.scanned - buffered.begin > ring_.lane_bytes() / 2) continue;
+      needed = std::min(needed, buffered.begin);
       break;
     }
   }
@@ -365,7 +368,7 @@ void LaneConsumer::OnSample(const format::SampleRecord& record, uint32_t lane, u
   just_scanned_.push_back({record, begin, stack});
   const format::Stream stream = format::StreamOf(static_cast<format::Kind>(record.kind));
   if (!MayWait(stream)) stack.reset();  // Scan will have put it into the chunk
-  lanes_[lane].held[stream].push_back({record, stack ? stack->begin : begin, stack});
+  lanes_[lane].buffered[stream].push_back({record, stack ? stack->begin : begin, stack});
 }
 
 void LaneConsumer::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {

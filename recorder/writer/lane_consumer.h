@@ -34,7 +34,7 @@ struct ClosedInterval {
   format::Interval totals;              // candidates and bytes are the caller's to fill
   std::vector<format::Sample> samples;  // ascending in time
   std::vector<ClosedSample> births;     // if samples of the stream are tracked: all buffered ones
-  double held_weight = 0;               // of all buffered ones
+  double buffered_weight = 0;           // of all buffered ones
 };
 
 class LaneConsumer final : private format::RecordVisitor {
@@ -84,7 +84,7 @@ class LaneConsumer final : private format::RecordVisitor {
   // End of the interval of a stream that closes next.
   uint64_t next_close_ns(format::Stream stream) const;
   // Of the samples that wait for their interval to close.
-  double HeldWeight(format::Stream stream) const;
+  double BufferedWeight(format::Stream stream) const;
 
   // A thread that holds a lane, and may be about to publish a sample of an earlier time.
   struct Writer {
@@ -123,13 +123,13 @@ class LaneConsumer final : private format::RecordVisitor {
     std::span<const uint64_t> pcs;
     std::span<const format::RingFrame> java;
   };
-  struct Held {
+  struct BufferedSample {
     format::SampleRecord record;
     uint64_t begin;  // position in the lane, of what it brought along or of itself
     std::optional<Brought> stack;
   };
   struct Lane {
-    format::PerStream<std::deque<Held>> held;
+    format::PerStream<std::deque<BufferedSample>> buffered;
     std::optional<Brought> stack;  // of the sample that comes next
     uint64_t scanned = 0;
     bool damaged = false;
@@ -154,15 +154,16 @@ class LaneConsumer final : private format::RecordVisitor {
   void InternCensus();
   void ForgetOrphan(uint32_t index);
   // Puts what the sample refers to into the current chunk.
-  void Intern(const Held& held);
-  void InternStack(const Held& held);
+  void Intern(const BufferedSample& buffered);
+  void InternStack(const BufferedSample& buffered);
   // Whether stacks of the stream may stay in their lanes until it is known that they are kept.
   bool MayWait(format::Stream stream) const;
-  bool NeedsStackNow(const Held& held);
+  bool NeedsStackNow(const BufferedSample& buffered);
   uint64_t ShortestIntervalNs() const;
-  std::vector<Held> TakeUntil(format::Stream stream, uint64_t end_ns);
+  std::vector<BufferedSample> TakeUntil(format::Stream stream, uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
-  static std::vector<ClosedSample> BirthsOf(const std::vector<Held>& held, const std::vector<format::Sample>& kept);
+  static std::vector<ClosedSample> BirthsOf(const std::vector<BufferedSample>& buffered,
+                                            const std::vector<format::Sample>& kept);
   void UseWindow(uint32_t id);
   format::SampleNames NamesOf(const format::SampleRecord& record);
 
@@ -174,7 +175,7 @@ class LaneConsumer final : private format::RecordVisitor {
   OnStackKnown on_stack_;
   const NativePointTaker on_native_point_;
   const format::PerStream<bool> tracks_;
-  std::vector<Held> just_scanned_;
+  std::vector<BufferedSample> just_scanned_;
   std::vector<NativePoint> native_points_;  // just scanned
   std::vector<Death> deaths_;
   format::CensusSums census_;

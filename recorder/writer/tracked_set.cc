@@ -14,20 +14,21 @@ using format::LifecycleKind;
 // The second stage draws by ids and the recording's seed too: these draws have nothing to do with those.
 constexpr uint64_t kSalt = 0x6c697665'6f626a73;  // "liveobjs"
 
-constexpr uint64_t kHeldUpNs = 60'000'000'000;
+constexpr uint64_t kMaxDelayNs = 60'000'000'000;
 
 }  // namespace
 
-uint32_t ReservoirOf(uint32_t bound, uint32_t held) {
-  const uint64_t room = std::max<uint64_t>(bound / 8, 6 * uint64_t{held});
-  return std::max<uint32_t>(1, bound - static_cast<uint32_t>(std::min<uint64_t>(room, bound / 2)));
+uint32_t ReservoirOf(uint32_t max_tracked, uint32_t buffered) {
+  const uint64_t room = std::max<uint64_t>(max_tracked / 8, 6 * uint64_t{buffered});
+  return std::max<uint32_t>(1, max_tracked - static_cast<uint32_t>(std::min<uint64_t>(room, max_tracked / 2)));
 }
 
-TrackedSet::TrackedSet(uint32_t bound, uint32_t held, uint64_t seed, Callbacks recorder, format::Stream stream)
-    : bound_(bound),
+TrackedSet::TrackedSet(uint32_t max_tracked, uint32_t buffered, uint64_t seed, Callbacks recorder,
+                       format::Stream stream)
+    : max_tracked_(max_tracked),
       stream_(stream),
       recorder_(std::move(recorder)),
-      reservoir_(ReservoirOf(bound, held), throttle::Mix64(seed ^ kSalt)) {}
+      reservoir_(ReservoirOf(max_tracked, buffered), throttle::Mix64(seed ^ kSalt)) {}
 
 void TrackedSet::Died(const LifecycleEvent& lifecycle, uint32_t lane, uint64_t begin) {
   if (!tracks()) return;
@@ -53,12 +54,12 @@ void TrackedSet::Shrink(const LifecycleEvent& lifecycle, Tracked* tracked) {
   lifecycle_events_.back().time_ns = std::max(lifecycle.time_ns, sample.time_ns);
 }
 
-double TrackedSet::RaiseOf(std::span<const ClosedSample> births) {
+double TrackedSet::AdjustmentOf(std::span<const ClosedSample> births) {
   double all = 0, placed = 0;
   for (const ClosedSample& birth : births) {
     if (!birth.is_kept) continue;
     all += birth.sample.weight;
-    if (birth.place != 0) placed += birth.sample.weight;
+    if (birth.tracking_index != 0) placed += birth.sample.weight;
   }
   if (placed > 0) return (all + std::exchange(owed_, 0)) / placed;
   owed_ += all;
@@ -67,21 +68,21 @@ double TrackedSet::RaiseOf(std::span<const ClosedSample> births) {
 
 void TrackedSet::Close(uint64_t end_ns, std::span<const ClosedSample> births) {
   if (!tracks()) return;
-  const double raise = RaiseOf(births);
+  const double adjustment = AdjustmentOf(births);
   for (const ClosedSample& birth : births) {
     if (birth.is_kept) {
-      ComeIn(end_ns, birth, raise);
-    } else if (early_.erase(birth.sample.id) == 0 && birth.place != 0) {
-      recorder_.drop(birth.place, birth.sample.id);
+      Add(end_ns, birth, adjustment);
+    } else if (early_.erase(birth.sample.id) == 0 && birth.tracking_index != 0) {
+      recorder_.drop(birth.tracking_index, birth.sample.id);
     }
   }
   Release(end_ns);
   ForgetOldDeaths();
 }
 
-void TrackedSet::ComeIn(uint64_t end_ns, const ClosedSample& birth, double raise) {
+void TrackedSet::Add(uint64_t end_ns, const ClosedSample& birth, double adjustment) {
   const format::Sample& sample = birth.sample;
-  if (birth.place == 0) {
+  if (birth.tracking_index == 0) {
     lifecycle_events_.push_back({sample.id, end_ns, LifecycleKind::kUntracked, recorder_.collections(), 0});
     return;
   }
@@ -95,8 +96,9 @@ void TrackedSet::ComeIn(uint64_t end_ns, const ClosedSample& birth, double raise
     return;
   }
   Tracked& tracked = tracked_[sample.id];
-  tracked = {{sample, 0, recorder_.collections_at_birth(birth.place, sample.id)}, birth.keys, birth.place};
-  tracked.checkpoint_sample.sample.weight *= raise;
+  tracked = {
+      {sample, 0, recorder_.collections_at_birth(birth.tracking_index, sample.id)}, birth.keys, birth.tracking_index};
+  tracked.checkpoint_sample.sample.weight *= adjustment;
   reservoir_.Add(sample.id, tracked.checkpoint_sample.sample.weight);
   if (dead == early_.end()) return;
   Shrink(dead->second.lifecycle, &tracked);
@@ -109,7 +111,7 @@ void TrackedSet::Release(uint64_t end_ns) {
   const uint64_t collections = recorder_.collections();
   for (const auto& [id, threshold] : released) {
     const auto one = tracked_.find(id);
-    recorder_.drop(one->second.place, id);
+    recorder_.drop(one->second.tracking_index, id);
     tracked_.erase(one);
     lifecycle_events_.push_back({id, end_ns, LifecycleKind::kEvicted, collections, threshold});
   }
@@ -118,7 +120,7 @@ void TrackedSet::Release(uint64_t end_ns) {
   thresholds_.push_back({end_ns, highest});
   // The lowest id is the oldest, but for threads that were held up between the one and the other.
   const uint64_t oldest_ns = tracked_.empty() ? end_ns : tracked_.begin()->second.checkpoint_sample.sample.time_ns;
-  while (thresholds_.front().time_ns + kHeldUpNs < std::min(oldest_ns, end_ns)) thresholds_.pop_front();
+  while (thresholds_.front().time_ns + kMaxDelayNs < std::min(oldest_ns, end_ns)) thresholds_.pop_front();
 }
 
 double TrackedSet::ThresholdSince(uint64_t birth_ns) const {

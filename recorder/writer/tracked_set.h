@@ -33,27 +33,27 @@ struct NameKeys {
 struct ClosedSample {
   format::Sample sample;  // weight: the final one
   NameKeys keys;
-  uint16_t place = 0;  // 0: it is not tracked
+  uint16_t tracking_index = 0;  // 0: it is not tracked
   bool is_kept = false;
 };
 
-// Capacity of the reservoir if `bound` objects are tracked at a time. The other entries are for points of open
-// intervals: `held` per interval under a steady load, several times that if the load changes. So six times `held`, at
-// least an eighth and at most half of `bound`.
-uint32_t ReservoirOf(uint32_t bound, uint32_t held);
+// Capacity of the reservoir if `max_tracked` objects are tracked at a time. The other entries are for points of open
+// intervals: `buffered` per interval under a steady load, several times that if the load changes. So six times
+// `buffered`, at least an eighth and at most half of `max_tracked`.
+uint32_t ReservoirOf(uint32_t max_tracked, uint32_t buffered);
 
 class TrackedSet {
  public:
   struct Callbacks {
-    std::function<void(uint16_t place, uint64_t sample)> drop;  // it is not wanted any longer
-    std::function<uint64_t(uint16_t place, uint64_t sample)> collections_at_birth;
+    std::function<void(uint16_t tracking_index, uint64_t sample)> drop;  // it is not wanted any longer
+    std::function<uint64_t(uint16_t tracking_index, uint64_t sample)> collections_at_birth;
     std::function<uint64_t()> collections;  // by now
   };
-  // bound 0: nothing is tracked. held: ReservoirOf. `stream`: whose samples these are.
-  TrackedSet(uint32_t bound, uint32_t held, uint64_t seed, Callbacks recorder,
+  // max_tracked 0: nothing is tracked. buffered: ReservoirOf. `stream`: whose samples these are.
+  TrackedSet(uint32_t max_tracked, uint32_t buffered, uint64_t seed, Callbacks recorder,
              format::Stream stream = format::Stream::kAllocations);
 
-  bool tracks() const { return bound_ > 0; }
+  bool tracks() const { return max_tracked_ > 0; }
 
   // Or shrank. From a lane, at a position that is needed as long as the sample's interval is open.
   void Died(const format::LifecycleEvent& lifecycle, uint32_t lane, uint64_t begin);
@@ -72,7 +72,7 @@ class TrackedSet {
   struct Tracked {
     format::CheckpointSample checkpoint_sample;  // without names and threshold
     NameKeys keys;
-    uint16_t place = 0;
+    uint16_t tracking_index = 0;
   };
   const std::map<uint64_t, Tracked>& tracked() const { return tracked_; }
 
@@ -87,12 +87,12 @@ class TrackedSet {
   void Shrink(const format::LifecycleEvent& lifecycle, Tracked* tracked);
   // What the weights of those that have a place are multiplied by to stand for all that were kept, of earlier intervals
   // too in which none had a place.
-  double RaiseOf(std::span<const ClosedSample> births);
-  void ComeIn(uint64_t end_ns, const ClosedSample& birth, double raise);
+  double AdjustmentOf(std::span<const ClosedSample> births);
+  void Add(uint64_t end_ns, const ClosedSample& birth, double adjustment);
   void Release(uint64_t end_ns);
   void ForgetOldDeaths();
 
-  const uint32_t bound_;
+  const uint32_t max_tracked_;
   const format::Stream stream_;
   const Callbacks recorder_;
   throttle::PriorityReservoir reservoir_;

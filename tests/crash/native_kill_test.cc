@@ -85,7 +85,7 @@ class Recorder {
  public:
   explicit Recorder(const Plan& plan)
       : plan_(plan), config_(Config(plan)), start_ns_(sources::MonotonicNs()), ring_(MakeRing()) {
-    stream_ = std::make_unique<agent::NativeStream>(*ring_, config_, start_ns_, 1, plan.seed, agent::ReachOf(config_),
+    stream_ = std::make_unique<agent::NativeStream>(*ring_, config_, start_ns_, 1, plan.seed, agent::MaxGapOf(config_),
                                                     nullptr);
     writer::DrainCallbacks callbacks;
     callbacks.now = [] { return sources::MonotonicNs(); };

@@ -53,7 +53,7 @@ TEST_CASE("Under ten times the load the ledger is exact, and all that is not los
     rows += block->samples.size();
     for (const format::Sample& sample : block->samples) recorded += sample.weight;
     for (const format::Interval& interval : block->intervals) {
-      held += interval.held;
+      held += interval.buffered;
       most = std::max(most, interval.kept);
     }
   }

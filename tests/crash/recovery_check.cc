@@ -93,7 +93,7 @@ class Examination {
     while (const auto block = recording.Next()) {
       verification.Look(*block, recording);
       for (const format::Sample& sample : block->samples) Look(sample, *block->dictionaries);
-      for (const format::Interval& interval : block->intervals) is_reduced_ |= interval.kept < interval.held;
+      for (const format::Interval& interval : block->intervals) is_reduced_ |= interval.kept < interval.buffered;
     }
     verification.Close(recording);
     for (const tools::Inconsistency& finding : verification.findings()) {

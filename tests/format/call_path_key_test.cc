@@ -18,25 +18,25 @@ std::vector<RingFrame> Stack(std::initializer_list<uint64_t> methods) {
 }  // namespace
 
 TEST_CASE("Stacks that begin alike have paths that begin alike") {
-  const uint64_t path = PathOf(Stack({1, 2, 3, 4, 5}));
-  CHECK(PathOf(Stack({1, 2, 3, 4, 6})) == path);  // four methods count
-  CHECK((PathOf(Stack({1, 2, 3, 9})) ^ path) >> 16 == 0);
-  CHECK((PathOf(Stack({1, 2, 9, 9})) ^ path) >> 32 == 0);
-  CHECK((PathOf(Stack({1, 9, 9, 9})) ^ path) >> 48 == 0);
-  CHECK((PathOf(Stack({9, 2, 3, 4})) ^ path) >> 48 != 0);
+  const uint64_t path = CallPathKey(Stack({1, 2, 3, 4, 5}));
+  CHECK(CallPathKey(Stack({1, 2, 3, 4, 6})) == path);  // four methods count
+  CHECK((CallPathKey(Stack({1, 2, 3, 9})) ^ path) >> 16 == 0);
+  CHECK((CallPathKey(Stack({1, 2, 9, 9})) ^ path) >> 32 == 0);
+  CHECK((CallPathKey(Stack({1, 9, 9, 9})) ^ path) >> 48 == 0);
+  CHECK((CallPathKey(Stack({9, 2, 3, 4})) ^ path) >> 48 != 0);
 }
 
 TEST_CASE("A path says which method is which, and nothing where there is none") {
-  CHECK(PathOf(Stack({1, 2})) != PathOf(Stack({2, 1})));
-  CHECK((PathOf(Stack({1, 2})) & 0xffffffff) == 0);
-  CHECK(PathOf({}) == 0);
+  CHECK(CallPathKey(Stack({1, 2})) != CallPathKey(Stack({2, 1})));
+  CHECK((CallPathKey(Stack({1, 2})) & 0xffffffff) == 0);
+  CHECK(CallPathKey({}) == 0);
 }
 
 TEST_CASE("The place in a method does not count") {
   auto frames = Stack({1, 2, 3, 4});
-  const uint64_t path = PathOf(frames);
+  const uint64_t path = CallPathKey(frames);
   frames[0].bci = 77;
-  CHECK(PathOf(frames) == path);
+  CHECK(CallPathKey(frames) == path);
 }
 
 }  // namespace heaprec::format

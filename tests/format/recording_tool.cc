@@ -149,7 +149,7 @@ json OneStream(const Block& block, Stream stream) {
   for (const Interval& interval : block.intervals) {
     if (interval.stream != stream) continue;
     line["intervals"].push_back(
-        {interval.index, interval.candidates, interval.bytes, interval.held, interval.kept, Number(interval.tau)});
+        {interval.index, interval.candidates, interval.bytes, interval.buffered, interval.kept, Number(interval.tau)});
   }
   for (const Sample& sample : block.samples) {
     if (sample.stream() == stream) line["samples"].push_back(OneSample(sample, *block.dictionaries));

@@ -161,7 +161,7 @@ void RandomRecording::AddExceptions(ChunkWriter* writer, PlainBlock* plain, int 
   const Window window{next_exception_window_++, now_ns_, 1.0 / static_cast<double>(1 + Uniform(1000))};
   const Interval interval{.index = Uniform(100),
                           .candidates = AnyInteger(),
-                          .held = AnyInteger(),
+                          .buffered = AnyInteger(),
                           .kept = AnyInteger(),
                           .tau = static_cast<double>(Uniform(1000)),
                           .stream = Stream::kExceptions};
@@ -181,7 +181,7 @@ void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, Stream s
   const Interval interval{.index = Uniform(100),
                           .candidates = AnyInteger(),
                           .bytes = AnyInteger(),
-                          .held = AnyInteger(),
+                          .buffered = AnyInteger(),
                           .kept = AnyInteger(),
                           .tau = static_cast<double>(Uniform(1000)),
                           .stream = stream};

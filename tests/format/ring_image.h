@@ -122,7 +122,7 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
   sample.thread_key = thread.key;
   sample.class_key = named.key;
   sample.stack_key = stack.key;
-  sample.path = 0x0123456789abcdef;
+  sample.call_path = 0x0123456789abcdef;
   sample.size = 24;
   sample.window = 3;
   return ring->Put(lane, position, RecordType::kSample, sample);

@@ -50,7 +50,7 @@ TEST_CASE("what a record says comes through") {
     }
     void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override {
       CHECK(record.id == 9);
-      CHECK(record.path == 0x0123456789abcdef);
+      CHECK(record.call_path == 0x0123456789abcdef);
       CHECK(lane == 0);
       CHECK(end - begin == sizeof(SampleRecord));
     }

@@ -163,7 +163,7 @@ ByteBuffer Bases(uint64_t strings, uint64_t classes) {
     ByteSink(&body).Varint(count);
   }
   ByteBuffer raw;
-  AppendFramed(&raw, static_cast<uint64_t>(Section::kBases), true, body);
+  AppendFramed(&raw, static_cast<uint64_t>(Section::kDictionaryOffsets), true, body);
   return raw;
 }
 

@@ -103,10 +103,10 @@ void CheckIdentity(const StackKey& key, std::span<const MethodFrame> frames) {
     const std::string text = Text(frame.method, frame.bci) + ":" +
                              std::to_string(state->names->Line(frame.method, static_cast<int>(frame.bci)));
     hash = XXH3_64bits_withSeed(text.data(), text.size(), hash);
-    if (frame.place == 0) continue;
+    if (frame.code_key == 0) continue;
     const uint64_t own = XXH3_64bits(text.data(), text.size());
     const std::lock_guard lock(state->mutex);
-    same = same && state->places.emplace(frame.place, own).first->second == own;
+    same = same && state->places.emplace(frame.code_key, own).first->second == own;
   }
   if (!same) return Difference("one place, two frames");
   {

@@ -272,7 +272,7 @@ TEST_CASE("Of more than a second may hold some are drawn, and all are counted") 
   CHECK(counters.candidate_bytes == uint64_t{kCalls} * kMb);
   CHECK(counters.points == kCalls);
   CHECK(counters.points == counters.committed + lost);
-  CHECK(counters.committed >= agent::MappingStream::kSurplus * kCap);
+  CHECK(counters.committed >= agent::MappingStream::kOversampling * kCap);
   CHECK(lost > 0);
   CHECK(counters.lost_weight[static_cast<size_t>(format::LossReason::kRingFull)] == static_cast<double>(lost) * kMb);
   double weight = 0;

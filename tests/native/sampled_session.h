@@ -131,7 +131,7 @@ class SampledSession {
     writer::DrainConfig drain;
     drain.header = header;
     drain.buffered_per_interval[format::Stream::kNative] = static_cast<uint32_t>(4 * config.cap);
-    drain.buffered_per_interval[format::Stream::kMapping] = agent::MappingStream::kSurplus * maps_per_second_;
+    drain.buffered_per_interval[format::Stream::kMapping] = agent::MappingStream::kOversampling * maps_per_second_;
     writer::DrainCallbacks callbacks;
     callbacks.now = [] { return sources::MonotonicNs(); };
     callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };

@@ -18,7 +18,7 @@ class Recorder {
  public:
   virtual throttle::ActiveWindow Now() = 0;
   // A point was found in an object: kept or thinned, never kNone.
-  virtual void OnPoint(uint32_t site, uint64_t size, const throttle::DeliveryDecision& hit) = 0;
+  virtual void OnPoint(uint32_t site, uint64_t size, const throttle::DeliveryDecision& decision) = 0;
   virtual void OnMissed(double bytes) { (void)bytes; }
 
  protected:
@@ -86,21 +86,21 @@ class SimulatedThread {
   bool OnHook(uint64_t size, bool outside) {
     const throttle::ActiveWindow now = recorder_->Now();
     if (!clock_.started()) clock_.Start(allocated_, size, ++seed_, now);
-    const throttle::HookDecision touch =
+    const throttle::HookDecision decision =
         outside ? clock_.OnOutside(allocated_, size, now) : clock_.OnRefill(allocated_, size, now);
-    if (touch.missed) recorder_->OnMissed(touch.missed_bytes);
-    Arm(touch.gap);
-    return touch.action == throttle::HookDecision::Action::kForce;
+    if (decision.missed) recorder_->OnMissed(decision.missed_bytes);
+    Arm(decision.gap);
+    return decision.action == throttle::HookDecision::Action::kForce;
   }
   void Deliver(uint32_t site, uint64_t size) {
     if (shape_.dropped > 0 && random_.Uniform() < shape_.dropped) {
       Arm(static_cast<double>(shape_.own_interval) * random_.Exponential());
       return;
     }
-    const throttle::DeliveryDecision hit = clock_.OnDelivered(allocated_, size, recorder_->Now());
-    if (hit.missed) recorder_->OnMissed(hit.missed_bytes);
-    Arm(hit.gap);
-    if (hit.verdict != throttle::DeliveryDecision::Verdict::kNone) recorder_->OnPoint(site, size, hit);
+    const throttle::DeliveryDecision decision = clock_.OnDelivered(allocated_, size, recorder_->Now());
+    if (decision.missed) recorder_->OnMissed(decision.missed_bytes);
+    Arm(decision.gap);
+    if (decision.action != throttle::DeliveryDecision::Action::kNone) recorder_->OnPoint(site, size, decision);
   }
   // As the agent writes it: whole words, rounded down.
   void Arm(double gap) {

@@ -86,16 +86,16 @@ class SimulatedRecorder final : public Recorder {
   }
 
   throttle::ActiveWindow Now() override { return {window_lambda_, window_}; }
-  void OnPoint(uint32_t site, uint64_t size, const throttle::DeliveryDecision& hit) override {
-    if (hit.verdict == throttle::DeliveryDecision::Verdict::kThinned) {
+  void OnPoint(uint32_t site, uint64_t size, const throttle::DeliveryDecision& decision) override {
+    if (decision.action == throttle::DeliveryDecision::Action::kThinned) {
       ++thinned_;
       return;
     }
-    held_.push_back(
-        {site, hit.window, static_cast<double>(size), hit.weight_bytes, 1 / hit.effective_bytes, now_, at_work_});
-    total_.Keep(hit.weight_bytes, static_cast<double>(size));
-    tally_.weight += hit.weight_bytes;
-    tally_.effective += hit.effective_bytes;
+    buffered_.push_back({site, decision.window, static_cast<double>(size), decision.weight_bytes,
+                         1 / decision.effective_bytes, now_, at_work_});
+    total_.Keep(decision.weight_bytes, static_cast<double>(size));
+    tally_.weight += decision.weight_bytes;
+    tally_.effective += decision.effective_bytes;
     ++tally_.count;
     tally_.with_new_stack += site < new_below_ ? 1 : 0;
     if (forecast_.Lambda(controller_.config(), now_, tally_) < throttle::kFallThreshold * window_lambda_) OpenWindow();
@@ -118,7 +118,7 @@ class SimulatedRecorder final : public Recorder {
   const std::vector<KeptSample>& samples() const { return samples_; }
   // Bytes that the byte clocks have counted: what a thread has allocated since its last touch is missing.
   const std::vector<uint64_t>& counted() const { return counted_per_interval_; }
-  const std::vector<size_t>& held() const { return buffered_per_interval_; }
+  const std::vector<size_t>& buffered() const { return buffered_per_interval_; }
   const std::vector<size_t>& kept() const { return kept_per_interval_; }
   const std::vector<double>& bytes() const { return bytes_per_interval_; }
   uint64_t thinned() const { return thinned_; }
@@ -153,15 +153,15 @@ class SimulatedRecorder final : public Recorder {
   }
   void CloseInterval() {
     std::vector<throttle::BufferedPoint> points;
-    for (const Point& p : held_) points.push_back(p.ToHold(next_id_++, places_));
+    for (const Point& p : buffered_) points.push_back(p.ToHold(next_id_++, places_));
     const uint64_t interval = buffered_per_interval_.size();
     const throttle::IntervalReduction r = reducer_.Reduce(interval, points);
     for (const throttle::KeptPoint& kept : r.kept) {
-      const Point& p = held_[kept.index];
+      const Point& p = buffered_[kept.index];
       sites_[p.site].Keep(kept.weight, p.size);
       samples_.push_back({interval, p.site, p.window, p.size, p.lambda, kept.weight, p.time_ns, p.thread});
     }
-    buffered_per_interval_.push_back(held_.size());
+    buffered_per_interval_.push_back(buffered_.size());
     kept_per_interval_.push_back(r.kept.size());
     bytes_per_interval_.push_back(total_.truth - counted_);
     counted_ = total_.truth;
@@ -169,7 +169,7 @@ class SimulatedRecorder final : public Recorder {
     for (const SimulatedThread& t : threads_) bytes += t.clock().bytes();
     counted_per_interval_.push_back(bytes - clocked_);
     clocked_ = bytes;
-    held_.clear();
+    buffered_.clear();
   }
 
   throttle::Throttle controller_;
@@ -183,7 +183,7 @@ class SimulatedRecorder final : public Recorder {
   double window_lambda_ = 0, missed_bytes_ = 0;
   uint32_t window_ = 0;
   std::deque<SimulatedThread> threads_;
-  std::vector<Point> held_;
+  std::vector<Point> buffered_;
   std::vector<Estimate> sites_;
   Estimate total_;
   std::vector<size_t> buffered_per_interval_, kept_per_interval_;

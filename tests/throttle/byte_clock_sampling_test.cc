@@ -33,20 +33,20 @@ class Population final : public Recorder {
   explicit Population(std::vector<double> lambdas) : lambdas_(std::move(lambdas)) {}
 
   ActiveWindow Now() override { return {lambdas_[window_], window_}; }
-  void OnPoint(uint32_t kind, uint64_t size, const DeliveryDecision& hit) override {
-    if (hit.verdict == DeliveryDecision::Verdict::kThinned) {
+  void OnPoint(uint32_t kind, uint64_t size, const DeliveryDecision& decision) override {
+    if (decision.action == DeliveryDecision::Action::kThinned) {
       ++thinned_;
       return;
     }
-    const double pi = throttle::InclusionProbability(lambdas_[hit.window], size);
-    if (std::abs(hit.weight_bytes * pi / static_cast<double>(size) - 1) > 1e-9)
+    const double pi = throttle::InclusionProbability(lambdas_[decision.window], size);
+    if (std::abs(decision.weight_bytes * pi / static_cast<double>(size) - 1) > 1e-9)
       FAIL("the window does not say the weight");
     Kind& k = kinds_[kind];
     ++k.kept;
     k.estimated += 1 / pi;
     k.variance += (1 / pi) * (1 / pi - 1);
-    bytes_ += hit.weight_bytes;
-    bytes_variance_ += hit.weight_bytes * (hit.weight_bytes - static_cast<double>(size));
+    bytes_ += decision.weight_bytes;
+    bytes_variance_ += decision.weight_bytes * (decision.weight_bytes - static_cast<double>(size));
   }
   void OnMissed(double bytes) override {
     ++missed_;
@@ -100,7 +100,7 @@ void CheckEveryKind(const Population& population) {
 
 // n = 6,000,000 objects, about 300,000 points; statistic: objects per kind, binomial with pi(lambda, size) per object;
 // |z| <= 6 on at most 25 comparisons: 5e-8.
-TEST_CASE("under one lambda every site and size is hit as often as 1 - exp(-lambda size) says") {
+TEST_CASE("under one lambda every site and size is decision as often as 1 - exp(-lambda size) says") {
   const double lambda = 3e-5;
   Population population({lambda});
   SimulatedThread thread(11, {}, &population);
@@ -119,7 +119,7 @@ TEST_CASE("under one lambda every site and size is hit as often as 1 - exp(-lamb
 
 // n = 6,000,000 objects on 8 threads; lambda changes every 1,000 objects, up to 1,000-fold; statistic: Horvitz-Thompson
 // counts per kind and bytes over all, over the sampled variance; |z| <= 6 on at most 25 comparisons: 5e-8.
-TEST_CASE("lambda may change at any time, known to the threads at their next touch, and nothing is biased") {
+TEST_CASE("lambda may change at any time, known to the threads at their next decision, and nothing is biased") {
   Population population({3e-5, 1e-6, 1e-3, 1e-5, 0});
   std::deque<SimulatedThread> threads;
   for (uint64_t t = 0; t < 8; ++t) threads.emplace_back(t, TlabShape{.most = 4 << 20}, &population);

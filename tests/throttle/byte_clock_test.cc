@@ -11,7 +11,7 @@ namespace heaprec::throttle {
 namespace {
 
 using Action = HookDecision::Action;
-using Verdict = DeliveryDecision::Verdict;
+using Delivery = DeliveryDecision::Action;
 using testing::BinomialZ;
 using testing::kBound;
 
@@ -54,26 +54,26 @@ TEST_CASE("a clock started where the thread stood counts from there, and finds t
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);  // the point: 2,500 bytes after 5,000
   const DeliveryDecision early = clock.OnDelivered(7'400, 24, kArmed);
-  CHECK(early.verdict == Verdict::kNone);
+  CHECK(early.action == Delivery::kNone);
   CHECK(early.gap == Approx(100));
   CHECK(clock.bytes() == 2'400);
-  const DeliveryDecision hit = clock.OnDelivered(7'504, 16, kArmed);
-  CHECK(hit.verdict == Verdict::kKept);
-  CHECK_FALSE(hit.missed);
-  CHECK(hit.window == 4);
+  const DeliveryDecision decision = clock.OnDelivered(7'504, 16, kArmed);
+  CHECK(decision.action == Delivery::kKept);
+  CHECK_FALSE(decision.missed);
+  CHECK(decision.window == 4);
   CHECK(clock.bytes() == 2'504);
 }
 
-TEST_CASE("a point that passed between the start and the first touch is missed") {
+TEST_CASE("a point that passed between the start and the first decision is missed") {
   constexpr ActiveWindow kArmed{1e-3, 4};
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);
-  const HookDecision touch = clock.OnRefill(9'000, 16, kNever);
-  CHECK(touch.missed);
-  CHECK(touch.missed_bytes == Approx((1 - 2.5) / 1e-3 + 3'984));
+  const HookDecision decision = clock.OnRefill(9'000, 16, kNever);
+  CHECK(decision.missed);
+  CHECK(decision.missed_bytes == Approx((1 - 2.5) / 1e-3 + 3'984));
 }
 
-TEST_CASE("a point that passed between the last touch and the thread's end is missed") {
+TEST_CASE("a point that passed between the last decision and the thread's end is missed") {
   constexpr ActiveWindow kArmed{1e-3, 4};
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);
@@ -99,7 +99,7 @@ TEST_CASE("a clock with a reach arms no farther than that many mean gaps, and no
   clock.StartAt(0, 2, 1, kSlow);
   CHECK(clock.OnRefill(16, 16, kSlow).gap == Approx(250'000));
   CHECK(clock.OnDelivered(1'900'016, 16, kSlow).gap == Approx((2 - 1.900016) / 1e-6));
-  CHECK(clock.OnDelivered(2'000'016, 16, kSlow).verdict == Verdict::kKept);
+  CHECK(clock.OnDelivered(2'000'016, 16, kSlow).action == Delivery::kKept);
 }
 
 TEST_CASE("a finished clock goes on counting for its next thread") {
@@ -119,9 +119,9 @@ TEST_CASE("a lambda of 0, or one that is no number, means no points and an infin
     Started clock(64, 64, {lambda, 1});
     CHECK(clock.OnRefill(1'000'000, 1'000'000, {lambda, 1}).gap == std::numeric_limits<double>::infinity());
     CHECK(clock.OnOutside(uint64_t{1} << 40, 1'000'000, {lambda, 1}).action == Action::kArm);
-    const DeliveryDecision hit = clock.OnDelivered(uint64_t{1} << 41, 64, {lambda, 1});
-    CHECK(hit.verdict == Verdict::kNone);
-    CHECK_FALSE(hit.missed);
+    const DeliveryDecision decision = clock.OnDelivered(uint64_t{1} << 41, 64, {lambda, 1});
+    CHECK(decision.action == Delivery::kNone);
+    CHECK_FALSE(decision.missed);
   }
 }
 
@@ -143,19 +143,19 @@ TEST_CASE("the gap counts from the end of the object and shrinks by what is allo
   CHECK(clock.OnDelivered(6'164, 64, now).gap == Approx(gap - 5'100));
 }
 
-TEST_CASE("an outside object that is hit leaves the gap to the next point as it was") {
+TEST_CASE("an outside object that is decision leaves the gap to the next point as it was") {
   const ActiveWindow now{1e-7, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
   uint64_t at = 64;
-  HookDecision touch;
-  do touch = clock.OnOutside(at += 1'000'000, 1'000'000, now);
-  while (touch.action != Action::kForce);
-  CHECK(touch.gap == Approx(gap));
+  HookDecision decision;
+  do decision = clock.OnOutside(at += 1'000'000, 1'000'000, now);
+  while (decision.action != Action::kForce);
+  CHECK(decision.gap == Approx(gap));
   CHECK(clock.OnDelivered(at, 1'000'000, now).gap == Approx(gap));
 }
 
-TEST_CASE("a candidate is passed if nothing is to be done but to count it, and then as a touch would count it") {
+TEST_CASE("a candidate is passed if nothing is to be done but to count it, and then as a decision would count it") {
   const ActiveWindow now{1e-6, 1};
   Started passing(64, 64, now), touched(64, 64, now);
   double gap = passing.OnRefill(64, 64, now).gap;
@@ -201,7 +201,7 @@ TEST_CASE("a candidate after a forced object is not passed: the object may be mi
   CHECK_FALSE(clock.TrySkipOutside(1'000, 0, 1, gap));
 }
 
-TEST_CASE("objects outside are hit as often as their size says, whatever is allocated between them") {
+TEST_CASE("objects outside are decision as often as their size says, whatever is allocated between them") {
   // pi = 0.3 exactly; z beyond 5 in 6e-7 of all seeds.
   const ActiveWindow now{-std::log(0.7) / 1'000, 1};
   Started clock(1'000, 1'000, now, 7);
@@ -226,10 +226,10 @@ TEST_CASE("an object delivered early is no sample") {
   const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
-  const DeliveryDecision hit = clock.OnDelivered(64 + static_cast<uint64_t>(gap), 16, now);
-  CHECK(hit.verdict == Verdict::kNone);
-  CHECK_FALSE(hit.missed);
-  CHECK(hit.gap < 1);
+  const DeliveryDecision decision = clock.OnDelivered(64 + static_cast<uint64_t>(gap), 16, now);
+  CHECK(decision.action == Delivery::kNone);
+  CHECK_FALSE(decision.missed);
+  CHECK(decision.gap < 1);
 }
 
 TEST_CASE("bytes that are excluded count for nothing, and bring the next point no nearer") {
@@ -240,17 +240,17 @@ TEST_CASE("bytes that are excluded count for nothing, and bring the next point n
   clock.Exclude(50'000'000);  // 50 points would be due
   CHECK(clock.GapFrom(50'000'064) == Approx(gap));
   CHECK(clock.GapFrom(50'000'564) == Approx(gap - 500));
-  const auto touch = clock.OnRefill(50'000'564, 64, now);
-  CHECK_FALSE(touch.missed);
-  CHECK(touch.gap == Approx(gap - 500));
+  const auto decision = clock.OnRefill(50'000'564, 64, now);
+  CHECK_FALSE(decision.missed);
+  CHECK(decision.gap == Approx(gap - 500));
   CHECK(clock.bytes() == 564);
 }
 
 TEST_CASE("an object that a hook has counted already is not judged again") {
   Started clock(64, 64, kNever);
   REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kArm);
-  const DeliveryDecision hit = clock.OnDelivered(64, 64, kAlways);
-  CHECK(hit.verdict == Verdict::kNone);
+  const DeliveryDecision decision = clock.OnDelivered(64, 64, kAlways);
+  CHECK(decision.action == Delivery::kNone);
   CHECK(clock.bytes() == 64);
 }
 
@@ -259,38 +259,38 @@ TEST_CASE("a point that passed before the object is missed, with the bytes it st
   SECTION("found by a delivery") {
     Started clock(64, 64, now);
     const double gap = clock.OnRefill(64, 64, now).gap;
-    const DeliveryDecision hit = clock.OnDelivered(64 + static_cast<uint64_t>(gap) + 5'064, 64, now);
-    CHECK(hit.missed);
-    CHECK(hit.verdict == Verdict::kNone);
-    CHECK(hit.missed_bytes == Approx(1e6 + 5'064).margin(1));
+    const DeliveryDecision decision = clock.OnDelivered(64 + static_cast<uint64_t>(gap) + 5'064, 64, now);
+    CHECK(decision.missed);
+    CHECK(decision.action == Delivery::kNone);
+    CHECK(decision.missed_bytes == Approx(1e6 + 5'064).margin(1));
   }
   SECTION("found by a refill, whose object still has its own chance") {
     Started clock(64, 64, now);
     const double gap = clock.OnRefill(64, 64, now).gap;
-    const HookDecision touch = clock.OnRefill(64 + static_cast<uint64_t>(gap) + 100'005'000, 100'000'000, now);
-    CHECK(touch.missed);
-    CHECK(touch.missed_bytes == Approx(1e6 + 5'000).margin(1));
-    CHECK(touch.action == Action::kForce);  // lambda * size = 100
+    const HookDecision decision = clock.OnRefill(64 + static_cast<uint64_t>(gap) + 100'005'000, 100'000'000, now);
+    CHECK(decision.missed);
+    CHECK(decision.missed_bytes == Approx(1e6 + 5'000).margin(1));
+    CHECK(decision.action == Action::kForce);  // lambda * size = 100
   }
 }
 
 TEST_CASE("a forced object that never comes is missed with its weight, and the next one is judged for itself") {
   Started clock(1'000, 1'000, {1e-3, 1}, 3);
-  HookDecision touch;
+  HookDecision decision;
   uint64_t at = 1'000;
-  do touch = clock.OnOutside(at += 1'000, 1'000, {1e-3, 1});
-  while (touch.action != Action::kForce);
-  touch = clock.OnRefill(at + 16, 16, kNever);
-  CHECK(touch.missed);
-  CHECK(touch.missed_bytes >= 1'000 / InclusionProbability(1e-3, 1'000) - 1e-6);
+  do decision = clock.OnOutside(at += 1'000, 1'000, {1e-3, 1});
+  while (decision.action != Action::kForce);
+  decision = clock.OnRefill(at + 16, 16, kNever);
+  CHECK(decision.missed);
+  CHECK(decision.missed_bytes >= 1'000 / InclusionProbability(1e-3, 1'000) - 1e-6);
 }
 
 TEST_CASE("a position that goes back starts the clock over: another thread in the same memory") {
   Started clock(1'000'000, 64, kNever);
   clock.OnRefill(1'000'000, 64, kNever);
-  const HookDecision touch = clock.OnRefill(4'096, 4'096, kAlways);
-  CHECK_FALSE(touch.missed);
-  CHECK(touch.action == Action::kForce);  // the first object can be hit, under lambda in force
+  const HookDecision decision = clock.OnRefill(4'096, 4'096, kAlways);
+  CHECK_FALSE(decision.missed);
+  CHECK(decision.action == Action::kForce);  // the first object can be hit, under lambda in force
   CHECK(clock.bytes() == 64 + 4'096);
 }
 
@@ -299,11 +299,11 @@ TEST_CASE("a risen lambda changes neither the probability nor the window of a po
   Started clock(64, 64, armed);
   while (clock.OnRefill(clock.bytes() + 64, 64, armed).action != Action::kForce) {
   }
-  const DeliveryDecision hit = clock.OnDelivered(clock.bytes(), 64, now);
-  CHECK(hit.verdict == Verdict::kKept);
-  CHECK(hit.window == 5);
-  CHECK(hit.weight_bytes == Approx(64 / InclusionProbability(1e-2, 64)));
-  CHECK(hit.effective_bytes == Approx(100));
+  const DeliveryDecision decision = clock.OnDelivered(clock.bytes(), 64, now);
+  CHECK(decision.action == Delivery::kKept);
+  CHECK(decision.window == 5);
+  CHECK(decision.weight_bytes == Approx(64 / InclusionProbability(1e-2, 64)));
+  CHECK(decision.effective_bytes == Approx(100));
 }
 
 // n = 200,000 per case; statistic: kept objects, binomial with pi(lambda now, size); |z| <= 6: 2e-9 each, 12 cases.
@@ -318,11 +318,11 @@ TEST_CASE("an object armed under any higher lambda is kept with the probability 
   Random random(42);
   for (int i = 0; i < kTrials; ++i) {
     const uint64_t seed = Mix64(static_cast<uint64_t>(i) + 1);
-    const auto count = [&](const DeliveryDecision& hit, int* kept) {
-      if (hit.verdict != Verdict::kKept) return;
+    const auto count = [&](const DeliveryDecision& decision, int* kept) {
+      if (decision.action != Delivery::kKept) return;
       ++*kept;
-      if (std::abs(hit.weight_bytes * pi / static_cast<double>(size) - 1) > 1e-12) FAIL("a wrong weight");
-      if (hit.window != (ratio > 1 ? 8u : 7u)) FAIL("a wrong window");
+      if (std::abs(decision.weight_bytes * pi / static_cast<double>(size) - 1) > 1e-12) FAIL("a wrong weight");
+      if (decision.window != (ratio > 1 ? 8u : 7u)) FAIL("a wrong window");
     };
     Started clock(size, size, armed, seed);
     if (clock.OnRefill(size, size, now).action == Action::kForce) count(clock.OnDelivered(size, size, now), &by_refill);
@@ -345,10 +345,10 @@ TEST_CASE("an object armed under any higher lambda is kept with the probability 
 TEST_CASE("when lambda has fallen to 0 an armed point is thinned, with the weight it was armed with") {
   Started clock(64, 64, kAlways);
   REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kForce);
-  const DeliveryDecision hit = clock.OnDelivered(64, 64, kOff);
-  CHECK(hit.verdict == Verdict::kThinned);
-  CHECK(hit.weight_bytes == Approx(64));
-  CHECK(hit.gap == std::numeric_limits<double>::infinity());
+  const DeliveryDecision decision = clock.OnDelivered(64, 64, kOff);
+  CHECK(decision.action == Delivery::kThinned);
+  CHECK(decision.weight_bytes == Approx(64));
+  CHECK(decision.gap == std::numeric_limits<double>::infinity());
 }
 
 // n = 1,000,000; statistic: kept events, binomial with p = 0.03; |z| <= 6: 2e-9.
@@ -356,13 +356,13 @@ TEST_CASE("an event is kept with its probability and stands for its bytes over i
   Random random(7);
   int kept = 0;
   for (int i = 0; i < 1'000'000; ++i) {
-    const DeliveryDecision hit = DecideEvent(0.03, 6'000, {0.03, 4}, random);
-    if (hit.verdict != Verdict::kKept) continue;
+    const DeliveryDecision decision = DecideEvent(0.03, 6'000, {0.03, 4}, random);
+    if (decision.action != Delivery::kKept) continue;
     ++kept;
-    if (hit.weight_bytes != Approx(200'000) || hit.window != 4) FAIL("a wrong weight or window");
+    if (decision.weight_bytes != Approx(200'000) || decision.window != 4) FAIL("a wrong weight or window");
   }
   CHECK(std::abs(BinomialZ(kept, 1e6, 0.03)) <= kBound);
-  CHECK(DecideEvent(1, 6'000, kOff, random).verdict == Verdict::kNone);
+  CHECK(DecideEvent(1, 6'000, kOff, random).action == Delivery::kNone);
   CHECK(DecideEvent(2, 6'000, {2, 4}, random).weight_bytes == 6'000);
 }
 

@@ -15,7 +15,7 @@ constexpr double kSeconds = 12;
 struct Outcome {
   Estimate total;
   std::vector<Estimate> sites{kSites};
-  size_t most_kept = 0, most_held = 0;
+  size_t most_kept = 0, most_buffered = 0;
   std::vector<double> kept;  // per interval, mean over the runs
   double missed = 0;
 };
@@ -35,7 +35,7 @@ Outcome RunAll(const Load& load, double rate, uint64_t tick_ns, int runs = kRuns
     Add(r.total(), &out.total);
     for (size_t s = 0; s < kSites; ++s) Add(r.sites()[s], &out.sites[s]);
     out.most_kept = std::max(out.most_kept, *std::max_element(r.kept().begin(), r.kept().end()));
-    out.most_held = std::max(out.most_held, *std::max_element(r.held().begin(), r.held().end()));
+    out.most_buffered = std::max(out.most_buffered, *std::max_element(r.buffered().begin(), r.buffered().end()));
     out.kept.resize(r.kept().size());
     for (size_t i = 0; i < r.kept().size(); ++i) out.kept[i] += static_cast<double>(r.kept()[i]) / runs;
     out.missed += r.missed_bytes();
@@ -106,14 +106,14 @@ TEST_CASE("after a step down by 100 the second interval fills at least half of i
 }
 
 // c R (1 + ln(surprise)): for a surprise of at most 1e6, 14.8 c R.
-double MostHeld(double cap) { return 15 * throttle::ConfigFor(cap, 1e6).oversampling * cap; }
+double MaxBuffered(double cap) { return 15 * throttle::ConfigFor(cap, 1e6).oversampling * cap; }
 
 TEST_CASE("the ring has to hold no more than the logarithm of the surprise") {
   for (const Load& load : Loads()) {
     for (uint64_t tick_ns : {50'000'000u, 1'000'000'000u}) {
       const Outcome out = RunAll(load, 150, tick_ns, 3);
-      CAPTURE(load.name, tick_ns, out.most_held);
-      CHECK(static_cast<double>(out.most_held) <= MostHeld(150));
+      CAPTURE(load.name, tick_ns, out.most_buffered);
+      CHECK(static_cast<double>(out.most_buffered) <= MaxBuffered(150));
       CHECK(out.most_kept <= 150);
     }
   }
@@ -129,7 +129,7 @@ TEST_CASE("a step from nothing to 5 GB/s is held within the same bound") {
       .tlab = {.least = 1 << 20, .most = 2 << 20},
       .objects = [](uint64_t, double, throttle::Random&) { return std::pair<uint32_t, uint64_t>(0, 4'096); }};
   const Outcome out = RunAll(storm, 150, 250'000'000);
-  CHECK(static_cast<double>(out.most_held) <= MostHeld(150));
+  CHECK(static_cast<double>(out.most_buffered) <= MaxBuffered(150));
   CHECK(out.most_kept == 150);
   CHECK(std::abs(out.total.Z()) <= kBound);
 }

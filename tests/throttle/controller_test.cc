@@ -262,7 +262,7 @@ TEST_CASE("a rate becomes intervals that never let a second hold more than it") 
 
 TEST_CASE("fewer points are aimed at while their stacks are new, and what they cost stays the same") {
   const ControllerConfig config = ConfigFor(150, 1'000);
-  const auto surplus_at = [&](double with_new_stack, double seconds) {
+  const auto oversampling_at = [&](double with_new_stack, double seconds) {
     Controller controller(config, 0);
     Forecast forecast = controller.Tick(0, 0);
     for (uint64_t t = 20 * kMs; static_cast<double>(t) <= seconds * 1e9; t += 20 * kMs) {
@@ -271,12 +271,12 @@ TEST_CASE("fewer points are aimed at while their stacks are new, and what they c
     }
     return forecast.oversampling_scale * config.oversampling;
   };
-  CHECK(surplus_at(0, 0) == Approx(1.5));  // at the start all are
-  CHECK(surplus_at(1, 10) == Approx(1.5));
-  CHECK(surplus_at(0, 10) == Approx(4));
+  CHECK(oversampling_at(0, 0) == Approx(1.5));  // at the start all are
+  CHECK(oversampling_at(1, 10) == Approx(1.5));
+  CHECK(oversampling_at(0, 10) == Approx(4));
   // 450 points of one cost, or 450 / (1 + 5 f) of which the share f costs 6.
   for (const double with_new_stack : {0.1, 0.5, 0.9}) {
-    const double more = (surplus_at(with_new_stack, 10) - 1) * 150;
+    const double more = (oversampling_at(with_new_stack, 10) - 1) * 150;
     CHECK(more * (1 - with_new_stack) + more * with_new_stack * 6 == Approx(450).epsilon(1e-9));
   }
   // Half an interval is remembered.

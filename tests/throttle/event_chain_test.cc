@@ -55,7 +55,7 @@ struct Sum {
 struct Recorded {
   Sum total;  // after the first stage: the second keeps it
   std::vector<Sum> sites{kSites};
-  size_t most_kept = 0, most_held = 0, kept = 0;
+  size_t most_kept = 0, most_buffered = 0, kept = 0;
   uint64_t events = 0;
 };
 
@@ -73,12 +73,12 @@ class Recorder {
     ++out_.events;
     out_.total.truth += 1;
     out_.sites[site].truth += 1;
-    const DeliveryDecision hit = DecideEvent(now.lambda, 1, now, random_);
-    if (hit.verdict != DeliveryDecision::Verdict::kKept) return;
-    out_.total.Keep(hit.weight_bytes);
-    held_.push_back({.id = next_id_++, .weight = hit.weight_bytes, .class_key = site});
-    tally_.weight += hit.weight_bytes;
-    tally_.effective += hit.effective_bytes;
+    const DeliveryDecision decision = DecideEvent(now.lambda, 1, now, random_);
+    if (decision.action != DeliveryDecision::Action::kKept) return;
+    out_.total.Keep(decision.weight_bytes);
+    buffered_.push_back({.id = next_id_++, .weight = decision.weight_bytes, .class_key = site});
+    tally_.weight += decision.weight_bytes;
+    tally_.effective += decision.effective_bytes;
     ++tally_.count;
     if (forecast_.Lambda(throttle_.config(), now_ns, tally_) < kFallThreshold * lambda_) OpenWindow(now_ns);
   }
@@ -93,14 +93,14 @@ class Recorder {
   void OpenWindow(uint64_t now_ns) { lambda_ = forecast_.Lambda(throttle_.config(), now_ns, tally_); }
   void CloseInterval() {
     const auto cap = static_cast<size_t>(throttle_.config().cap);
-    const Reduction reduction = ReduceToCap(held_, cap, Mix64(seed_ ^ ++intervals_));
+    const Reduction reduction = ReduceToCap(buffered_, cap, Mix64(seed_ ^ ++intervals_));
     for (const size_t i : reduction.kept) {
-      out_.sites[held_[i].class_key].Keep(reduction.WeightOf(held_[i].weight));
+      out_.sites[buffered_[i].class_key].Keep(reduction.WeightOf(buffered_[i].weight));
     }
     out_.kept += reduction.kept.size();
     out_.most_kept = std::max(out_.most_kept, reduction.kept.size());
-    out_.most_held = std::max(out_.most_held, held_.size());
-    held_.clear();
+    out_.most_buffered = std::max(out_.most_buffered, buffered_.size());
+    buffered_.clear();
   }
 
   Throttle throttle_;
@@ -111,7 +111,7 @@ class Recorder {
   double lambda_ = 0;
   uint64_t thrown_ = 0, next_id_ = 1, intervals_ = 0;
   PointSums tally_;
-  std::vector<BufferedPoint> held_;
+  std::vector<BufferedPoint> buffered_;
 };
 
 Recorded Record(const Load& load, double rate) {
@@ -141,10 +141,10 @@ TEST_CASE("events are sampled without bias and within their cap, whatever arrive
   const double rate = GENERATE(20.0, 100.0);
   for (const Load& load : Loads()) {
     const Recorded out = Record(load, rate);
-    CAPTURE(load.name, rate, out.events, out.total.estimate, out.most_held);
+    CAPTURE(load.name, rate, out.events, out.total.estimate, out.most_buffered);
     CHECK(static_cast<double>(out.most_kept) <= rate);
     // c R (1 + ln(surprise)) of at most a million, as for bytes.
-    CHECK(static_cast<double>(out.most_held) <= 15 * ConfigFor(rate, 1e6).oversampling * rate);
+    CHECK(static_cast<double>(out.most_buffered) <= 15 * ConfigFor(rate, 1e6).oversampling * rate);
     CHECK(std::abs(out.total.Z()) <= heaprec::testing::kBound);
     for (const Sum& site : out.sites) CHECK(std::abs(site.Z()) <= heaprec::testing::kBound);
   }

@@ -30,7 +30,7 @@ std::pair<uint32_t, uint64_t> Buffers(uint64_t, double, throttle::Random& random
 }
 
 struct Filled {
-  std::vector<double> fill, held;  // of each interval, mean over the runs
+  std::vector<double> fill, buffered;  // of each interval, mean over the runs
   size_t most_kept = 0, most_in_a_second = 0;
   double z = 0;
 };
@@ -53,10 +53,10 @@ Filled RunAll(const Load& load, double seconds) {
     SimulatedRecorder r(throttle::ConfigFor(kRate, 1e6), kSites, seed, kTickNs);
     Run(load, seconds, seed, &r);
     out.fill.resize(r.kept().size());
-    out.held.resize(r.kept().size());
+    out.buffered.resize(r.kept().size());
     for (size_t i = 0; i < r.kept().size(); ++i) {
       out.fill[i] += static_cast<double>(r.kept()[i]) / kRate / kRuns;
-      out.held[i] += static_cast<double>(r.held()[i]) / kRuns;
+      out.buffered[i] += static_cast<double>(r.buffered()[i]) / kRuns;
       out.most_kept = std::max(out.most_kept, r.kept()[i]);
     }
     out.most_in_a_second = std::max(out.most_in_a_second, MostInAnySecond(r.samples()));
@@ -72,7 +72,7 @@ Filled RunAll(const Load& load, double seconds) {
 void CheckFull(const Filled& run, std::initializer_list<size_t> excepted = {}) {
   for (size_t i = 0; i < run.fill.size(); ++i) {
     if (std::find(excepted.begin(), excepted.end(), i) != excepted.end()) continue;
-    CAPTURE(i, run.held[i]);
+    CAPTURE(i, run.buffered[i]);
     CHECK(run.fill[i] >= 0.95);
   }
 }
@@ -113,8 +113,8 @@ TEST_CASE("ten idle minutes, then 5 GB/s: full from the very interval on, within
   const Filled run = RunAll({.name = "", .threads = 8, .rate = wake, .tlab = kLarge, .objects = Buffers}, 604);
   for (size_t i = 600; i < 604; ++i) CHECK(run.fill[i] >= 0.95);
   // c R (1 + ln(surprise)): 3.15e9 bytes where c R were expected (everything was taken).
-  CHECK(run.held[600] <= AimedAt() * (1 + std::log(3.15e9 / AimedAt())));
-  CHECK(run.held[602] <= 1.3 * AimedAt());
+  CHECK(run.buffered[600] <= AimedAt() * (1 + std::log(3.15e9 / AimedAt())));
+  CHECK(run.buffered[602] <= 1.3 * AimedAt());
 }
 
 TEST_CASE("5 GB/s, then 10 MB/s: full again within 2 s") {
@@ -141,8 +141,8 @@ TEST_CASE("a cold start at any speed fills the first interval, and holds no more
     const Filled run = RunAll({.name = "", .threads = 4, .rate = start, .tlab = kLarge, .objects = Buffers}, 3);
     CAPTURE(speed);
     CheckFull(run);
-    CHECK(run.held[0] <= AimedAt() * (1.5 + std::log(speed / 1e6)));
-    CHECK(run.held[2] <= 1.5 * AimedAt());
+    CHECK(run.buffered[0] <= AimedAt() * (1.5 + std::log(speed / 1e6)));
+    CHECK(run.buffered[2] <= 1.5 * AimedAt());
   }
 }
 

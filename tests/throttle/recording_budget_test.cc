@@ -24,7 +24,7 @@ std::vector<BufferedPoint> Points(uint64_t interval, size_t count, Random& rando
     points.push_back({.id = random.Next(),
                       .weight = 1000 * (1 + 2 * random.Uniform()),
                       .time_ns = interval * kSecond + random.Next() % kSecond,
-                      .path = random.Next() % 3});
+                      .call_path = random.Next() % 3});
   }
   return points;
 }
@@ -74,7 +74,7 @@ TEST_CASE("no recording ever keeps more than N, whatever its intervals hold") {
     Random random(seed);
     const ReducerConfig bounds{.cap = 1 + random.Next() % 40,
                                .recording = random.Next(),
-                               .most = 1 + random.Next() % 120,
+                               .max_samples = 1 + random.Next() % 120,
                                .duration_ns = random.Next() % 2 == 0 ? 0 : random.Next() % (40 * kSecond)};
     IntervalReducer reducer(bounds);
     uint64_t kept = 0;
@@ -85,7 +85,7 @@ TEST_CASE("no recording ever keeps more than N, whatever its intervals hold") {
       kept += reduction.kept.size();
     }
     CAPTURE(seed);
-    REQUIRE(kept <= bounds.most);
+    REQUIRE(kept <= bounds.max_samples);
   }
 }
 
@@ -103,9 +103,9 @@ TEST_CASE("each point is kept with probability min(1, w / tau), in intervals tha
   std::vector<double> tau(intervals.size());
   double truth = 0, sum = 0, squares = 0;
   for (const auto& points : intervals)
-    for (const BufferedPoint& p : points) truth += p.path == 1 ? p.weight : 0;
+    for (const BufferedPoint& p : points) truth += p.call_path == 1 ? p.weight : 0;
   for (int run = 0; run < kRuns; ++run) {
-    IntervalReducer reducer({.cap = 10, .recording = Mix64(static_cast<uint64_t>(run)), .most = 25});
+    IntervalReducer reducer({.cap = 10, .recording = Mix64(static_cast<uint64_t>(run)), .max_samples = 25});
     double off = -truth;
     for (size_t i = 0; i < intervals.size(); ++i) {
       const auto reduction = reducer.Reduce(i, intervals[i]);
@@ -113,7 +113,7 @@ TEST_CASE("each point is kept with probability min(1, w / tau), in intervals tha
       tau[i] = reduction.tau;
       for (const KeptPoint& point : reduction.kept) {
         ++kept[i][point.index];
-        off += intervals[i][point.index].path == 1 ? point.weight : 0;
+        off += intervals[i][point.index].call_path == 1 ? point.weight : 0;
       }
     }
     sum += off;
@@ -133,15 +133,15 @@ TEST_CASE("each point is kept with probability min(1, w / tau), in intervals tha
   }
 }
 
-TEST_CASE("a salvager that notes how many intervals held points goes on where the drain was killed") {
+TEST_CASE("a salvager that notes how many intervals had points continues where the drain was killed") {
   Random random(8);
-  const ReducerConfig bounds{.cap = 10, .recording = 99, .most = 30};
+  const ReducerConfig bounds{.cap = 10, .recording = 99, .max_samples = 30};
   IntervalReducer drain(bounds), salvager(bounds);
   for (uint64_t interval = 0; interval < 12; ++interval) {
     const auto points = Points(interval, interval % 4 == 1 ? 0 : 30, random);
     const auto by_drain = drain.Reduce(interval, points);
     if (interval < 6) {
-      if (!points.empty()) salvager.NoteHeld();
+      if (!points.empty()) salvager.NoteIntervalWithPoints();
       for (const KeptPoint& point : by_drain.kept) salvager.NoteSample(interval, points[point.index].time_ns);
       continue;
     }

@@ -45,7 +45,7 @@ TEST_CASE("a steady interval after a steady one has room for all its points") {
   }
 }
 
-TEST_CASE("what an interval of few points held counts as it is, what one of many held by its weight") {
+TEST_CASE("points of a small interval count as they are, those of a large one by weight") {
   SlidingBudget few(kSecond, 150, 195), many(kSecond, 150, 195);
   Burst(few, 0, 500, 1000, 100);
   few.Add(kSecond + 10 * kMs, 300, 300);

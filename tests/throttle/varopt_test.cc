@@ -196,7 +196,7 @@ std::vector<BufferedPoint> PointsAtPlaces() {
                       .weight = 1000 * (1 + 0.5 * random.Uniform()),
                       .time_ns = random.Next() % 1000,
                       .class_key = site / 4,
-                      .path = site,
+                      .call_path = site,
                       .thread_key = random.Next() % 4});
   }
   return points;
@@ -209,8 +209,8 @@ TEST_CASE("every class and every place keeps its number of points up to rounding
     std::array<double, 12> site_due{}, site_kept{};
     std::array<double, 3> class_due{}, class_kept{};
     for (const BufferedPoint& p : points)
-      site_due[p.path] += p.weight / r.tau, class_due[p.class_key] += p.weight / r.tau;
-    for (const size_t i : r.kept) ++site_kept[points[i].path], ++class_kept[points[i].class_key];
+      site_due[p.call_path] += p.weight / r.tau, class_due[p.class_key] += p.weight / r.tau;
+    for (const size_t i : r.kept) ++site_kept[points[i].call_path], ++class_kept[points[i].class_key];
     for (size_t k = 0; k < site_due.size(); ++k) REQUIRE(std::abs(site_kept[k] - site_due[k]) < 1);
     for (size_t k = 0; k < class_due.size(); ++k) REQUIRE(std::abs(class_kept[k] - class_due[k]) < 1);
   }
@@ -223,13 +223,13 @@ struct Part {
 };
 
 std::vector<Part> PartsOf(const std::vector<BufferedPoint>& points) {
-  std::vector<Part> parts = {{[](const BufferedPoint& p) { return p.path == 5; }},
-                             {[](const BufferedPoint& p) { return p.path == 11; }},
+  std::vector<Part> parts = {{[](const BufferedPoint& p) { return p.call_path == 5; }},
+                             {[](const BufferedPoint& p) { return p.call_path == 11; }},
                              {[](const BufferedPoint& p) { return p.class_key == 1; }},
                              {[](const BufferedPoint& p) { return p.thread_key == 2; }},
                              {[](const BufferedPoint& p) { return p.time_ns < 300; }},
                              {[](const BufferedPoint& p) { return p.weight < 1100; }},
-                             {[](const BufferedPoint& p) { return p.weight > 1300 && p.path % 2 == 0; }},
+                             {[](const BufferedPoint& p) { return p.weight > 1300 && p.call_path % 2 == 0; }},
                              {[](const BufferedPoint& p) { return p.id % 3 == 0; }}};
   for (Part& part : parts)
     for (const BufferedPoint& p : points) part.truth += part.has(p) ? p.weight : 0;
@@ -252,7 +252,7 @@ TEST_CASE("the order leaves every subset unbiased, and a site nothing but the va
   constexpr int kRuns = 20'000;
   const auto points = PointsAtPlaces();
   auto anywhere = points;
-  for (BufferedPoint& p : anywhere) p.class_key = p.path = p.thread_key = 0;
+  for (BufferedPoint& p : anywhere) p.class_key = p.call_path = p.thread_key = 0;
   std::vector<Part> ordered = PartsOf(points), random = PartsOf(points);
   double tau = 0;
   for (int run = 0; run < kRuns; ++run) {

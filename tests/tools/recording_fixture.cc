@@ -320,13 +320,13 @@ void RingFile::Add(uint32_t lane, const Event& event) {
   record.thread_key = KeyOfThread(event);
   record.class_key = format::ClassKey(event.class_name);
   record.stack_key = format::KeyOfStack(FramesOf(event), false);
-  record.path = event.path;
+  record.call_path = event.call_path;
   record.size = event.size;
   record.tlab_size = event.kind == format::Kind::kTlab ? 1 << 16 : 0;
   record.weight = event.weight;
   record.window = WindowOf(event);
   record.kind = static_cast<uint16_t>(event.kind);
-  record.place = event.place;
+  record.tracking_index = event.tracking_index;
   Append(lane, format::RecordType::kSample, record, {});
   format::RingCounters& counters = header().CountersOf(format::StreamOf(event.kind));
   ++counters.points;

@@ -41,8 +41,8 @@ struct Event {
   std::vector<std::string> stack = {"p/Leaf.allocate:7", "p/Main.main:3"};
   std::vector<format::FrameType> types{};  // of the frames of the stack; those beyond are unknown
   uint64_t id = 0;                         // 0: the next free one
-  uint64_t path = 0;                       // in the ring
-  uint16_t place = 0;                      // likewise: where it is tracked
+  uint64_t call_path = 0;                  // in the ring
+  uint16_t tracking_index = 0;             // likewise: where it is tracked
 };
 
 // 2026-11-20T16:40:00Z, 150/s, cap 150 per second, pid 0 (no process), no ring.

@@ -87,7 +87,7 @@ TEST_CASE("A stack that comes a second time is announced at once, and need not b
   CHECK(read.stacks == 1);
 }
 
-TEST_CASE("What a sample that is held has brought stays in the lane as long as the sample") {
+TEST_CASE("What a buffered sample has brought stays in the lane as long as the sample") {
   Bench bench(150);
   Sample(&bench, 1, kSecond / 2, OneFrame("early"), Brings::kStack);
   const uint64_t late_begin = Head(&bench);
@@ -102,7 +102,7 @@ TEST_CASE("What a sample that is held has brought stays in the lane as long as t
   CHECK(bench.ReadBack().leaf_methods == std::vector<std::string>{"p/C.early:14", "p/C.late:14"});
 }
 
-TEST_CASE("A stack is held for a sample that is under way, and for none that never comes") {
+TEST_CASE("A stack is kept for a sample that is under way, and for none that never comes") {
   Bench bench(150);
   bench.LetTimePass();
   {

@@ -33,7 +33,7 @@ void SampleWithoutDefinition(Bench* bench, uint64_t id, uint64_t time_ns) {
 
 }  // namespace
 
-TEST_CASE("Samples are held until their interval closes, and are in the file right after") {
+TEST_CASE("Samples are buffered until their interval closes, and are in the file right after") {
   Bench bench(150);
   for (uint64_t i = 1; i <= 10; ++i) bench.Sample(i, i * kSecond / 20);
   bench.TickAt(kSecond * 9 / 10);
@@ -56,7 +56,7 @@ TEST_CASE("No interval holds more than its cap, and the weights of what goes are
   for (const format::Sample& sample : read.samples) total += sample.weight;
   CHECK(total == Approx(200 * 1000.0));
   REQUIRE(read.intervals.size() == 1);
-  CHECK(read.intervals[0].held == 200);
+  CHECK(read.intervals[0].buffered == 200);
   CHECK(read.intervals[0].kept == 20);
   CHECK(read.counters.second_stage == 180);
   CHECK(read.counters.committed == read.counters.written + read.counters.second_stage);
@@ -93,7 +93,7 @@ TEST_CASE("A late drain closes every interval that has passed, each with its own
   CHECK(read.intervals.size() == 6);
 }
 
-TEST_CASE("What was counted while the drain was late belongs to the intervals whose samples were held") {
+TEST_CASE("What was counted while the drain was late belongs to the intervals whose samples were buffered") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2, 1000);
   bench.Sample(2, kSecond * 3 / 2, 3000);
@@ -162,7 +162,7 @@ TEST_CASE("Definitions outlive the chunk in which they were announced") {
   CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C1"});
 }
 
-TEST_CASE("A sample that is held while chunks come and go keeps the name that was announced before it came") {
+TEST_CASE("A sample that is buffered while chunks come and go keeps the name that was announced before it came") {
   Bench bench(150, {}, 5);
   bench.ring().header().interval_ns = 3600 * kSecond;
   bench.Sample(1, kSecond / 10, 1, 0, format::Kind::kException);
@@ -217,7 +217,7 @@ TEST_CASE("A stack is whole even if its method stands in a lane that was scanned
   CHECK(read.leaf_methods == std::vector<std::string>{"p/C.m:14"});
 }
 
-TEST_CASE("The end writes what is held, closes the ring and says why") {
+TEST_CASE("The end writes what is buffered, closes the ring and says why") {
   Bench bench(150);
   bench.Sample(1, kSecond / 10);
   bench.EndAt(kSecond / 5);
@@ -258,7 +258,7 @@ TEST_CASE("samples= is never exceeded, and the recording goes on") {
   CHECK(read.ending == "test");
   double last = 0;
   for (const format::Interval& interval : read.intervals) {
-    if (interval.held == 0) continue;
+    if (interval.buffered == 0) continue;
     CHECK(interval.kept <= 5);
     CHECK(interval.tau > last);  // ever fewer stand for as much
     last = interval.tau;
@@ -379,12 +379,12 @@ TEST_CASE("A disk that stays full costs what the ring has no room for, counted w
     CHECK(interval.index == static_cast<uint64_t>(&interval - read.intervals.data()));
     all.candidates += interval.candidates;
     all.bytes += interval.bytes;
-    all.held += interval.held;
+    all.buffered += interval.buffered;
     all.kept += interval.kept;
   }
   CHECK(all.candidates == id);
   CHECK(all.bytes == 5000 * id);
-  CHECK(all.held == id + 1);
+  CHECK(all.buffered == id + 1);
   CHECK(all.kept == 2);
   REQUIRE(bench.outages().size() == 2);
   CHECK(bench.outages().back().starts_with("resumed: " + std::to_string(id - 1) + " in "));
@@ -405,16 +405,16 @@ TEST_CASE("Counts of lost intervals are added up where they are too many, and wa
   }
   bench.EndAt((last + 2) * kSecond);
   const auto read = bench.ReadBack();
-  uint64_t bytes = 0, held = 0, next = 0;
+  uint64_t bytes = 0, buffered = 0, next = 0;
   for (const format::Interval& interval : read.intervals) {
     CHECK(interval.index >= next);
     next = interval.index + 1;
     bytes += interval.bytes;
-    held += interval.held;
+    buffered += interval.buffered;
   }
   CHECK(read.intervals.size() < 3000);
   CHECK(bytes == 100 * last);
-  CHECK(held == last / 100);
+  CHECK(buffered == last / 100);
   CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] + read.counters.written == last / 100);
 }
 

@@ -28,7 +28,7 @@ ClosedSample Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint16_t 
   birth.sample.id = id;
   birth.sample.time_ns = time_ns;
   birth.sample.weight = weight;
-  birth.place = place;
+  birth.tracking_index = place;
   birth.is_kept = true;
   return birth;
 }

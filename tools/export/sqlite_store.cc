@@ -205,7 +205,7 @@ void SqliteStore::AddCourse(const format::Block& block) {
   for (const format::Interval& interval : block.intervals) {
     Try(inserts_->interval.Run(recording_, std::string_view(TraitsOf(interval.stream).name), interval.index,
                                interval.index * interval_ns_[static_cast<size_t>(interval.stream)], interval.candidates,
-                               interval.bytes, interval.held, interval.kept, interval.tau));
+                               interval.bytes, interval.buffered, interval.kept, interval.tau));
   }
   for (const format::ProcessState& state : block.states) {
     if (state.kind == format::ProcessStateKind::kMemory) {

@@ -71,12 +71,12 @@ format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, RingDe
   sample.thread_key = format::ThreadKey(0, record.os_tid, false, thread_name);
   sample.class_key = format::ClassKey(class_name);
   if (!frames.empty()) sample.stack_key = format::KeyOfStack(frames, /*truncated=*/false);
-  sample.path = format::PathOf(frames);
+  sample.call_path = format::CallPathKey(frames);
   sample.size = record.size;
   sample.weight = record.weight;
   sample.window = record.window;
   sample.kind = static_cast<uint16_t>(format::Kind::kNative);
-  sample.place = record.tracking_index;
+  sample.tracking_index = record.tracking_index;
   definitions->threads.try_emplace(sample.thread_key, format::Thread{0, record.os_tid, false, thread_name});
   definitions->classes.try_emplace(sample.class_key, class_name);
   if (!frames.empty()) definitions->stacks.try_emplace(sample.stack_key, KeyedStack{frames, false});

@@ -152,7 +152,7 @@ void Recording::NoteIntervals(const format::Block& block, format::Stream stream)
   for (const format::Interval& interval : block.intervals) {
     if (interval.stream != stream) continue;
     end.next_interval = std::max(end.next_interval, interval.index + 1);
-    if (interval.held > 0) ++end.intervals_with_points;
+    if (interval.buffered > 0) ++end.intervals_with_points;
     any = true;
   }
   if (!any) return;

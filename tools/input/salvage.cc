@@ -127,7 +127,7 @@ throttle::ReducerConfig BoundsOf(const FileHeader& header, Stream stream) {
   return {.interval_ns = IntervalNs(header, stream),
           .cap = cap > 0 ? cap : kNoCap,
           .recording = format::SeedOf(stream, first),
-          .most = stream == Stream::kAllocations ? header.max_samples : 0,
+          .max_samples = stream == Stream::kAllocations ? header.max_samples : 0,
           .duration_ns = header.duration_ns};
 }
 
@@ -142,7 +142,7 @@ class BlockMaker {
         report_(*report),
         reducer_(BoundsOf(header, stream)) {
     const FileEnd::StreamEnd& before = end.streams[stream];
-    for (uint64_t i = 0; i < before.intervals_with_points; ++i) reducer_.NoteHeld();
+    for (uint64_t i = 0; i < before.intervals_with_points; ++i) reducer_.NoteIntervalWithPoints();
     for (const uint64_t time_ns : before.latest_times) reducer_.NoteSample(before.next_interval - 1, time_ns);
   }
 
@@ -153,7 +153,7 @@ class BlockMaker {
     for (const SampleRecord* sample : held) {
       points.push_back({sample->id, sample->weight,
                         TimeOf(*sample, header_.start_monotonic_ns, interval * IntervalNs(header_, stream_)),
-                        sample->class_key, sample->path, sample->stack_key.low, sample->thread_key});
+                        sample->class_key, sample->call_path, sample->stack_key.low, sample->thread_key});
     }
     const throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
 
@@ -193,7 +193,7 @@ void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::St
   uint64_t found = counters->written + counters->second_stage +
                    counters->lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   for (const format::Block& block : blocks) {
-    if (block.intervals.front().stream == stream) found += block.intervals.front().held;
+    if (block.intervals.front().stream == stream) found += block.intervals.front().buffered;
   }
   if (found <= counters->committed) return;
   counters->points += found - counters->committed;
@@ -252,7 +252,7 @@ void CarryCounters(const RingCopy& ring, const format::PerStream<format::StreamC
   for (format::Block& block : salvaged->blocks) {
     const format::Interval& interval = block.intervals.front();
     salvaged->counters[interval.stream].written += interval.kept;
-    salvaged->counters[interval.stream].second_stage += interval.held - interval.kept;
+    salvaged->counters[interval.stream].second_stage += interval.buffered - interval.kept;
     block.counters = salvaged->counters;
   }
 }
@@ -298,7 +298,7 @@ std::vector<format::LifecycleEvent> Untracked(const Gatherer& gathered, const Fi
                                               TrackedIds* tracked) {
   std::unordered_set<uint64_t> without_place;
   for (const SampleRecord& record : gathered.samples) {
-    if (record.place == 0) without_place.insert(record.id);
+    if (record.tracking_index == 0) without_place.insert(record.id);
   }
   std::vector<format::LifecycleEvent> lifecycle_events;
   for (const format::Block& block : salvaged->blocks) {

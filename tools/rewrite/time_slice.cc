@@ -37,7 +37,9 @@ uint64_t FileBegin(const format::FileHeader& header) {
 
 // Samples of an outage could not be written, only what was counted (docs/format/recording.md#intervals). Of a long
 // outage a row may stand for all intervals after the row before it.
-bool IsLost(const format::Interval& interval) { return interval.kept == 0 && interval.tau == 0 && interval.held > 0; }
+bool IsLost(const format::Interval& interval) {
+  return interval.kept == 0 && interval.tau == 0 && interval.buffered > 0;
+}
 
 void AddCounts(const format::Interval& interval, StreamCounters* to) {
   to->candidates += interval.candidates;
@@ -103,7 +105,7 @@ std::optional<format::Block> TimeSlice::Of(const format::Block& block) {
 }
 
 void TimeSlice::LostRows::Add(const format::Interval& row) {
-  held += row.held;
+  buffered += row.buffered;
   counted += static_cast<double>(format::CountsEvents(row.stream) ? row.candidates : row.bytes);
 }
 
@@ -114,7 +116,7 @@ void TimeSlice::AddIntervals(const format::Block& block, format::Block* cut) {
     const bool is_lost = IsLost(interval);
     AddCounts(interval, &state.rows);
     if (is_lost) state.lost_rows.Add(interval);
-    if (!is_lost) state.dropped += interval.held - std::min(interval.held, interval.kept);
+    if (!is_lost) state.dropped += interval.buffered - std::min(interval.buffered, interval.kept);
     const uint64_t length = std::max<uint64_t>(header_.CapOf(interval.stream).interval_ns, 1);
     const uint64_t before = state.last_row ? *state.last_row + 1 : interval.index;
     const uint64_t first = is_lost ? std::min(before, interval.index) : interval.index;
@@ -127,7 +129,7 @@ void TimeSlice::AddIntervals(const format::Block& block, format::Block* cut) {
     AddCounts(interval, &state.rows_in);
     StreamCounters& counters = counters_[interval.stream];
     counters.written += interval.kept;
-    if (!is_lost) counters.second_stage += interval.held - std::min(interval.held, interval.kept);
+    if (!is_lost) counters.second_stage += interval.buffered - std::min(interval.buffered, interval.kept);
     interval.index -= shift_ns_ / length;
     cut->intervals.push_back(interval);
   }
@@ -148,7 +150,7 @@ bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) 
   interval->candidates = interval->bytes = 0;
   // All that were thrown is one number of the whole recording: what is not known of it is estimated.
   if (interval->stream == Stream::kExceptions) interval->candidates = static_cast<uint64_t>(std::llround(weight));
-  interval->held = interval->kept = kept;
+  interval->buffered = interval->kept = kept;
   return true;
 }
 
@@ -233,16 +235,17 @@ void TimeSlice::AddLosses(const StreamCounters& now, State* state, StreamCounter
   constexpr auto kFailed = static_cast<size_t>(LossReason::kWriteFailed);
   StreamCounters since = now.Since(state->latest);
   const LostRows &all = state->lost_rows, &in = state->lost_rows_in;
-  if (all.held > 0) {
+  if (all.buffered > 0) {
     const uint64_t dropped = since.second_stage - std::min(since.second_stage, state->dropped);
-    const uint64_t failed = since.lost[kFailed], of_rows = std::min(failed, all.held - std::min(all.held, dropped));
+    const uint64_t failed = since.lost[kFailed],
+                   of_rows = std::min(failed, all.buffered - std::min(all.buffered, dropped));
     const double part = failed > 0 ? static_cast<double>(of_rows) / static_cast<double>(failed) : 1;
     const double weight = part * since.lost_weight[kFailed];
-    const double points = static_cast<double>(in.held) / static_cast<double>(all.held);
+    const double points = static_cast<double>(in.buffered) / static_cast<double>(all.buffered);
     const auto lost = static_cast<uint64_t>(std::llround(points * static_cast<double>(of_rows)));
     counters->lost[kFailed] += lost;
     counters->lost_weight[kFailed] += weight * (all.counted > 0 ? in.counted / all.counted : points);
-    counters->second_stage += in.held - lost;
+    counters->second_stage += in.buffered - lost;
     since.lost[kFailed] -= of_rows, since.lost_weight[kFailed] -= weight;
   }
   if (!is_within_) return;
@@ -303,7 +306,7 @@ void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
   }
   if (header_.census == format::CensusMode::kAll) {
     census_.tlabs = census_.walks;
-    census_.tlab_bytes = census_.walked_bytes + census_.broken_bytes;
+    census_.tlab_bytes = census_.walked_bytes + census_.aborted_bytes;
     census_.outside = census_.outside_bytes = 0;
   }
   cut->census_counters = census_;

@@ -38,7 +38,7 @@ class TimeSlice {
  private:
   // Rows of intervals whose samples could not be written: their points, and what was counted in the stream's unit.
   struct LostRows {
-    uint64_t held = 0;
+    uint64_t buffered = 0;
     double counted = 0;
     void Add(const format::Interval& row);
   };

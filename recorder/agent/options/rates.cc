@@ -24,7 +24,7 @@ throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_ev
   return config;
 }
 
-double ReachOf(const throttle::ControllerConfig& config) {
+double MaxGapOf(const throttle::ControllerConfig& config) {
   const double points_per_second = config.oversampling * config.cap / (static_cast<double>(config.interval_ns) * 1e-9);
   return points_per_second / kTouchesPerSecond;
 }

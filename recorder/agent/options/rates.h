@@ -11,6 +11,6 @@ namespace heaprec::agent {
 throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_event);
 
 // For ByteClock::SetMaxGap: so that all threads together are touched often enough to learn of a new lambda.
-double ReachOf(const throttle::ControllerConfig& config);
+double MaxGapOf(const throttle::ControllerConfig& config);
 
 }  // namespace heaprec::agent

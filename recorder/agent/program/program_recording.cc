@@ -65,7 +65,7 @@ format::Result<std::monostate> ProgramRecording::Build() {
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);
   native_ = std::make_unique<NativeStream>(*ring_, *plan_.native, plan_.start_ns, kNumber, plan_.Seed(),
-                                           ReachOf(*plan_.native), /*java=*/nullptr, plan_.maps_per_second());
+                                           MaxGapOf(*plan_.native), /*java=*/nullptr, plan_.maps_per_second());
   format::FileHeader header = plan_.Header(*ring_);
   header.jvm_name = program_;
   header.source = "preload";

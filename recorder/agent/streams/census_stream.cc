@@ -26,26 +26,26 @@ void Put(const Jvm& jvm, JNIEnv* jni, jthread thread, const void* java_thread, u
   into->Put(java_thread, identity.java_tid, os_tid, identity.Name());
 }
 
-std::optional<sources::CensusDraw> DrawOf(const CensusStream::Config& wish) {
-  if (wish.mode != format::CensusMode::kDrawn) return std::nullopt;
+std::optional<sources::CensusDraw> DrawOf(const CensusStream::Config& config) {
+  if (config.mode != format::CensusMode::kDrawn) return std::nullopt;
   sources::CensusDraw draw;
-  draw.config = ControllerFor(kAim * wish.per_second, /*unit_is_event=*/true);
+  draw.config = ControllerFor(kAim * config.per_second, /*unit_is_event=*/true);
   draw.config.oversampling = draw.config.oversampling_new_stacks = 1;  // there is no second stage
-  draw.most_per_second = static_cast<uint32_t>(wish.per_second);
-  draw.seed = wish.seed;
+  draw.most_per_second = static_cast<uint32_t>(config.per_second);
+  draw.seed = config.seed;
   return draw;
 }
 
 }  // namespace
 
 format::Result<std::unique_ptr<CensusStream>> CensusStream::Make(const Jvm& jvm, buffer::Ring& ring,
-                                                                 const Config& wish) {
+                                                                 const Config& config) {
   auto objects = jvm.Objects();
   if (!objects.ok()) return objects.error();
   if (directory.load() == nullptr) directory.store(new sources::CensusThreads);
   std::unique_ptr<CensusStream> stream(new CensusStream(jvm, *objects));
   stream->census_ = std::make_unique<sources::Census>(ring, jvm.layout, stream->objects_, jvm.names, *directory.load(),
-                                                      DrawOf(wish), wish.start_ns);
+                                                      DrawOf(config), config.start_ns);
   return stream;
 }
 
@@ -63,7 +63,7 @@ void CensusStream::RegisterThreads(JNIEnv* jni) {
   jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
-format::Result<std::monostate> CensusStream::Look() {
+format::Result<std::monostate> CensusStream::CountInUse() {
   const std::lock_guard lock(ending_);
   if (!is_active()) return format::Error{"the census has ended"};
   const auto look = [](void* self) {

@@ -32,14 +32,14 @@ class CensusStream {
     uint64_t seed = 0, start_ns = 0;
   };
   // All outlive it.
-  static format::Result<std::unique_ptr<CensusStream>> Make(const Jvm& jvm, buffer::Ring& ring, const Config& wish);
+  static format::Result<std::unique_ptr<CensusStream>> Make(const Jvm& jvm, buffer::Ring& ring, const Config& config);
 
   // Learns who the threads are; from now on those that start, too.
   void RegisterThreads(JNIEnv* jni);
   void Begin() { census_->StartAtSafepoint(*jvm_.threads); }
   bool is_active() const { return census_->is_active(); }
   // What is in use is counted now. Error: the threads cannot be stopped for that, or it has ended. Context: as End.
-  format::Result<std::monostate> Look();
+  format::Result<std::monostate> CountInUse();
   // What is in use is counted while the threads stand still, or, where they cannot be stopped, counted as not seen.
   // Idempotent.
   void End(JNIEnv* jni);

@@ -54,7 +54,7 @@ MappingStream::MappingStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per
       writer_(writer),
       points_(kMaxPoints),
       mapping_calls_(ring.header().mapping_calls),
-      source_(shared_counters_, mapping_calls_, points_, kSurplus * per_second, java),
+      source_(shared_counters_, mapping_calls_, points_, kOversampling * per_second, java),
       next_id_(format::FirstIdOf(format::Stream::kMapping)) {
   writer_.WriteWindow({.id = kWindow, .start_ns = start_ns, .lambda = kLambda});
 }
@@ -131,7 +131,7 @@ void MappingStream::Add(const MappingPoint& point, const MappingTable::New& made
   told.size = made.bytes;
   told.weight = weight;
   told.window = kWindow;
-  told.place = 1;  // tracked; where it is, MappingTable know
+  told.tracking_index = 1;  // tracked; where it is, MappingTable know
   (void)writer_.Write(told, {format::Kind::kMapping, ClassOf(made)}, shared_counters_);
 }
 

@@ -22,7 +22,7 @@ class MappingStream {
  public:
   static constexpr uint32_t kMaxTracked = 32768;
   // Of those that an interval of a second keeps (`per_second`) so many times come into it: which is drawn.
-  static constexpr uint32_t kSurplus = 4;
+  static constexpr uint32_t kOversampling = 4;
 
   // All outlive it; `java` may be null.
   MappingStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per_second, sources::NativeSampleWriter& writer,

@@ -34,11 +34,11 @@ void PatchAside() {
 }  // namespace
 
 NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns,
-                           uint32_t recording, uint64_t seed, double reach, sources::JavaFrames* java,
+                           uint32_t recording, uint64_t seed, double max_gap, sources::JavaFrames* java,
                            uint32_t maps_per_second)
     : shared_counters_(ring.header().CountersOf(format::Stream::kNative)),
       board_(config, start_ns, format::kNativeWindowBit),
-      source_(board_, shared_counters_, ring, recording, format::SeedOf(format::Stream::kNative, seed), reach, java),
+      source_(board_, shared_counters_, ring, recording, format::SeedOf(format::Stream::kNative, seed), max_gap, java),
       writer_(ring, shared_counters_),
       recording_(recording) {
   writer_.WriteWindow(board_.first());

@@ -29,7 +29,7 @@ class NativeStream {
   // `ring` outlives it, as does `java`, which may be null. `recording`: its number in this process.
   // `maps_per_second`: mappings that are kept of a second; 0: none are recorded.
   NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t recording,
-               uint64_t seed, double reach, sources::JavaFrames* java, uint32_t maps_per_second = 0);
+               uint64_t seed, double max_gap, sources::JavaFrames* java, uint32_t maps_per_second = 0);
 
   void Activate(std::unique_ptr<native::MallocHooks> calls);
   void OnTick(uint64_t now_ns);

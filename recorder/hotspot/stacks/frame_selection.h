@@ -19,7 +19,7 @@ namespace heaprec::hotspot {
 struct MethodFrame {
   const VmMethod* method;
   // Stands for this method and bci as long as the process lives, whatever is unloaded or redefined; 0: nothing does.
-  uint64_t place = 0;
+  uint64_t code_key = 0;
   int32_t bci = -1;  // -1: a native method
   format::FrameType type = format::FrameType::kUnknown;
   bool operator==(const MethodFrame& other) const { return method == other.method && bci == other.bci; }

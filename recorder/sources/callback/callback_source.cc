@@ -75,11 +75,11 @@ void CallbackSource::Replace(const heaprec_sampling& how) {
   how_.store(Keep(how, how_.load(std::memory_order_relaxed)), std::memory_order_release);
 }
 
-void CallbackSource::OnRefill(void* java_thread, uint64_t size) { Touch(java_thread, size, /*outside=*/false); }
+void CallbackSource::OnRefill(void* java_thread, uint64_t size) { OnCandidate(java_thread, size, /*outside=*/false); }
 
-void CallbackSource::OnOutside(void* java_thread, uint64_t size) { Touch(java_thread, size, /*outside=*/true); }
+void CallbackSource::OnOutside(void* java_thread, uint64_t size) { OnCandidate(java_thread, size, /*outside=*/true); }
 
-void CallbackSource::Touch(void* java_thread, uint64_t size, bool outside) {
+void CallbackSource::OnCandidate(void* java_thread, uint64_t size, bool outside) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* const entry = Entry(java_thread, allocated, size);
   if (entry == nullptr) return;

@@ -54,7 +54,7 @@ class CallbackSource final : public Source {
   uint64_t First(const How& how);
   // Null: the table is full, or the thread has ended.
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size);
-  void Touch(void* java_thread, uint64_t size, bool outside);
+  void OnCandidate(void* java_thread, uint64_t size, bool outside);
   void Give(const Delivered& object, uint64_t allocated, ThreadEntry& entry);
 
   const CallbackSourceParts parts_;

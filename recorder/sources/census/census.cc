@@ -70,7 +70,7 @@ bool Census::NoteUse(const hotspot::ThreadList& threads) {
   marks_left_.store(0, std::memory_order_relaxed);
   marks_.reset(new (std::nothrow) Mark[mark_slots_]);
   if (marks_ == nullptr) {
-    Add(Count::kUnseen, 1);
+    Add(Count::kUnvisited, 1);
     return false;
   }
   threads.ForEach([this](void* java_thread) {
@@ -101,8 +101,8 @@ void Census::EndRunning(const std::vector<void*>& threads) {
     const uint64_t used = tlab.top - tlab.start;
     const uint64_t before = std::min(used, TakeMark(threads_.TlabAddress(java_thread)));
     if (used == before) continue;
-    Add(Count::kUnseen, 1);
-    Add(Count::kUnseenBytes, used - before);
+    Add(Count::kUnvisited, 1);
+    Add(Count::kUnvisitedBytes, used - before);
   }
 }
 
@@ -158,8 +158,8 @@ void Census::Walk(const void* java_thread, uint64_t begin, uint64_t end, double 
   Add(Count::kWalks, 1);
   publish();
   if (is_whole) return;
-  Add(Count::kBroken, 1);
-  Add(Count::kBrokenBytes, end - begin - walked);
+  Add(Count::kAborted, 1);
+  Add(Count::kAbortedBytes, end - begin - walked);
 }
 
 void Census::Publish(const void* java_thread, double weight, std::span<ClassCounts::Entry> found, uint64_t bytes) {

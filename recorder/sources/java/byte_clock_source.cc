@@ -78,15 +78,15 @@ void ByteClockSource::EndStackChunk() {
   parts_.layout.ArmAtRest(java_thread, entry->clock.GapFrom(allocated));
 }
 
-void ByteClockSource::Apply(void* java_thread, ThreadEntry& entry, const HookDecision& touch, uint64_t size,
+void ByteClockSource::Apply(void* java_thread, ThreadEntry& entry, const HookDecision& decision, uint64_t size,
                             bool outside) {
-  CountMissed(touch.missed, touch.missed_bytes);
-  if (touch.action == HookDecision::Action::kForce) {
+  CountMissed(decision.missed, decision.missed_bytes);
+  if (decision.action == HookDecision::Action::kForce) {
     entry.pending = outside ? Pending::kOutside : Pending::kRefill;
     parts_.layout.Force(java_thread);
   } else {
     entry.pending = Pending::kNothing;
-    parts_.layout.ArmInHook(java_thread, touch.gap, size, outside);
+    parts_.layout.ArmInHook(java_thread, decision.gap, size, outside);
   }
 }
 
@@ -99,9 +99,9 @@ void ByteClockSource::OnDelivered(const Delivered& object) {
   const Kind kind = KindOf(object, *entry);
   entry->pending = Pending::kNothing;
   entry->counted_to.store(allocated, std::memory_order_relaxed);
-  const throttle::DeliveryDecision hit = entry->clock.OnDelivered(allocated, object.size, now);
-  parts_.layout.ArmInCallback(object.java_thread, hit.gap, kind == Kind::kOutside);
-  Settle(object, hit, kind, *entry);
+  const throttle::DeliveryDecision decision = entry->clock.OnDelivered(allocated, object.size, now);
+  parts_.layout.ArmInCallback(object.java_thread, decision.gap, kind == Kind::kOutside);
+  Settle(object, decision, kind, *entry);
 }
 
 Kind ByteClockSource::KindOf(const Delivered& object, const ThreadEntry& entry) const {

@@ -35,7 +35,8 @@ class ByteClockSource final : public RecordingSource {
     ThreadEntry* entry = own_entry.entry;
     return entry == nullptr ? nullptr : Started(entry->java_thread.load(std::memory_order_relaxed));
   }
-  void Apply(void* java_thread, ThreadEntry& entry, const throttle::HookDecision& touch, uint64_t size, bool outside);
+  void Apply(void* java_thread, ThreadEntry& entry, const throttle::HookDecision& decision, uint64_t size,
+             bool outside);
 
   const bool hooked_;
 };

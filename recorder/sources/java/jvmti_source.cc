@@ -47,8 +47,8 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   // thread's population begins here.
   if (first) return;
   throttle::Random random = DrawFor(*entry);
-  const DeliveryDecision hit = throttle::DecideJvmtiSample(was.lambda, was.window, object.size, now, random);
-  Settle(object, hit, GuessKind(object), *entry);
+  const DeliveryDecision decision = throttle::DecideJvmtiSample(was.lambda, was.window, object.size, now, random);
+  Settle(object, decision, GuessKind(object), *entry);
 }
 
 void JvmtiSource::SetInForce(uint32_t interval, uint32_t window) {

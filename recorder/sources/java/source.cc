@@ -35,7 +35,7 @@ void RecordingSource::NoteStart(void* java_thread, uint64_t allocated, bool arm)
   const throttle::ActiveWindow with = AtStart();
   const double e = arm ? random.Exponential() : 0;
   starts_.Add(java_thread, allocated, e);
-  if (arm && with.lambda > 0) parts_.layout.ArmAtRest(java_thread, std::min(e, parts_.reach) / with.lambda);
+  if (arm && with.lambda > 0) parts_.layout.ArmAtRest(java_thread, std::min(e, parts_.max_gap) / with.lambda);
 }
 
 void RecordingSource::OnThreadEnd(void* java_thread) {
@@ -72,7 +72,7 @@ void RecordingSource::StartClock(ThreadEntry& entry, void* java_thread, uint64_t
   // The address of the clock and its position make the seeds of all threads differ, also of those that reuse an entry.
   const uint64_t seed =
       throttle::Mix64(parts_.seed ^ entry.clock.bytes() ^ (uint64_t{entry.index} << 40) ^ entry.os_tid);
-  entry.clock.SetMaxGap(parts_.reach);
+  entry.clock.SetMaxGap(parts_.max_gap);
   const StartPositions::Position* const start = starts_.Take(java_thread);
   const uint64_t before = allocated - std::min(allocated, size);
   // Born since the beginning: all its bytes count.
@@ -85,9 +85,9 @@ void RecordingSource::StartClock(ThreadEntry& entry, void* java_thread, uint64_t
       e = start->e;
       lambda = starts_.armed_with();
     } else {
-      const uint64_t unseen = before - std::min(before, start->allocated);
-      entry.clock.CountUnsampled(unseen);
-      CountMissed(unseen != 0 && AtStart().lambda > 0, static_cast<double>(unseen));
+      const uint64_t unsampled = before - std::min(before, start->allocated);
+      entry.clock.CountUnsampled(unsampled);
+      CountMissed(unsampled != 0 && AtStart().lambda > 0, static_cast<double>(unsampled));
     }
   }
   entry.counted_to.store(position, std::memory_order_relaxed);
@@ -109,18 +109,18 @@ uint64_t RecordingSource::UncountedBytes() const {
   return total;
 }
 
-void RecordingSource::Settle(const Delivered& object, const DeliveryDecision& hit, format::Kind kind,
+void RecordingSource::Settle(const Delivered& object, const DeliveryDecision& decision, format::Kind kind,
                              const ThreadEntry& entry) {
-  CountMissed(hit.missed, hit.missed_bytes);
-  if (hit.verdict == DeliveryDecision::Verdict::kNone) return;
+  CountMissed(decision.missed, decision.missed_bytes);
+  if (decision.action == DeliveryDecision::Action::kNone) return;
   parts_.shared_counters.Point();
-  if (hit.verdict == DeliveryDecision::Verdict::kThinned) return parts_.shared_counters.Thinned();
+  if (decision.action == DeliveryDecision::Action::kThinned) return parts_.shared_counters.Thinned();
   const Point point{kind,
                     object.size,
                     kind == format::Kind::kTlab ? parts_.layout.TlabSize(object.java_thread) : 0,
-                    hit.weight_bytes,
-                    TallyOf(hit),
-                    hit.window};
+                    decision.weight_bytes,
+                    TallyOf(decision),
+                    decision.window};
   const CallbackContext context{object.jvmti,        object.jni,    object.java_thread, object.thread,
                                 object.object_class, object.object, entry.os_tid,       entry.index};
   parts_.capture.Commit(context, point);

@@ -47,7 +47,7 @@ struct SourceParts {
   ThreadTable& threads;
   uint32_t recording;  // counts the recordings of this process from 1
   uint64_t seed;
-  double reach = std::numeric_limits<double>::infinity();  // ByteClock::SetMaxGap
+  double max_gap = std::numeric_limits<double>::infinity();  // ByteClock::SetMaxGap
 };
 
 class Source {
@@ -87,7 +87,7 @@ class RecordingSource : public Source {
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::ActiveWindow lambda);
   // The window with which threads are armed when the recording begins.
   virtual throttle::ActiveWindow AtStart() const { return kCountOnly; }
-  void Settle(const Delivered& object, const throttle::DeliveryDecision& hit, format::Kind kind,
+  void Settle(const Delivered& object, const throttle::DeliveryDecision& decision, format::Kind kind,
               const ThreadEntry& entry);
   void CountMissed(bool missed, double bytes);
   // Without a hook: a candidate that is not in the thread's TLAB is an outside object.
@@ -95,8 +95,8 @@ class RecordingSource : public Source {
   // A generator for one decision about the thread's latest candidate, if the clock draws none.
   throttle::Random DrawFor(const ThreadEntry& entry) const;
   // The sums of a kept point for the controller, in the unit of the population.
-  virtual throttle::PointSums TallyOf(const throttle::DeliveryDecision& hit) const {
-    return {hit.weight_bytes, hit.effective_bytes};
+  virtual throttle::PointSums TallyOf(const throttle::DeliveryDecision& decision) const {
+    return {decision.weight_bytes, decision.effective_bytes};
   }
 
   const SourceParts parts_;

@@ -19,15 +19,15 @@ void TlabSource::OnEvent(void* java_thread, uint64_t size, Pending kind) {
     entry->clock.OnRefill(allocated, size, kCountOnly);
   }
   throttle::Random random = DrawFor(*entry);
-  const DeliveryDecision hit = throttle::DecideEvent(now.lambda, entry->clock.bytes() - before, now, random);
+  const DeliveryDecision decision = throttle::DecideEvent(now.lambda, entry->clock.bytes() - before, now, random);
   // An event that was forced and not delivered before the next one never will be.
   CountMissed(entry->pending != Pending::kNothing, entry->event_weight);
   entry->pending = Pending::kNothing;
-  if (hit.verdict != DeliveryDecision::Verdict::kKept) return parts_.layout.SetUnarmed(java_thread);
+  if (decision.action != DeliveryDecision::Action::kKept) return parts_.layout.SetUnarmed(java_thread);
   entry->pending = kind;
-  entry->event_weight = hit.weight_bytes;
+  entry->event_weight = decision.weight_bytes;
   entry->event_probability = now.lambda;
-  entry->event_window = hit.window;
+  entry->event_window = decision.window;
   parts_.layout.Force(java_thread);
 }
 
@@ -36,14 +36,14 @@ void TlabSource::OnDelivered(const Delivered& object) {
   const bool ours = entry != nullptr && entry->recording == parts_.recording && entry->pending != Pending::kNothing;
   parts_.layout.SetUnarmed(object.java_thread);
   if (!ours) return;
-  DeliveryDecision hit;
-  hit.verdict = DeliveryDecision::Verdict::kKept;
-  hit.weight_bytes = entry->event_weight;
-  hit.effective_bytes = 1 / entry->event_probability;  // the unit is the event
-  hit.window = entry->event_window;
+  DeliveryDecision decision;
+  decision.action = DeliveryDecision::Action::kKept;
+  decision.weight_bytes = entry->event_weight;
+  decision.effective_bytes = 1 / entry->event_probability;  // the unit is the event
+  decision.window = entry->event_window;
   const Kind kind = entry->pending == Pending::kOutside ? Kind::kOutside : Kind::kTlab;
   entry->pending = Pending::kNothing;
-  Settle(object, hit, kind, *entry);
+  Settle(object, decision, kind, *entry);
 }
 
 void TlabSource::OnThreadEnd(void* java_thread) {

@@ -18,8 +18,8 @@ class TlabSource final : public RecordingSource {
   void OnThreadEnd(void* java_thread) override;
 
  private:
-  throttle::PointSums TallyOf(const throttle::DeliveryDecision& hit) const override {
-    return {hit.effective_bytes, hit.effective_bytes};  // events, not bytes
+  throttle::PointSums TallyOf(const throttle::DeliveryDecision& decision) const override {
+    return {decision.effective_bytes, decision.effective_bytes};  // events, not bytes
   }
   void OnEvent(void* java_thread, uint64_t size, Pending kind);
 };

@@ -21,7 +21,7 @@ void WeakRefPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
   if (IsTime(now_ns)) {
     PollNow(jni);
   } else {
-    Poll(jni, /*looks=*/false);
+    Poll(jni, /*checks=*/false);
   }
 }
 
@@ -35,21 +35,21 @@ void WeakRefPoller::PollNow(JNIEnv* jni) {
   // that died meanwhile would count as alive.
   const uint64_t begin_ns = ThreadCpuNs();
   seen_pauses_ = pauses_.pauses();
-  Poll(jni, /*looks=*/true);
+  Poll(jni, /*checks=*/true);
   last_look_ns_ = MonotonicNs();
   not_before_ns_ = last_look_ns_ + std::clamp(kShareOfLooks * (ThreadCpuNs() - begin_ns), kMinBetweenNs, kMaxBetweenNs);
 }
 
-void WeakRefPoller::Poll(JNIEnv* jni, bool looks) {
+void WeakRefPoller::Poll(JNIEnv* jni, bool checks) {
   // Before the first object is looked at: who is alive has survived those at least.
   const uint64_t collections = meter_.CollectionsEnded(pauses_.paused_in());
   for (uint32_t place = 1; place <= places_.count(); ++place) {
     const auto number = static_cast<uint16_t>(place);
     const WeakRefTable::View view = places_.Look(number);
     if (view.state == WeakRefTable::State::kDropped) Free(jni, number, view.reference);
-    if (looks && view.state == WeakRefTable::State::kTracked) LookAt(jni, number, view);
+    if (checks && view.state == WeakRefTable::State::kTracked) LookAt(jni, number, view);
   }
-  if (looks) last_seen_alive_ = collections;
+  if (checks) last_seen_alive_ = collections;
 }
 
 // Room first: once the entry is dead, its death must be reported.

@@ -28,7 +28,7 @@ class WeakRefPoller {
                 const hotspot::HeapMeter& meter)
       : ring_(ring), places_(places), pauses_(pauses), meter_(meter) {}
 
-  // Deletes the references of dropped places, and looks for deaths if it is time. Call some times a second.
+  // Deletes the references of dropped places, and checks for deaths if it is time. Call some times a second.
   void Tick(JNIEnv* jni, uint64_t now_ns);
   // Looks for deaths whatever the time.
   void PollNow(JNIEnv* jni);
@@ -37,7 +37,7 @@ class WeakRefPoller {
 
  private:
   bool IsTime(uint64_t now_ns) const;
-  void Poll(JNIEnv* jni, bool looks);
+  void Poll(JNIEnv* jni, bool checks);
   void LookAt(JNIEnv* jni, uint16_t place, const WeakRefTable::View& view);
   void Free(JNIEnv* jni, uint16_t place, jweak reference);
 

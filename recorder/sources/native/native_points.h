@@ -18,7 +18,7 @@ struct NativePoint {
   uint64_t time_ns = 0, id = 0, size = 0;
   double weight = 0;
   uint32_t window = 0, os_tid = 0;
-  uint16_t place = 0;  // in native::SampledBlocks; 0: it is not tracked
+  uint16_t tracking_index = 0;  // in native::SampledBlocks; 0: it is not tracked
   native::Function function = native::Function::kMalloc;
   char thread_name[kMaxNameBytes] = {};
   size_t native_frames = 0, java_frames = 0;

@@ -42,7 +42,7 @@ void NativeSampleWriter::Write(const format::NativePointRecord& record, std::spa
   point.weight = record.weight;
   point.window = record.window;
   point.os_tid = record.os_tid;
-  point.place = record.tracking_index;
+  point.tracking_index = record.tracking_index;
   point.function = static_cast<native::Function>(record.function);
   std::memcpy(point.thread_name, record.thread_name, sizeof point.thread_name);
   point.native_frames =
@@ -52,7 +52,7 @@ void NativeSampleWriter::Write(const format::NativePointRecord& record, std::spa
                       point.java.begin();
   point.java_is_cut = record.is_cut != 0;
   const bool written = Write(point, {format::Kind::kNative, native::FunctionName(point.function)}, shared_counters_);
-  if (!written && point.place != 0) native::Blocks().Drop(point.place, point.id);
+  if (!written && point.tracking_index != 0) native::Blocks().Drop(point.tracking_index, point.id);
 }
 
 bool NativeSampleWriter::Write(const NativePoint& point, const As& as, buffer::SharedCounters& shared_counters) {
@@ -137,12 +137,12 @@ bool NativeSampleWriter::WriteSample(const NativePoint& point, const As& as,
   sample.thread_key = thread_key;
   sample.class_key = class_key;
   sample.stack_key = stack;
-  sample.path = format::PathOf(frames);
+  sample.call_path = format::CallPathKey(frames);
   sample.size = point.size;
   sample.weight = point.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(as.kind);
-  sample.place = point.place;
+  sample.tracking_index = point.tracking_index;
   CopyFixed(record, sample);
   // Before it can be seen, and what becomes of the point before the point: a kill in between leaves none that is
   // counted and has no lifecycle event, for who reads the ring makes a sample of it.

@@ -23,14 +23,14 @@ constexpr double kFarAway = 0x1p62;
 }  // namespace
 
 NativeSource::NativeSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, buffer::Ring& ring,
-                           uint32_t recording, uint64_t seed, double reach, JavaFrames* java)
+                           uint32_t recording, uint64_t seed, double max_gap, JavaFrames* java)
     : board_(board),
       shared_counters_(shared_counters),
       ring_(ring),
       java_(java),
       recording_(recording),
       seed_(seed),
-      reach_(reach),
+      max_gap_(max_gap),
       next_id_(format::FirstIdOf(format::Stream::kNative)),
       rules_(std::make_unique<native::CfiCache>()) {}
 
@@ -39,10 +39,10 @@ void NativeSource::OnDue(native::ThreadClock* clock, const native::Allocation& a
   const throttle::ActiveWindow now = board_.Read();
   const uint64_t bytes = clock->bytes.load(std::memory_order_relaxed);
   Begin(clock, allocation.size, now);
-  const throttle::DeliveryDecision hit = clock->points.OnDelivered(bytes, allocation.size, now);
-  clock->due.store(bytes + static_cast<uint64_t>(std::min(hit.gap, kFarAway)));
-  if (hit.verdict == throttle::DeliveryDecision::Verdict::kNone) return;
-  if (hit.verdict == throttle::DeliveryDecision::Verdict::kKept) return Keep(*clock, allocation, hit);
+  const throttle::DeliveryDecision decision = clock->points.OnDelivered(bytes, allocation.size, now);
+  clock->due.store(bytes + static_cast<uint64_t>(std::min(decision.gap, kFarAway)));
+  if (decision.action == throttle::DeliveryDecision::Action::kNone) return;
+  if (decision.action == throttle::DeliveryDecision::Action::kKept) return Keep(*clock, allocation, decision);
   shared_counters_.Point();
   shared_counters_.Thinned();
 }
@@ -52,7 +52,7 @@ void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::Ac
   const bool is_known = clock->recording.load(std::memory_order_relaxed) == recording_;
   if (is_known && clock->points.started()) return;
   const uint64_t before = clock->bytes.load(std::memory_order_relaxed) - size;
-  clock->points.SetMaxGap(reach_);
+  clock->points.SetMaxGap(max_gap_);
   clock->points.StartAt(before, 0, throttle::Mix64(seed_ ^ before ^ (uint64_t{clock->index} << 40) ^ clock->os_tid),
                         now);
   if (is_known) return;
@@ -63,16 +63,17 @@ void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::Ac
 }
 
 void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocation& allocation,
-                        const throttle::DeliveryDecision& hit) {
+                        const throttle::DeliveryDecision& decision) {
   NativePoint point;
   point.time_ns = MonotonicNs();
-  const auto window = board_.OnPoint({.weight = hit.weight_bytes, .effective = hit.effective_bytes}, point.time_ns);
+  const auto window =
+      board_.OnPoint({.weight = decision.weight_bytes, .effective = decision.effective_bytes}, point.time_ns);
   // Without it the window's samples still carry their weights.
   if (window) (void)buffer::CommitRecord(ring_, clock.index, format::RecordType::kWindow, RecordOf(*window));
   point.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   point.size = allocation.size;
-  point.weight = hit.weight_bytes;
-  point.window = hit.window;
+  point.weight = decision.weight_bytes;
+  point.window = decision.window;
   point.os_tid = clock.os_tid;
   point.function = allocation.function;
   prctl(PR_GET_NAME, point.thread_name);

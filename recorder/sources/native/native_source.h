@@ -32,10 +32,10 @@ class JavaFrames {
 
 class NativeSource final : public native::AllocationListener {
  public:
-  // All outlive the source. `recording`: its number in this process, from 1. `reach` as throttle::ByteClock::SetMaxGap.
-  // `java`: null where there are no Java frames to be had.
+  // All outlive the source. `recording`: its number in this process, from 1. `max_gap` as
+  // throttle::ByteClock::SetMaxGap. `java`: null where there are no Java frames to be had.
   NativeSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, buffer::Ring& ring, uint32_t recording,
-               uint64_t seed, double reach, JavaFrames* java);
+               uint64_t seed, double max_gap, JavaFrames* java);
 
   void OnDue(native::ThreadClock* clock, const native::Allocation& allocation) override;
 
@@ -45,7 +45,7 @@ class NativeSource final : public native::AllocationListener {
  private:
   void Begin(native::ThreadClock* clock, uint64_t size, throttle::ActiveWindow now);
   void Keep(const native::ThreadClock& clock, const native::Allocation& allocation,
-            const throttle::DeliveryDecision& hit);
+            const throttle::DeliveryDecision& decision);
   void Commit(const void* block, uint32_t lane, const NativePoint& point);
 
   WindowPublisher& board_;
@@ -54,7 +54,7 @@ class NativeSource final : public native::AllocationListener {
   JavaFrames* const java_;
   const uint32_t recording_;
   const uint64_t seed_;
-  const double reach_;
+  const double max_gap_;
   std::atomic<uint64_t> next_id_;
   std::unique_ptr<native::CfiCache> rules_;
 };

@@ -125,8 +125,8 @@ bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane
                                  format::RingFrame* into) {
   into->bci = static_cast<int32_t>(from.bci);
   into->type = from.type;
-  if (from.place != 0) {
-    if (const auto known = frames_.Find(from.place, epoch)) {
+  if (from.code_key != 0) {
+    if (const auto known = frames_.Find(from.code_key, epoch)) {
       into->method = known->method;
       into->line = known->line;
       return true;
@@ -134,7 +134,7 @@ bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane
   }
   into->line = names_.Line(from.method, into->bci);
   if (!DefineMethod(from.method, lane_hint, epoch, &into->method)) return false;
-  if (from.place != 0 && into->method != 0) frames_.Store(from.place, epoch, {into->method, into->line});
+  if (from.code_key != 0 && into->method != 0) frames_.Store(from.code_key, epoch, {into->method, into->line});
   return true;
 }
 
@@ -168,7 +168,7 @@ bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_h
 
 bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Frames frames,
                                std::optional<KnownStack>* known) {
-  const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::PathOf(frames)};
+  const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::CallPathKey(frames)};
   // Another stack had this identity.
   if (stack.is_walked && *known && !(**known == defined)) taker_.DisableWalker();
   *known = defined;
@@ -246,14 +246,14 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   sample.thread_key = thread_key;
   sample.class_key = class_key;
   sample.stack_key = stack.key;
-  sample.path = stack.path;
+  sample.call_path = stack.call_path;
   sample.size = point.size;
   sample.tlab_size = point.tlab_size;
   sample.weight = point.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(point.kind);
   // Before the sample is visible, so that a thread that drops it finds it in its entry.
-  sample.place = hold->Track(sample.id);
+  sample.tracking_index = hold->Track(sample.id);
   CopyFixed(record, sample);
   shared_counters_
       .Committed();  // before it can be seen: a block never holds more samples than its counters have committed

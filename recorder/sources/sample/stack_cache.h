@@ -15,7 +15,7 @@ namespace heaprec::sources {
 
 struct KnownStack {
   format::StackKey key{};
-  uint64_t path = 0;  // SampleRecord.path
+  uint64_t call_path = 0;  // SampleRecord.path
   bool operator==(const KnownStack&) const = default;
 };
 
@@ -30,7 +30,7 @@ class StackCache {
                       slot.raw_high.load(std::memory_order_acquire) == raw.high;
     const KnownStack known{
         {slot.key_low.load(std::memory_order_acquire), slot.key_high.load(std::memory_order_acquire)},
-        slot.path.load(std::memory_order_acquire)};
+        slot.call_path.load(std::memory_order_acquire)};
     if (!same || slot.version.load(std::memory_order_relaxed) != before) return std::nullopt;
     return known;
   }
@@ -44,7 +44,7 @@ class StackCache {
     slot.raw_high.store(raw.high, std::memory_order_release);
     slot.key_low.store(known.key.low, std::memory_order_release);
     slot.key_high.store(known.key.high, std::memory_order_release);
-    slot.path.store(known.path, std::memory_order_release);
+    slot.call_path.store(known.call_path, std::memory_order_release);
     slot.version.store(version + 2, std::memory_order_release);
   }
 
@@ -52,7 +52,7 @@ class StackCache {
   static constexpr size_t kSlots = 1 << 14;  // 16,384 x 48 bytes = 768 KiB
   struct Slot {
     std::atomic<uint32_t> version{0};
-    std::atomic<uint64_t> raw_low{0}, raw_high{0}, key_low{0}, key_high{0}, path{0};
+    std::atomic<uint64_t> raw_low{0}, raw_high{0}, key_low{0}, key_high{0}, call_path{0};
   };
   std::array<Slot, kSlots> slots_{};
 };

@@ -44,7 +44,7 @@ class Recorded {
     interval.index = interval_++;
     interval.bytes = counted;
     interval.tau = tau;
-    interval.held = interval.kept = block_.samples.size();
+    interval.buffered = interval.kept = block_.samples.size();
     block_.intervals.push_back(interval);
     for (const WeightedSample& drawn : design_.Add(block_)) {
       if (block_.samples[drawn.index].thread == 1) one_.Add(drawn);

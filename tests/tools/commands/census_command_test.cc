@@ -128,10 +128,10 @@ TEST_CASE("What is missing in a census is said, and verify finds a census that c
   counters.walked_bytes += 40;
   counters.lost = 1;
   counters.lost_bytes = 40;
-  counters.broken = 1;
-  counters.broken_bytes = 64;
-  counters.unseen = 1;
-  counters.unseen_bytes = 1000;
+  counters.aborted = 1;
+  counters.aborted_bytes = 64;
+  counters.unvisited = 1;
+  counters.unvisited_bytes = 1000;
   file.End("jvm exit", kSecond);
   CHECK(Heaprec("verify " + path).code == 0);
   const Outcome text = Heaprec("census " + path);

@@ -59,10 +59,10 @@ void WriteMixed(const std::string& path, const format::FileHeader& header = Head
   file.Add(Allocated(400 * kMs));
   file.Add(Thrown(600 * kMs, 40, "java/io/IOException", 9));
   file.Add(Thrown(700 * kMs, 40, "java/io/IOException", 9));
-  file.Add(format::Interval{.index = 0, .candidates = 2, .bytes = 4800, .held = 2, .kept = 2});
+  file.Add(format::Interval{.index = 0, .candidates = 2, .bytes = 4800, .buffered = 2, .kept = 2});
   for (const uint64_t index : {0, 1}) {
     file.Add(format::Interval{
-        .index = index, .candidates = 60, .held = 2, .kept = 2, .stream = format::Stream::kExceptions});
+        .index = index, .candidates = 60, .buffered = 2, .kept = 2, .stream = format::Stream::kExceptions});
   }
   file.counters(format::Stream::kExceptions).candidates = 120;
   file.End("jvm exit", kSecond);

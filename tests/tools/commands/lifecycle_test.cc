@@ -182,7 +182,7 @@ TEST_CASE("deaths in the ring count, of samples in the file and in the ring, onc
   RingFile ring(header);
   for (uint64_t id = 3; id <= 5; ++id) {
     Event event = Born(id, 1100 * kMs);
-    event.place = id == 5 ? 0 : 7;
+    event.tracking_index = id == 5 ? 0 : 7;
     ring.Define(0, event);
     ring.Add(0, event);
   }

@@ -41,7 +41,7 @@ Event Mapped(uint64_t number, uint64_t time_ns, const std::string& class_name, c
   event.stack = {site, "libjvm.so.create_vm"};
   event.types = {format::FrameType::kNative, format::FrameType::kNative};
   event.id = kFirst + number;
-  event.place = 1;
+  event.tracking_index = 1;
   return event;
 }
 
@@ -59,7 +59,7 @@ format::Interval Second(uint64_t index, uint64_t count, uint64_t mb) {
   return {.index = index,
           .candidates = count,
           .bytes = mb * kMb,
-          .held = count,
+          .buffered = count,
           .kept = count,
           .stream = format::Stream::kMapping};
 }

@@ -64,7 +64,7 @@ void WriteLeak(const std::string& path) {
     file.Add(format::Interval{.index = second,
                               .candidates = 4000,
                               .bytes = 4'000'000,
-                              .held = 20,
+                              .buffered = 20,
                               .kept = 20,
                               .stream = format::Stream::kNative});
   }

@@ -55,7 +55,7 @@ void WriteLossy(const std::string& path, Stream lossy) {
   for (uint64_t i = 0; i < 100; ++i) {
     Event event = testing::At(i * 100 * kMs);
     event.weight = 100'000;
-    event.place = 1;
+    event.tracking_index = 1;
     file.Add(event);
     event.kind = format::Kind::kNative;
     event.class_name = "malloc";
@@ -142,7 +142,7 @@ TEST_CASE("native tells mappings that were lost from blocks that were not") {
     event.size = 4096;
     event.weight = 4096;
     event.id = (uint64_t{1} << 60) + 1;
-    event.place = 1;
+    event.tracking_index = 1;
     file.Add(event);
     format::StreamCounters& counters = file.counters(Stream::kMapping);
     counters.lost[static_cast<size_t>(format::LossReason::kRingFull)] = 1;

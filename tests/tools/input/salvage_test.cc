@@ -192,10 +192,10 @@ TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain 
     const uint64_t time = id * 10 * kMs;  // 0.01 s to 2 s: intervals 0, 1 and one event of 2
     Event event = At(time, id, weight);
     if (id % 3 == 0) event.class_name = "q/Other";
-    event.path = id * 7 % 5;
+    event.call_path = id * 7 % 5;
     ring.Add(static_cast<uint32_t>(id % 2), event);
     expected[time / kSecond].push_back(
-        {.id = id, .weight = weight, .class_key = format::ClassKey(event.class_name), .path = event.path});
+        {.id = id, .weight = weight, .class_key = format::ClassKey(event.class_name), .call_path = event.call_path});
     total += weight;
   }
   ring.WriteTo(pair.ring);
@@ -228,7 +228,7 @@ TEST_CASE("maxsamples=N holds for file and ring together, as if the drain had go
   pair.header.interval_cap = 10;
   pair.header.max_samples = 12;
   constexpr uint64_t kIntervals = 8, kInFile = 3, kPoints = 40;
-  throttle::IntervalReducer drain({.cap = 10, .recording = kIdBits, .most = 12});
+  throttle::IntervalReducer drain({.cap = 10, .recording = kIdBits, .max_samples = 12});
   RecordingFile file(pair.file, pair.header);
   RingFile ring(pair.header);
   ring.Define(0, At(0, 1));

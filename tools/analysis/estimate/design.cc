@@ -44,8 +44,8 @@ void Design::Count(const format::Block& block) {
 void Design::Count(const format::Interval& interval) {
   const uint64_t counted = format::CountsEvents(preparer_.stream()) ? interval.candidates : interval.bytes;
   counted_ += counted;
-  not_kept_ += interval.held - std::min(interval.held, interval.kept);
-  if (counted == 0 && interval.held > 0) not_counted_.insert(interval.index);
+  not_kept_ += interval.buffered - std::min(interval.buffered, interval.kept);
+  if (counted == 0 && interval.buffered > 0) not_counted_.insert(interval.index);
   if (preparer_.has_quotas() && HasQuota(interval)) NoteQuota(interval);
 }
 

@@ -74,9 +74,9 @@ bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
   const auto recorded = static_cast<double>(design_.counted_bytes());
   if (design_.all().samples() == 0 || recorded == 0) {
     why_none_ = "nothing was sampled, or no bytes were counted";
-  } else if (counters.broken + counters.lost + counters.over_budget + counters.unseen > 0) {
-    why_none_ = fmt::format("{} bytes are missing in it", counters.broken_bytes + counters.lost_bytes +
-                                                              counters.over_budget_bytes + counters.unseen_bytes);
+  } else if (counters.aborted + counters.lost + counters.over_budget + counters.unvisited > 0) {
+    why_none_ = fmt::format("{} bytes are missing in it", counters.aborted_bytes + counters.lost_bytes +
+                                                              counters.over_budget_bytes + counters.unvisited_bytes);
   } else if (mode_ == format::CensusMode::kAll &&
              std::min(std::abs(counted - recorded), std::abs(without - recorded)) > kTolerance * recorded) {
     why_none_ = fmt::format("it has {:.0f} bytes, the recording {:.0f}", counted, recorded);

@@ -153,13 +153,13 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
     if (state.any_interval && interval.index < state.next_interval) find("follows a later interval");
     state.next_interval = interval.index + 1;
     state.any_interval = true;
-    if (interval.kept > interval.held) find("more samples kept than buffered");
+    if (interval.kept > interval.buffered) find("more samples kept than buffered");
     if (cap.interval_cap > 0 && interval.kept > cap.interval_cap) find("more samples kept than the cap allows");
     if (cap.interval_ns > 0 && there[interval.index] != interval.kept) {
       find(fmt::format("{} samples kept, but the block has {}", interval.kept, there[interval.index]));
     }
     kept += interval.kept;
-    state.second_stage += interval.held - std::min(interval.held, interval.kept);
+    state.second_stage += interval.buffered - std::min(interval.buffered, interval.kept);
   }
   if (kept != samples && state.any_interval) {
     Find(block.offset, Named(stream, fmt::format("{} samples, but the intervals kept {}", samples, kept)));
@@ -259,9 +259,9 @@ void CensusCheck::Close(const format::CensusCounters& counters, bool is_whole, c
   }
   if (header_.census != format::CensusMode::kAll) return;
   const uint64_t candidates = counters.tlab_bytes + counters.outside_bytes;
-  if (candidates != counters.walked_bytes + counters.broken_bytes) {
+  if (candidates != counters.walked_bytes + counters.aborted_bytes) {
     find(fmt::format("census: {} bytes due, but {} walked and {} not walked", candidates, counters.walked_bytes,
-                     counters.broken_bytes));
+                     counters.aborted_bytes));
   }
 }
 

@@ -129,7 +129,7 @@ void SliceReader::TakeIntervals(const format::Block& block) {
     if (interval.stream != format::Stream::kAllocations) continue;
     const uint32_t second = SecondOf(interval.index * interval_ns_);
     latest_interval_ = std::max(latest_interval_, second);
-    if (interval.bytes == 0 && interval.held > 0) not_counted_.insert(interval.index);
+    if (interval.bytes == 0 && interval.buffered > 0) not_counted_.insert(interval.index);
     MinuteAt(second).counted += static_cast<double>(interval.bytes);
   }
   const double lost = LostWeight(block.counters[format::Stream::kAllocations]);

@@ -98,7 +98,7 @@ bool CensusScan::is_exact() const {
   return std::ranges::all_of(origins_, [](const CensusOrigin& origin) {
     const format::CensusCounters& counters = origin.counters;
     return origin.mode == format::CensusMode::kAll &&
-           counters.broken + counters.lost + counters.over_budget + counters.unseen == 0;
+           counters.aborted + counters.lost + counters.over_budget + counters.unvisited == 0;
   });
 }
 
@@ -120,10 +120,10 @@ std::string CensusScan::LossLine() const {
   const auto add = [&line](uint64_t count, uint64_t bytes, const char* what) {
     if (count > 0) line += fmt::format("; {} {} ({})", Grouped(count), what, Bytes(static_cast<double>(bytes)));
   };
-  add(all.broken, all.broken_bytes, "aborted");
+  add(all.aborted, all.aborted_bytes, "aborted");
   add(all.lost, all.lost_bytes, "lost");
   add(all.over_budget, all.over_budget_bytes, "over the limit of their second");
-  add(all.unseen, all.unseen_bytes, "active TLABs at the end not counted");
+  add(all.unvisited, all.unvisited_bytes, "active TLABs at the end not counted");
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
   return line + "\n";
 }
@@ -147,7 +147,7 @@ Estimate CensusTotals::Objects() const {
 }
 
 uint64_t CensusTotals::MissingBytes() const {
-  return counters_.broken_bytes + counters_.lost_bytes + counters_.over_budget_bytes + counters_.unseen_bytes;
+  return counters_.aborted_bytes + counters_.lost_bytes + counters_.over_budget_bytes + counters_.unvisited_bytes;
 }
 
 }  // namespace heaprec::tools

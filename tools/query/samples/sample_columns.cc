@@ -131,7 +131,7 @@ class ColumnBuilder {
       into_.windows.push_back({Shifted(window.start_ns, shift_ns_), window.lambda});
     }
     for (const format::Interval& interval : block.intervals) {
-      if (interval.stream == question_.stream && interval.bytes == 0 && interval.held > 0) {
+      if (interval.stream == question_.stream && interval.bytes == 0 && interval.buffered > 0) {
         not_counted_.insert(interval.index);
       }
     }
@@ -293,7 +293,7 @@ class AxisBuilder {
     for (const format::Interval& interval : block.intervals) {
       if (interval.stream != stream_) continue;
       into_.intervals.push_back({Shifted(interval.index * interval_ns_, shift_ns_), static_cast<double>(interval.bytes),
-                                 static_cast<double>(interval.held), static_cast<double>(interval.kept),
+                                 static_cast<double>(interval.buffered), static_cast<double>(interval.kept),
                                  std::isfinite(interval.tau) ? interval.tau : 0});
     }
     for (const format::ProcessState& state : block.states) AddState(state);

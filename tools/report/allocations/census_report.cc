@@ -126,14 +126,14 @@ Group OriginGroup(const CensusOrigin& origin, const std::string& name) {
                     {"outside_bytes", counters.outside_bytes},
                     {"walks", counters.walks},
                     {"walked_bytes", counters.walked_bytes},
-                    {"aborted", counters.broken},
-                    {"aborted_bytes", counters.broken_bytes},
+                    {"aborted", counters.aborted},
+                    {"aborted_bytes", counters.aborted_bytes},
                     {"lost", counters.lost},
                     {"lost_bytes", counters.lost_bytes},
                     {"over_budget", counters.over_budget},
                     {"over_budget_bytes", counters.over_budget_bytes},
-                    {"unvisited", counters.unseen},
-                    {"unvisited_bytes", counters.unseen_bytes}}));
+                    {"unvisited", counters.unvisited},
+                    {"unvisited_bytes", counters.unvisited_bytes}}));
   return group;
 }
 
