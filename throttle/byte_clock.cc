@@ -6,8 +6,8 @@
 namespace heaprec::throttle {
 namespace {
 
-// Outside these a lambda means nothing (a point per 1e30 bytes, 1e9 points per byte), but would make NaN and infinite
-// weights.
+// Values outside of these are meaningless (a point per 1e30 bytes, 1e9 points per byte) and would cause NaN and
+// infinite weights.
 constexpr double kMinLambda = 1e-30, kMaxLambda = 1e9;
 
 ActiveWindow Sane(ActiveWindow now) {
@@ -15,8 +15,8 @@ ActiveWindow Sane(ActiveWindow now) {
   return now;
 }
 
-// An object was hit under `armed`; lambda in force is now `now`. To keep it with the smaller of the two probabilities
-// is to keep it with a probability known from the past alone: that is all Horvitz-Thompson asks for.
+// Decides on an object that has a point under `armed`; the current window is `now`. Keeping it with the smaller of the
+// two probabilities is unbiased (Horvitz-Thompson), because that probability depends on the past only.
 DeliveryDecision Decide(ActiveWindow armed, uint64_t size, ActiveWindow now, Random& random) {
   DeliveryDecision decision;
   const double length = Length(size), pi_armed = InclusionProbability(armed.lambda, size);
@@ -65,7 +65,7 @@ HookDecision ByteClock::OnRefill(uint64_t allocated, uint64_t size, ActiveWindow
   Add(0, 1);
   e_ -= lambda_ * Length(size);
   if (e_ <= 0) {
-    // With the lambda this thread integrated, not the one in force now: thinning at the delivery sees to that.
+    // With the lambda that this thread has integrated, not the current one: thinning at delivery corrects for that.
     Force(size, {lambda_, window_});
     e_ = random_.Exponential();
     decision.action = HookDecision::Action::kForce;
@@ -76,8 +76,8 @@ HookDecision ByteClock::OnRefill(uint64_t allocated, uint64_t size, ActiveWindow
   return decision;
 }
 
-// Such an object does not wait for the thread's e: lambda in force applies at once, to large objects above all. They
-// have a point process of their own, of the same lambda.
+// An object outside of TLABs does not wait for the thread's e: the current lambda applies at once, which matters for
+// large objects. These objects have a Poisson process of their own, with the same lambda.
 HookDecision ByteClock::OnOutside(uint64_t allocated, uint64_t size, ActiveWindow now) {
   HookDecision decision;
   if (TrySkipOutside(allocated, size, now.window, decision.gap)) return decision;
@@ -101,7 +101,7 @@ DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, Activ
   now = Sane(now);
   DroppedByJvm missed;
   DeliveryDecision decision;
-  // An object of `size` bytes that ends less than `size` after the last touch was counted by that touch already.
+  // An object of `size` bytes that ends less than `size` after the last update was counted by that update already.
   const bool counted = allocated >= last_ && allocated - last_ < size;
   if (counted && pending_lambda_ > 0) {
     decision = Decide({pending_lambda_, pending_window_}, size, now, random_);
@@ -110,8 +110,8 @@ DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, Activ
   const uint64_t before = Advance(allocated, size, now, missed);
   CountMissed(before, missed);
   if (missed.any) {
-    // The JVM delivers this one for a reason of its own, not for the point: to judge it would count the delivered
-    // twice.
+    // The JVM delivers this one for a reason of its own, not because of the point: deciding on it would count the
+    // delivered object twice.
     missed.bytes += static_cast<double>(counted ? 0 : size);
   } else if (!counted) {
     e_ -= lambda_ * Length(size);
@@ -138,7 +138,7 @@ HookDecision ByteClock::Finish(uint64_t allocated) {
   return {.missed = missed.any, .missed_bytes = missed.bytes};
 }
 
-// Moves to `allocated`, and returns how many of the bytes passed lie before the object that ends there.
+// Moves to `allocated`. Returns how many of the bytes since the last update lie before the object that ends there.
 uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, ActiveWindow now, DroppedByJvm& missed) {
   DropPending(missed);
   if (allocated < last_) {  // another thread in the memory of an old one
@@ -152,8 +152,8 @@ uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, ActiveWindow now,
   return passed - std::min(passed, size);
 }
 
-// Charges bytes whose objects nobody saw. If the point was among them, so were the points of the rest: 1 / lambda bytes
-// for the first and, on average, the rest itself for those after it.
+// Counts bytes whose objects were not delivered. If the point was among them, so were all points of the rest: 1 /
+// lambda bytes for the first and, on average, the rest itself for those after it.
 void ByteClock::CountMissed(uint64_t bytes, DroppedByJvm& missed) {
   const double length = Length(bytes), spent = lambda_ * length;
   if (e_ > spent) {
@@ -165,7 +165,7 @@ void ByteClock::CountMissed(uint64_t bytes, DroppedByJvm& missed) {
   e_ = random_.Exponential();
 }
 
-// A forced object that was not delivered before the next touch never will be.
+// A forced object that was not delivered before the next update never will be.
 void ByteClock::DropPending(DroppedByJvm& missed) {
   if (pending_lambda_ == 0) return;
   missed.any = true;

@@ -2,8 +2,8 @@
 //
 // Units:    positions and sizes in bytes; lambda in points per byte; e in units of Exp(1).
 // Context:  alloc: no heap, no lock, no clock, no exception.
-// Threads:  one: the owner. bytes() and candidates() may be read by the drain (relaxed: they are statistics, they order
-//           nothing).
+// Threads:  one: the owner. bytes() and candidates() may be read by the drain (relaxed: they are statistics, they
+//           order nothing).
 // Failure:  none; points that the JVM dropped are reported as `missed`, with the bytes that they represent.
 // Maths:    docs/sampler.md#byte-clock
 #pragma once

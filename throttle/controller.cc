@@ -9,32 +9,33 @@ namespace heaprec::throttle {
 namespace {
 
 constexpr double kSecondsPerNs = 1e-9, kNsPerSecond = 1e9;
-// The effective share is a ratio of two sums over this many intervals: some 300 points, 6 %, where it matters at all
+// The effective share is a ratio of two sums over this many intervals: about 300 points, 6 %, where it matters at all
 // (it is exactly 1 as long as lambda * size is small).
 constexpr double kShareIntervals = 2;
-// That of new stacks: it falls fast in a program that has begun, and need not be known any better than to a tenth.
+// The same for the share of new stacks. It falls fast in a program that has just started, and an error of a tenth
+// is fine.
 constexpr double kNewStackIntervals = 0.5;
 
-// Of the surplus, what an interval should have that can be kept: 3.7 standard deviations at 150 points.
+// Points that an interval should have of those that can be kept, over the cap: 3.7 standard deviations at 150 points.
 constexpr double kFillMargin = 1.3;
-// Times its due that a window may get before its probability falls with what comes.
+// How many times its due points a window may get before its probability falls with further points.
 constexpr double kWindowGuard = 8;
 
 double Seconds(uint64_t ns) { return static_cast<double>(ns) * kSecondsPerNs; }
 
-// r after `dt_ns` in which `bytes` came. Nothing is known of when they came, so they are spread evenly: each decays by
-// the average over dt of exp(-x / tau) / tau, which for dt -> 0 is an impulse of bytes / tau.
+// r after `dt_ns` in which `bytes` were allocated. It is unknown when they were, so they are spread evenly: each
+// decays by the average over dt of exp(-x / tau) / tau, which for dt -> 0 is an impulse of bytes / tau.
 double NextRate(double rate, uint64_t dt_ns, double bytes, uint64_t tau_ns) {
   const double dt = Seconds(dt_ns), tau = Seconds(std::max<uint64_t>(tau_ns, 1));
   const double gone = -std::expm1(-dt / tau);
   return rate * (1 - gone) + bytes * (dt > 0 ? gone / dt : 1 / tau);
 }
 
-// c. The points of an interval scatter by the root of their number: at least so much more is aimed at that the cap is
-// met at 2.4 sigma below (150: 1.2; 30: 1.45; 1: 3.45). Beyond that every held point makes the kept ones tell more of
-// where bytes went, for the second stage keeps each place's share; but it costs what a sample costs in the application.
-// So up to kMaxOversampling where samples are few, and no more than kAffordable points per second for it where they are
-// many. A point whose stack is new costs kNewStackCost times as much: its frames are named, written and taken in.
+// c. The number of points of an interval has a standard deviation of its root. c is at least large enough that the cap
+// is still met at 2.4 sigma below (150: 1.2; 30: 1.45; 1: 3.45). Beyond that, every buffered point makes the kept ones
+// more accurate, because the second stage keeps each site's share; but it costs the application as much as a sample.
+// So c is up to kMaxOversampling if samples are few, and takes at most kAffordable points per second if they are many.
+// A point whose stack is new costs kNewStackCost times as much: its frames are named, written and read.
 constexpr double kMinOversampling = 1.2, kSpare = 2.45;
 constexpr double kMaxOversampling = 4;
 constexpr double kAffordable = 450, kNewStackCost = 6;
@@ -49,7 +50,7 @@ void SetOversampling(double rate, ControllerConfig* config) {
   config->oversampling_new_stacks = OversamplingFor(config->cap, rate, kNewStackCost);
 }
 
-// lambda for so many points in so many bytes.
+// The lambda that gives `points` in `bytes`.
 double PerByte(double points, double bytes, const ControllerConfig& config) {
   if (!(points > 0)) return 0;
   return bytes * config.lambda_max > points ? points / bytes : config.lambda_max;
@@ -66,7 +67,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
     config.cap = 1;
     SetOversampling(rate, &config);
     config.interval_ns = static_cast<uint64_t>(std::ceil(kNsPerSecond / rate));
-    // Rare samples need a long view: r averages over the same share of the interval.
+    // Rare samples need long averages: r averages over the same share of the interval.
     config.rate_tau_ns = static_cast<uint64_t>(static_cast<double>(config.rate_tau_ns) / rate);
     config.slow_tau_ns = static_cast<uint64_t>(static_cast<double>(config.slow_tau_ns) / rate);
     config.fast_tau_ns = static_cast<uint64_t>(static_cast<double>(config.fast_tau_ns) / rate);
@@ -87,25 +88,25 @@ double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointSu
   uint64_t end = interval_end_ns;
   double so_far = bytes_so_far + since;
   if (config.rule == Rule::kWindow) {
-    // The formula has P_w stand whatever comes; the guard only keeps a JVM that wakes up from giving its every object.
+    // In the formula P_w is constant; the guard only keeps a JVM that becomes active from sampling its every object.
     const double guard = kWindowGuard * window_due;
     return so_far * window_lambda > guard ? guard / so_far : window_lambda;
   }
   if (now >= end) {
     const uint64_t late = (now - end) % interval;
     end = now - late + interval;
-    // Of the bytes since the tick, only those of the interval that `now` lies in; evenly spread, for want of better.
+    // Of the bytes since the tick, only those in the interval of `now`, assuming that they are evenly spread.
     so_far = since * Seconds(late) / std::max(Seconds(now - tick_ns), kSecondsPerNs);
   }
-  // A forecast that is too high leaves the interval short of samples; one that is too low costs the logarithm of the
-  // surprise in points, which the second stage takes back.
+  // If the forecast is too high, the interval has too few samples. If it is too low, points grow with the logarithm of
+  // the error, and the second stage reduces them.
   const double r = std::min(NextRate(rate, now - tick_ns, since, config.rate_tau_ns),
                             NextRate(slow_rate, now - tick_ns, since, config.slow_tau_ns));
   const double left = Seconds(end - now), lambda = PerByte(Due(config), so_far + left * r, config);
-  // Of a late interval nothing is known.
+  // Nothing is known about a late interval.
   const double missing = end == interval_end_ns ? Wanted(Due(config), config) - sliding_budget - points.count : 0;
   if (!(missing > 0)) return lambda;
-  // The end of an interval is not waited for to the last: what is aimed at its last moments falls into the next one.
+  // Stops before the very end of an interval, because points that are then requested fall into the next one.
   const double fast = std::min(r, NextRate(fast_rate, now - tick_ns, since, config.fast_tau_ns));
   return std::max(lambda, PerByte(missing, std::max(left, Seconds(config.fast_tau_ns)) * fast, config));
 }
@@ -118,7 +119,8 @@ double Forecast::OfInterval(const ControllerConfig& config, uint64_t now_ns, dou
   return PerByte(Due(config), bytes_so_far + since + Seconds(interval_end_ns - now_ns) * r, config);
 }
 
-// Time alone only lowers N; d bytes at any later moment raise it by d (1 + left / tau) at most, tau the shorter one.
+// Time alone only lowers N. d bytes at any later moment raise it by at most d (1 + left / tau), tau being the
+// shorter one.
 double Forecast::BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums points,
                                    double floor) const {
   const uint64_t now = std::max(now_ns, tick_ns);
@@ -183,12 +185,12 @@ void Controller::Remember(uint64_t dt_ns, PointSums points) {
   recent_.with_new_stack = recent_.with_new_stack * kept_stacks + points.with_new_stack;
 }
 
-// Effective bytes per byte, from the points of late.
+// Effective bytes per byte, from recent points.
 double Controller::EffectiveShare() const {
   return recent_.weight > 0 ? std::min(1.0, recent_.effective / recent_.weight) : 1;
 }
 
-// What a point costs grows with the share of new stacks, and what c R points cost beyond R is to stay the same. At the
+// The cost of a point grows with the share of new stacks; the cost of the points beyond R should stay the same. At the
 // start every stack is new.
 double Controller::OversamplingScale() const {
   const double known = config_.oversampling - 1, with_new_stack = config_.oversampling_new_stacks - 1;

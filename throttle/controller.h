@@ -55,8 +55,8 @@ struct PointSums {
   double with_new_stack = 0;  // points whose stack had to be written
 };
 
-// Everything that lambda depends on at one tick. Published with the window, so that an allocating thread can lower
-// lambda.
+// Everything that lambda depends on at one tick. Published with the window, so that an allocating thread can
+// lower lambda.
 struct Forecast {
   uint64_t tick_ns = 0;  // when it was made
   uint64_t interval_end_ns = 0;
@@ -81,8 +81,8 @@ struct Forecast {
   double OfInterval(const ControllerConfig& config, uint64_t now_ns, double since) const;
 };
 
-// An allocating thread publishes a new window before the next tick only if lambda must fall below this part of its
-// value.
+// An allocating thread publishes a new window before the next tick only if lambda must fall below this part of
+// its value.
 inline constexpr double kFallThreshold = 0.9;
 
 class Controller {

@@ -9,9 +9,9 @@
 namespace heaprec::throttle {
 namespace {
 
-// The samples of half an interval of an even load scatter by sqrt(cap / 4), and two halves meet in a sliding interval:
-// with this many sqrt(cap) to spare (5 standard deviations) the bound takes nothing from it. Above a cap of 144 that is
-// less than the 0.3 x cap that are allowed anyway.
+// Half an interval of an even load has a standard deviation of sqrt(cap / 4) samples, and a sliding interval has two
+// halves. With this many sqrt(cap) to spare (5 standard deviations) the limit drops nothing from it. Above a cap of
+// 144 that is less than the 0.3 x cap that are allowed anyway.
 constexpr double kScatter = 3.6;
 
 void SortByIndex(std::vector<KeptPoint>* kept) {
@@ -81,7 +81,7 @@ IntervalReduction IntervalReducer::ReduceGroups(uint64_t interval, std::span<con
   return result;
 }
 
-// A sliding interval that begins in slot j of the one before ends in slot j of this one at the latest.
+// A sliding interval that begins in slot j of the previous interval ends in slot j of this one at the latest.
 std::vector<size_t> IntervalReducer::Rooms(size_t cap) const {
   std::vector<size_t> rooms(kSlots);
   size_t before = 0;
@@ -114,7 +114,7 @@ void IntervalReducer::MoveTo(uint64_t interval) {
   interval_ = interval;
 }
 
-// What has come out above the expectation of a prefix.
+// Removes what exceeds the limit of a prefix by chance.
 void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const BufferedPoint> points, uint64_t seed,
                                     std::vector<KeptPoint>* kept) {
   const std::vector<size_t> rooms = Rooms(kept->size());

@@ -2,9 +2,9 @@
 //
 // The cap of an interval does not limit the second that begins in its middle: a burst at the end of one interval and
 // one at the start of the next could give that second 2 x cap samples. So the start of an interval may keep only what
-// the end of the previous one leaves of sliding_cap. It is reduced to that separately (SlotGroup), and the rest of the
-// interval fills the cap. If it still exceeds sliding_cap by chance, VarOpt reduces it again. Repeated reductions are
-// unbiased.
+// the end of the previous one leaves of sliding_cap. It is reduced to that separately (SlotGroup), and the rest of
+// the interval fills the cap. If it still exceeds sliding_cap by chance, VarOpt reduces it again. Repeated reductions
+// are unbiased.
 //
 // Units:    time in ns since the start of the recording.
 // Context:  drain, and a salvager that repeats it (it allocates).
@@ -58,7 +58,8 @@ class IntervalReducer {
   // Intervals must come in ascending order.
   IntervalReduction Reduce(uint64_t interval, std::span<const BufferedPoint> points);
 
-  // For a salvager, about intervals that are in the file already: a sample of the last one; an interval had points.
+  // For a salvager, about intervals that are already in the file: a sample of the last one; an interval that
+  // had points.
   void NoteSample(uint64_t interval, uint64_t time_ns);
   void NoteIntervalWithPoints();
 

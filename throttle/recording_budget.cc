@@ -8,7 +8,7 @@
 namespace heaprec::throttle {
 namespace {
 
-// Apart from every seed of an interval: those are Mix64(recording ^ index), with small indices.
+// Different from all seeds of intervals, which are Mix64(recording ^ index) with small indices.
 constexpr uint64_t kSalt = 0x5a3b1e5c0ffee5edu;
 
 }  // namespace
@@ -19,8 +19,8 @@ RecordingBudget::RecordingBudget(uint64_t max_samples, size_t cap, uint64_t inte
       intervals_(static_cast<double>(intervals)),
       first_mark_(1 - Random(Mix64(recording ^ kSalt)).Uniform()) {}
 
-// A(b). As long as the end is known, even parts; one more than there are intervals, so that there is something left for
-// a recording that ends a little late. What is left then, or N from the start, is dealt out in ever smaller parts.
+// A(b). While the end is known, even parts: one more than there are intervals, so that some is left for a recording
+// that ends a little late. What is left then, or N from the start, is given out in ever smaller parts.
 double RecordingBudget::LineUntil(uint64_t passed) const {
   const double part = std::min(cap_, max_samples_ / (intervals_ + 1));
   const double b = static_cast<double>(passed), even = intervals_ > 0 ? std::min(b, intervals_) : 0;

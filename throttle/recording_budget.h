@@ -19,8 +19,8 @@ namespace heaprec::throttle {
 
 class RecordingBudget {
  public:
-  // `most` = N; `cap`: maximum per interval; `intervals`: their number, 0 if it is not known; `recording` as in
-  // ReducerConfig. most, cap >= 1.
+  // `max_samples` = N; `cap`: maximum per interval; `intervals`: their number, 0 if unknown; `recording` as in
+  // ReducerConfig. max_samples, cap >= 1.
   RecordingBudget(uint64_t max_samples, size_t cap, uint64_t intervals, uint64_t recording);
 
   // The quota of the current interval, if it has points. Its length is at most `cap`, and above 0 until it is too small

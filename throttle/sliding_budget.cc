@@ -27,7 +27,7 @@ void SlidingBudget::AddToInterval(uint64_t time_ns, double count, double weight)
   usable_ = std::min(usable_ + count, sliding_cap_ - kept_after_[part]);
 }
 
-// The second stage keeps weights in proportion, or everything.
+// The second stage keeps points in proportion to their weights, or all of them.
 void SlidingBudget::MoveTo(uint64_t interval) {
   Part all;
   for (const Part& part : parts_) all = {all.count + part.count, all.weight + part.weight};

@@ -6,8 +6,8 @@
 namespace heaprec::throttle {
 namespace {
 
-// tau solves sum min(1, w / tau) = cap; 0 if all may stay. From above in a few steps: those above the tau so far are
-// certain, and the rest share what these leave of cap.
+// tau solves sum min(1, w / tau) = cap; 0 if all may be kept. Approaches it from above in a few steps: weights above
+// the current tau are certain, and the rest share what these leave of cap.
 double TauFor(std::span<const double> weights, size_t cap) {
   if (weights.size() <= cap) return 0;
   if (cap == 0) return std::numeric_limits<double>::infinity();
@@ -21,7 +21,7 @@ double TauFor(std::span<const double> weights, size_t cap) {
         rest += w;
       }
     }
-    // Rounding may call one too many certain.
+    // Rounding may make one point too many certain.
     const double next = certain < cap ? rest / static_cast<double>(cap - certain) : tau;
     if (!(tau == 0 || next < tau * (1 - 1e-12))) return tau;
     tau = next;
@@ -30,7 +30,7 @@ double TauFor(std::span<const double> weights, size_t cap) {
 
 using Slots = std::vector<std::vector<double>>;  // weights, by slot
 
-// Nearly always: from slot `from` on, one tau for all leaves every prefix room enough.
+// Nearly always true: from slot `from` on, one tau for all satisfies every prefix.
 bool OneIsEnough(const Slots& slots, size_t from, double tau, size_t used, std::span<const size_t> room) {
   double expected = static_cast<double>(used);
   for (size_t j = from; j < slots.size(); ++j) {
@@ -40,7 +40,7 @@ bool OneIsEnough(const Slots& slots, size_t from, double tau, size_t used, std::
   return true;
 }
 
-// The prefix that needs the highest tau has to have it; with that, all shorter ones have room enough.
+// The prefix that needs the highest tau gets it; all shorter prefixes are then satisfied, too.
 SlotGroup Tightest(const Slots& slots, size_t from, size_t used, std::span<const size_t> room) {
   const auto cap = [&](size_t j) { return room[j] - std::min(used, room[j]); };
   std::vector<double> weights;

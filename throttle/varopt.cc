@@ -10,7 +10,7 @@
 namespace heaprec::throttle {
 namespace {
 
-// The points from the heaviest to the lightest; equal weights by id, so that the order of the input has no say.
+// The points from the heaviest to the lightest; equal weights by id, so that the order of the input does not matter.
 std::vector<size_t> ByWeight(std::span<const BufferedPoint> points) {
   std::vector<size_t> order(points.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -20,19 +20,19 @@ std::vector<size_t> ByWeight(std::span<const BufferedPoint> points) {
   return order;
 }
 
-// The points of certain weight (>= tau) are the first `certain` of the order; tau shares the rest among length -
-// certain.
+// The points of certain weight (>= tau) are the first `certain` of the order; tau shares the rest among length
+// - certain.
 struct Threshold {
   size_t certain = 0;
   double tau = 0;
 };
 
 Threshold FindThreshold(std::span<const BufferedPoint> points, const std::vector<size_t>& order, double length) {
-  // Sums from the light end: no light weight is lost beside a heavy one.
+  // Sums from the light end, so that no light weight is lost beside a heavy one.
   std::vector<double> rest(order.size() + 1, 0.0);
   for (size_t i = order.size(); i-- > 0;) rest[i] = rest[i + 1] + points[order[i]].weight;
   Threshold t;
-  // Stops when 1 or less is left, at the latest: no weight is larger than a sum that holds it.
+  // Stops at the latest when 1 or less is left: no weight is larger than a sum that includes it.
   while (points[order[t.certain]].weight * (length - static_cast<double>(t.certain)) > rest[t.certain]) ++t.certain;
   t.tau = rest[t.certain] / (length - static_cast<double>(t.certain));
   return t;
@@ -40,8 +40,8 @@ Threshold FindThreshold(std::span<const BufferedPoint> points, const std::vector
 
 uint64_t SaltOf(uint64_t seed) { return Mix64(seed + 0x9e3779b97f4a7c15u); }
 
-// Where a point lies on the line: what is alike lies side by side, in an order that no program can aim at. Ids are
-// unique and Mix64 is a bijection, so no two points have the same place.
+// A point's position on the line: similar points are adjacent, in an order that no program can predict. Ids are unique
+// and Mix64 is a bijection, so no two points have the same position.
 struct OrderedPoint {
   uint64_t class_hash, path, stack_key, thread_hash, id_hash;
   size_t index;  // into the input
@@ -69,7 +69,7 @@ void KeepUnderMarks(std::span<const BufferedPoint> points, std::span<const Order
   size_t taken = 0;
   for (size_t i = 0; i < line.size() && taken < wanted; ++i) {
     end += points[line[i].index].weight;
-    // Rounding must not cost the last one: what is left is taken when it is as many as wanted.
+    // Rounding must not cost the last point: once only as many points are left as are wanted, all are taken.
     if (end < mark && line.size() - i > wanted - taken) continue;
     kept->push_back(line[i].index);
     mark = (static_cast<double>(++taken) + first_mark) * tau;
@@ -91,7 +91,7 @@ Reduction ReduceToQuota(std::span<const BufferedPoint> points, const SampleQuota
   }
   const std::vector<size_t> order = ByWeight(points);
   const Threshold threshold = FindThreshold(points, order, quota.length);
-  // A certain point takes one unit of the stretch and one mark, wherever it lies: the others see neither.
+  // A certain point takes one unit of the stretch and one mark, wherever it is; it does not affect the others.
   const size_t certain = std::min(threshold.certain, quota.marks);
   result.tau = threshold.tau;
   result.kept.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(certain));
@@ -102,7 +102,7 @@ Reduction ReduceToQuota(std::span<const BufferedPoint> points, const SampleQuota
 }
 
 Reduction ReduceToCap(std::span<const BufferedPoint> points, size_t cap, uint64_t seed) {
-  // (0, 1]: the last mark lies on the line.
+  // (0, 1]: the last mark is on the line.
   const double first_mark = 1 - Random(SaltOf(seed)).Uniform();
   return ReduceToQuota(points, {.length = static_cast<double>(cap), .first_mark = first_mark, .marks = cap}, seed);
 }

@@ -19,15 +19,16 @@
 
 namespace heaprec::throttle {
 
-// A point that the first stage kept. The keys say where it was allocated. They only define the order, so any values do
-// that are equal for equal names (0: unknown).
+// A point that the first stage kept. The keys only define the order, so any values do that are equal for equal names
+// (0: unknown). Points of one class are neighbours; among these, points with similar call paths; among these, points
+// of one stack, then of one thread.
 struct BufferedPoint {
   uint64_t id = 0;  // unique in the recording
   double weight = 0;
-  uint64_t time_ns = 0;    // not used here
-  uint64_t class_key = 0;  // the nearest to each other in the order: points of one class,
-  uint64_t call_path = 0;  // then of methods that are called alike, the nearest to the allocation in the top bits,
-  uint64_t stack_key = 0;  // then of one stack,
+  uint64_t time_ns = 0;  // not used here
+  uint64_t class_key = 0;
+  uint64_t call_path = 0;  // hashes of methods, the nearest to the allocation in the top bits
+  uint64_t stack_key = 0;
   uint64_t thread_key = 0;
 };
 

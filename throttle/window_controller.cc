@@ -17,7 +17,7 @@ WindowController::WindowController(const ControllerConfig& config, uint64_t star
   forecast_ = config_.initial_rate * static_cast<double>(config_.interval_ns) * 1e-9 / kWindowsPerInterval;
 }
 
-// Intervals need not be multiples of five nanoseconds: the fifth window has what is left.
+// Intervals need not be multiples of five nanoseconds: the fifth window gets the rest.
 uint64_t WindowController::WindowAt(uint64_t now_ns) const {
   const uint64_t since = now_ns - start_ns_, interval = since / config_.interval_ns;
   const uint64_t part = since % config_.interval_ns / (config_.interval_ns / kWindowsPerInterval);
@@ -28,7 +28,7 @@ double WindowController::Target() const { return config_.oversampling * config_.
 
 double WindowController::Due() const { return std::max(Target() + budget_, kMinDue * Target()); }
 
-// A window that the drain closes late is judged with all that came until then, evenly spread over its real length.
+// A window that the drain closes late is evaluated with everything until then, evenly spread over its real length.
 void WindowController::CloseUntil(uint64_t window) {
   const double windows = static_cast<double>(window - window_);
   forecast_ += (bytes_ / windows - forecast_) * (1 - std::pow(1 - kAlpha, windows));

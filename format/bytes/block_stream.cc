@@ -5,7 +5,7 @@
 namespace heaprec::format {
 namespace {
 
-// 5 % less than level 3 on what javac's recording has; above it hardly anything is left.
+// 5 % smaller than level 3 for javac's recording; higher levels gain hardly anything.
 constexpr int kLevel = 6;
 // A chunk is seldom longer than this window. The compressor takes 1.4 MB instead of level 3's 3.7, and the two programs
 // of docs/format/recording.md#size take 0.1 % more.

@@ -1,8 +1,8 @@
-// Packs and unpacks the blocks of a chunk: a zstd frame each, and the block's header.
+// Packs and unpacks the blocks of a chunk. Each block is a header and a zstd frame.
 //
 // Context:  BlockPacker: drain (it allocates).
-// Failure:  Pack: an Error when zstd refuses; the chunk is then unusable. Unpack: why the block cannot be decoded;
-//           in version 1, whose chunks are one frame, the rest of the chunk is then lost.
+// Failure:  Pack returns an Error if zstd fails; the chunk is then unusable. Unpack returns why the block cannot be
+//           decoded. In version 1 the blocks of a chunk share one frame, so the rest of the chunk is then lost.
 // Format:   docs/format/recording.md#blocks
 #pragma once
 
@@ -46,9 +46,9 @@ class BlockUnpacker {
   BlockUnpacker(const BlockUnpacker&) = delete;
   BlockUnpacker& operator=(const BlockUnpacker&) = delete;
 
-  // A frame begins: with each chunk (version 1), with each block.
+  // Call where a zstd frame begins: at each block; in version 1 at each chunk.
   void StartFrame();
-  // nullptr: `raw` holds the block's raw bytes, all hashes are right. Otherwise why not, as a phrase.
+  // Returns nullptr if `raw` holds the block's raw bytes and all hashes match; otherwise a phrase that says why not.
   const char* Unpack(const BlockHeader& header, Bytes payload, ByteBuffer* raw);
 
  private:

@@ -1,6 +1,7 @@
 // The primitive encodings of a recording: little-endian integers, LEB128 varints, zigzag, IEEE doubles.
 //
-// Failure:  a ByteCursor never reads past its end: it then yields zeros and stays failed. Check ok() once, at the end.
+// Failure:  a ByteCursor never reads past its end: from there on it returns zeros, and ok() stays false. Check ok()
+//           once, at the end.
 // Format:   docs/format/recording.md#conventions
 #pragma once
 
@@ -53,7 +54,7 @@ class ByteSink {
 
 class ByteCursor {
  public:
-  // Yields zeros for ever: a column that is not there.
+  // Returns zeros without end: a column that is absent.
   ByteCursor() : zeros_(true) {}
   explicit ByteCursor(Bytes bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 

@@ -1,7 +1,7 @@
-// Rows as columns: a count, then per column a number, a length and its values. Columns that a reader does not know are
-// skipped; a column of zeros only is left out, and what is left out reads as zeros.
+// Rows as columns: a count, then for each column its number, length and values. A reader skips columns that it does
+// not know. A column of only zeros is omitted, and an omitted column reads as zeros.
 //
-// Failure:  ColumnReader::ok() says whether all was well formed; call it after the last value was taken.
+// Failure:  ColumnReader::ok() says whether everything was well formed; call it after taking the last value.
 // Format:   docs/format/recording.md#columns
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace heaprec::format {
 
-// Sections and columns have the same frame: varint (number * 2 + critical), varint length, that many bytes.
+// Sections and columns have the same frame: varint (number * 2 + critical), varint length, then the bytes.
 struct Framed {
   uint64_t number = 0;
   bool critical = false;
@@ -51,7 +51,8 @@ class ColumnWriter {
     nonzero_[column] |= !bytes.empty();
     ByteSink(&columns_[column]).Append(bytes);
   }
-  // Appends the section, unless it has no rows. Who does not know a further stream may leave it out.
+  // Appends the section, unless it has no rows. Only sections of the allocations are critical: a reader that does not
+  // know another stream may skip its sections.
   void Finish(Section section, uint64_t rows, ByteBuffer* raw, Stream stream = Stream::kAllocations) {
     Finish(NumberOf(section, stream), /*critical=*/stream == Stream::kAllocations, rows, raw);
   }
@@ -90,13 +91,13 @@ class ColumnReader {
   }
 
   uint64_t rows() const { return rows_; }
-  // For rows of which no two are the same, so that all but one have a byte somewhere: a count that says more cannot be
-  // true, and would cost time and memory.
+  // For rows that all differ, so that all but one have a byte in some column. A larger count is invalid, and would
+  // cost time and memory.
   bool HasBytesForRows() const { return rows_ <= bytes_ + 1; }
   ByteCursor& operator[](size_t column) { return columns_[column]; }
-  // A column that this reader cannot skip: the block is refused.
+  // Whether a critical column is unknown to this reader; the block is then refused.
   bool unknown_critical() const { return unknown_critical_; }
-  // Every column was taken to its last byte, and not beyond.
+  // Whether every column was read to its last byte and not beyond.
   bool ok() const {
     for (const ByteCursor& column : columns_) {
       if (!column.ok() || !column.at_end()) return false;
@@ -105,7 +106,7 @@ class ColumnReader {
   }
 
  private:
-  uint64_t rows_ = 0, bytes_ = 0;  // bytes of the columns that are known
+  uint64_t rows_ = 0, bytes_ = 0;  // bytes of the known columns
   std::array<ByteCursor, kCount> columns_;
   bool framed_ok_ = false;
   bool unknown_critical_ = false;

@@ -1,4 +1,4 @@
-// CRC-32 of IEEE 802.3, as in gzip: finds every burst of up to 32 bits.
+// CRC-32 of IEEE 802.3, as in gzip: detects every burst error of up to 32 bits.
 //
 // Format:   docs/format/recording.md#parity
 #pragma once
@@ -21,7 +21,7 @@ inline constexpr std::array<uint32_t, 256> kCrc32Table = [] {
   return table;
 }();
 
-// `before`: of the bytes in front of these, to continue with.
+// `before`: the checksum of the preceding bytes, to continue from.
 inline uint32_t Crc32(Bytes bytes, uint32_t before = 0) {
   uint32_t value = ~before;
   for (const std::byte byte : bytes) {

@@ -7,7 +7,7 @@
 namespace heaprec::format {
 namespace {
 
-// Both fixed headers end with the hash of all that is before it.
+// Both fixed headers end with the hash of everything before it.
 void AppendHash(ByteBuffer* buffer, size_t begin, uint64_t seed = 0) {
   ByteSink(buffer).U64(Hash(Bytes(*buffer).subspan(begin), seed));
 }

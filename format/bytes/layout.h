@@ -1,4 +1,4 @@
-// Magic numbers, sizes, section numbers and bounds of a recording, and its two fixed headers.
+// Magic numbers, sizes, section numbers and limits of a recording, and its two fixed headers.
 //
 // Format:   docs/format/recording.md, which has the same names.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace heaprec::format {
 
-// The first byte is no ASCII and the last is a line feed: a transfer in text mode is noticed.
+// The first byte is not ASCII and the last is a line feed, so a transfer in text mode is detected.
 inline constexpr uint64_t kFileMagic = 0x0a454c4946524889;   // "\x89HRFILE\n"
 inline constexpr uint64_t kChunkMagic = 0x0a4b4e4843524889;  // "\x89HRCHNK\n"
 inline constexpr uint64_t kBlockMagic = 0x0a4b434c42524889;  // "\x89HRBLCK\n"
 
-// In version 1 the blocks of a chunk share a zstd frame and what deltas are taken against, and version 2 has no parity
-// records; nobody writes them any more.
+// In version 1 the blocks of a chunk share a zstd frame and the values that deltas refer to. Version 2 has no parity
+// records. Neither is written any more.
 inline constexpr uint32_t kFileVersion = 3;
 inline constexpr uint32_t kOldestFileVersion = 1;
 constexpr bool BlocksStandAlone(uint32_t version) { return version >= 2; }
@@ -27,7 +27,7 @@ inline constexpr size_t kFilePrefixBytes = 24;  // of the file header, before it
 inline constexpr size_t kChunkHeaderBytes = 40;
 inline constexpr size_t kBlockHeaderBytes = 72;
 
-// Bounds that no writer exceeds, so that a reader's memory has one.
+// Limits that no writer exceeds; they bound a reader's memory.
 inline constexpr uint32_t kMaxFileFieldsBytes = 1 << 20;
 inline constexpr uint32_t kMaxBlockRawBytes = 64 << 20;
 inline constexpr uint32_t kMaxBlockPayloadBytes = kMaxBlockRawBytes + (1 << 20);
@@ -63,8 +63,8 @@ enum class Section : uint32_t {
   kCensusLanes = 22,
 };
 
-// Windows, intervals, samples, counters, lifecycle events and survivors belong to a stream: those of the next one have
-// so much more as number.
+// Windows, intervals, samples, counters, lifecycle events and live checkpoints belong to a stream. In stream s, each
+// of these sections has its number in stream 0 plus s times this.
 inline constexpr uint32_t kStreamStride = 16;
 constexpr uint64_t NumberOf(Section section, Stream stream) {
   return static_cast<uint64_t>(section) + kStreamStride * static_cast<uint64_t>(stream);
@@ -89,12 +89,12 @@ struct BlockHeader {
 };
 
 uint64_t Hash(Bytes bytes, uint64_t seed = 0);  // XXH3, 64 bits
-// What the hash of a block's header starts from: a block of another recording is none. Version 1: 0.
+// Where the hash of a block's header starts, so that a block of another recording does not match. Version 1: 0.
 uint64_t HeaderSeed(uint32_t version, const RecordingId& recording);
 
 void AppendTo(ByteBuffer* buffer, const ChunkHeader& header);
 void AppendTo(ByteBuffer* buffer, const BlockHeader& header, uint64_t seed);
-// nullopt: too short, another magic, a hash that differs, or a size beyond the bounds.
+// nullopt: too short, a different magic number, a hash mismatch, or a size beyond the limits.
 std::optional<ChunkHeader> DecodeChunkHeader(Bytes bytes);
 std::optional<BlockHeader> DecodeBlockHeader(Bytes bytes, uint64_t seed);
 

@@ -8,11 +8,11 @@
 namespace heaprec::format {
 namespace {
 
-constexpr uint64_t kMaxOverhead = 20;  // a record for every so many of its bytes
+constexpr uint64_t kMaxOverhead = 20;  // bytes of the chunk per byte of records
 constexpr size_t kRegionBytes = 24 << 10;
 constexpr uint64_t kRegionNs = 10'000'000'000;
-// The narrowest record of a region of up to 1,000 bytes: what a chunk keeps, so that its last region has one however
-// short it is.
+// The narrowest record of a region of up to 1,000 bytes. A chunk keeps room for it, so that its last region has one,
+// however short it is.
 constexpr size_t kMinLastRecord = ParityShape{1000 - kParityHeadBytes, kMinParityWidth}.record_bytes();
 static_assert(kMinLastRecord == 60);
 
@@ -23,7 +23,7 @@ void AppendShape(ByteBuffer* buffer, uint64_t magic, const ParityShape& shape) {
   sink.U32(shape.width);
 }
 
-// Behind the magic.
+// What follows the magic number.
 std::optional<ParityShape> TakeShape(ByteCursor* cursor, uint64_t magic) {
   if (cursor->U64() != magic) return std::nullopt;
   const ParityShape shape{cursor->U32(), cursor->U32()};
@@ -98,7 +98,7 @@ bool ParityWriter::Affords(uint32_t width, size_t reserve) const {
          spent_bytes_ + shape.record_bytes() + reserve <= chunk_bytes_ / kMaxOverhead;
 }
 
-// The first one early: most names are defined in a chunk's first blocks.
+// The first record comes early: most names are defined in a chunk's first blocks.
 void ParityWriter::AppendIfDue(uint64_t now_ns, ByteBuffer* file) {
   const bool is_due = spent_bytes_ == 0 || region_bytes_ >= kRegionBytes || now_ns - last_ns_ >= kRegionNs;
   if (!is_due || !Affords(kMaxParityWidth, kMinLastRecord)) return;

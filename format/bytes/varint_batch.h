@@ -1,6 +1,6 @@
-// Many values of a column at once: most are short, and are found by words.
+// Decodes many varints of a column at once. Most are short, and are found in words of eight bytes.
 //
-// Failure:  as ByteCursor: behind its end a cursor yields zeros and stays failed.
+// Failure:  as ByteCursor: beyond its end a cursor returns zeros, and ok() stays false.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace heaprec::format {
 
-// Of the varint at the front of a word, which has at most four bytes: `size`.
+// Decodes the varint in the first `size` bytes of a word, at most four.
 inline uint64_t ShortVarint(uint64_t word, size_t size) {
   const uint64_t bytes = word & (~uint64_t{0} >> (64 - 8 * size));
   return (bytes & 0x7f) | (bytes >> 1 & 0x7f << 7) | (bytes >> 2 & 0x7f << 14) | (bytes >> 3 & 0x7f << 21);
 }
 
-// As many as `into` has room for: what ByteCursor::Varint would yield.
+// Fills `into` with the values that ByteCursor::Varint would return.
 inline void TakeVarints(ByteCursor* cursor, std::span<uint64_t> into) {
-  constexpr uint64_t kGoesOn = 0x8080808080808080;  // the bits of bytes that are not the last of theirs
+  constexpr uint64_t kGoesOn = 0x8080808080808080;  // the continuation bits
   constexpr size_t kMostly = 4, kShort = 4;
   size_t done = 0;
   while (into.size() - done >= sizeof(uint64_t) && cursor->left() >= sizeof(uint64_t)) {
@@ -43,7 +43,7 @@ inline void TakeVarints(ByteCursor* cursor, std::span<uint64_t> into) {
   }
   for (; done < into.size() && cursor->left() > 0; ++done) into[done] = cursor->Varint();
   if (done == into.size()) return;
-  cursor->Varint();  // has failed, or is of a column that is not there
+  cursor->Varint();  // the cursor has failed, or its column is absent
   std::fill(into.begin() + static_cast<std::ptrdiff_t>(done), into.end(), 0);
 }
 

@@ -1,6 +1,6 @@
-// The parts of a block that are no columns: counters, lane positions, ending.
+// The parts of a block that are not columns: counters, lane positions, end marker.
 //
-// Failure:  decoding returns false for bytes that cannot be true.
+// Failure:  decoding returns false for invalid bytes.
 // Format:   docs/format/recording.md#counters, #lanes, #end-marker
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace heaprec::format {
 
 void EncodeCounters(const StreamCounters& counters, Stream stream, ByteBuffer* raw);
-// `previous`: what deltas are against: zeros, in version 1 those of the block before; updated.
+// `previous`: the values that deltas refer to: zeros, or in version 1 those of the previous block. Is updated.
 bool DecodeCounters(Bytes body, StreamCounters* previous);
 
 void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw);

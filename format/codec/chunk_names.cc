@@ -77,7 +77,7 @@ Index ChunkNames::InternStack(std::span<const StackFrame> leaf_first, bool trunc
       node = InternNode({truncated ? kCutRoot : kNone, InternFrame(*frame)});
       continue;
     }
-    // Stacks that follow each other begin alike: their nodes lie side by side, and nothing has to be looked up.
+    // Consecutive stacks often begin with the same frames: their nodes are adjacent, and nothing must be looked up.
     const Index latest = latest_child_[node];
     const bool is_latest = latest != kNone && frames_[nodes_[latest].frame] == *frame;
     const Index child = is_latest ? latest : InternNode({node, InternFrame(*frame)});

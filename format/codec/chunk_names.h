@@ -1,5 +1,6 @@
-// What the dictionaries of a chunk that is being written hold: each text, class, method, frame, stack and thread once,
-// in few bytes and without a heap block of its own, since what a recorder remembers bounds how long its chunks can be.
+// The dictionaries of a chunk that is being written: each text, class, method, frame, stack and thread once.
+// Entries are small and have no heap block of their own, because the recorder's memory for them limits how long a
+// chunk can be.
 //
 // Context:  drain (it allocates).
 // Threads:  one.
@@ -20,7 +21,7 @@ namespace heaprec::format {
 
 class ChunkNames {
  public:
-  // Of texts.
+  // Indices of texts.
   struct NamedMethod {
     Index class_name, name, descriptor;
     bool operator==(const NamedMethod&) const = default;
@@ -28,18 +29,18 @@ class ChunkNames {
   struct NamedThread {
     uint64_t java_tid;
     uint32_t os_tid;
-    Index name;  // a text
+    Index name;  // index of a text
     bool is_virtual;
     bool operator==(const NamedThread&) const = default;
   };
   struct Node {
-    Index parent;  // kNone: a root; kCutRoot: one with frames missing below it
+    Index parent;  // kNone: a root; kCutRoot: one below which frames are missing
     Index frame;
     bool operator==(const Node&) const = default;
   };
   static constexpr Index kCutRoot = kNone - 1;
 
-  // Each returns the index of the entry, new or known. Names are clipped to kMaxStringBytes.
+  // Each returns the index of the entry, new or existing. Names are clipped to kMaxStringBytes.
   Index InternClass(std::string_view name);
   Index InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor);
   Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
@@ -47,17 +48,17 @@ class ChunkNames {
 
   std::string_view Text(Index text) const;
   size_t texts() const { return text_ends_.size(); }
-  const std::vector<Index>& classes() const { return classes_; }  // texts
+  const std::vector<Index>& classes() const { return classes_; }  // indices of texts
   const std::vector<NamedMethod>& methods() const { return methods_; }
   const std::vector<StackFrame>& frames() const { return frames_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<NamedThread>& threads() const { return threads_; }
 
-  // The frames of a stack, innermost first; sets whether it is truncated.
+  // Returns the frames of a stack, innermost first. Sets whether it is truncated.
   std::vector<StackFrame> Stack(Index leaf, bool* truncated) const;
   Thread ThreadOf(Index thread) const;
 
-  // On the heap.
+  // Bytes on the heap.
   uint64_t bytes() const;
 
  private:
@@ -71,7 +72,7 @@ class ChunkNames {
   std::vector<NamedMethod> methods_;
   std::vector<StackFrame> frames_;
   std::vector<Node> nodes_;
-  std::vector<Index> latest_child_;  // of a node: the one that was interned or found last
+  std::vector<Index> latest_child_;  // of each node: the child that was interned or found last
   std::vector<NamedThread> threads_;
   IndexTable text_table_, class_table_, method_table_, frame_table_, node_table_, thread_table_;
 };

@@ -1,4 +1,4 @@
-// The names of one chunk, as tables: samples hold indices into them.
+// The names of one chunk, as tables. Samples hold indices into them.
 //
 // Format:   docs/format/recording.md#dictionaries
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace heaprec::format {
 
-// Stands for a name whose definition was in a block that is lost.
+// Replaces a name whose definition was in a lost block.
 inline constexpr const char* kLost = "[lost]";
 
 // A stack's frames as the writer takes them: leaf first.
@@ -22,7 +22,7 @@ struct StackFrame {
   bool operator==(const StackFrame&) const = default;
 };
 
-// The dictionaries of the chunk being read; they grow from block to block and restart with each chunk.
+// The dictionaries of the chunk being read. They grow from block to block and restart with each chunk.
 struct Dictionaries {
   std::vector<std::string> classes;
   std::vector<Method> methods;

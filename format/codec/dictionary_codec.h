@@ -1,7 +1,7 @@
-// The dictionaries of a chunk: what the writer interns, and what the reader rebuilds from its sections.
+// Encodes and decodes the dictionaries of a chunk: what the writer interns, and what the reader rebuilds.
 //
 // Context:  DictionaryEncoder: drain (it allocates).
-// Failure:  Decode returns false for bytes that cannot be true, or that would exceed kMaxDictionaryBytes.
+// Failure:  Decode returns false for invalid bytes, or if the dictionaries would exceed kMaxDictionaryBytes.
 // Format:   docs/format/recording.md#dictionaries
 #pragma once
 
@@ -20,18 +20,18 @@
 
 namespace heaprec::format {
 
-// How many entries a chunk's dictionaries hold: of strings, classes, methods, frames, nodes, threads.
+// Numbers of entries in a chunk's dictionaries: strings, classes, methods, frames, nodes, threads.
 using DictionaryCounts = std::array<uint64_t, 6>;
 
-// What both sides know after each entry, so that the next one can be told by what differs.
+// State that writer and reader share after each entry, so that the next one is encoded as a difference.
 struct DictionaryContext {
-  // Last for a chunk.
+  // These last for a chunk.
   uint64_t next_string = 0;
-  std::vector<Index> predicted;  // of frame f, at f + 1 (root: 0): the latest frame that was called from it
-  uint64_t next_frame = 0;       // the first frame that no node has named yet
-  // Last for a block (in version 1: for a chunk).
+  std::vector<Index> predicted;  // the predicted next frame: at f + 1 (root: 0), the latest frame called from f
+  uint64_t next_frame = 0;       // the first frame that no node refers to yet
+  // These last for a block (in version 1: for a chunk).
   uint64_t last_frame_method = 0;       // + 1; 0: none
-  std::vector<int32_t> line_of_method;  // of the latest frame of method m, at m + 1
+  std::vector<int32_t> line_of_method;  // at m + 1: of the latest frame of method m
   uint64_t last_java_tid = 0, last_os_tid = 0;
 
   void StartBlock() {
@@ -42,16 +42,16 @@ struct DictionaryContext {
 
 class DictionaryEncoder {
  public:
-  // What goes into the next block is what was interned since the last Encode.
+  // The next block gets what was interned since the last Encode.
   ChunkNames& names() { return names_; }
   const ChunkNames& names() const { return names_; }
-  // Leaves nothing behind: the encoder is done.
+  // Moves the names out; the encoder is not usable afterwards.
   ChunkNames TakeNames() { return std::move(names_); }
 
   bool has_pending() const;
-  // Those that were encoded already.
+  // Entries that are already encoded.
   const DictionaryCounts& encoded() const { return encoded_; }
-  // The sections of everything interned since the last call.
+  // Appends the sections of everything interned since the last call.
   void Encode(ByteBuffer* raw);
 
  private:
@@ -73,34 +73,34 @@ class DictionaryEncoder {
 class DictionaryDecoder {
  public:
   const Dictionaries& dictionaries() const { return dictionaries_; }
-  // False also for a section that is no dictionary. Sets *refused when a critical column is unknown.
+  // Returns false also for a section that is not a dictionary. Sets *refused if a critical column is unknown.
   bool Decode(Section section, Bytes body, bool* refused);
 
-  // Forgets what deltas were taken against: with each block, but not in version 1.
+  // Resets the values that deltas refer to: call for each block, but not in version 1.
   void StartBlock() { context_.StartBlock(); }
-  // The dictionaries hold `offsets` entries. Those that are not there stood in blocks that are lost: their names are
-  // kLost, their frames gaps. False if there are more already, or too many.
+  // Adds entries until the dictionaries hold `offsets` entries. The added ones were in lost blocks: their names are
+  // kLost, their frames gaps. Returns false if there are more entries already, or too many.
   bool FillUpTo(const DictionaryCounts& offsets);
-  // Entries that FillUpTo has made up.
+  // Entries that FillUpTo has added.
   uint64_t lost() const { return lost_; }
 
  private:
   uint64_t frames_in_file() const { return dictionaries_.frames.size() - (lost_frame_ == kNone ? 0 : 1); }
   DictionaryCounts counts() const;
-  // The place of a frame that has this number in the file.
+  // The index of the frame that has this number in the file.
   Index FrameIndexOf(uint64_t frame) const { return static_cast<Index>(frame < lost_frame_ ? frame : frame + 1); }
   bool DecodeStrings(Bytes body, bool* refused);
   bool DecodeClasses(Bytes body, bool* refused);
   bool DecodeMethods(Bytes body, bool* refused);
   bool DecodeFrames(Bytes body, bool* refused);
   bool DecodeNodes(Bytes body, bool* refused);
-  // By column; each has as many rows as `distances`, or more.
+  // By column; each has at least as many rows as `distances`.
   bool AddNodes(std::span<const uint64_t> distances, std::span<const uint64_t> codes,
                 std::span<const uint64_t> truncated);
   bool DecodeThreads(Bytes body, bool* refused);
-  // The string of a code; nullptr when there is none such.
+  // The string of a code; nullptr if there is none.
   const std::string* StringOf(uint64_t code);
-  // Takes `bytes` out of the bound.
+  // Counts `bytes` against the limit. False: that exceeds it.
   bool Charge(uint64_t bytes);
 
   DictionaryContext context_;
@@ -108,7 +108,7 @@ class DictionaryDecoder {
   std::vector<std::string> strings_;
   uint64_t charged_ = 0;
   uint64_t lost_ = 0;
-  Index lost_frame_ = kNone;  // a gap that stands for every frame that is lost
+  Index lost_frame_ = kNone;  // a gap that represents every lost frame
 };
 
 }  // namespace heaprec::format

@@ -6,7 +6,7 @@
 namespace heaprec::format {
 namespace {
 
-// Places in DictionaryCounts.
+// Indices in DictionaryCounts.
 enum : size_t { kStrings, kClasses, kMethods, kFrames, kNodes, kThreads };
 
 template <typename Entry>
@@ -31,7 +31,7 @@ uint64_t DictionaryEncoder::StringCode(Index text) {
 
 void DictionaryEncoder::Encode(ByteBuffer* raw) {
   code_of_text_.resize(names_.texts());
-  ByteBuffer named;  // by strings that must come first
+  ByteBuffer named;  // strings that must come first
   EncodeClasses(&named);
   EncodeMethods(&named);
   EncodeThreads(&named);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kVersionAt = 8;
 constexpr size_t kHashAt = 16;
-// Fields behind this one are written where they say something.
+// Later fields are written only if they are not empty or 0.
 constexpr uint64_t kLastAlwaysThere = 18;
 
 // Calls visit(tag, field) for every field. A tag is never used again for something else.
@@ -103,7 +103,7 @@ void Decode(Bytes body, std::vector<ServiceLabel>* labels) {
   if (!cursor.ok()) labels->clear();
 }
 
-// What a later writer has appended (streams, counters, losses) is passed over.
+// Skips what a later writer has appended (streams, counters, losses).
 void Decode(Bytes body, FileStart* start) {
   ByteCursor cursor(body);
   start->part = static_cast<uint32_t>(cursor.Varint());
@@ -147,12 +147,12 @@ void Decode(Bytes body, T* value) {
   *value = static_cast<T>(ByteCursor(body).Varint());
 }
 
-// A mode that is unknown is some way of drawing: what it found says of itself what it stands for.
+// An unknown mode is some way of drawing: its rows have their weights.
 void Decode(Bytes body, CensusMode* mode) {
   *mode = static_cast<CensusMode>(std::min(ByteCursor(body).Varint(), static_cast<uint64_t>(CensusMode::kDrawn)));
 }
 
-// Of everything but the hash itself.
+// Of everything except the hash itself.
 uint64_t HeaderHash(Bytes bytes) {
   ByteBuffer hashed(bytes.begin(), bytes.begin() + kHashAt);
   ByteSink(&hashed).Append(bytes.subspan(kFilePrefixBytes));

@@ -1,6 +1,6 @@
-// The first bytes of a recording: prefix with hash, then tagged fields.
+// The first bytes of a recording: a prefix with a hash, then tagged fields.
 //
-// Failure:  DecodeFileHeader: an Error that says what is wrong (no name of the source in it).
+// Failure:  DecodeFileHeader returns an Error that says what is wrong, without the name of the source.
 // Format:   docs/format/recording.md#file-header
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace heaprec::format {
 
-// Behind the name of a file that is still being copied, to take the name without it when it is whole.
+// Suffix of a file that is still being copied. The complete copy is renamed to the name without it.
 inline constexpr char kUnfinishedSuffix[] = ".unfinished";
 
 ByteBuffer EncodeFileHeader(const FileHeader& header);
-// The fields alone, of which each chunk has a copy.
+// The fields without the prefix; each chunk has a copy of them.
 ByteBuffer EncodeHeaderFields(const FileHeader& header);
 Result<FileHeader> DecodeHeaderFields(Bytes fields);
 
-// The size of the whole header, from its first kFilePrefixBytes.
+// Returns the size of the whole header, from its first kFilePrefixBytes.
 Result<size_t> FileHeaderBytes(Bytes prefix);
-// `bytes`: exactly as many as FileHeaderBytes says. IsUndamaged: its hash holds, so that what else is wrong is no
-// damage.
+// `bytes`: exactly as many as FileHeaderBytes returns. IsUndamaged: the header's hash matches, so any other error is
+// not damage.
 Result<FileHeader> DecodeFileHeader(Bytes bytes);
 bool IsUndamaged(Bytes header);
 

@@ -1,4 +1,4 @@
-// Finds the entries of a vector by what they hold: a hash table of their indices, four bytes each, and nothing else.
+// Finds the entries of a vector by content: a hash table of their indices, four bytes each.
 //
 // Context:  drain (it allocates).
 // Threads:  one.
@@ -21,7 +21,7 @@ inline uint64_t MixWord(uint64_t word) {
 
 class IndexTable {
  public:
-  // The entry with this hash for which is_same(index) holds; kNone: there is none.
+  // Returns the entry with this hash for which is_same(index) holds; kNone if there is none.
   template <typename IsSame>
   Index Find(uint64_t hash, const IsSame& is_same) const {
     if (slots_.empty()) return kNone;
@@ -30,7 +30,7 @@ class IndexTable {
     }
   }
 
-  // The same, but if there is none append() adds it: to entries of which there are `size`.
+  // The same, but if there is none, append() adds it to the `size` existing entries.
   template <typename IsSame, typename Append, typename HashOf>
   Index FindOrAdd(uint64_t hash, const IsSame& is_same, size_t size, const Append& append, const HashOf& hash_of) {
     const Index known = Find(hash, is_same);
@@ -40,10 +40,10 @@ class IndexTable {
     return static_cast<Index>(size);
   }
 
-  // The next entry: indices are added from 0, one by one. hash_of(index) gives the hash of each so far.
+  // Adds the next entry; indices are added from 0, one by one. hash_of(index) returns the hash of each existing entry.
   template <typename HashOf>
   void Add(Index index, const HashOf& hash_of) {
-    // At most three quarters full, so that a search ends soon.
+    // At most three quarters full, so that searches are short.
     if (slots_.size() * 3 < (size_t{index} + 1) * 4) {
       slots_.assign(slots_.empty() ? kFirstSlots : slots_.size() * 2, kNone);
       for (Index old = 0; old < index; ++old) Place(hash_of(old), old);
@@ -62,7 +62,7 @@ class IndexTable {
     slots_[at] = index;
   }
 
-  std::vector<Index> slots_;  // a power of two
+  std::vector<Index> slots_;  // size: a power of two
 };
 
 }  // namespace heaprec::format

@@ -1,8 +1,8 @@
-// Fates and survivors of objects that are tracked, as columns; those of a block need no other block but its names.
+// Lifecycle events and live checkpoints as columns. A block's rows refer to no other block, except for names.
 //
 // Units:    as model.h.
 // Context:  EncodeLifecycleEvents, EncodeCheckpoint: drain (they allocate).
-// Failure:  decoding returns false for bytes that cannot be true, and sets *refused when a critical column is unknown.
+// Failure:  decoding returns false for invalid bytes, and sets *refused if a critical column is unknown.
 // Format:   docs/format/recording.md#lifecycle-events, #live-checkpoint
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace heaprec::format {
 
-// Each appends the section of one stream, unless there are no rows of it.
+// Each appends the section of one stream, unless it has no rows.
 void EncodeLifecycleEvents(std::span<const LifecycleEvent> lifecycle_events, Stream stream, ByteBuffer* raw);
 bool DecodeLifecycleEvents(Bytes body, Stream stream, std::vector<LifecycleEvent>* lifecycle_events, bool* refused);
 
 void EncodeCheckpoint(std::span<const CheckpointSample> live_checkpoint, Stream stream, ByteBuffer* raw);
-// `dictionaries`: of the chunk up to this section.
+// `dictionaries`: those of the chunk up to this section.
 bool DecodeCheckpoint(Bytes body, Stream stream, const Dictionaries& dictionaries,
                       std::vector<CheckpointSample>* live_checkpoint, bool* refused);
 

@@ -29,10 +29,10 @@ enum StateColumn : size_t {
 };
 constexpr size_t kStateColumns = 13;
 constexpr uint64_t kNoCause = 0, kNewCause = 1, kFirstCause = 2;
-// HotSpot has some thirty; the bound is a reader's.
+// HotSpot has about thirty; the limit is the reader's.
 constexpr size_t kMaxCauses = 1024, kLongestCause = 256;
 
-// The row before: of all kinds, and of the same kind. All kinds that are not known share the last place.
+// The previous row: of all kinds, and of the same kind. All unknown kinds share the last entry.
 struct Before {
   uint64_t id = 0, time_ns = 0, collections = 0;
   struct Values {

@@ -1,9 +1,9 @@
-// States of the process as columns; those of a block need no other block.
+// States of the process as columns. A block's rows refer to no other block.
 //
 // Units:    as model.h.
 // Context:  EncodeStates: drain (it allocates).
-// Failure:  DecodeStates returns false for bytes that cannot be true, and sets *refused when a critical column is
-// unknown. Format:   docs/format/recording.md#states
+// Failure:  DecodeStates returns false for invalid bytes, and sets *refused if a critical column is unknown.
+// Format:   docs/format/recording.md#states
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace heaprec::format {
 
-// Appends the section, unless there are none.
+// Appends the section, unless there are no states.
 void EncodeStates(std::span<const ProcessState> states, ByteBuffer* raw);
 bool DecodeStates(Bytes body, std::vector<ProcessState>* states, bool* refused);
 

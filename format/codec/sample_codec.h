@@ -1,9 +1,9 @@
-// Windows, intervals and samples of one stream as columns: the encoder turns weights into rules, the decoder back into
-// numbers.
+// Windows, intervals and samples of one stream as columns. The encoder stores how weights follow from windows and tau;
+// the decoder computes them again.
 //
 // Units:    as model.h. Times are rounded down to kTickNs.
 // Context:  encoder: drain.
-// Failure:  decoding returns false for bytes that cannot be true.
+// Failure:  decoding returns false for invalid bytes.
 // Format:   docs/format/recording.md#samples
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace heaprec::format {
 
-// What both sides know after each sample, so that the next one can be told by what differs. Lasts for a block
-// (in version 1: for a chunk).
+// State that encoder and decoder share after each sample, so that the next one is encoded as a difference. Lasts for a
+// block (in version 1: for a chunk).
 struct SampleContext {
   // Stacks are numbered in the order in which samples first name them; entry 0 is the unknown stack.
   struct Stack {
@@ -30,7 +30,7 @@ struct SampleContext {
     uint64_t size = 0;  // rotated
   };
   std::vector<Stack> stacks{1};
-  // Of thread t, at t + 1; rotated. All kinds that are not known share the last place: their samples are left out.
+  // Of thread t, at t + 1; rotated. All unknown kinds share the last entry: their samples are skipped.
   std::vector<std::array<uint64_t, kKinds + 1>> tlab_of_thread;
   uint64_t last_id = 0, last_leaf = 0, last_window = 0;
   uint64_t last_window_id = 0, last_window_start = 0;
@@ -48,14 +48,14 @@ class SampleEncoder {
   size_t samples() const { return samples_.size(); }
   bool has_pending() const { return !samples_.empty() || !windows_.empty() || !intervals_.empty(); }
   bool within_bounds() const;
-  // Of the pending samples; `otherwise` when there is none.
+  // Time of the earliest pending sample; `otherwise` if there is none.
   uint64_t earliest_ns(uint64_t otherwise) const;
   void Encode(ByteBuffer* raw);
 
  private:
   struct WeightCode {
     WeightRule rule = WeightRule::kExplicit;
-    uint64_t interval = 0;  // 1 + the record in this block whose tau the weight was raised to; 0: none
+    uint64_t interval = 0;  // 1 + the interval record in this block to whose tau the weight was raised; 0: none
   };
   void EncodeWindows(ByteBuffer* raw);
   void EncodeIntervals(ByteBuffer* raw);
@@ -68,14 +68,14 @@ class SampleEncoder {
   std::unordered_map<Index, uint64_t> number_of_leaf_;
   std::vector<Window> windows_;
   std::vector<Interval> intervals_;
-  std::vector<std::pair<double, uint64_t>> taus_;  // of intervals_, ascending, with their place + 1
+  std::vector<std::pair<double, uint64_t>> taus_;  // of intervals_, ascending, each with its index + 1
   std::vector<Sample> samples_;
 };
 
 class SampleDecoder {
  public:
   explicit SampleDecoder(Stream stream) : stream_(stream) {}
-  // Forgets what was before: with each block, but not in version 1.
+  // Forgets the previous block: call for each block, but not in version 1.
   void StartBlock() { context_ = {}; }
   bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused);
   bool DecodeIntervals(Bytes body, std::vector<Interval>* intervals, bool* refused);

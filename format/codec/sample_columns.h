@@ -26,7 +26,7 @@ enum SampleColumn : size_t {
 };
 inline constexpr size_t kSampleColumns = 13;
 
-// HotSpot's sizes are multiples of 8: rotating puts the three zero bits where a varint does not store them.
+// HotSpot's sizes are multiples of 8: rotating moves the three zero bits to where a varint does not store them.
 constexpr uint64_t Rotated(uint64_t size) { return std::rotr(size, 3); }
 constexpr uint64_t Unrotated(uint64_t rotated) { return std::rotl(rotated, 3); }
 

@@ -21,7 +21,7 @@ class SampleRows {
       : columns_(body), stream_(stream), dictionaries_(dictionaries), intervals_(intervals), context_(*context) {}
 
   const ColumnReader<kSampleColumns>& columns() const { return columns_; }
-  // False as soon as a row cannot be true. Those of a kind that the stream has not are left out.
+  // False at the first invalid row. Skips rows of a kind that the stream does not have.
   bool AppendTo(std::vector<Sample>* samples) {
     if (columns_.HasBytesForRows()) samples->reserve(samples->size() + columns_.rows());
     for (uint64_t left = columns_.rows(); left > 0;) {
@@ -45,7 +45,7 @@ class SampleRows {
                                           kTlab, kKind, kWindow, kRule,   kRaisedBy};
 
   uint64_t At(SampleColumn column, size_t row) const { return batch_[column][row]; }
-  // What the value of that row makes of `*base`.
+  // Applies the row's value to `*base`.
   uint64_t Step(SampleColumn column, size_t row, uint64_t* base) const {
     return *base += static_cast<uint64_t>(Unzigzag(At(column, row)));
   }

@@ -59,7 +59,7 @@ void SampleEncoder::EncodeIntervals(ByteBuffer* raw) {
   columns.Finish(Section::kIntervals, intervals_.size(), raw, stream_);
 }
 
-// Those that the stream may have, the likeliest first.
+// The rules that the stream may have, the likeliest first.
 std::array<WeightRule, 2> SampleEncoder::RulesFrom(WeightRule previous) const {
   if (stream_ == Stream::kExceptions) return {WeightRule::kCount, WeightRule::kCount};
   if (previous == WeightRule::kPerEvent) return {WeightRule::kPerEvent, WeightRule::kPerByte};

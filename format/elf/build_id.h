@@ -1,4 +1,4 @@
-// The build id among the bytes of a note segment or section; empty if there is none. Any content is safe.
+// Finds the build id in the bytes of a note segment or section; empty if there is none. Safe for any content.
 //
 // Context:  any: no heap, no exception.
 #pragma once

@@ -1,10 +1,10 @@
-// Reads notes, symbols and needed libraries of an ELF64 file. Any content is safe: what is read is checked against the
-// file's bounds, and copied out.
+// Reads notes, symbols and needed libraries of an ELF64 file. Safe for any content: reads are checked against the
+// file's bounds, and results are copies.
 //
 // Units:    offsets and sizes in bytes; symbol values as the file has them (add the load bias).
 // Context:  setup, drain (it allocates).
 // Threads:  one.
-// Failure:  Errors name the file and what is wrong with it.
+// Failure:  Errors name the file and say what is wrong with it.
 #pragma once
 
 #include <elf.h>
@@ -24,8 +24,8 @@ namespace heaprec::format {
 
 class ElfFile {
  public:
-  // Copies bytes of the file out; false: they are not all inside it, or cannot be read. A file cut short under a
-  // mapping would raise SIGBUS.
+  // Copies bytes of the file; false: they are not all inside it, or cannot be read. The file is not mapped, because
+  // truncating a mapped file causes SIGBUS.
   using Read = std::function<bool(uint64_t offset, void* out, size_t size)>;
   static Result<ElfFile> Open(std::string name, Read read);
 
@@ -36,16 +36,16 @@ class ElfFile {
   std::string BuildId() const;
   // The file name in .gnu_debuglink; empty if there is none.
   std::string DebugLink() const;
-  // The names of the libraries that the loader loads with it.
+  // The names of the libraries that the loader loads with it (DT_NEEDED).
   std::vector<std::string> Needed() const;
 
-  // The symbols of a section and the strings they name. Valid for any content: Name() is always inside `strings`.
+  // The symbols of a section and the strings that they refer to. Name() is inside `strings` for any content.
   struct Symbols {
     std::vector<Elf64_Sym> entries;
     std::string strings;
-    // Empty when the entry points outside the string table.
+    // Empty if the entry points outside the string table.
     std::string_view Name(const Elf64_Sym& symbol) const;
-    // Does not look for the end of the name: for passes over all symbols. `prefix` holds no zero byte.
+    // Does not search for the end of the name, so it is cheap in a pass over all symbols. `prefix` has no zero byte.
     bool StartsWith(const Elf64_Sym& symbol, std::string_view prefix) const;
   };
   // `type`: SHT_SYMTAB or SHT_DYNSYM.
@@ -56,11 +56,11 @@ class ElfFile {
 
   ElfFile(std::string name, Read read) : name_(std::move(name)), read_(std::move(read)) {}
   Result<bool> ReadHeaders();
-  // `bytes` of the file as a string, or as a vector of entries; nullopt: they are not all inside the file.
+  // Reads a part of the file into a string, or into a vector of entries; nullopt: it is not all inside the file.
   template <typename Entries>
   std::optional<Entries> ReadAs(uint64_t offset, uint64_t bytes) const;
   std::optional<std::string> ReadSection(const Elf64_Shdr& section) const;
-  // First section of this type, and of this name unless `name` is empty; null if there is none.
+  // The first section of this type, and of this name unless `name` is empty; null if there is none.
   const Elf64_Shdr* Section(uint32_t type, std::string_view name) const;
   // The section of strings that a table's entries refer to; null if there is none.
   const Elf64_Shdr* StringsOf(const Elf64_Shdr& table) const;
@@ -77,8 +77,8 @@ class ElfFile {
 template <typename Entries>
 std::optional<Entries> ElfFile::ReadAs(uint64_t offset, uint64_t bytes) const {
   constexpr size_t kEntryBytes = sizeof(typename Entries::value_type);
-  // A libjvm's symbols are a few MiB, 100 MiB with every inline function. The last byte is read first: a size that
-  // cannot be true must not cost memory.
+  // libjvm's symbols take a few MiB, or 100 MiB with every inline function. The last byte is read first, so that an
+  // invalid size costs no memory.
   constexpr uint64_t kMaxBytes = uint64_t{1} << 28;
   char last = 0;
   if (bytes > kMaxBytes || offset > UINT64_MAX - bytes) return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<Entries> ElfFile::ReadAs(uint64_t offset, uint64_t bytes) const {
 // The build id in the bytes of a note segment or section, in lower-case hex; empty if there is none.
 std::string BuildIdOfNotes(std::span<const char> notes);
 
-// Where a debug package puts the symbols of a file; empty if the build id is.
+// Where a debug package installs the symbols of a file; empty if `build_id` is empty.
 std::string DebugFileOf(const std::string& build_id);
 
 }  // namespace heaprec::format

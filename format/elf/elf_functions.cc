@@ -47,14 +47,14 @@ bool ElfFunctions::Load(Result<ElfFile> file, const std::string& build_id, uint3
 }
 
 ElfFunctions::Function ElfFunctions::At(uint64_t address) const {
-  // Functions may lie in each other: the nearest that reaches so far.
+  // Functions may overlap: takes the nearest one that contains the address.
   auto next = std::ranges::upper_bound(entries_, address, {}, &Entry::begin);
   do {
     if (next == entries_.begin()) return {};
     --next;
     if (address - next->begin > kMaxFunctionBytes) return {};
   } while (address - next->begin >= next->bytes);
-  // Of several names of one function the first.
+  // If a function has several names, the first one.
   const auto found = std::ranges::lower_bound(entries_, next->begin, {}, &Entry::begin);
   if (found->name >= names_bytes_) return {};
   std::array<char, kMaxNameBytes> name{};

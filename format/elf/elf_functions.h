@@ -1,10 +1,9 @@
-// The functions of an ELF file by address: numbers are kept, names are read when they are asked for. A recorder names
-// native frames with it while its process lives, and a reader of the ring after a kill, so that both give the same
-// names.
+// The functions of an ELF file by address. Names are read when they are requested. The recorder names native frames
+// with it while its process lives, and a reader of the ring after a kill, so both give the same names.
 //
-// Units:    addresses as the file has them (less the load bias).
+// Units:    addresses as in the file (without the load bias).
 // Context:  drain (it allocates, and reads files).
-// Failure:  a file that cannot be read, or is not of `build_id`, has no functions.
+// Failure:  a file that cannot be read, or whose build id is not `build_id`, has no functions.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +20,11 @@ namespace heaprec::format {
 class ElfFunctions {
  public:
   using Opener = std::function<Result<ElfFile>(const std::string& path)>;
-  // Of .symtab, here or in the debug file of the build id, else of .dynsym. build_id: hexadecimal; empty: any.
+  // Reads .symtab, here or in the build id's debug file, otherwise .dynsym. build_id: hexadecimal; empty: any.
   ElfFunctions(const std::string& path, const std::string& build_id, const Opener& open);
 
   struct Function {
-    std::string symbol;  // as the file has it; empty: none holds the address
+    std::string symbol;  // as in the file; empty: no function contains the address
     uint32_t offset = 0;
   };
   Function At(uint64_t address) const;

@@ -1,7 +1,7 @@
-// What was counted object by object in TLABs that were walked, and outside of TLABs (option census).
+// What a census counted: the objects of the TLABs that it walked, and objects outside of TLABs (option census).
 //
-// Each TLAB that a thread was done with, and each object outside of them, is a candidate; all of them are walked, or
-// each with a probability that was fixed before it (weight: 1 / probability). A walk counts every object of its TLAB.
+// Each TLAB that a thread has finished with, and each object outside of TLABs, is a candidate. The census walks all of
+// them, or each with a probability fixed in advance (weight: 1 / probability). A walk counts every object of its TLAB.
 //
 // Units:    bytes; time in ns since the start of the recording.
 // Maths:    docs/streams.md#census   Format: docs/format/recording.md#census
@@ -16,44 +16,46 @@ namespace heaprec::format {
 
 enum class CensusMode : uint8_t { kOff = 0, kAll = 1, kDrawn = 2 };
 
-// Rows are of the second that begins at a multiple of this.
+// A row covers one second, which begins at a multiple of this.
 inline constexpr uint64_t kCensusSlotNs = 1'000'000'000;
 
-// A sum over walks. The weight beyond 1 is apart: where all are walked it is 0, and the rest is whole numbers.
+// A sum over walks. The part of the weight beyond 1 is separate: it is 0 if all are walked, and the rest is
+// whole numbers.
 struct CensusSum {
   uint64_t counted = 0;      // found
-  double weight_excess = 0;  // sum of (w - 1) x: counted + excess is an unbiased estimate of all
-  double variance = 0;       // sum of w (w - 1) x^2: an unbiased estimate of the variance of that
+  double weight_excess = 0;  // sum of (w - 1) x: counted + weight_excess is an unbiased estimate of all
+  double variance = 0;       // sum of w (w - 1) x^2: an unbiased estimate of that estimate's variance
   double estimate() const { return static_cast<double>(counted) + weight_excess; }
   void Add(uint64_t found, double weight);
   CensusSum& operator+=(const CensusSum& other);
   bool operator==(const CensusSum&) const = default;
 };
 
-// What walks of one thread's TLABs found of one class in one second; rows of the same add up. In a total it is of all
-// classes: their variances do not add up, for a walk finds them together.
+// What walks of one thread's TLABs found of one class in one second; rows of the same three add up. Totals are rows of
+// all classes together, with variances of their own: one walk finds several classes, so the variances of classes do
+// not add up.
 struct CensusRow {
   uint64_t time_ns = 0;  // of the second's start
-  Index thread = kNone;  // the platform's: a carrier's, where virtual threads run
+  Index thread = kNone;  // the platform thread; for virtual threads their carrier
   Index class_id = kNone;
-  uint64_t walks = 0;  // that found it
+  uint64_t walks = 0;  // walks that found it
   CensusSum objects, bytes;
   bool operator==(const CensusRow&) const = default;
 };
 
 // Cumulative since the start.
 struct CensusCounters {
-  uint64_t tlabs = 0, tlab_bytes = 0;               // candidates
-  uint64_t outside = 0, outside_bytes = 0;          // likewise: objects
-  uint64_t walks = 0, walked_bytes = 0;             // that were walked, as far as they could be
-  uint64_t aborted = 0, aborted_bytes = 0;          // walks that met what cannot be an object; what they left out
-  uint64_t lost = 0, lost_bytes = 0;                // of the walks: found no room, or were not written
-  uint64_t over_budget = 0, over_budget_bytes = 0;  // not drawn any more: the second had had its walks
-  uint64_t unvisited = 0, unvisited_bytes = 0;      // TLABs in use at the end, where the JVM could not be stopped
+  uint64_t tlabs = 0, tlab_bytes = 0;       // candidates: TLABs
+  uint64_t outside = 0, outside_bytes = 0;  // candidates: objects outside of TLABs
+  uint64_t walks = 0, walked_bytes = 0;     // walks, and the bytes that they covered
+  uint64_t aborted = 0, aborted_bytes = 0;  // walks that met something that is not an object; the rest of their bytes
+  uint64_t lost = 0, lost_bytes = 0;        // walks without room in the ring, or not written
+  uint64_t over_budget = 0, over_budget_bytes = 0;  // not drawn: the second had its maximum of walks
+  uint64_t unvisited = 0, unvisited_bytes = 0;      // TLABs in use at the end, if the JVM could not be stopped
   bool operator==(const CensusCounters&) const = default;
 };
 
-// In the order in which files and rings have them.
+// In the order of files and rings.
 inline constexpr std::array kCensusCounterFields{
     &CensusCounters::tlabs,         &CensusCounters::tlab_bytes,     &CensusCounters::outside,
     &CensusCounters::outside_bytes, &CensusCounters::walks,          &CensusCounters::walked_bytes,
@@ -61,7 +63,7 @@ inline constexpr std::array kCensusCounterFields{
     &CensusCounters::lost_bytes,    &CensusCounters::over_budget,    &CensusCounters::over_budget_bytes,
     &CensusCounters::unvisited,     &CensusCounters::unvisited_bytes};
 inline constexpr size_t kCensusCounts = kCensusCounterFields.size();
-// Their places in it, for who counts in a ring.
+// Their indices in it, for code that counts in a ring.
 enum class CensusCount : uint8_t {
   kTlabs,
   kTlabBytes,

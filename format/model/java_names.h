@@ -2,7 +2,7 @@
 //
 // "java/lang/String" -> "java.lang.String"; "[[I" -> "int[][]"; "[Lx/Y;" -> "x.Y[]"; hidden classes:
 // "p/C$$Lambda$14+0x0000000800c03000" and "p.C$$Lambda$14.0x0000000800c03000" -> "p.C$$Lambda$14/0x0000000800c03000".
-// Never fails: what is no class name comes back with '/' turned into '.'.
+// Never fails: a text that is not a class name is returned with '/' replaced by '.'.
 #pragma once
 
 #include <string>

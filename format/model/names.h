@@ -21,7 +21,7 @@ enum class FrameType : uint8_t { kUnknown = 0, kInterpreted = 1, kCompiled = 2, 
 inline constexpr int kFrameTypes = 5;
 const char* FrameTypeName(FrameType type);  // "unknown", "interpreted", "compiled", "inlined", "native"
 
-// The line of a frame without a method that stands for frames that were left out of a stack.
+// The line of a frame that has no method and represents the frames left out of a stack.
 inline constexpr int32_t kGapLine = -2;
 
 struct Frame {
@@ -33,7 +33,8 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-// A node of the tree of stacks: the frame, called from `parent` (kNone: the root). A stack is its leaf's index.
+// A node of the tree of stacks: a frame, called by the frame of `parent` (kNone: the root). A stack is its
+// leaf's index.
 struct StackNode {
   Index parent = kNone;
   Index frame = kNone;

@@ -18,7 +18,7 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
-// What one throttle interval took in and gave out. docs/sampler.md#second-stage
+// What one throttle interval received and kept. docs/sampler.md#second-stage
 struct Interval {
   uint64_t index = 0;       // [index, index+1) * interval_ns
   uint64_t candidates = 0;  // slow-path allocations, or events, counted
@@ -35,19 +35,19 @@ struct Sample {
   uint64_t time_ns = 0;
   Kind kind = Kind::kTlab;
   Index thread = kNone, class_id = kNone, stack = kNone;
-  uint64_t size = 0;       // of the object, or block; 0 for an exception
+  uint64_t size = 0;       // of the object or block; 0 for an exception
   uint64_t tlab_size = 0;  // of the thread's TLAB; 0 outside
   uint32_t window = 0;     // id of the window whose lambda gave the first-stage probability
-  double weight = 0;       // what this sample stands for, in its stream's unit (bytes, events): unbiased
+  double weight = 0;       // what this sample represents, in its stream's unit (bytes, events); unbiased
 
   Stream stream() const { return StreamOf(kind); }
   double weight_bytes() const { return CountsEvents(stream()) ? 0 : weight; }
-  // Objects, or events.
+  // The weight in objects, or in events.
   double weight_objects() const {
     if (CountsEvents(stream())) return weight;
     return size > 0 ? weight / static_cast<double>(size) : 0;
   }
-  // With which the object, or the event, was included through both stages.
+  // The probability with which both stages included the object, or the event.
   double probability() const {
     const double own = CountsEvents(stream()) ? 1 : static_cast<double>(size);
     return weight > 0 ? own / weight : 0;

@@ -1,4 +1,4 @@
-// Books: what was counted and what was lost, cumulative.
+// The counters of a stream: what was counted and what was lost; cumulative.
 //
 // Format:   docs/format/recording.md#counters
 #pragma once
@@ -9,37 +9,38 @@
 
 namespace heaprec::format {
 
-// Reasons for which a point that fell was not recorded; a counter and a weight for each stand in every block (Books).
+// Why a sample point was not recorded. Every block has a counter and a weight for each reason (StreamCounters).
 enum class LossReason : uint8_t {
-  kDroppedByJvm = 0,  // the JVM dropped the event in which the point lay (found afterwards by the byte clock)
+  kDroppedByJvm = 0,  // the JVM dropped the event with the point (the byte clock finds out later)
   kRingFull = 1,      // no room in any lane
   kLanesBusy = 2,     // every lane was leased
   kThreadLimit = 3,   // candidates (not points) of threads beyond the number of byte clocks
-  kNoStack = 4,       // the JVM gave no stack (still recorded when the rest is known: stack kNone)
+  kNoStack = 4,       // no stack from the JVM (still recorded if the rest is known: stack kNone)
   kWriteFailed = 5,   // committed, but the file could not be written (disk full, I/O error)
-  kOversized = 6,     // an event too big for a lane
-  kKilled = 7,        // not yet committed when the process was killed (found by who reads the ring)
-  kStackChunks = 8,   // no loss, and no point: objects into which the JVM copies stacks of virtual threads, and their
-                      // bytes; counted exactly, never sampled, and in none of the other counters
+  kOversized = 6,     // an event too large for a lane
+  kKilled = 7,        // not yet committed when the process was killed (found by the reader of the ring)
+  kStackChunks = 8,   // not a loss and not a point: objects into which the JVM copies stacks of virtual threads,
+                      // and their bytes; counted exactly, never sampled, and in no other counter
 };
 inline constexpr int kLosses = 9;
-inline constexpr int kRingLosses = 7;  // those in the ring's counters: the first ones
+inline constexpr int kRingLosses = 7;  // the first ones, which the ring has
 constexpr bool IsLoss(LossReason reason) { return reason != LossReason::kStackChunks; }
 const char* LossReasonName(LossReason loss);  // "missed", "ring_full", ... as in summary and docs/format/recording.md
 
-// Of one stream, cumulative since the start; every block carries them, so a gap is quantified.
-// points = committed + thinned + LostPoints();
-// committed = written + second_stage + lost[kWriteFailed] once all intervals are closed. Events in flight may be
-// missing from the right-hand sides, never the other way round.
+// Of one stream, cumulative since the start. Every block has them, so what a gap lost is known.
+//   points = committed + thinned + LostPoints()
+//   committed = written + second_stage + lost[kWriteFailed], once all intervals are closed
+// Samples in flight may be missing on the right-hand sides, so these may be smaller, never larger.
 struct StreamCounters {
   uint64_t candidates = 0;       // slow-path allocations, or events, seen
   uint64_t candidate_bytes = 0;  // counted by the byte clocks; 0 for events
-  uint64_t points = 0;           // sample points that fell
-  uint64_t thinned = 0;          // points dropped at the hit because lambda had fallen since they were armed
+  uint64_t points = 0;           // sample points
+  uint64_t thinned = 0;          // points dropped at delivery because lambda had fallen since they were armed
   uint64_t committed = 0;        // samples published in the ring
   uint64_t written = 0;          // samples written to the file
-  uint64_t second_stage = 0;     // committed samples whose weight others took over (VarOpt)
-  // Stacks of allocations, as of the drain's last tick: walked raw; asked of JVMTI; walked, but not what JVMTI said.
+  uint64_t second_stage = 0;     // committed samples whose weight other samples took over (VarOpt)
+  // Stacks of allocations, as of the drain's last tick: walked by the agent; from JVMTI; walked, but different
+  // from JVMTI's.
   uint64_t stacks_walked = 0, stacks_from_jvmti = 0, stack_mismatches = 0;
   uint64_t untracked = 0;  // written samples whose object is not tracked, because the table was full
   std::array<uint64_t, kLosses> lost{};
@@ -53,15 +54,15 @@ struct StreamCounters {
   }
   uint64_t stack_chunks() const { return lost[static_cast<size_t>(LossReason::kStackChunks)]; }
   double stack_chunk_bytes() const { return lost_weight[static_cast<size_t>(LossReason::kStackChunks)]; }
-  // Of all losses: events, and what they stood for.
+  // All losses: the events, and the weight that they represent.
   uint64_t AllLost() const;
   double AllLostWeight() const;
-  // What was counted since `earlier`; 0 where that cannot be.
+  // What was counted since `earlier`; 0 where that would be negative.
   StreamCounters Since(const StreamCounters& earlier) const;
   bool operator==(const StreamCounters&) const = default;
 };
 
-// The counters of the counters in the order in which files have them.
+// The counters in the order of files.
 inline constexpr std::array kStreamCounterFields{
     &StreamCounters::candidates,       &StreamCounters::candidate_bytes, &StreamCounters::points,
     &StreamCounters::thinned,          &StreamCounters::committed,       &StreamCounters::written,

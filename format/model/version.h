@@ -1,4 +1,4 @@
-// The version of agent and command: one number for both, for they share the format.
+// The version of agent and command: one number for both, because they share the format.
 #pragma once
 
 namespace heaprec {

@@ -21,7 +21,8 @@ inline constexpr int kWeightRules = 4;
 // Largest relative difference between a weight as given and as recomputed.
 inline constexpr double kWeightTolerance = 1e-9;
 
-// pi = 1 - exp(-x). Below the limit the series' rest, x^4 / 120, is under 1e-14: four terms cost a tenth of expm1.
+// pi = 1 - exp(-x). Below the limit the series' remainder, x^4 / 120, is less than 1e-14: four terms cost a tenth
+// of expm1.
 inline double PoissonInclusion(double x) {
   constexpr double kSeriesLimit = 1e-3;
   if (x < kSeriesLimit) return x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
@@ -34,7 +35,7 @@ inline double FirstStageWeight(WeightRule rule, double lambda, uint64_t size, ui
   return static_cast<double>(size) / PoissonInclusion(lambda * static_cast<double>(size));
 }
 
-// NaN, of either, is never close.
+// NaN is close to nothing.
 inline bool WeightsAgree(double given, double recomputed) {
   return std::abs(recomputed - given) <= kWeightTolerance * std::abs(given);
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 512;
 
-// HotSpot's way from who asks for address space, or memory in it, to mmap.
+// The functions through which HotSpot maps memory for its callers.
 bool MapsForCaller(std::string_view function) {
   constexpr std::array<std::string_view, 7> kPrefixes{"os::",
                                                       "anon_mmap",
@@ -46,7 +46,7 @@ bool AllocatesForCaller(std::string_view module, std::string_view function, Kind
                                                        "os::strdup_check_oom", "AllocateHeap",        "ReallocateHeap",
                                                        "ChunkPool::allocate",  "Chunk::operator new", "Arena::grow"};
   if (module == "libjvm.so" && kind == Kind::kMapping) return MapsForCaller(function);
-  // A program may have C++'s library within itself.
+  // A program may contain the C++ library.
   if (function.starts_with("operator new")) return true;
   if (module == "libjvm.so") return std::ranges::find(kOfHotSpot, function) != kOfHotSpot.end();
   return std::ranges::any_of(kModules, [&](std::string_view name) { return module.starts_with(name); });

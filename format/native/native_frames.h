@@ -1,5 +1,5 @@
-// Which native frames of a stack are shown, and how their functions are spelled: the same by the drain, which names
-// frames while the process lives, and by a reader that does it after a kill.
+// Which native frames of a stack are shown, and how their functions are spelled. The drain names frames while the
+// process lives, and a reader after a kill, so both use this.
 //
 // Context:  drain (it allocates).
 // Format:   docs/format/recording.md#native-frames
@@ -17,31 +17,31 @@
 
 namespace heaprec::format {
 
-// What allocates for its caller: strdup, operator new, and the functions through which HotSpot calls malloc and mmap.
-// `function` as DemangledFunction spells it.
+// Whether a function allocates for its caller: strdup, operator new, and the functions through which HotSpot calls
+// malloc and mmap. `function` as DemangledFunction spells it.
 bool AllocatesForCaller(std::string_view module, std::string_view function, Kind kind);
 
-// Demangled, without its parameters, of bounded length.
+// Demangled, without parameters, of limited length.
 std::string DemangledFunction(const std::string& symbol);
 
 struct CodeLocation {
-  std::string module;    // "libc.so.6"; empty: in none
-  std::string function;  // demangled, without its parameters; "0x1234" where there is no symbol
+  std::string module;    // "libc.so.6"; empty: in no module
+  std::string function;  // demangled, without its parameters; "0x1234" if there is no symbol
   std::string build_id;  // hexadecimal; empty: none
   uint32_t offset = 0;   // in the function; 0 without a symbol
 };
 
 // The frames of a stack, innermost first: of its `count` native ones those that are shown, then the Java frames that
-// called them. `at(i)` is the CodeLocation of native frame i, `method_of(location)` its MethodRecord's key.
+// called them. `at(i)` returns the CodeLocation of native frame i, `method_of(location)` the key of its MethodRecord.
 template <typename At, typename MethodOf>
 std::vector<RingFrame> FramesToShow(size_t count, const At& at, const MethodOf& method_of, Kind kind,
                                     std::span<const RingFrame> java, bool java_is_cut) {
   size_t last = 0;
-  // In no module: the JVM's own code. What follows are its Java frames, or nothing that could be told.
+  // A frame in no module is the JVM's generated code. Beyond it are its Java frames, or nothing that could be named.
   while (last < count && !at(last).module.empty()) ++last;
   size_t first = 0;
   while (first < last && AllocatesForCaller(at(first).module, at(first).function, kind)) ++first;
-  // Where nobody called them but Java, it was they (JDK 25's Unsafe goes to os::malloc by a jump).
+  // If only Java called them, the outermost of them allocated (JDK 25's Unsafe reaches os::malloc by a jump).
   if (first > 0 && first == last) --first;
   std::vector<RingFrame> frames;
   for (size_t i = first; i < last; ++i) {

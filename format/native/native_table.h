@@ -1,15 +1,14 @@
-// What a program has allocated in native memory, exactly, by call site: a table in shared memory that is complete at
-// any moment, whatever ends the program, and its copy in a file.
+// What a program has allocated in native memory, counted exactly by call site. The table is in shared memory and
+// complete at any moment, however the program ends; a file can have a copy of it.
 //
-// Header, sites, modules, chunks. A chunk is the sums of one thread for kNativeShardSites sites in a row: one thread at
-// a time adds to it, without locked instructions; those of a site in all chunks together are what is told of it. Little
-// endian.
+// Header, sites, modules, shards. A shard has the sums of one thread for kNativeShardSites consecutive sites. One
+// thread at a time adds to it, without locked instructions. The counts of a site are its sums over all shards.
+// Little endian.
 //
-// who writes what             threads                                reader (beside it, or when the process is dead)
-//   NativeSite.depth          release, once, behind all else         acquire; 0: not there yet
-//   Native*Used               fetch_add behind what it counts        acquire
-//   NativeSiteCounters                 relaxed store by the chunk's thread    relaxed; sums of a moment, give or take a
-//   call
+// who writes what          threads                                  reader (beside it, or when the process is dead)
+//   NativeSite.depth       release, once, after all else            acquire; 0: not there yet
+//   Native*Used            fetch_add after what it counts           acquire
+//   NativeSiteCounters     relaxed store by the shard's thread      relaxed; current sums, give or take a call
 //
 // Format: docs/format/native-table.md
 #pragma once
@@ -23,7 +22,7 @@ namespace heaprec::format {
 inline constexpr uint64_t kNativeMagic = 0x56544e4345525248;  // "HRRECNTV" read as little endian
 inline constexpr uint32_t kNativeVersion = 2;
 inline constexpr size_t kNativeHeaderBytes = 4096;
-inline constexpr uint32_t kMaxNativeSites = 8192;  // site 0: no site, because there was no room for another
+inline constexpr uint32_t kMaxNativeSites = 8192;  // site 0: no site, because the table was full
 inline constexpr uint32_t kMaxNativeModules = 512;
 inline constexpr uint32_t kMaxNativeShards = 8192;
 inline constexpr uint32_t kNativeShardSites = 2048;
@@ -41,41 +40,41 @@ struct NativeHeader {
   uint64_t start_epoch_ns;
   uint64_t start_monotonic_ns;
   std::atomic<uint64_t> end_monotonic_ns;
-  uint32_t depth;  // frames that tell two sites apart
+  uint32_t depth;  // frames that distinguish two sites
   uint32_t reserved;
   std::atomic<uint32_t> sites_used, modules_used, chunks_used;
-  std::atomic<uint32_t> replaced;  // modules in whose place there is another one now
-  // What was allocated before the table was there: not in it, and neither is what becomes of it.
+  std::atomic<uint32_t> replaced;  // modules whose place another one has taken
+  // What was allocated before the table existed: neither it nor its later frees are counted.
   std::atomic<uint64_t> early_blocks, early_bytes;
-  std::atomic<uint64_t> foreign_frees;  // of blocks that came from elsewhere
-  std::atomic<uint64_t> without_shard;  // calls whose thread could get no memory to count them
-  char program[512];                    // its path, cut off and ended by a zero
-  // Blocks that were found to have been written past their end, if that is looked for.
+  std::atomic<uint64_t> foreign_frees;  // of blocks that were allocated elsewhere
+  std::atomic<uint64_t> without_shard;  // calls not counted: no memory for the thread's shard
+  char program[512];                    // its path, truncated, zero-terminated
+  // Blocks that were found to have been written past their end, if that is checked.
   std::atomic<uint64_t> overruns;
-  std::atomic<uint32_t> overrun_site;  // + 1: of the first
-  uint32_t checks;                     // 1: it is looked for
+  std::atomic<uint32_t> overrun_site;  // of the first one, + 1
+  uint32_t checks;                     // 1: it is checked
 };
 
-// From number 1 on. Two of one key are one site.
+// Numbered from 1. Two sites with the same key are one site.
 struct NativeSite {
-  uint64_t key;                    // a hash of the frames that tell it apart
-  std::atomic<uint32_t> depth;     // of pcs; 0: being written
-  uint32_t first;                  // of those that tell it apart: what is before it allocates for its caller (strdup)
-  uint64_t pcs[kMaxNativeFrames];  // return addresses of the first call, the innermost first
-  uint32_t replaced;               // modules, by then: which ones its pcs are in
+  uint64_t key;                 // a hash of the frames that identify it
+  std::atomic<uint32_t> depth;  // number of pcs; 0: being written
+  uint32_t first;               // the first frame that identifies it; those before allocate for their caller (strdup)
+  uint64_t pcs[kMaxNativeFrames];  // return addresses of the first call, innermost first
+  uint32_t replaced;               // modules replaced by then, which says in which ones its pcs are
   uint32_t reserved;
 };
 
 struct NativeModule {
-  uint64_t begin, end, bias;  // bias: address less that in the file
+  uint64_t begin, end, bias;  // bias: address minus address in the file
   uint8_t build_id[20];
   uint32_t build_id_bytes;
   char path[456];
-  uint32_t from;                // modules that had been replaced when it was noted
-  std::atomic<uint32_t> until;  // as it was itself; 0: it has not been
+  uint32_t from;                // modules that had been replaced when it was added
+  std::atomic<uint32_t> until;  // the same when it was replaced itself; 0: it was not
 };
 
-// Which sites a chunk has, in a table of its own so that chunks are whole pages.
+// Which sites a shard has. In a table of its own, so that shards are whole pages.
 struct NativeShard {
   std::atomic<uint32_t> first_site;  // + 1; 0: not there yet
   uint32_t thread;                   // os thread id of the first thread that used it
@@ -83,7 +82,7 @@ struct NativeShard {
 
 struct NativeSiteCounters {
   std::atomic<uint64_t> allocated_bytes, allocated_blocks;
-  std::atomic<uint64_t> freed_bytes, freed_blocks;  // of what any thread has allocated
+  std::atomic<uint64_t> freed_bytes, freed_blocks;  // of blocks that any thread allocated
 };
 
 inline constexpr size_t kNativeSitesAt = kNativeHeaderBytes;

@@ -49,7 +49,7 @@ void ChunkDecoder::StartBlock(const BlockHeader& header) {
   for (SampleDecoder& samples : samples_.of) samples.StartBlock();
 }
 
-// Bytes that are as they were written, and yet cannot be true: what was understood of them is no ground to build on.
+// The bytes are as they were written, and yet invalid: later blocks must not build on what was decoded of them.
 ChunkDecoder::Decoded ChunkDecoder::Damaged(const char* why) {
   broken_ = true;
   return {Outcome::kDamaged, why};
@@ -91,12 +91,12 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
     block->census_positions.push_back(lanes_[i] + census_ahead_[i]);
   }
   block->dictionaries = &dictionaries_.dictionaries();
-  // What was understood is applied even so: the chunk's later blocks build on it.
+  // What was decoded is applied all the same: the chunk's later blocks build on it.
   if (refused) return {Outcome::kRefused, "block needs a newer reader"};
   return {Outcome::kDecoded, nullptr};
 }
 
-// How much the dictionaries hold before this block: what is not there stood in lost ones.
+// How many entries the dictionaries have before this block: missing ones were in lost blocks.
 bool ChunkDecoder::ApplyDictionaryOffsets(Bytes body) {
   ByteCursor cursor(body);
   DictionaryCounts offsets{};
@@ -130,7 +130,7 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kDictionaryOffsets:
       return known(ApplyDictionaryOffsets(body));
     case Section::kHeader:
-      return Applied::kYes;  // for readers to whom the file's own is lost
+      return Applied::kYes;  // for readers that have lost the file's own
     case Section::kStates:
       return known(DecodeStates(body, &block->states, refused));
     case Section::kCensus:

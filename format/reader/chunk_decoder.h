@@ -1,6 +1,6 @@
-// Decodes the blocks of one chunk, in order: decompresses, checks, and applies each section to what the chunk holds.
+// Decodes the blocks of one chunk, in order: decompresses and checks each, and applies its sections.
 //
-// Failure:  see Outcome. Memory is bounded by layout.h's constants, whatever the bytes say.
+// Failure:  see Outcome. The limits of layout.h bound the memory, whatever the bytes say.
 // Format:   docs/format/recording.md#blocks
 #pragma once
 
@@ -18,26 +18,26 @@ class ChunkDecoder {
  public:
   enum class Outcome {
     kDecoded,
-    kRefused,  // a critical part is unknown: this block is left out, the next ones can be decoded
-    kDamaged,  // this block cannot be decoded; is_broken() tells of those behind it
+    kRefused,  // a critical part is unknown: this block is skipped, the next ones can be decoded
+    kDamaged,  // this block cannot be decoded; is_broken() says whether later ones can
   };
   struct Decoded {
     Outcome outcome;
-    const char* why;  // unless decoded
+    const char* why;  // set unless decoded
   };
 
-  // Of a file of this version.
+  // `version`: of the file.
   explicit ChunkDecoder(uint32_t version) : version_(version) {}
 
   void StartChunk();
-  // No later block of the chunk can be decoded.
+  // Whether no later block of the chunk can be decoded.
   bool is_broken() const { return broken_; }
-  // Fills all of `block` but its offset.
+  // Fills all of `block` except its offset.
   Decoded Decode(const BlockHeader& header, Bytes payload, Block* block);
 
  private:
   enum class Applied { kYes, kUnknown, kMalformed };
-  // What of a stream is in a block; merged into it when all of its sections have been applied.
+  // A block's rows of one stream; added to the block once all of its sections have been applied.
   struct StreamRows {
     std::vector<Window> windows;
     std::vector<Interval> intervals;
@@ -55,14 +55,14 @@ class ChunkDecoder {
   const uint32_t version_;
   bool broken_ = false;
   uint32_t next_block_ = 0;
-  bool knows_offsets_ = false;  // of the block at hand
+  bool knows_offsets_ = false;  // of the current block
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
   PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions),
                                      SampleDecoder(Stream::kNative), SampleDecoder(Stream::kMapping)}};
   PerStream<StreamCounters> counters_;
   CensusCounters census_counters_;
-  std::vector<uint64_t> census_ahead_;  // of the block at hand
+  std::vector<uint64_t> census_ahead_;  // of the current block
   PerStream<StreamRows> rows_;
   std::vector<uint64_t> lanes_;
   ByteBuffer raw_;

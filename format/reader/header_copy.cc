@@ -11,7 +11,7 @@
 namespace heaprec::format {
 namespace {
 
-// The longest header there may be, and a first chunk behind it.
+// The longest possible header, and a first chunk after it.
 constexpr size_t kLookAt = kMaxFileFieldsBytes + (4 << 20);
 constexpr size_t kPiece = 64 << 10;
 

@@ -1,6 +1,6 @@
-// Finds the copy of a file's header that its chunks have, for a file whose own is damaged.
+// Finds a chunk's copy of the file header, for a file whose own header is damaged.
 //
-// Failure:  nullopt: none in the file's first megabytes. What is no recording is looked at no further.
+// Failure:  nullopt: no copy in the file's first megabytes. A file that is not a recording is not searched further.
 // Format:   docs/format/recording.md#recovery
 #pragma once
 

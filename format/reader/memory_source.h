@@ -1,4 +1,4 @@
-// A recording in memory, which a test may let grow.
+// A recording in memory; a test may append to it.
 //
 // Threads:  one.
 #pragma once

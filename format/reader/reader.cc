@@ -25,7 +25,7 @@ class BlockReader : public Reader {
         scan_(&source_, header_.version, header_.recording_id),
         position_(begin) {}
 
-  // The file begins with bytes that cannot be read: its header is repaired by nobody, but what follows may be.
+  // The file begins with unreadable bytes: its header cannot be repaired, but what follows may be.
   void BeginDamaged(const std::string& why) {
     Repair(why);
     Skip(why);
@@ -44,12 +44,12 @@ class BlockReader : public Reader {
   Step TakeBlock(Bytes bytes, Block* block);
   Step TakeParity(Bytes bytes);
   void StartChunk(uint32_t sequence);
-  // nullptr: the block may stand here. Otherwise why not.
+  // nullptr: the block may be here. Otherwise why not.
   const char* Place(const BlockHeader& header);
   void NoteMissing(const char* what);
   bool stand_alone() const { return BlocksStandAlone(header_.version); }
   Step SkipDamage();
-  // What stands here cannot be true: it is repaired, and looked at again, or skipped.
+  // What is here is invalid: it is repaired and read again, or skipped.
   Step Damaged(const std::string& why);
   Step Skip(std::string why);
   bool Repair(const std::string& why);
@@ -57,9 +57,9 @@ class BlockReader : public Reader {
   void Note(SkippedRange range);
   void NoteRepairsBefore(uint64_t offset);
   Step Unfinished(const char* why);
-  // Bytes at the end that the next call looks at again.
+  // Bytes at the end that the next call reads again.
   Step EndWith(SkippedRange tail);
-  // Fewer than asked for at the end of the source, or when it cannot be read.
+  // Fewer than requested at the end of the source, or if it cannot be read.
   Bytes Peek(uint64_t offset, size_t size, ByteBuffer* buffer);
   bool HasByteAt(uint64_t offset);
 
@@ -71,14 +71,14 @@ class BlockReader : public Reader {
   ByteBuffer fixed_, payload_;
   uint64_t position_;
   bool in_chunk_ = false;
-  bool has_header_again_ = false;  // of the chunk at hand, behind some of its blocks
+  bool has_header_again_ = false;  // of the current chunk, after some of its blocks
   std::optional<uint32_t> chunk_;  // the last one begun
   uint32_t next_block_ = 0;
   std::optional<SkippedRange> damage_;  // being skipped: its end is not found yet
   uint64_t torn_at_ = 0;                // the unfinished block after which scan_ looks for another
   std::vector<SkippedRange> skipped_;
-  std::vector<SkippedRange> repairs_;  // that skipped_ has not got yet: they lie ahead
-  bool has_tail_ = false;              // skipped_.back() is what EndWith left
+  std::vector<SkippedRange> repairs_;  // not in skipped_ yet: they are at later offsets
+  bool has_tail_ = false;              // skipped_.back() is from EndWith
 };
 
 std::optional<Block> BlockReader::Next() {
@@ -118,7 +118,7 @@ BlockReader::Step BlockReader::TakeChunkHeader(Bytes bytes) {
   if (!header) return Damaged("chunk header hash differs");
   if (header->recording != header_.recording_id) return Damaged("chunk of another recording");
   position_ += kChunkHeaderBytes;
-  // Once more: its blocks go on, or begin again.
+  // A second header of the chunk: its blocks continue, or begin again.
   has_header_again_ = stand_alone() && in_chunk_ && header->sequence == chunk_;
   if (!has_header_again_) StartChunk(header->sequence);
   return Step::kOn;
@@ -132,7 +132,7 @@ void BlockReader::StartChunk(uint32_t sequence) {
   next_block_ = 0;
 }
 
-// Where blocks stand alone those before it may be lost, and its chunk's header too.
+// Where blocks stand alone, earlier blocks may be lost, and so may the chunk's header.
 const char* BlockReader::Place(const BlockHeader& header) {
   const bool at_home = in_chunk_ && header.chunk == chunk_;
   if (!stand_alone()) {
@@ -153,13 +153,13 @@ const char* BlockReader::Place(const BlockHeader& header) {
   return nullptr;
 }
 
-// Nothing to say where damaged bytes explain it.
+// Says nothing if damaged bytes explain it.
 void BlockReader::NoteMissing(const char* what) {
   if (!skipped_.empty() && skipped_.back().end == position_ && !skipped_.back().repaired) return;
   Note({position_, position_, what});
 }
 
-// The file may end within it, and go on later.
+// The file may end within it, and continue later.
 BlockReader::Step BlockReader::TakeParity(Bytes bytes) {
   if (bytes.size() < kParityHeadBytes) return Unfinished("truncated parity record");
   const auto shape = DecodeParityHead(bytes);
@@ -213,7 +213,7 @@ void BlockReader::NoteRepaired(const ByteRange& range, const std::string& why) {
   repairs_.push_back({range.begin, range.end, why, /*at_end=*/false, /*repaired=*/true});
 }
 
-// Ascending, whatever was found when.
+// Keeps the ranges ascending, in whatever order they were found.
 void BlockReader::Note(SkippedRange range) {
   NoteRepairsBefore(range.begin);
   if (!skipped_.empty() && skipped_.back().repaired) {
@@ -251,8 +251,7 @@ BlockReader::Step BlockReader::SkipDamage() {
   return Step::kOn;
 }
 
-// What is there begins well. Unless another chunk or block follows, in which case nobody will ever finish it, more may
-// come.
+// The beginning is valid, so more may come. If another chunk or block follows, this one will never be completed.
 BlockReader::Step BlockReader::Unfinished(const char* why) {
   if (std::exchange(torn_at_, position_) != position_) scan_.Start(position_ + 1);
   const auto next = scan_.Find();
@@ -286,7 +285,7 @@ struct OwnHeader {
   size_t bytes = 0;
 };
 
-// `*is_damaged`: a copy may say what it cannot.
+// `*is_damaged`: a copy may have what the header cannot tell.
 Result<OwnHeader> ReadFileHeader(ByteSource* source, bool* is_damaged) {
   *is_damaged = true;
   ByteBuffer bytes(kFilePrefixBytes);

@@ -2,8 +2,8 @@
 //
 // Units:    as model.h.
 // Threads:  one.
-// Failure:  Open fails only when the file header is unreadable. Damage later is a value: skipped() grows and Next
-//           resumes at the next whole block or chunk that can be decoded.
+// Failure:  Open fails only if the file header is unreadable. After later damage skipped() grows, and Next continues
+//           at the next complete block or chunk that can be decoded.
 // Format:   docs/format/recording.md
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace heaprec::format {
 
-// Where bytes come from; a running recording grows under the reader.
+// Where bytes come from. The file of a running recording grows while it is read.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -38,20 +38,20 @@ struct Block {
   // Of all streams.
   std::vector<Window> windows;
   std::vector<Interval> intervals;
-  std::vector<Sample> samples;       // ascending in time; the weights are final
-  std::vector<ProcessState> states;  // in the order in which they were taken in, which is that of time but for a few
+  std::vector<Sample> samples;                    // ascending in time; the weights are final
+  std::vector<ProcessState> states;               // in the order of their arrival, which is nearly that of time
   std::vector<LifecycleEvent> lifecycle_events;   // ascending in time
-  std::vector<CheckpointSample> live_checkpoint;  // alive at the start of the chunk; in its first block only
-  // What walks counted: by class, and of all classes together; cumulative counters.
+  std::vector<CheckpointSample> live_checkpoint;  // live at the start of the chunk; in its first block only
+  // The census: rows by class, and of all classes together; cumulative counters.
   std::vector<CensusRow> census, census_totals;
   CensusCounters census_counters;
-  std::vector<uint64_t> census_positions;  // of each lane: up to there it is in the file; empty: as lane_positions
+  std::vector<uint64_t> census_positions;  // of each lane: the file has the census up to here; empty: as lane_positions
   std::optional<EndMarker> ending;
-  uint64_t lost_names = 0;  // entries of the dictionaries so far that stood in blocks that are lost: kLost, or gaps
+  uint64_t lost_names = 0;  // entries of the dictionaries so far that were in lost blocks: kLost, or gaps
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
 };
 
-// Bytes that could not be decoded, or were repaired; none of them where something was cut out.
+// Bytes that could not be decoded, or were repaired; empty if data was cut out.
 struct SkippedRange {
   uint64_t begin = 0, end = 0;
   std::string why;        // "block payload hash differs", "truncated block", ...
@@ -67,7 +67,7 @@ class Reader {
 
   virtual const FileHeader& header() const = 0;
 
-  // The next whole block; nullopt at the end of what is there. May be called again later: a running recording grows.
+  // The next complete block; nullopt at the current end. May be called again: a running recording grows.
   virtual std::optional<Block> Next() = 0;
 
   virtual const std::vector<SkippedRange>& skipped() const = 0;

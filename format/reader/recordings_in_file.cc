@@ -13,15 +13,15 @@ namespace heaprec::format {
 namespace {
 
 constexpr size_t kPiece = 1 << 20;
-constexpr uint64_t kMaxBeforeChunk = 8 << 20;  // what is no recording is looked at no further
-// All magics begin so.
+constexpr uint64_t kMaxBeforeChunk = 8 << 20;  // a file that is not a recording is not searched further
+// All magic numbers begin with these bytes.
 constexpr std::array kMagicBegins{static_cast<std::byte>(kFileMagic & 0xff), std::byte{'H'}, std::byte{'R'}};
 
 class Search {
  public:
   explicit Search(ByteSource* source) : source_(source) {}
 
-  // Behind the whole header of a recording that begins at `at`; nullopt: none does.
+  // The end of the header of a recording that begins at `at`; nullopt: none does.
   std::optional<uint64_t> HeaderEnd(uint64_t at) {
     const auto size = FileHeaderBytes(Peek(at, kFilePrefixBytes));
     if (!size) return std::nullopt;
@@ -34,7 +34,7 @@ class Search {
     return at + *size;
   }
 
-  // Behind the chunk header, block or parity record of the recording at hand that begins at `at`.
+  // The end of the chunk header, block or parity record of the current recording that begins at `at`.
   std::optional<uint64_t> PartEnd(uint64_t at) {
     const Bytes bytes = Peek(at, kBlockHeaderBytes);
     if (const auto chunk = DecodeChunkHeader(bytes)) {
@@ -51,17 +51,17 @@ class Search {
   bool Repair(uint64_t at) { return HasParity(version_) && source_.RepairBehind(at); }
 
   struct Found {
-    uint64_t part = 0;                  // where reading goes on
-    std::optional<uint64_t> recording;  // where one begins whose part it is; none: the recording at hand
+    uint64_t part = 0;                  // where reading continues
+    std::optional<uint64_t> recording;  // where the recording begins to which it belongs; none: the current one
   };
-  // Behind bytes at `damage` that nothing can be made of.
+  // The next part after invalid bytes at `damage`.
   std::optional<Found> Behind(uint64_t damage) {
     const bool is_known = recording_.has_value();
     for (auto at = NextMagic(damage + 1); at; at = NextMagic(*at + 1)) {
       if (!is_known && *at > kMaxBeforeChunk) break;
       if (PartEnd(*at)) return Found{*at, std::nullopt};
       if (const auto end = HeaderEnd(*at)) return Found{*end, is_known ? at : std::nullopt};
-      // A recording whose header is what is damaged: its chunks have copies.
+      // The damage is the header of a recording: its chunks have copies.
       if (AdoptChunk(*at)) return Found{*at, damage};
     }
     return std::nullopt;
@@ -102,9 +102,9 @@ class Search {
 
   RepairedSource source_;
   uint32_t version_ = kFileVersion;
-  std::optional<RecordingId> recording_;  // the one at hand, once anything says which it is
+  std::optional<RecordingId> recording_;  // the current one, once it is known
   ByteBuffer buffer_;
-  ByteBuffer piece_;  // that NextMagic looks at
+  ByteBuffer piece_;  // that NextMagic searches
   uint64_t piece_at_ = 0;
 };
 

@@ -10,9 +10,9 @@ namespace heaprec::format {
 namespace {
 
 constexpr size_t kStride = 64 << 10;
-constexpr uint64_t kMaxSearched = kMaxParityRegionBytes + (1 << 20);  // behind it no record covers what is damaged
+constexpr uint64_t kMaxSearched = kMaxParityRegionBytes + (1 << 20);  // no record further on covers the damage
 
-// What the codeword's columns XOR to: 0 where it is as it was written.
+// The XOR of the codeword's columns: 0 if it is as it was written.
 std::array<std::byte, kMaxParityWidth> SyndromeOf(Bytes codeword, size_t width) {
   std::array<std::byte, kMaxParityWidth> syndrome{};
   for (size_t i = 0; i < codeword.size(); ++i) syndrome[i % width] ^= codeword[i];
@@ -50,7 +50,7 @@ class Repair {
   const ByteBuffer& bytes() const { return bytes_; }
 
  private:
-  // A run touches two pieces that follow one another, three if the one between is short.
+  // A run touches two adjacent pieces, or three if the middle one is short.
   static constexpr size_t kMaxBadPieces = 3;
 
   size_t width() const { return tail_.shape.width; }
@@ -61,7 +61,7 @@ class Repair {
     }
     return true;
   }
-  // False: none, or too many.
+  // False: no piece is bad, or too many are.
   bool FindBadPieces() {
     bool any = false;
     for (size_t piece = 0; piece < tail_.shape.checksums(); ++piece) {
@@ -119,7 +119,7 @@ std::optional<RepairedSource::Found> RepairedSource::TailAt(uint64_t offset) {
   return Found{offset, std::move(*tail)};
 }
 
-// What was searched is not searched again; of a file that grows what came since is.
+// Searches nothing twice; in a growing file it searches what is new.
 const std::optional<RepairedSource::Found>& RepairedSource::FindTail(uint64_t offset) {
   if (found_ && found_->at >= offset) return found_;
   found_.reset();

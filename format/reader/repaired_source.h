@@ -1,10 +1,10 @@
-// The bytes of a recording as they were before they were damaged, where parity records can tell.
+// The bytes of a recording as they were before they were damaged, where parity records can restore them.
 //
-// Nothing is looked at before somebody who reads has met damage and says where.
+// Reads no parity record until a reader has found damage and says where.
 //
-// Memory:   the region at hand, and the bytes that were repaired.
+// Memory:   the current region, and the repaired bytes.
 // Threads:  one.
-// Failure:  as the source within. What cannot be repaired is left as it is.
+// Failure:  as `within`. Bytes that cannot be repaired are returned as they are.
 // Format:   docs/format/recording.md#parity
 #pragma once
 
@@ -31,11 +31,11 @@ class RepairedSource final : public ByteSource {
   Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override;
   const std::string& name() const override { return within_.name(); }
 
-  // Repairs the region of the first record whose tail stands at `offset` or behind it. Returns the bytes that were
-  // wrong, which need not be those at `offset`; nullopt: none, or more than can be repaired, or the same was asked
-  // before. Offsets do not fall from call to call.
+  // Repairs the region of the first record whose tail is at or after `offset`. Returns the bytes that were wrong,
+  // which need not be at `offset`. nullopt: none were, too many were, or the same was requested before. Offsets must
+  // not decrease from call to call.
   std::optional<ByteRange> RepairBehind(uint64_t offset);
-  // Makes the tail of a record anew whose head is whole, if what it covers is.
+  // Rebuilds the tail of a record whose head is intact, if the bytes that it covers are.
   std::optional<ByteRange> RebuildTail(uint64_t record, const ParityShape& shape);
 
  private:
@@ -51,9 +51,9 @@ class RepairedSource final : public ByteSource {
   ByteSource& within_;
   std::map<uint64_t, ByteBuffer> patches_;
   size_t longest_patch_ = 0;
-  std::optional<Found> found_;  // the first one behind where was looked last
-  uint64_t searched_to_ = 0;    // no tail between there and where was looked last
-  uint64_t tried_to_ = 0;       // tails before were used, or are of no use
+  std::optional<Found> found_;  // the first tail at or after the last searched offset
+  uint64_t searched_to_ = 0;    // no tail from the last searched offset up to here
+  uint64_t tried_to_ = 0;       // tails before this were used, or are useless
 };
 
 }  // namespace heaprec::format

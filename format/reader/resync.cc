@@ -34,7 +34,7 @@ bool Resync::BeginsHere(Bytes bytes) {
 }
 
 std::optional<uint64_t> Resync::Find() {
-  // Each stride is read with enough behind it to decode a header that begins in it.
+  // Each stride is read with enough bytes after it to decode a header that begins in it.
   ByteBuffer buffer(kStride + kBlockHeaderBytes);
   for (;;) {
     const auto read = source_->ReadAt(next_, buffer.data(), buffer.size());
@@ -44,7 +44,7 @@ std::optional<uint64_t> Resync::Find() {
     zeros_ = zeros == bytes.size() ? zeros_ + zeros : zeros;
     end_ = next_ + bytes.size();
     const bool at_end = bytes.size() < buffer.size();
-    // At the end of what is there a header may be half written: it is looked at again when more has come.
+    // At the current end a header may be half written: it is read again when more has come.
     const size_t complete = at_end ? bytes.size() - std::min(bytes.size(), kBlockHeaderBytes - 1) : kStride;
     const size_t looked_at = at_end ? bytes.size() : kStride;
     for (size_t i = 0; i < looked_at; ++i) {

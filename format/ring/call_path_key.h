@@ -1,7 +1,7 @@
-// Where a sample was taken, as one word: what the second stage sorts by, so that a site keeps its share.
+// A sample's call path as one word. The second stage sorts by it, so that a site keeps its share.
 //
-// Context:  alloc. No memory but the frames is touched.
-// Format:   docs/format/ring.md (SampleRecord.path)
+// Context:  alloc. Touches no memory but the frames.
+// Format:   docs/format/ring.md (SampleRecord.call_path)
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace heaprec::format {
 
-// Four 16-bit hashes of the nearest methods, the leaf's in the top bits: stacks that begin alike are neighbours. Of the
-// methods' keys, which are hashes already; bcis do not count. Frames that were left out have none.
+// Four 16-bit hashes of the nearest methods, the leaf's in the top bits, so that stacks that begin alike are
+// neighbours. The hashes are bits of the methods' keys; bcis do not count. A gap frame's is 0.
 inline uint64_t CallPathKey(std::span<const RingFrame> leaf_first) {
   constexpr size_t kMethods = 4;
   constexpr int kBits = 16;

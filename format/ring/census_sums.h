@@ -1,4 +1,4 @@
-// What walks of TLABs found, summed up by second, thread and class: the rows of a block.
+// What walks of TLABs found, summed by second, thread and class: the rows of a block.
 //
 // Context:  drain, and a salvager (it allocates).
 // Format:   docs/format/recording.md#census
@@ -20,12 +20,12 @@ class CensusSums {
     uint64_t walks = 0, bytes = 0;
   };
 
-  // `since_start_ns`: of the record.
+  // `since_start_ns`: time of the record.
   void Add(const CensusRecord& record, std::span<const CensusEntry> entries, uint64_t since_start_ns);
   bool empty() const { return totals_.empty(); }
   const Pending& pending() const { return pending_; }
 
-  // visit(thread key, class key, row): rows lack their names. The totals' class key is 0.
+  // Calls visit(thread key, class key, row). Rows do not have their names yet. The class key of totals is 0.
   template <typename Visit>
   void ForEachRow(const Visit& visit) const {
     for (const auto& [key, row] : rows_) visit(std::get<1>(key), std::get<2>(key), row);
@@ -37,7 +37,7 @@ class CensusSums {
   void Clear();
 
  private:
-  // Second, thread, class: rows stand in order of time.
+  // By second, thread and class: rows are in order of time.
   std::map<std::tuple<uint64_t, uint64_t, uint64_t>, CensusRow> rows_;
   std::map<std::pair<uint64_t, uint64_t>, CensusRow> totals_;
   Pending pending_;

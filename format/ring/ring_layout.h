@@ -1,8 +1,8 @@
 // The shared ring: bytes that the agent publishes and that a reader salvages after a kill.
 //
-// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes, then the RingModules if there are any.
-// Little endian; atomics are lock-free and address-free. A lane is a byte ring of records with ONE writer at a
-// time (lease) and one consumer (the drain). Positions are monotonic byte counts; the byte of position p lies at p %
+// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes, then RingModules if the ring has modules.
+// Little endian; atomics are lock-free and address-free. A lane is a byte ring of records with ONE writer at a time
+// (lease) and one consumer (the drain). Positions are monotonic byte counts; the byte of position p is at p %
 // lane_bytes. Records: ring_records.h.
 //
 // who writes what            writer thread   drain          salvager (process dead, or beside it read-only)
@@ -32,15 +32,14 @@ inline constexpr size_t kRecordingPathAt = 2048;
 
 enum class RingState : uint32_t { kStarting = 0, kRunning = 1, kClosed = 2 };
 
-// Books as atomics; the same fields in the same order as StreamCounters, but for those of RingStacks and
-// RingStackChunks.
+// The fields of StreamCounters as atomics, in the same order, except those of RingStacks and RingStackChunks.
 struct RingCounters {
   std::atomic<uint64_t> candidates, candidate_bytes, points, thinned, committed, written, second_stage;
   std::atomic<uint64_t> lost[kRingLosses];
   std::atomic<double> lost_weight[kRingLosses];
 };
 
-// Of a stream beside the allocations.
+// A stream other than the allocations.
 struct RingStream {
   uint64_t interval_ns;  // 0: the stream is not recorded
   uint32_t interval_cap;
@@ -48,7 +47,7 @@ struct RingStream {
   RingCounters counters;
 };
 
-// How stacks were had, stored by the drain; the same fields in the same order as in StreamCounters.
+// How stacks were captured, stored by the drain; the same fields in the same order as in StreamCounters.
 struct RingStacks {
   std::atomic<uint64_t> walked, asked, differed;
 };
@@ -63,14 +62,14 @@ struct RingCensus {
   std::atomic<uint64_t> counters[kCensusCounts];
 };
 
-// Calls that mapped memory: noted by the hooks, and taken in by the drain. A kill loses the difference.
+// Calls that mapped memory: counted by the hooks, and taken in by the drain. A kill loses the difference.
 struct RingMappingCalls {
   std::atomic<uint64_t> noted, noted_bytes, taken, taken_bytes;
 };
 
-// A library of the process, which gives names to the addresses of native points.
+// A library of the process; readers name the addresses of native points with it.
 struct RingModule {
-  uint64_t begin, end, bias;  // bias: address less that in the file
+  uint64_t begin, end, bias;  // bias: address minus address in the file
   char build_id[48];          // hexadecimal; this and the path end with a zero
   char path[440];
 };
@@ -78,7 +77,7 @@ static_assert(sizeof(RingModule) == 512);
 
 inline constexpr uint32_t kMaxRingModules = 511;
 
-// Written by the drain alone. `sequence` is odd while it writes.
+// Written by the drain only. `sequence` is odd during a write.
 struct RingModules {
   std::atomic<uint32_t> sequence;
   uint32_t count;
@@ -111,14 +110,14 @@ struct RingHeader {
   RingMappingCalls mapping_calls;
   uint64_t modules_at;  // where in the ring RingModules are; 0: there are none
   RingStackChunks stack_chunks;
-  // Stored by the drain: since when nothing could be written to the file, CLOCK_MONOTONIC; 0: it can. And the errno.
+  // Stored by the drain: since when (CLOCK_MONOTONIC) the file cannot be written, 0 if it can; and the errno.
   std::atomic<uint64_t> unwritten_since_ns;
   std::atomic<uint32_t> write_errno;
   uint8_t reserved[kRecordingPathAt - 1012];
-  // Of the file that is being written, absolute, ended by zero; empty: not known. Its first byte is stored last.
+  // Absolute path of the current file, zero-terminated; empty: unknown. Its first byte is stored last.
   char recording_path[kRingHeaderBytes - kRecordingPathAt];
 
-  // Null: the allocations, whose fields are the header's own.
+  // Null for the allocations, whose fields are the header's own.
   const RingStream* OtherStream(Stream stream) const {
     const std::array<const RingStream*, kStreams> all{nullptr, &exceptions, &native, &mapped};
     return all[static_cast<size_t>(stream)];

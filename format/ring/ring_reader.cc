@@ -13,10 +13,10 @@ namespace {
 
 Error RingError(const char* what) { return Error{std::string("ring: ") + what}; }
 
-// One record of a lane; everything is checked against its own bytes.
+// One record of a lane; everything is checked against its own size.
 class Record {
  public:
-  // `bytes`: from the record's first byte to the end of what may belong to it. nullopt: it cannot be a record.
+  // `bytes`: from the record's first byte to the end of what may belong to it. nullopt: it is not a record.
   static std::optional<Record> At(std::span<const std::byte> bytes) {
     RecordHeader header;
     if (bytes.size() < sizeof(header)) return std::nullopt;
@@ -29,7 +29,7 @@ class Record {
   RecordType type() const { return header_.type; }
   uint32_t bytes() const { return header_.bytes; }
 
-  // Hands it to the visitor; false when its content cannot be true.
+  // Passes it to the visitor; false if its content is invalid.
   bool Visit(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
     switch (header_.type) {
       case RecordType::kPad:
@@ -61,7 +61,7 @@ class Record {
  private:
   Record(RecordHeader header, std::span<const std::byte> bytes) : header_(header), bytes_(bytes) {}
 
-  // Copies the fixed part; false when `variable(fixed)` bytes behind it do not make up this record.
+  // Copies the fixed part; false if it and the `variable(fixed)` bytes after it are not exactly this record.
   template <typename T, typename VariableBytes>
   bool Fixed(T* fixed, const VariableBytes& variable) const {
     if (bytes_.size() < sizeof(T)) return false;

@@ -1,8 +1,9 @@
-// Decodes what lanes of a shared ring hold: shared by the drain (live) and by the salvager (after a kill).
+// Decodes the records in lanes of a shared ring, for the drain (live) and the salvager (after a kill).
 //
-// Context:  drain. Memory is only read; positions are the caller's.
-// Failure:  a record that cannot be true (size, type, order) ends the lane's scan with an Error naming lane and
-// position. Format:   docs/format/ring.md
+// Context:  drain. Only reads memory; the caller keeps the positions.
+// Failure:  an invalid record (size, type, order) ends the scan of its lane with an Error that names lane
+//           and position.
+// Format:   docs/format/ring.md
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,8 @@ namespace heaprec::format {
 
 struct RecordVisitor;
 
-// A view of a mapped ring; does not own it. Sizes are copied: a header that changes later cannot lead outside.
+// A view of a mapped ring; does not own it. Sizes are copied, so a header that changes later cannot cause
+// reads outside.
 class RingView {
  public:
   // Checks magic, version and sizes against `bytes`; any input is safe.
@@ -28,7 +30,7 @@ class RingView {
   uint32_t lane_count() const { return lane_count_; }
   // Precondition: index < lane_count().
   const LaneHeader& lane(uint32_t index) const;
-  // Empty if the ring has none, or was left while they were written.
+  // Empty if the ring has no modules, or its process died while it wrote them.
   std::span<const RingModule> modules() const;
 
  private:
@@ -54,7 +56,7 @@ struct RecordVisitor {
   virtual void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) = 0;
   virtual void OnState(const StateRecord& /*record*/) {}
   virtual void OnDeath(const DeathRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
-  // `record` stands in the lane. The frames are innermost first.
+  // `record` is in the lane. Frames are innermost first.
   virtual void OnNativePoint(const NativePointRecord* /*record*/, std::span<const uint64_t> /*pcs*/,
                              std::span<const RingFrame> /*java*/) {}
   virtual void OnCensus(const CensusRecord& /*record*/, std::span<const CensusEntry> /*entries*/, uint32_t /*lane*/,
@@ -66,14 +68,14 @@ struct RecordVisitor {
 Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position, uint64_t head,
                           RecordVisitor& visitor);
 
-// Of what a sample names, in the dictionaries of the chunk or block in which it will be.
+// The names of a sample, as indices into the dictionaries of its chunk or block.
 struct SampleNames {
   Index class_id = kNone, thread = kNone, stack = kNone;
 };
 
-// Records as a recording has them; `start_monotonic_ns`: of the recording. Drain and salvager both call these.
+// Convert records to a recording's values; `start_monotonic_ns`: of the recording. Drain and salvager both call these.
 uint64_t SinceStart(uint64_t monotonic_ns, uint64_t start_monotonic_ns);
-// In whole ticks: a salvager that counts the file's samples then counts what the drain counted.
+// In whole ticks, so that a salvager that counts the file's samples gets the same number as the drain.
 uint64_t TimeOf(const SampleRecord& record, uint64_t start_monotonic_ns, uint64_t not_before_ns);
 Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t time_ns, double weight);
 Window WindowOf(const WindowRecord& record, uint64_t start_monotonic_ns);

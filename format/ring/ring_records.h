@@ -1,7 +1,7 @@
-// What stands in a lane of the shared ring: records, one behind the other.
+// The records in a lane of the shared ring, one after another.
 //
-// A record never wraps: kPad fills up. Within a lane, samples are in order of time (the writer reads the clock after it
-// has leased the lane).
+// A record never wraps: kPad fills the rest of the lane. Within a lane, samples are in order of time, because a writer
+// reads the clock after it has leased the lane.
 //
 // Content addressing: classes, methods, stacks and threads are named by a hash of their content, so the same definition
 // may appear any number of times, in any lane, and a reader can rebuild every key from the file's dictionaries.
@@ -67,7 +67,7 @@ struct RingFrame {
 };
 static_assert(sizeof(RingFrame) == 16);
 
-// Stands in a stack where frames were left out. docs/format/recording.md#dictionaries
+// Marks where frames were left out of a stack. docs/format/recording.md#dictionaries
 inline constexpr RingFrame kGapFrame{0, -1, kGapLine};
 
 struct StackKey {
@@ -109,8 +109,8 @@ struct SampleRecord {
   uint64_t id;
   uint64_t thread_key, class_key;
   StackKey stack_key;  // {0, 0}: none
-  // Four 16-bit hashes of the methods nearest to the allocation, the nearest in the top bits; 0 where there is none.
-  // Equal for equal methods while the process lives: it only says which samples are neighbours.
+  // Four 16-bit hashes of the methods nearest to the allocation, the nearest in the top bits; 0 for a missing one.
+  // Equal for equal methods while the process lives; it only defines which samples are neighbours.
   uint64_t call_path;
   uint64_t size, tlab_size;
   double weight;  // after stage 1, in the unit of the stream
@@ -122,8 +122,8 @@ static_assert(sizeof(SampleRecord) == 96);
 
 inline constexpr size_t kThreadNameBytes = 16;
 
-// A sample point of native memory, as its thread leaves it. The drain finds the names and commits its sample.
-// uint64_t pcs[native_frames] follow, return addresses, then RingFrame frames[java_frames]; both innermost first.
+// A sample point of native memory, as its thread records it. The drain resolves the names and commits the sample.
+// uint64_t pcs[native_frames] follow (return addresses), then RingFrame frames[java_frames]; both innermost first.
 struct NativePointRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
@@ -137,7 +137,7 @@ struct NativePointRecord {
   uint16_t native_frames, java_frames;
   uint32_t is_cut;  // 1: Java frames nearer to the root are missing
   uint32_t reserved;
-  char thread_name[kThreadNameBytes];  // zeros behind it
+  char thread_name[kThreadNameBytes];  // padded with zeros
 };
 static_assert(sizeof(NativePointRecord) == 80);
 inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "memalign", "strdup"};
@@ -154,16 +154,16 @@ struct StateRecord {
   uint64_t collections;
   uint32_t threads;
   uint32_t kind;               // ProcessStateKind
-  char cause[kMaxCauseBytes];  // zeros behind it
+  char cause[kMaxCauseBytes];  // padded with zeros
 };
 static_assert(sizeof(StateRecord) == 128);
 
-// A tracked object was found dead, a block was freed, a mapping or a part of it is gone: Fate.
+// For a LifecycleEvent: a tracked object was found dead, a block was freed, or a mapping or a part of it was unmapped.
 struct DeathRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
   uint64_t sample;       // its id
-  uint64_t collections;  // of a mapping: bytes that are left of it
+  uint64_t collections;  // for a mapping: its remaining bytes
 };
 static_assert(sizeof(DeathRecord) == 32);
 

@@ -1,10 +1,10 @@
-// Encodes one chunk: interns names, gathers rows, and emits self-delimiting blocks, some with a parity record behind
-// them. All bytes that it returns belong into the file, in this order and with nothing between them.
+// Encodes one chunk: interns names, collects rows, and emits self-delimiting blocks, some followed by a parity record.
+// All bytes that it returns belong in the file, in this order and with nothing between them.
 //
 // Units:    as model.h.
 // Context:  drain (it allocates).
 // Threads:  one.
-// Failure:  Flush and Finish return an Error when zstd refuses; the chunk is then unusable, start another.
+// Failure:  Flush and Finish return an Error if zstd fails; the chunk is then unusable, and the caller starts another.
 // Format:   docs/format/recording.md#chunks
 #pragma once
 
@@ -31,14 +31,14 @@ class ChunkWriter {
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;
 
-  // Each returns the index of the entry, new or known; the definition goes into the next block.
+  // Each returns the index of the entry, new or existing; a new definition goes into the next block.
   Index InternClass(std::string_view name);
   Index InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor);
   Index InternMethod(const Method& method);
   Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
   Index InternThread(const Thread& thread);
 
-  // Rows of the next block. Indices must come from this chunk. Samples in any order of time.
+  // Rows of the next block. Indices must come from this chunk. Samples may be in any order of time.
   void Add(const Sample& sample);
   void Add(const Window& window);
   void Add(const Interval& interval);
@@ -47,21 +47,21 @@ class ChunkWriter {
   void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only
   void AddCensus(const CensusRow& row);
   void AddCensusTotal(const CensusRow& row);
-  // Of the blocks from now on. `positions`: of each lane of the ring, up to there what walks found is in blocks up to
-  // the next one.
+  // For the blocks from now on. `positions`: for each lane of the ring, the position before which all census records
+  // are in blocks up to the next one.
   void SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions);
 
   bool has_pending() const;
-  // Bytes before compression so far, pending rows excluded: the caller starts a new chunk past a bound.
+  // Bytes before compression so far, without pending rows. The caller starts a new chunk beyond a limit.
   uint64_t raw_bytes() const;
-  // The heap that the names of the chunk take.
+  // Heap bytes of the chunk's names.
   uint64_t name_bytes() const;
-  // What has been interned, under the indices that were given. The chunk is of no other use then.
+  // Moves out what has been interned, with the indices that were returned. The chunk is not usable afterwards.
   ChunkNames TakeNames();
 
-  // Everything pending as one block, decodable once all its bytes are in the file.
+  // Returns everything pending as one block, which can be decoded once all its bytes are in the file.
   // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to
-  // here.
+  // this one.
   Result<ByteBuffer> Flush(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                            uint64_t now_ns);
 
@@ -69,7 +69,8 @@ class ChunkWriter {
   Result<ByteBuffer> Finish(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                             uint64_t now_ns, const EndMarker* ending);
 
-  // Protects the blocks behind the last parity record; may be empty. For a chunk that goes on, or ends without Finish.
+  // Protects the blocks after the last parity record; may be empty. For a chunk that continues, or ends
+  // without Finish.
   ByteBuffer ProtectRest();
 
  private:
