@@ -1,7 +1,7 @@
-// Writes over code that other threads run.
+// Changes code that other threads execute.
 //
 // Context:  setup and drain; serialised by the caller.
-// Failure:  Begin is an Error when the kernel or a security module refuses; nothing is changed then.
+// Failure:  Begin returns an Error if the kernel or a security module refuses; then nothing is changed.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace heaprec::arch {
 
-// While one exists, the code at [site, site + size) is writable. Bytes written are seen by every thread after Publish.
+// While a CodePatch exists, the code at [site, site + size) is writable. After Publish all threads see the
+// written bytes.
 class CodePatch {
  public:
   static format::Result<CodePatch> Begin(uintptr_t site, size_t size, int protection);
@@ -24,12 +25,12 @@ class CodePatch {
   ~CodePatch();
 
   void WriteByte(size_t index, uint8_t byte);
-  // Of an address that is a multiple of four: a thread that fetches it meanwhile finds the old word or the new one.
+  // Its address is a multiple of four: a thread that fetches it meanwhile gets the old word or the new one.
   void WriteWord(size_t index, uint32_t word);
-  // The bytes are in memory as code is fetched from it, and every thread of the process has drained its pipeline when
-  // this returns: none runs bytes fetched before.
+  // Makes the bytes visible to instruction fetches. When it returns, every thread of the process has drained its
+  // pipeline: none executes bytes that it fetched before.
   void Publish();
-  // Ends the patch: the old protection is back. False if the kernel refuses, the code then stays writable.
+  // Restores the old protection. False if the kernel refuses; the code then stays writable.
   bool End();
 
  private:

@@ -1,5 +1,5 @@
-// What stands in the place of dlsym: it calls heaprec_before_dlsym, then jumps to the real one. dlsym looks at who
-// calls it; a jump leaves the caller where it is. For one source file: it defines the symbols, which are hidden.
+// Replaces dlsym: calls heaprec_before_dlsym, then jumps to the real dlsym. dlsym examines its caller, and a jump does
+// not change the caller. Include this in one source file only: it defines the symbols, which are hidden.
 #pragma once
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 extern "C" {
 HEAPREC_HIDDEN void* heaprec_dlsym(void* handle, const char* name);
 HEAPREC_HIDDEN extern void* (*heaprec_real_dlsym)(void*, const char*);
-// Whoever includes this defines it.
+// The file that includes this defines it.
 HEAPREC_HIDDEN __attribute__((used)) void heaprec_before_dlsym();
 }
 

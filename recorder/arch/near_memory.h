@@ -21,7 +21,7 @@ struct MemoryRegion {
   int protection = 0;  // PROT_* bits
 };
 
-// This process's mappings, ascending; empty when /proc is not there.
+// The mappings of this process, ascending; empty if /proc is not mounted.
 std::vector<MemoryRegion> MemoryRegions();
 
 // The mapping that holds `address`.
@@ -30,7 +30,7 @@ std::optional<MemoryRegion> RegionOf(uintptr_t address);
 // One writable page that begins at most `reach` away from `code`.
 format::Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach);
 
-// The kernel's: 4096 on x86-64, up to 65536 on aarch64.
+// The kernel's page size: 4096 on x86-64, up to 65536 on aarch64.
 size_t PageSize();
 
 }  // namespace heaprec::arch

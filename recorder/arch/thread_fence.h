@@ -1,15 +1,15 @@
-// Orders what is stored before a function is put into a slot before what a caller of the slot reads.
+// Before a function is stored into a slot, makes earlier stores visible to those who will call through the slot.
 //
-// A caller reads the slot, jumps, and reads what the function needs: on aarch64 the last read may come first, although
-// the slot was stored with release. So all threads run a fence before the first slot is stored.
+// A caller loads the slot, jumps, and loads what the function needs. On aarch64 the last load may be performed first,
+// although the slot was stored with release. So all threads execute a fence before the first slot is stored.
 //
 // Context:  setup and drain.
-// Failure:  false where the kernel refuses; on x86-64, where reads are in order, nothing is asked of it.
+// Failure:  false if the kernel refuses. On x86-64, where loads are in order, no system call is needed.
 #pragma once
 
 namespace heaprec::arch {
 
-// Every other thread of the process has run a full memory fence since the call began.
+// True: every other thread of the process has executed a full memory fence since the call began.
 bool FenceThreads();
 
 }  // namespace heaprec::arch

@@ -1,8 +1,8 @@
 // What differs between JDKs and cannot be read from the JVM's own description of itself: one row per JDK, and a
 // conservative one for every other.
 //
-// A new JDK: copy the last row of jdk_rules.cc, look at each source line that is named there, then run
-// tests/e2e/jdks.sh (CONTRIBUTING.md). What a row does not know is off; a recording then says so and is made with less.
+// For a new JDK, copy the last row of jdk_rules.cc, check each source line named there, then run tests/e2e/jdks.sh
+// (CONTRIBUTING.md). What a row does not know is off: the recording says so and is made without it.
 //
 // Threads:  any.
 // Failure:  none: an unknown JDK gets the conservative row.
@@ -17,27 +17,27 @@ struct JdkRules {
   enum class ThresholdRule : uint8_t { kUnknown, kJdk11, kJdk17, kJdk25 };
   // What a jmethodID is.
   enum class MethodIds : uint8_t { kUnknown, kPointers, kNumbers };
-  // What ZGC is like where the flag ZGenerational does not tell.
+  // ZGC's generations, where the flag ZGenerational does not tell.
   enum class DefaultZ : uint8_t { kUnknown, kOneGeneration, kGenerations };
 
   int jdk;  // 0: the conservative row
   ThresholdRule threshold;
   MethodIds method_ids;
-  // Frames, code cache and compiled methods are those that StackWalker knows.
+  // Whether StackWalker knows this JDK's frames, code cache and compiled methods.
   bool knows_frames;
   // UNSIGNED5: byte values below this are not digits.
   uint8_t excluded_bytes;
   // Where the JVM describes how it compresses class pointers.
   const char* narrow_klass_owner;
-  // A jfieldID of an instance field is its offset shifted by this, and marks below. 0: unknown, so that no hidden field
-  // is read.
+  // A jfieldID of an instance field is the field's offset shifted left by this, with tag bits below. 0: unknown, so no
+  // hidden field is read.
   uint8_t field_id_shift;
   // Serial and Parallel let generated code allocate inline without TLABs.
   bool allocates_inline_without_tlabs;
   bool has_virtual_threads;
   DefaultZ default_z;
 
-  // Whether the row is of this very JDK. Otherwise nothing of the JVM's own memory is read or written.
+  // Whether the row is of exactly this JDK. Otherwise the JVM's own memory is neither read nor written.
   bool is_known() const { return jdk != 0; }
 
   // `major` as JdkMajorVersion.

@@ -1,15 +1,14 @@
-// How to get from a native frame to its caller's, from .eh_frame: for code without frame pointers.
+// Finds the caller of a native frame from .eh_frame, for code without frame pointers.
 //
-// A rule says where the caller's stack pointer (CFA) is from sp or bp, and where the caller's bp and the return address
-// were saved. What needs more than that (expressions, other registers) has none: a stack ends there. bp: the register
-// of the frame pointer, rbp or x29.
+// A rule says where the caller's stack pointer (CFA) is relative to sp or bp. It also says where the caller's bp and
+// the return address were saved. If more is needed (expressions, other registers) there is no rule: a stack ends
+// there. bp is the frame pointer's register, rbp or x29.
 //
 // Units:    bytes; addresses of this process.
-// Context:  any: no lock, no heap; where pcs and pages are known no call.
+// Context:  any: no lock, no heap; no call if pcs and pages are known.
 // Threads:  any number.
-// Failure:  kUnknown. Tables that are not as they should be are not tracked out of their module. A rule that is wrong
-//           (an assembler's author wrote it, or the library is not the one that it was) leads to a wrong stack, never
-//           to memory that cannot be read.
+// Failure:  kUnknown. Invalid tables are not followed out of their module. A wrong rule (an error in assembly code, or
+//           a library that was replaced) leads to a wrong stack, never to memory that cannot be read.
 #pragma once
 
 #include <atomic>
@@ -26,7 +25,7 @@ struct CfiRow {
     kSp,
     kBp
   };
-  static constexpr int32_t kSame = INT32_MIN;  // bp is the caller's already
+  static constexpr int32_t kSame = INT32_MIN;  // bp still has the caller's value
   static constexpr int32_t kPushed = -8;       // where a call pushes the return address
 
   Base base = Base::kUnknown;
@@ -36,22 +35,22 @@ struct CfiRow {
   bool operator==(const CfiRow&) const = default;
 };
 
-// For a frame that stands at `pc`: a return address less one, so that a call at the very end of a function is its.
+// For a frame at `pc`: a return address less one, so that a call at the very end of a function belongs to it.
 CfiRow FindCfiRow(uintptr_t pc);
 
-// Rules that were asked for, and pages that could be read. A module that is unloaded leaves its own behind: Forget,
+// Caches rules that were looked up, and pages that could be read. Entries of an unloaded module stay: call Forget
 // after dlclose.
 class CfiCache {
  public:
   CfiRow At(uintptr_t pc);
-  // A word of a stack; false: there is none.
+  // Reads a word of a stack; false if it cannot be read.
   bool Read(uintptr_t address, uintptr_t* into);
   void Forget();
 
  private:
   static constexpr size_t kSlots = 1 << 14, kPages = 1 << 8;
   static constexpr uintptr_t kPageBytes = 4096;
-  // `check` is pc xor rule: who reads two words of different writers does not find his pc.
+  // `check` is pc xor rule: a reader that gets two words of different writers does not find its pc.
   struct Slot {
     std::atomic<uint64_t> check{0}, rule{0};
   };
@@ -65,7 +64,7 @@ struct Registers {
   uintptr_t pc = 0, sp = 0, bp = 0;
 };
 
-// Return addresses, the innermost first: registers.pc and its callers'. Answers how many.
+// Writes return addresses, innermost first: registers.pc and its callers'. Returns how many.
 size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into);
 
 }  // namespace heaprec::native

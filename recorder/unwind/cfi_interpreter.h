@@ -2,7 +2,7 @@
 // Linux Standard Base).
 //
 // Context:  any: no lock, no heap, no call.
-// Failure:  CfiRow::Base::kUnknown for what it does not follow, and for tables that leave their module.
+// Failure:  CfiRow::Base::kUnknown for instructions that it does not support, and for tables that leave their module.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// The library that holds an address, without the loader's locks: whoever asks may stand in malloc, under any lock of
-// the program's, and a child of fork must not find the loader's list locked by a thread that it does not have.
+// Finds the library that contains an address, without the loader's locks. The caller may be in malloc, under any lock
+// of the program's. A child of fork must not find the loader's list locked by a thread that it does not have.
 //
-// glibc has _dl_find_object for that since 2.35; before, module_snapshot.h.
+// glibc has _dl_find_object for this since 2.35; for earlier versions see module_snapshot.h.
 //
 // Context:  any: no lock, no heap.
 // Threads:  any number. The library stays as long as a frame of it is on the caller's stack.
-// Failure:  false: no library is there, or none with an ELF header in front.
+// Failure:  false: no library is there, or none that begins with an ELF header.
 #pragma once
 
 #include <link.h>
@@ -22,14 +22,14 @@ struct ModuleUnwindInfo {
 };
 bool LookUpModule(uintptr_t address, ModuleUnwindInfo* into);
 
-// As dl_iterate_phdr tells it: address, name and segments. `name` is room for what nobody else keeps.
+// Address, name and segments, as dl_iterate_phdr reports them. `name`: memory for a name that has no other owner.
 bool DescribeModuleAt(uintptr_t address, dl_phdr_info* into, std::span<char> name);
 
-// After libraries were unloaded: what is known of them is forgotten.
+// Call after libraries were unloaded: forgets what is known about them.
 void RenewModules();
 
-// Whether what dl_iterate_phdr says of segments can be read. It lies in the module's first page, which a loader may
-// protect, and a program may give back.
+// Whether the segments that dl_iterate_phdr reports can be read. They are in the module's first page, which a loader
+// may protect, and a program may unmap.
 bool HasReadableSegments(const dl_phdr_info& info);
 
 }  // namespace heaprec::native

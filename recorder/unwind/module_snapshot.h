@@ -1,13 +1,12 @@
 // Loaded modules, for a glibc before 2.35, which has no _dl_find_object. They are read from /proc when an address is
-// asked for the first time, and kept: the loader's list cannot be read without its lock, and malloc may not wait for
-// that.
+// first looked up, and kept. The loader's list cannot be read without its lock, and malloc must not wait for that.
 //
 // Units:    addresses of this process.
-// Context:  any: no lock, no heap. Find of an address of a module that is not known yet reads /proc/thread-self/maps,
-//           and the module's header through a pipe: five system calls and more. errno is kept.
-// Threads:  any number; a child of fork goes on with what its parent knew.
-// Failure:  nothing is found: /proc is not mounted, no descriptor is free, no module is there.
-// Stale:    a module that was unloaded is found until Renew.
+// Context:  any: no lock, no heap. Finding an address of an unknown module reads /proc/thread-self/maps, and the
+//           module's header through a pipe: five system calls and more. errno is preserved.
+// Threads:  any number; a child of fork continues with what its parent knew.
+// Failure:  nothing is found if /proc is not mounted, no descriptor is free, or no module is there.
+// Stale:    an unloaded module is found until Renew.
 #pragma once
 
 #include <atomic>
@@ -21,13 +20,13 @@ class ModuleSnapshot {
  public:
   struct Module {
     uintptr_t begin = 0, end = 0;  // of what is mapped; end 0: none
-    uintptr_t bias = 0;            // address less that in the file
+    uintptr_t bias = 0;            // address minus address in the file
     uintptr_t index = 0;           // .eh_frame_hdr; 0: it has none
-    uint64_t file = 0;             // tells files apart
+    uint64_t file = 0;             // identifies the file
   };
 
   bool Find(uintptr_t address, Module* into);
-  // Forgets modules that are not where they were.
+  // Forgets modules that are no longer where they were.
   void Renew();
 
  private:
@@ -46,11 +45,11 @@ class ModuleSnapshot {
   void Keep(const Module& module);
 
   Slot slots_[kSlots];
-  std::atomic<uint32_t> next_{0};  // the slot that goes when all are taken
+  std::atomic<uint32_t> next_{0};  // the slot to replace when all are taken
 };
 
-// The path of the file that is mapped at `address`, or the kernel's own name of the mapping; empty: there is none, or
-// it is longer than `into`. Reads /proc; `into` ends with a zero.
+// The path of the file that is mapped at `address`, or the kernel's own name of the mapping. Empty if there is none,
+// or it is longer than `into`. Reads /proc; `into` is zero-terminated.
 void MappedFileAt(uintptr_t address, std::span<char> into);
 
 }  // namespace heaprec::native

@@ -1,4 +1,4 @@
-// Opens an ELF file in a process whose program may close descriptors that are not its own.
+// Opens an ELF file in a process whose program may close descriptors that it did not open.
 //
 // Context:  setup, drain (it allocates).
 // Failure:  an Error with the path and the reason.

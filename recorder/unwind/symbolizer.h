@@ -1,8 +1,8 @@
-// What stands at an address of this process' code: library, function, and where in it.
+// Names addresses of this process' code: library, function, and offset in it.
 //
 // Context:  drain (it allocates, takes the loader's lock and reads files).
 // Threads:  one.
-// Failure:  a function without a symbol has its address in the file as name; what lies in no library has none.
+// Failure:  a function without a symbol is named by its address in the file; an address in no library has no name.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ using format::CodeLocation;
 
 class Symbolizer {
  public:
-  // Libraries have come or gone. Those that are gone are known until the next call.
+  // Call after libraries were loaded or unloaded. Unloaded ones stay known until the next call.
   void Refresh();
-  // For who reads the ring after a kill.
+  // Publishes the libraries, for a reader of the ring after a kill.
   void PublishTo(format::RingModules* modules) const;
-  // Of a return address. Valid until the next Refresh.
+  // Looks up a return address. The result is valid until the next Refresh.
   const CodeLocation& At(uintptr_t return_address);
 
  private:

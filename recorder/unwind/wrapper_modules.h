@@ -1,4 +1,4 @@
-// Libraries whose functions allocate on behalf of who calls them (strdup, operator new): their caller is the site.
+// Libraries whose functions allocate for their callers (strdup, operator new): the caller is the site.
 //
 // Context:  FindWrapperModules: setup, without heap. IsAllocatorWrapper: any.
 // Threads:  any, after FindWrapperModules.
@@ -8,7 +8,7 @@
 
 namespace heaprec::native {
 
-// Those that are loaded: libc, libstdc++, libgcc, and this library.
+// Finds those that are loaded: libc, libstdc++, libgcc, and this library.
 void FindWrapperModules();
 bool IsAllocatorWrapper(uintptr_t pc);
 

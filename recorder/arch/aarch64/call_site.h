@@ -1,7 +1,7 @@
-// Where a call of malloc's family came from, told from within the function that stands in malloc's place.
+// Where a call of malloc's family came from, determined in the function that replaces malloc.
 //
-// Such functions are compiled with -fomit-frame-pointer -ffixed-x29: they make no frame, and leave that of their caller
-// in its register. What they hand on costs little before it is asked for.
+// Such functions are compiled with -fomit-frame-pointer -ffixed-x29: they build no frame, and leave their caller's in
+// its register. Passing it on costs little unless it is used.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace heaprec::arch {
 
-// The return address came in a register: it lies at no place that can be told from the others.
+// The return address came in a register, so it has no known place on the stack.
 struct Call {
   uintptr_t cfa;    // the caller's stack pointer
   uintptr_t frame;  // the caller's x29
@@ -27,7 +27,7 @@ HEAPREC_INLINE uintptr_t CallersFrame() {
 
 }  // namespace heaprec::arch
 
-// Of the function in which it stands.
+// The call of the function that contains this.
 #define HEAPREC_CALL                                                                \
   heaprec::arch::Call {                                                             \
     std::bit_cast<uintptr_t>(__builtin_dwarf_cfa()), heaprec::arch::CallersFrame(), \

@@ -1,12 +1,12 @@
-// Replaces one instruction of code that other threads run.
+// Replaces one instruction in code that other threads execute.
 //
-// The word is never stored where it is executed: the architecture allows that for a few instructions only, among which
-// what a function begins with is not (Arm Architecture Reference Manual, B2.2.5). A copy of the page is changed before
-// anything can run it, and then mapped in the place of the page: a thread fetches from the one or the other. The kernel
-// changes code in this way for uprobes.
+// The word is never stored where threads execute it. The architecture allows that for a few instructions only; the
+// first instruction of a function is usually none of them (Arm Architecture Reference Manual, B2.2.5). A copy of the
+// page is changed before anything can execute it, and then mapped in the page's place: a thread fetches from one or
+// the other. The kernel changes code in this way for uprobes.
 //
 // Context:  setup and drain; serialised by the caller.
-// Failure:  an Error when the kernel or a security module refuses; nothing is changed then.
+// Failure:  an Error if the kernel or a security module refuses; then nothing is changed.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace heaprec::arch {
 
-// `site`: a multiple of four. `protection`: of its page (PROT_* bits), as it was and stays. What is stored before is
-// seen by whoever runs the new word.
+// `site`: a multiple of four. `protection`: of its page (PROT_* bits); it does not change. A thread that executes the
+// new word sees everything stored before the call.
 format::Result<std::monostate> ReplaceInstruction(uintptr_t site, uint32_t word, int protection);
 
 }  // namespace heaprec::arch

@@ -1,10 +1,10 @@
-// What the first instructions of a function are, as far as a detour has to know. Words, not bytes: no other machine's
-// code is read by it.
+// What a detour must know about the first instructions of a function. It reads words, not bytes, so it works on
+// aarch64 code only.
 //
 // Units:    aarch64's instructions.
 // Context:  setup.
 // Threads:  any.
-// Failure:  none. What is not known to do the same elsewhere has an obstacle.
+// Failure:  none. An instruction that is not known to do the same at another address has an obstacle.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@
 
 namespace heaprec::arch {
 
-// An instruction on which an indirect call may land, and which is left in its place.
+// An instruction at which an indirect call may land; it stays in its place.
 struct LandingPad {
   size_t instructions = 0;  // 0 or 1
-  // What takes back a signature of the return address that it has made; 0: it makes none.
+  // The instruction that authenticates the return address that this one has signed; 0: it signs none.
   uint32_t authenticate = 0;
 };
 LandingPad LandingPadOf(std::span<const uint32_t> source);
 
-// Why the instruction does something else at another address, or never comes to the next one; empty: it can be moved.
+// Why the instruction would do something else at another address, or never continues with the next one. Empty: it can
+// be moved.
 std::string ObstacleToMove(uint32_t instruction);
 
-// B from one address to another; 0: it is too far.
+// Encodes a B from one address to another; 0: the distance is too large.
 uint32_t EncodeBranch(uintptr_t from, uintptr_t to);
 
 }  // namespace heaprec::arch

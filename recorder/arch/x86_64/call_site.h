@@ -1,7 +1,7 @@
-// Where a call of malloc's family came from, told from within the function that stands in malloc's place.
+// Where a call of malloc's family came from, determined in the function that replaces malloc.
 //
-// Such functions are compiled with -fomit-frame-pointer -ffixed-rbp: they make no frame, and leave that of their caller
-// in its register. What they hand on costs nothing before it is asked for.
+// Such functions are compiled with -fomit-frame-pointer -ffixed-rbp: they build no frame, and leave their caller's in
+// its register. Passing it on costs nothing unless it is used.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace heaprec::arch {
 
-// Two words: they go in registers.
+// Two words, so it is passed in registers.
 struct Call {
   uintptr_t cfa;    // the caller's stack pointer once the call has returned
   uintptr_t frame;  // the caller's rbp
@@ -26,6 +26,6 @@ HEAPREC_INLINE uintptr_t CallersFrame() {
 
 }  // namespace heaprec::arch
 
-// Of the function in which it stands.
+// The call of the function that contains this.
 #define HEAPREC_CALL \
   heaprec::arch::Call { std::bit_cast<uintptr_t>(__builtin_dwarf_cfa()), heaprec::arch::CallersFrame() }

@@ -1,4 +1,4 @@
-// How frames lie on the stack, and what unwind tables call the registers.
+// How frames are laid out on the stack, and the register numbers of unwind tables.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace heaprec::arch {
 // Numbers of the frame pointer, the stack pointer and the return address in call frame information (System V ABI, AMD64
 // supplement, figure 3.36).
 inline constexpr uint64_t kDwarfFramePointer = 6, kDwarfStackPointer = 7, kDwarfReturnAddress = 16;
-// A call leaves the return address in front of the caller's stack pointer.
+// A call pushes the return address just below the caller's stack pointer.
 inline constexpr bool kCallPushesReturnAddress = true;
 
 // HotSpot's frames: words from the frame pointer of an interpreted frame, and of the frame in which native code calls

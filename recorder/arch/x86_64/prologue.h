@@ -3,7 +3,7 @@
 // Units:    bytes of x86-64 code.
 // Context:  setup.
 // Threads:  any.
-// Failure:  an Error that says which instruction cannot be moved. What is not understood is refused.
+// Failure:  an Error that says which instruction cannot be moved. An instruction that is not understood is rejected.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,11 @@ namespace heaprec::arch {
 
 struct Prologue {
   std::vector<uint8_t> code;  // the displaced instructions, displacements corrected
-  size_t size = 0;            // how many bytes of the source they were
+  size_t size = 0;            // their bytes in the source
 };
 
-// Moves whole instructions, at least `at_least` bytes of them, from `source` (which lies at source_address) to
-// new_address. `source` should hold more of the function than that: a branch in it back into the moved bytes is
-// refused.
+// Moves whole instructions, at least `at_least` bytes, from `source` (at source_address) to new_address. `source`
+// should contain more of the function than that: a branch in it back into the moved bytes is rejected.
 format::Result<Prologue> MovePrologue(std::span<const uint8_t> source, uintptr_t source_address, uintptr_t new_address,
                                       size_t at_least);
 

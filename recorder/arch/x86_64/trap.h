@@ -1,23 +1,24 @@
-// SIGTRAP while an entry is being patched: a thread that meets the INT3 goes on elsewhere.
+// Handles SIGTRAP while an entry is being patched: a thread that executes the INT3 continues elsewhere.
 //
-// Context:  TakeTraps, Redirect: setup and drain, serialised by the caller. The handler: any thread, async-signal-safe.
-// Failure:  false when there is no room for another site, or the kernel refuses the handler, or other libraries have
-//           taken it back too often.
-// A trap that is not ours goes to the handler that was installed before; without one it ends the process as it would
-// have. The handler and the sites stay for ever: a thread may have trapped and not yet come to its handler.
+// Context:  TakeTraps, Redirect: setup and drain, serialised by the caller. The handler: any
+//           thread, async-signal-safe.
+// Failure:  false if there is no room for another site, the kernel refuses the handler, or other libraries have
+//           replaced it too often.
+// A foreign trap goes to the previous handler; without one it ends the process as it would have. The handler and the
+// sites stay for ever: a thread may have trapped without having reached its handler.
 #pragma once
 
 #include <cstdint>
 
 namespace heaprec::arch {
 
-// Makes the SIGTRAP handler ours, again if another library took it since.
+// Installs the SIGTRAP handler, again if another library has replaced it.
 bool TakeTraps();
 
 // From now on a thread trapped by an INT3 at `site` continues at `to`.
 bool Redirect(uintptr_t site, const void* to);
 
-// Whether a thread of this process keeps SIGTRAP blocked: the kernel would end the process at an INT3. True if it
+// Whether a thread of this process blocks SIGTRAP; the kernel would then end the process at an INT3. True if it
 // cannot tell.
 bool SomeThreadBlocksTraps();
 

@@ -1,11 +1,12 @@
-// The second way to the candidates: the vtables of HotSpot's allocators, whose `initialize` every slow-path allocation
-// runs. Tells refills and objects outside of TLABs apart by the thread's TLAB, as AllocTracer would.
+// The second way to get candidates: the vtables of HotSpot's allocators, whose `initialize` runs in every
+// slow-path allocation. The thread's TLAB shows whether it was a refill or an object outside of TLABs, as
+// AllocTracer would report.
 //
 // Context:  setup and drain: InstallAllocatorHooks, RemoveAllocatorHooks; serialised by the caller.
 //           The entries are called in alloc, after the object is initialised: no JNI, no JVMTI.
 // Threads:  any number of threads may allocate meanwhile.
-// Failure:  an Error with the reason; the vtables are then as they were. Until TrustAllocatorHooks allocations of
-//           `known_thread` alone are reported: those of a self-test.
+// Failure:  an Error with the reason; the vtables are then unchanged. Until TrustAllocatorHooks only allocations of
+//           `known_thread`, those of a self-test, are reported.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +24,15 @@ struct AllocationEntries {
   void (*on_outside)(void* java_thread, size_t object_bytes) = nullptr;
 };
 
-// Idempotent; the arguments of the first success hold for the life of the process.
+// Idempotent; the arguments of the first successful call hold for the life of the process.
 format::Result<std::monostate> InstallAllocatorHooks(const LibJvm& libjvm, const SymbolTable& symbols,
                                                      const ThreadLayout& layout, const void* known_thread,
                                                      AllocationEntries entries);
 format::Result<std::monostate> RemoveAllocatorHooks();
 
-// A self-test on the known thread has passed: where its allocations showed that an allocator keeps thread and size is
-// believed of all threads from now on, for the life of the process. Nothing if none took this way.
+// Call when a self-test on the known thread has passed. Its allocations showed where an allocator keeps thread and
+// size; from now on, for the life of the process, this is used for all threads. Does nothing if the vtables are
+// not used.
 void TrustAllocatorHooks();
 
 }  // namespace heaprec::hotspot

@@ -1,11 +1,11 @@
-// Keeps generated code from allocating in the heap itself where there are no TLABs.
+// Stops generated code from allocating inline in the heap where there are no TLABs.
 //
-// With -XX:-UseTLAB, Serial and Parallel of JDKs before 20 have the interpreter, C1 and C2 move eden's top inline
-// (CollectedHeap::supports_inline_contig_alloc): no hook and no event of the JVM's sees such an object. Without that
-// permission code takes the slow path for each object, as it does under the other collectors.
+// With -XX:-UseTLAB, Serial and Parallel of JDKs before 20 let the interpreter, C1 and C2 move eden's top inline
+// (CollectedHeap::supports_inline_contig_alloc). No hook and no event of the JVM sees such an object. Without that
+// permission code takes the slow path for each object, as with the other collectors.
 //
 // Context:  setup.
-// Failure:  an Error with the reason: such objects are counted by their bytes, and never sampled.
+// Failure:  an Error with the reason. The bytes of such objects are then counted, but the objects are never sampled.
 // Why:      docs/decisions/0016-inline-allocation-is-turned-off.md
 #pragma once
 
@@ -21,7 +21,7 @@ namespace heaprec::hotspot {
 // Whether this JVM's generated code allocates inline in the heap.
 bool AllocatesInline(const VmStructs& structs, const JdkRules& rules);
 
-// In Agent_OnLoad, before any code is generated: for the life of the JVM.
+// Call in Agent_OnLoad, before any code is generated; holds for the life of the JVM.
 format::Result<std::monostate> StopInlineAllocation(const VmStructs& structs);
 
 }  // namespace heaprec::hotspot

@@ -1,7 +1,6 @@
-// Where HotSpot allocates stack chunks: the objects into which it copies the stacks of virtual threads that yield.
+// Where HotSpot allocates stack chunks, the objects into which it copies the stacks of virtual threads that yield.
 //
-// It takes them from the TLAB without telling anybody, or within a transition of the thread, for which JVMTI posts no
-// event.
+// It takes them from the TLAB without an event, or within a transition of the thread, for which JVMTI posts no event.
 //
 // Context:  setup.
 #pragma once
@@ -14,7 +13,7 @@
 namespace heaprec::hotspot {
 
 // Prefixes of stackChunkOop Freeze<Config<oop_kind, BarrierSet>>::allocate_chunk(size_t stack_size, ...), JDK 21 and
-// later: one of them is what this JVM's collector and oops use.
+// later. This JVM's collector and oops use one of them.
 std::vector<std::string> StackChunkFunctions(const VmStructs& structs);
 
 }  // namespace heaprec::hotspot

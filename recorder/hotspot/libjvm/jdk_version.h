@@ -1,7 +1,7 @@
 // Which JDK this is.
 //
 // Context:  setup; any JVMTI phase from Agent_OnLoad on.
-// Failure:  an Error when neither the JVM's properties nor its tables tell.
+// Failure:  an Error if neither the JVM's properties nor its tables tell.
 #pragma once
 
 #include <jvmti.h>
@@ -11,7 +11,7 @@
 
 namespace heaprec::hotspot {
 
-// 8, 11, 17, ... `jvmti` may be null: then the tables alone decide.
+// 8, 11, 17, ... If `jvmti` is null, the tables alone decide.
 format::Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs);
 
 }  // namespace heaprec::hotspot

@@ -2,7 +2,7 @@
 //
 // Units:    addresses of this process; text = the executable segment, [text_begin, text_end).
 // Context:  setup.
-// Failure:  an Error when no libjvm.so is loaded, or its program headers do not name a text segment.
+// Failure:  an Error if no libjvm.so is loaded, or its program headers do not name a text segment.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ T Load(uintptr_t address) {
   return Load<T>(reinterpret_cast<const char*>(address));  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Null when it cannot point to metadata: freed jmethodIDs hold small odd numbers (Method::_free 55).
+// Null if it cannot point to metadata: freed jmethodIDs hold small odd numbers (Method::_free 55).
 inline const char* Metadata(const char* pointer) {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   return address >= 4096 && address % 8 == 0 ? pointer : nullptr;

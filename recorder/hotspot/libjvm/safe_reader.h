@@ -1,10 +1,10 @@
-// Reads words that another thread may be freeing: what is not there is no value, not a fault.
+// Reads words that another thread may be freeing: unmapped memory gives no value instead of a fault.
 //
 // Containers often refuse process_vm_readv (seccomp), so Probe looks for a way that works here.
 //
 // Context:  Probe: setup. Word: setup, drain (it may open a pipe). IsReadable: any, one system call.
 // Threads:  any.
-// Failure:  Word is nullopt for memory that is not there. With Way::kNone it always is.
+// Failure:  Word returns nullopt for unmapped memory, and always with Way::kNone.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class SafeReader {
   static SafeReader Probe();
 
   Way way() const { return way_; }
-  // How, and why not otherwise: "process_vm_readv", "a pipe (process_vm_readv: Operation not permitted)".
+  // The way, and why not a better one: "process_vm_readv", "a pipe (process_vm_readv: Operation not permitted)".
   std::string Description() const;
   std::optional<uint64_t> Word(const void* address) const;
 

@@ -21,7 +21,7 @@
 
 namespace heaprec::hotspot {
 
-// The functions whose slow paths are the candidates, JDK 11 and 17-25. The address of the first one present counts.
+// The functions whose slow paths are the candidates, JDK 11 and 17-25. The first one that is present is used.
 inline constexpr std::string_view kInNewTlab[] = {
     "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP10JavaThread",
     "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassP8HeapWordmmP6Thread"};
@@ -38,38 +38,39 @@ inline constexpr std::string_view kAllocatorInitialize[] = {
 };
 inline constexpr size_t kAllocatorsEverywhere = 3;
 
-// 11: (retire, zap).
+// JDK 11, with parameters (retire, zap).
 inline constexpr std::string_view kMakeParsable = "_ZN22ThreadLocalAllocBuffer13make_parsableEb";
 
-// Where a TLAB [start, top) is whole for the last time, JDK 11 and 17-25: all that are there count.
+// Functions in which a TLAB [start, top) is complete for the last time, JDK 11 and 17-25. All that are present
+// are used.
 inline constexpr std::string_view kRetireTlab[] = {
     "_ZN22ThreadLocalAllocBuffer24retire_before_allocationE", "_ZN22ThreadLocalAllocBuffer6retireE",
     "_ZN22ThreadLocalAllocBuffer23clear_before_allocationE",  // 11
     kMakeParsable,                                            // 11
 };
 
-// int: how many fields JVMTI agents watch for reads.
+// int: number of fields that JVMTI agents watch for reads.
 inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_access_countE";
 
-// unsigned int: the number that the next collection gets in the JVM's log, of every collector.
+// unsigned int: the number of the next collection in the JVM's log, for every collector.
 inline constexpr std::string_view kNextGcId = "_ZN4GCId8_next_idE";
 
-// A cheap operation that the JVM runs at a safepoint: what GetAllStackTraces asks for.
+// A cheap safepoint operation: the one behind GetAllStackTraces.
 inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
 
-// What the management interface runs diagnostic commands with: jstring(JNIEnv*, jstring).
+// The function with which the management interface runs diagnostic commands: jstring(JNIEnv*, jstring).
 inline constexpr std::string_view kDiagnosticCommand = "jmm_ExecuteDiagnosticCommand";
 
 class SymbolTable {
  public:
-  // Looks for all of `prefixes` in one pass over the symbols; the others stay unknown.
+  // Searches for all of `prefixes` in one pass over the symbols; others stay unknown.
   static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
   // For the names above, and `more`.
   static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string> more = {});
 
   // nullopt if absent, ambiguous, or not among the prefixes given to Load.
   std::optional<uintptr_t> FindByPrefix(std::string_view mangled_prefix) const;
-  // The first of several spellings that is there.
+  // The first of several spellings that is present.
   std::optional<uintptr_t> FindFirst(std::span<const std::string_view> spellings) const;
   // The file the symbols came from.
   const std::string& origin() const { return origin_; }
@@ -87,7 +88,7 @@ class SymbolTable {
   std::string origin_;
 };
 
-// Files that may hold libjvm's symbols, in the order they are tried. Exposed for tests.
+// Files that may contain libjvm's symbols, in the order in which they are tried. Exposed for tests.
 std::vector<std::string> SymbolFiles(const LibJvm& libjvm);
 
 }  // namespace heaprec::hotspot

@@ -1,7 +1,8 @@
-// HotSpot's compressed integers: base 64, least digit first, a byte below a limit is the last (utilities/unsigned5).
+// HotSpot's compressed integers: base 64, least significant digit first; a byte below a limit is the
+// last (utilities/unsigned5).
 //
 // Context:  any.
-// Failure:  Next is false at the end of the bytes, and at a byte that is no digit.
+// Failure:  Next is false at the end of the bytes, and at a byte that is not a digit.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +34,7 @@ class Unsigned5Reader {
     *out = static_cast<int>((value >> 1) ^ (0 - (value & 1)));
     return true;
   }
-  // The next byte as it is, false at the end.
+  // The next byte, not decoded; false at the end.
   bool Byte(uint8_t* out) {
     if (next_ == end_) return false;
     *out = *next_++;

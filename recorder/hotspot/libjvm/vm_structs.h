@@ -1,9 +1,9 @@
-// The self-description HotSpot exports for debuggers: gHotSpotVMStructs and its relatives.
+// What HotSpot exports about itself for debuggers: gHotSpotVMStructs and its relatives.
 //
 // Units:    offsets and sizes in bytes.
-// Context:  setup. A look-up walks the tables (microseconds): keep the answers.
+// Context:  setup. A lookup searches the tables (microseconds): keep the results.
 // Threads:  any number of readers.
-// Failure:  Load is an Error when an exported table is missing; an unknown name is nullopt or null.
+// Failure:  Load returns an Error if an exported table is missing; an unknown name is nullopt or null.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ class VmStructs {
   std::optional<int64_t> LongConstant(std::string_view name) const;
   // A boolean -XX flag of this JVM; nullopt if it has no such flag.
   std::optional<bool> BoolFlag(std::string_view name) const;
-  // One of type ccstr; empty if it is not set.
+  // A flag of type ccstr; empty if it is not set.
   std::optional<std::string_view> TextFlag(std::string_view name) const;
-  // One of type int or intx.
+  // A flag of type int or intx.
   std::optional<int64_t> IntFlag(std::string_view name) const;
 
  private:

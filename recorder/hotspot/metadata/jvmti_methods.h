@@ -1,9 +1,10 @@
-// What JVMTI says of methods, kept by their jmethodIDs: for JVMs whose metadata cannot be read, or whose jmethodIDs do
+// What JVMTI says about methods, cached by jmethodID. For JVMs whose metadata cannot be read, or whose jmethodIDs do
 // not lead to it.
 //
-// Bound:    kMaxMethods; what comes beyond them has no names. What is kept stays: a jmethodID is never given again.
+// Bound:    kMaxMethods; methods beyond them have no names. Entries are kept for ever, because a jmethodID is
+//           never reused.
 // Context:  a JVMTI callback, or setup, on an attached thread: JNI and JVMTI are legal, and the method is on the stack
-//           or its class held. The memory of names is the JVM's (Allocate).
+//           or a reference keeps its class loaded. The memory of names is the JVM's (Allocate).
 // Threads:  any number.
 // Failure:  null: JVMTI does not know the method, or there is no room.
 #pragma once

@@ -2,12 +2,12 @@
 // be read, names come from JVMTI (JvmtiMethods).
 //
 // Units:    names in the JVM's internal form (java/util/HashMap), modified UTF-8.
-// Context:  setup: Resolve. The others: a Java thread in native state (a JVMTI callback) while the methods are on its
-// stack or
-//           the class is held by a local reference; then nothing read here can be unloaded. KlassName: alloc too.
+// Context:  setup: Resolve. The others: a Java thread in native state (a JVMTI callback), while the methods are on its
+//           stack or a local reference keeps the class loaded; then nothing read here can be unloaded. KlassName:
+//           alloc too.
 // Threads:  any.
-// Failure:  false, -1, an empty view or null for data that is not understood; VerifyNames (self_test.h) compares with
-// JVMTI.
+// Failure:  false, -1, an empty view or null for data that is not understood; VerifyNames (self_test.h) compares
+//           with JVMTI.
 #pragma once
 
 #include <jni.h>

@@ -1,11 +1,11 @@
-// How HotSpot lays objects out: class and size of each object in memory that was allocated in one piece, such as a
-// TLAB.
+// How HotSpot lays out objects: class and size of each object in memory that was allocated in one piece, such as
+// a TLAB.
 //
 // Units:    bytes.
-// Context:  setup: Resolve. The rest: any in which the memory holds still and its objects have their headers (the
-// thread
-//           that allocates, in the VM; a collector, before it moves anything).
-// Failure:  Resolve is an Error for a JVM whose headers are not known. Walk stops at what cannot be an object.
+// Context:  setup: Resolve. The rest: any in which the memory does not change and its objects have their headers. That
+//           is the allocating thread, in the VM, or a collector before it moves anything.
+// Failure:  Resolve returns an Error for a JVM whose object headers are unknown. Walk stops at anything that is not
+//           an object.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ class ObjectLayout {
  public:
   static format::Result<ObjectLayout> Resolve(const VmStructs& structs, const JdkRules& rules, const Names& names);
 
-  // Where a jdk.internal.vm.StackChunk has its field `size`, from the object's start: stacks of virtual threads (21 and
-  // later) have no other way to say how large they are. Without it a walk ends at the first of them.
+  // The offset of the field `size` in a jdk.internal.vm.StackChunk. Stacks of virtual threads (JDK 21 and later) state
+  // their size nowhere else. Without it a walk ends at the first of them.
   void SetStackChunkSize(size_t offset) { chunk_size_ = offset; }
 
-  // Classes that a walker has met: others are not touched before the kernel says that they can be read.
+  // Classes that a walk has met. The memory of others is not touched before the kernel says that it can be read.
   class Known {
    public:
     bool Has(const void* klass) const { return of_[SlotOf(klass)] == klass; }
@@ -39,7 +39,7 @@ class ObjectLayout {
   };
 
   // Calls visit(klass, size) for each object in [begin, end), in order. False: it stopped before `end`.
-  // `known`: a Known, or what has its two functions.
+  // `known`: a Known, or an object with its two functions.
   template <typename KnownClasses, typename Visit>
   bool Walk(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
     switch (header_) {
@@ -58,12 +58,12 @@ class ObjectLayout {
 
   enum class Header { kWide, kCompressed, kCompact };
 
-  // Objects of one class often stand in a row: what is known of the last one's is not looked up again.
+  // Adjacent objects are often of one class, so the last object's class is not looked up again.
   template <Header kHeader, typename KnownClasses, typename Visit>
   bool WalkAs(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
     const size_t klass_offset = klass_offset_;
     const int mark_shift = mark_shift_;
-    uint64_t last_word = 0, fixed_size = 0;  // 0: each has its own
+    uint64_t last_word = 0, fixed_size = 0;  // 0: it varies
     const void* klass = nullptr;
     while (begin < end) {
       const uint64_t word = kHeader == Header::kWide         ? Load<uint64_t>(begin + klass_offset)
@@ -87,10 +87,10 @@ class ObjectLayout {
     return true;
   }
 
-  // Of what an object's header says of its class. A class without one is null.
+  // The class in a word of an object's header; null if it has none.
   const void* KlassOf(uint64_t word) const;
   bool IsReadable(const void* klass) const;
-  // Of all instances of the class; 0: each has its own.
+  // The size of all instances of the class; 0: it varies.
   uint64_t FixedSizeOf(const void* klass) const {
     const auto helper = Load<int32_t>(static_cast<const char*>(klass) + layout_helper_);
     return helper > 0 && (helper & 1) == 0 ? Aligned(static_cast<uint64_t>(helper)) : 0;

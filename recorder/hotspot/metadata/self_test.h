@@ -1,4 +1,4 @@
-// Compares what we read raw with what JVMTI says, before anything relies on it.
+// Compares names read from memory with JVMTI's, before anything relies on them.
 //
 // Context:  setup; live phase, a Java thread in native state; needs can_get_line_numbers. About a millisecond.
 // Failure:  an Error naming the class, the method and the step that differs.

@@ -1,9 +1,7 @@
-// The code cache: which blob a return address lies in, and where a compiled method keeps what its debug information
-// says.
+// The code cache: finds the blob that contains a return address.
 //
 // Units:    addresses of this process.
-// Context:  setup: the constructor. Find: alloc; a Java thread in native state asks for addresses on its own stack, so
-// that
+// Context:  setup: the constructor. Find: alloc; a Java thread in native state looks up addresses on its own stack, so
 //           what is found cannot be freed meanwhile.
 // Threads:  any.
 // Failure:  null for an address outside of all blobs.
@@ -22,7 +20,7 @@ class CodeCache {
  public:
   explicit CodeCache(const StackLayout& layout);
 
-  // The CodeBlob that holds `pc`, or null.
+  // The CodeBlob that contains `pc`, or null.
   const char* Find(uintptr_t pc) const {
     for (size_t i = 0; i < heap_count_; ++i) {
       const char* const memory = heaps_[i] + layout_.cache.memory;
@@ -34,7 +32,7 @@ class CodeCache {
   }
 
  private:
-  // Each segment of a used block has the number of segments, at most, back to the block's first one.
+  // Each segment of a used block has a number of segments to go back, at most to the block's first one.
   const char* FindIn(const char* heap, uintptr_t low, uintptr_t pc) const {
     constexpr uint8_t kUnused = 0xff;
     const auto log2 = Load<uint32_t>(heap + layout_.cache.log2_segment);

@@ -1,9 +1,9 @@
-// A compiled method on a thread's own stack: what its frame is, and which methods it stands for there.
+// A compiled method on a thread's own stack: the kind of its frame, and the methods that the frame represents.
 //
 // Units:    addresses of this process.
 // Context:  alloc: as CodeCache::Find.
 // Threads:  any.
-// Failure:  ForEachScope is false when there is no debug information at that address, or it makes no sense.
+// Failure:  ForEachScope returns false if there is no debug information at that address, or it is inconsistent.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class CompiledMethod {
 
   static bool Is(const StackLayout& layout, const char* blob) {
     if (layout.has_distances) return Load<uint8_t>(blob + layout.blob.kind) == layout.nmethod_kind;
-    // Eight bytes tell the two names from all others, terminator included in the first.
+    // Eight bytes distinguish the two names from all others; the first includes the terminator.
     constexpr char kNmethod[8] = {'n', 'm', 'e', 't', 'h', 'o', 'd', '\0'},
                    kNative[8] = {'n', 'a', 't', 'i', 'v', 'e', ' ', 'n'};
     const char* const name = PointerTo(blob, layout.blob.name);
@@ -33,13 +33,13 @@ class CompiledMethod {
   const VmMethod* method() const {
     return reinterpret_cast<const VmMethod*>(PointerAt(blob_, layout_.compiled.method));
   }
-  // Given once by the JVM: no other compilation ever has it.
+  // Assigned once by the JVM: no other compilation ever has it.
   uint32_t compile_id() const { return Load<uint32_t>(blob_ + layout_.compiled.compile_id); }
-  // Where `pc` lies in the code.
+  // The offset of `pc` in the code.
   uintptr_t OffsetOf(uintptr_t pc) const { return pc - CodeBegin(); }
 
-  // The address that the frame at `sp` returns to: its own, but for a deoptimised frame, whose return address was
-  // replaced by that of a handler and stands in the frame instead.
+  // The address to which the frame at `sp` returns: `pc`, except for a deoptimised frame. Its return address was
+  // replaced by a handler's; the original is in the frame.
   uintptr_t OriginalPc(uintptr_t pc, uintptr_t sp) const {
     if (pc != Address(layout_.compiled.deopt_handler) && pc != Address(layout_.compiled.deopt_mh_handler)) return pc;
     return Load<uintptr_t>(sp + static_cast<size_t>(Load<int32_t>(blob_ + layout_.compiled.original_pc)));
@@ -62,7 +62,7 @@ class CompiledMethod {
       if (!reader.Next(&sender) || !reader.Next(&method) || !reader.Next(&bci)) return false;
       const VmMethod* const of = MethodAt(method);
       if (of == nullptr) return false;
-      // Stored plus one; what is then -1 is the entry of a synchronized method, before its first bytecode.
+      // Stored plus one. What is then -1 is the entry of a synchronized method, before its first bytecode.
       visit(of, bci == 0 ? 0 : static_cast<int>(bci) - 1, sender != 0);
       if (sender >= scope && sender != 0) return false;  // scopes are written from the outermost one
       scope = sender;

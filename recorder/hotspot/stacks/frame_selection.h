@@ -1,5 +1,5 @@
-// The frames of a stack that are kept when it is deeper than asked for: some nearest to the allocation, and the others
-// nearest to the root, where a tree of stacks begins.
+// The frames that are kept of a stack deeper than requested: some nearest to the allocation, and the others nearest to
+// the root, where a tree of stacks begins.
 //
 // Context:  any; the caller gives the memory.
 // Failure:  none.
@@ -18,7 +18,7 @@ namespace heaprec::hotspot {
 
 struct MethodFrame {
   const VmMethod* method;
-  // Stands for this method and bci as long as the process lives, whatever is unloaded or redefined; 0: nothing does.
+  // Identifies method and bci as long as the process lives, whatever is unloaded or redefined; 0: no identity.
   uint64_t code_key = 0;
   int32_t bci = -1;  // -1: a native method
   format::FrameType type = format::FrameType::kUnknown;
@@ -33,7 +33,7 @@ class FrameSelection {
   // Keeps at most room.size() >= 1 frames.
   explicit FrameSelection(std::span<MethodFrame> room) : room_(room), leaf_(LeafSide(room.size())) {}
 
-  // How many frames of `depth` stand nearest to the allocation: a quarter, at least one.
+  // How many frames of `depth` are kept nearest to the allocation: a quarter, at least one.
   static size_t LeafSide(size_t depth) { return (depth + 3) / 4; }
 
   // Innermost first.
@@ -46,7 +46,7 @@ class FrameSelection {
     ++seen_;
   }
 
-  // What was kept, innermost first. Call once, after the last Add.
+  // The kept frames, innermost first. Call once, after the last Add.
   std::span<MethodFrame> Finish() {
     const size_t ring = room_.size() - leaf_;
     if (is_cut() && ring > 0)
@@ -54,7 +54,7 @@ class FrameSelection {
     return room_.first(std::min(seen_, room_.size()));
   }
   bool is_cut() const { return seen_ > room_.size(); }
-  // With is_cut: the frames that are missing stand between this many and the rest.
+  // If is_cut: the missing frames are between this many frames and the rest.
   size_t leaf_side() const { return leaf_; }
 
  private:

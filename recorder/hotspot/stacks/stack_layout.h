@@ -3,7 +3,7 @@
 //
 // Units:    offsets and sizes in bytes; frame slots in words from the frame pointer.
 // Context:  setup.
-// Failure:  Resolve is an Error for a JDK whose frames are not known (JdkRules) or a missing field.
+// Failure:  Resolve returns an Error for a JDK whose frames are unknown (JdkRules), or if a field is missing.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,9 @@ struct StackLayout {
     size_t deopt_handler, deopt_mh_handler;
     size_t scopes_pcs, scopes_end, scopes_data, metadata;
   } compiled;
-  // 25: code_begin, the deopt handlers, scopes_pcs and scopes_data are distances, the last two from immutable_data, and
-  // the metadata follow the relocations in mutable_data. Before: pointers, but for scopes_pcs, scopes_end, metadata.
+  // JDK 25: code_begin, the deopt handlers, scopes_pcs and scopes_data are distances, the last two from
+  // immutable_data, and the metadata follow the relocations in mutable_data. Before: pointers, except for scopes_pcs,
+  // scopes_end, metadata.
   bool has_distances;
   size_t immutable_data, immutable_size, mutable_data, mutable_size, relocation_size;
   uint8_t nmethod_kind;

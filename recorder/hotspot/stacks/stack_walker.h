@@ -1,11 +1,11 @@
 // The stack of the calling Java thread, read from its own memory: no JVMTI, no safepoint, no lock, no heap.
 //
 // Units:    128-bit identities: the same for two stacks of the same frames, in this process. docs/decisions/0007
-// Context:  setup: Resolve. Else alloc: the calling thread in native state, inside a JVMTI callback, so that nothing on
-//           its stack moves or is freed.
+// Context:  setup: Resolve. The rest: alloc; the calling thread is in native state, inside a JVMTI callback, so
+//           nothing on its stack moves or is freed.
 // Threads:  any, each on its own stack.
-// Failure:  kUnknown where the stack cannot be tracked: ask JVMTI. kNone: there is no Java frame. kDeep: the root was
-//           not reached in kMaxFrames, for a walk's cost has to be bounded.
+// Failure:  kUnknown if the stack cannot be walked: use JVMTI. kNone: there is no Java frame. kDeep: the root was not
+//           reached within kMaxFrames, which bounds the cost of a walk.
 #pragma once
 
 #include <cstdint>
@@ -25,24 +25,24 @@ enum class WalkResult : uint8_t { kWhole, kDeep, kNone, kUnknown };
 
 class StackWalker {
  public:
-  // Physical ones, the JVM's stubs among them: some 10 us.
+  // Physical frames, the JVM's stubs included: some 10 us.
   static constexpr int kMaxFrames = 1024;
 
   static format::Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules);
 
-  // Without looking at what was inlined, and of a deep stack only at kMaxFrames. A class that is unloaded, a method
-  // that is redefined or compiled anew gives other identities, whatever memory it reuses.
+  // Does not read which methods were inlined; of a deep stack reads kMaxFrames only. A class that is unloaded, or a
+  // method that is redefined or recompiled, gives another identity, whatever memory is reused.
   WalkResult Identify(const void* java_thread, format::StackKey* identity) const;
 
-  // All frames, inlined ones too, as JVMTI's GetStackTrace gives them.
+  // All frames, inlined ones included, as JVMTI's GetStackTrace returns them.
   WalkResult Expand(const void* java_thread, FrameSelection* frames) const;
 
-  // The same, of the frames nearest to the allocation: as many as there are and as there is room for.
+  // The same for the frames nearest to the allocation only: as many as exist and fit into `room`.
   std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const;
 
-  // A native method stands on top: whoever it called, native code or the JVM, leaves the frames below as they are.
-  // Where the thread has come into the JVM from Java code they may be in the making (deoptimization). Context: any that
-  // the calling thread is in.
+  // Whether a native method is on top. Whatever it called, native code or the JVM, leaves the frames below as they
+  // are. If the thread has entered the JVM from Java code, its frames may be changing (deoptimization). Context: any
+  // of the calling thread.
   bool IsInNativeMethod(const void* java_thread) const;
 
  private:

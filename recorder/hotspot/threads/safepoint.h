@@ -1,4 +1,4 @@
-// Things that need every Java thread to stand still for a moment.
+// Operations for which all Java threads must be stopped for a moment.
 //
 // Context:  setup, drain: live phase, any attached or JVM-created thread.
 // Failure:  the JVM refuses (before VMInit, after VMDeath), or libjvm's symbols are not known.
@@ -15,13 +15,13 @@
 namespace heaprec::hotspot {
 
 // A grace period for Detour: one safepoint operation. A thread inside the diverted functions is in the VM, where it
-// cannot stop for a safepoint; so after one every thread has left them. At Agent_OnLoad none is needed.
+// cannot stop for a safepoint, so after one every thread has left them. In Agent_OnLoad none is needed.
 arch::GracePeriod SafepointGrace(jvmtiEnv* jvmti);
 
-// Calls `function(context)` once, on the JVM's own thread, while all Java threads are stopped: it takes no lock of the
-// JVM's and no handle. No public interface has this without walking the heap or deoptimising every stack; so the
-// operation behind GetAllStackTraces is diverted for the time of one call.
-// Error: it was not called. Serialised by the caller.
+// Calls `function(context)` once, on the JVM's own thread, while all Java threads are stopped. `function` must take
+// no lock of the JVM and no handle. No public interface does this without walking the heap or deoptimising every
+// stack, so the operation behind GetAllStackTraces is diverted for one call. Error: it was not called. Serialised by
+// the caller.
 format::Result<std::monostate> AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& symbols, void (*function)(void*),
                                            void* context);
 

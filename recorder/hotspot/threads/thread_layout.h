@@ -4,8 +4,8 @@
 // Units:    bytes of the thread's allocation; gap = bytes from the end of the current object to the sample point, any
 //           double (infinite, huge, negative and NaN are clamped).
 // Context:  setup: Resolve. alloc: the rest; a few loads and stores, no call.
-// Threads:  a JavaThread's words are touched by that thread, by the collector while it is not in a hook, and by whoever
-//           stopped it.
+// Threads:  a JavaThread's words are accessed by that thread, by the collector while the thread is not in a hook, and
+//           by whoever stopped the thread.
 // Failure:  Resolve is an Error for a JDK whose rules are not known.
 // Maths:    docs/sampler.md#arming
 #pragma once
@@ -28,8 +28,8 @@ class ThreadLayout {
   // For a JVM whose JavaThread is not known: the agent's own ThreadWords are used instead. There are no TLABs, and no
   // threshold can be set.
   static ThreadLayout OfThreadWords();
-  // Adds the bytes that a sample represents, so that the thread's bytes are estimated without the JVM. Only of
-  // ThreadWords.
+  // Adds the bytes that a sample represents, so that the thread's bytes are estimated without the JVM. Only
+  // of ThreadWords.
   void AddEstimated(void* words, uint64_t bytes) const {
     if (is_estimated_) Store(words, allocated_bytes_, Load(words, allocated_bytes_) + bytes);
   }
@@ -43,10 +43,10 @@ class ThreadLayout {
     return Load(java_thread, allocated_bytes_) + in_tlab;
   }
 
-  // The same inside SampledObjectAlloc, where the thread is in native and a collection may retire its TLAB between any
-  // two loads: read until nothing moved meanwhile.
+  // The same inside SampledObjectAlloc. There the thread is in native state, and a collection may retire its TLAB
+  // between any two loads. So this reads until nothing has changed meanwhile.
   uint64_t AllocatedBytesInCallback(const void* java_thread) const {
-    // It holds still at the second reading. What contradicts itself to the last is no TLAB.
+    // Usually nothing has changed at the second reading. What is inconsistent up to the last one is not a TLAB.
     constexpr int kReadings = 1000;
     uint64_t retired = 0;
     for (int reading = 0; reading < kReadings; ++reading) {
@@ -60,8 +60,8 @@ class ThreadLayout {
     return retired;
   }
 
-  // The same of another thread, which may be running, or gone and its memory with it: nullopt then. What it was at some
-  // moment of the call; garbage where the memory has another owner by now. Context: setup, drain.
+  // The same for another thread, which may be running, or gone along with its memory: then nullopt. The value is from
+  // some moment during the call; it is garbage if the memory has another owner by now. Context: setup, drain.
   std::optional<uint64_t> AllocatedBytesOfOther(const void* java_thread) const;
 
   // Size of the current TLAB from its start to its hard end; 0 without a TLAB.
@@ -74,7 +74,7 @@ class ThreadLayout {
   struct Tlab {
     uint64_t start = 0, top = 0, retired = 0;
   };
-  // As AllocatedBytesInCallback: where a collection may retire it between two loads, what it was at some moment.
+  // As AllocatedBytesInCallback: if a collection may retire it between two loads, its state at some moment.
   Tlab TlabOf(const void* java_thread) const {
     constexpr int kReadings = 1000;
     for (int reading = 0; reading < kReadings; ++reading) {
@@ -88,12 +88,12 @@ class ThreadLayout {
     return {};
   }
   const void* TlabAddress(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
-  // Whose TLAB it is.
+  // The thread that owns the TLAB.
   const void* ThreadOfTlab(const void* tlab) const { return static_cast<const char*>(tlab) - tlab_; }
   void* TlabAddress(void* java_thread) const { return static_cast<char*>(java_thread) + tlab_; }
 
-  // The system's number of another thread, which may be gone and its memory with it. 0: libjvm does not say. Context:
-  // setup.
+  // The OS thread id of another thread, which may be gone along with its memory. 0: libjvm does not say.
+  // Context: setup.
   uint32_t OsTidOfOther(const void* java_thread) const;
 
   // How other threads are read.
@@ -106,13 +106,13 @@ class ThreadLayout {
     return start != 0 && address >= start && address < Load(TlabAddress(java_thread), top_);
   }
 
-  // Whether `object` is all that the thread's current TLAB holds: the one that a refill was for.
+  // Whether `object` is all that the thread's current TLAB contains: the one that the refill was for.
   bool IsFirstOfTlab(const void* java_thread, const void* object, uint64_t bytes) const {
     const uint64_t address = reinterpret_cast<uintptr_t>(object);
     return address == TlabStart(java_thread) && address + bytes == Load(TlabAddress(java_thread), top_);
   }
 
-  // In an allocation hook, for the object of `size` bytes it reports: the next event falls `gap` bytes after it.
+  // In an allocation hook, for the object of `size` bytes that it reports: the next event occurs `gap` bytes after it.
   void ArmInHook(void* java_thread, double gap, uint64_t size, bool outside) const {
     const uint64_t bytes = Clamp(gap);
     if (threshold_rule_ == ThresholdRule::kJdk25) return ArmJdk25(java_thread, bytes);
@@ -129,8 +129,8 @@ class ThreadLayout {
     if (threshold_rule_ == ThresholdRule::kJdk11 && outside_hit) RearmJdk11(java_thread, bytes);
   }
 
-  // Outside of any allocation, on a thread that is stopped or calls this itself: the next event falls `gap` bytes from
-  // here.
+  // Outside of any allocation, on a thread that is stopped or that calls this itself: the next event occurs after
+  // `gap` more bytes.
   void ArmAtRest(void* java_thread, double gap) const {
     void* const tlab = TlabAddress(java_thread);
     const uint64_t bytes = Clamp(gap);
@@ -150,14 +150,14 @@ class ThreadLayout {
   // In an allocation hook: SampledObjectAlloc fires for the object the hook reports.
   void Force(void* java_thread) const { Store(java_thread, threshold_, 0); }
 
-  // The thread meets no sample point of ours. It is delivered something in 64 MiB all the same, so that whoever samples
-  // after us finds every thread again. The TLAB's end may stay cut once: one slow path without an event.
+  // The agent has no sample point for the thread. The JVM still delivers an object every 64 MiB, so that an agent that
+  // samples later finds every thread again. The TLAB's end may stay lowered once: one slow path without an event.
   void SetUnarmed(void* java_thread) const {
     Store(java_thread, threshold_, kUnarmed);
     if (threshold_rule_ != ThresholdRule::kJdk25) Store(TlabAddress(java_thread), since_sample_, 0);
   }
 
-  // The JVM's threshold word as it stands, for self-tests.
+  // The JVM's threshold word as it is, for self-tests.
   uint64_t Threshold(const void* java_thread) const { return Load(java_thread, threshold_); }
   size_t threshold_offset() const { return threshold_; }
 
@@ -181,15 +181,15 @@ class ThreadLayout {
   static void Store(void* base, size_t offset, uint64_t value) {
     __atomic_store_n(reinterpret_cast<uint64_t*>(static_cast<char*>(base) + offset), value, __ATOMIC_RELAXED);
   }
-  // Between allocation end and hard end: room for a filler array's header, or for prefetching past the end
-  // (ThreadLocalAllocBuffer::end_reserve).
+  // Between allocation end and hard end: room for a filler array's header, or for prefetching beyond the
+  // end (ThreadLocalAllocBuffer::end_reserve).
   uint64_t ReservedBytes() const {
     constexpr int kFillerHeaderWords = 2;
     const int words = prefetch_words_ != nullptr ? *prefetch_words_ : 0;
     return 8 * static_cast<uint64_t>(words > kFillerHeaderWords ? words : kFillerHeaderWords);
   }
-  // 0: the thread has no TLAB now. Where the JVM runs without them, JDK 11 never writes these words: they are what
-  // malloc gave.
+  // 0: the thread has no TLAB now. If the JVM runs without TLABs, JDK 11 never writes these words: they are as malloc
+  // returned them.
   uint64_t TlabStart(const void* java_thread, int order = __ATOMIC_RELAXED) const {
     return has_tlabs_ ? Load(TlabAddress(java_thread), start_, order) : 0;
   }
@@ -204,8 +204,8 @@ class ThreadLayout {
     if (end < old_end) ReplaceTlabEnd(tlab, old_end, end);
   }
 
-  // A thread in native calls this too, where a collection may retire its TLAB right now: an end of its making must not
-  // be overwritten.
+  // Also called by a thread in native state, while a collection may be retiring its TLAB: an end that the collection
+  // has set must not be overwritten.
   void ReplaceTlabEnd(void* tlab, uint64_t old_end, uint64_t end) const {
     __atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(static_cast<char*>(tlab) + end_), &old_end, end, false,
                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED);

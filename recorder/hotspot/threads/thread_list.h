@@ -1,7 +1,7 @@
-// All JavaThreads of the JVM, those that JVMTI hides included.
+// All JavaThreads of the JVM, including those that JVMTI hides.
 //
-// Context:  setup: Resolve. ForEach: at a safepoint, where no thread comes or goes.
-// Failure:  Resolve is an Error when libjvm does not describe its list of threads.
+// Context:  setup: Resolve. ForEach: at a safepoint, where no thread starts or ends.
+// Failure:  Resolve returns an Error if libjvm does not describe its list of threads.
 #pragma once
 
 #include <cstddef>

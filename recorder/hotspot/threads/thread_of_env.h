@@ -2,7 +2,7 @@
 //
 // Context:  setup: Resolve, on an attached Java thread in the live phase. Else any.
 // Threads:  any.
-// Failure:  Resolve is an Error when java.lang.Thread does not tell its JavaThread.
+// Failure:  Resolve returns an Error if java.lang.Thread does not lead to its JavaThread.
 #pragma once
 
 #include <jni.h>
@@ -13,19 +13,19 @@
 
 namespace heaprec::hotspot {
 
-// The calling thread's, in its thread-local storage: zeros at first.
+// Words of the calling thread, in its thread-local storage; zero at first.
 struct ThreadWords;
 ThreadWords* OwnThreadWords();
 
 class ThreadOfEnv {
  public:
-  // `current`: the java.lang.Thread that runs this, not a virtual one.
+  // `current`: the java.lang.Thread that calls this, not a virtual one.
   static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
-  // Where the JavaThread is not known: the current thread's ThreadWords; other threads have none.
+  // For a JVM whose JavaThread is unknown: the current thread's ThreadWords; other threads have none.
   static ThreadOfEnv OfThreadWords() { return {}; }
 
-  // Of another thread; null before it starts and after it ends, which may be at any moment.
+  // The JavaThread of another thread; null before it starts and after it ends, which may happen at any moment.
   void* OfThread(JNIEnv* jni, jobject thread) const {
     if (eetop_ == nullptr) return nullptr;
     return reinterpret_cast<void*>(jni->GetLongField(thread, eetop_));  // NOLINT(performance-no-int-to-ptr)

@@ -1,9 +1,8 @@
-// The JVM's own account of its native memory: `VM.native_memory summary`, as jcmd prints it, asked for in the process.
+// The JVM's report of its native memory: `VM.native_memory summary`, as jcmd prints it, requested in the process.
 //
 // Units:    bytes.
-// Context:  Find: setup. Ask: a thread of ours that is attached; it is in the JVM for as long as the command takes,
-// which
-//           is a look at each thread's stack: some us, or a ms with hundreds of threads.
+// Context:  Find: setup. Ask: an attached thread of the agent. It is in the JVM while the command runs, which reads
+//           each thread's stack: some us, or a ms with hundreds of threads.
 // Failure:  Find, Ask: an Error that says why.
 #pragma once
 
@@ -21,7 +20,7 @@
 namespace heaprec::hotspot {
 
 struct MemoryCategory {
-  std::string name;  // "Java Heap"; of all together "Total"
+  std::string name;  // "Java Heap"; "Total": the sum
   uint64_t reserved = 0, committed = 0;
   bool operator==(const MemoryCategory&) const = default;
 };
@@ -41,7 +40,7 @@ class NmtSummary {
   Execute execute_;
 };
 
-// What the command prints; lines that are no category are passed over.
+// Parses the command's output; lines that are not categories are skipped.
 std::vector<MemoryCategory> ParseMemorySummary(std::string_view text);
 
 }  // namespace heaprec::hotspot

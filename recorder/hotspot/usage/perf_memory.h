@@ -1,7 +1,7 @@
-// The JVM's performance memory: its counters by name, at addresses that stay for the life of the process.
+// The JVM's performance memory: its counters by name, at addresses that are fixed for the life of the process.
 //
-// Context:  setup: live phase, when every counter of the collector is there.
-// Failure:  none is visited when there is no such memory (-XX:-UsePerfData) or it is laid out otherwise.
+// Context:  setup: live phase, when every counter of the collector exists.
+// Failure:  no counter is visited if there is no such memory (-XX:-UsePerfData), or its layout differs.
 #pragma once
 
 #include <cstddef>
