@@ -1,4 +1,4 @@
-// Recordings that have ended, until no thread can be inside them any more.
+// Keeps recordings that have ended, until no thread can be inside them.
 //
 // Context:  setup: live phase, an attached thread.
 // Threads:  one at a time.
@@ -14,8 +14,8 @@ namespace heaprec::agent {
 
 class Recording;
 
-// Whether every thread has left what is active no longer: hooks, after a safepoint, and callbacks, which are waited for
-// a few milliseconds.
+// Whether every thread has left sources that are no longer active: hooks, after a safepoint, and callbacks, for which
+// it waits a few milliseconds.
 bool NoThreadInside(jvmtiEnv* jvmti);
 
 class EndedRecordings {
@@ -25,10 +25,10 @@ class EndedRecordings {
   EndedRecordings(const EndedRecordings&) = delete;
   EndedRecordings& operator=(const EndedRecordings&) = delete;
 
-  // Whatever is thrown, `recording` is the caller's or here: never destroyed.
+  // If it throws, `recording` is still the caller's or is kept here: it is never destroyed.
   void Add(std::unique_ptr<Recording>&& recording);
   std::unique_ptr<Recording> TakeLast();
-  // Of all that are here no source is active, and the drain has ended or never began.
+  // For all that are kept: no source of theirs is active, and the drain has ended or never began.
   void Free(jvmtiEnv* jvmti);
 
  private:

@@ -1,4 +1,4 @@
-// Who and where this process is: what ties a recording to its ring, its boot and its container.
+// Identifies this process: what ties a recording to its ring, its boot and its container.
 //
 // Context:  setup.
 // Failure:  none: what cannot be read is empty (random bytes fall back to clock and pid).

@@ -1,9 +1,8 @@
 // One recording: assembles, starts and stops its ring, counters, windows, SampleWriter, source and drain.
 //
 // Context:  Start: setup. Stop: any attached thread. The drain also stops it (duration, samples).
-// Failure:  Start: an Error; nothing is active then. EndedRecordings destroys a recording that ended, because a thread
-// may
-//           still be inside it.
+// Failure:  Start returns an Error; then nothing is active. EndedRecordings destroys a recording that ended, because a
+//           thread may still be inside it.
 #pragma once
 
 #include <atomic>

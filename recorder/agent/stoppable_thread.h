@@ -1,7 +1,7 @@
-// A thread of ours that goes on until it is told to stop.
+// A thread of the agent that runs until it is told to stop.
 //
-// Context:  Start: setup. Stop, TryJoin: any but the thread itself. Rest: the thread.
-// Failure:  Start: an Error when the thread cannot be created.
+// Context:  Start: setup. Stop, TryJoin: any but the thread itself. SleepOrStop: the thread.
+// Failure:  Start returns an Error if the thread cannot be created.
 #pragma once
 
 #include <pthread.h>
@@ -19,19 +19,19 @@ namespace heaprec::agent {
 
 class StoppableThread {
  public:
-  // `body` returns when Rest says so, or throws: then it has ended, too. `name`: at most 15 characters.
+  // `body` returns when SleepOrStop returns true, or throws: then it has ended, too. `name`: at most 15 characters.
   StoppableThread(const char* name, std::function<void()> body) : name_(name), body_(std::move(body)) {}
-  // Waits: whatever `body` uses is declared before.
+  // Waits for `body`, so declare what it uses before this.
   ~StoppableThread();
   StoppableThread(const StoppableThread&) = delete;
   StoppableThread& operator=(const StoppableThread&) = delete;
 
   format::Result<std::monostate> Start();
-  // Returns when `body` has ended. One that the JVM or the kernel holds up is not waited for longer than 2 s.
+  // Returns when `body` has ended, or after 2 s if the JVM or the kernel blocks the thread.
   void Stop();
-  // The thread has ended, or was never there.
+  // Whether the thread has ended, or was never started.
   bool TryJoin();
-  // Sleeps so long. True, and at once: it is to stop.
+  // Sleeps for `time`. Returns true, and at once, if the thread is to stop.
   bool SleepOrStop(std::chrono::milliseconds time);
 
  private:

@@ -1,7 +1,7 @@
-// What a native method of ours returns: an Object[] of arrays.
+// Builds what a native method of the agent returns: an Object[] of arrays.
 //
 // Context:  any thread of the application, in native.
-// Failure:  no memory: Take returns null, and an OutOfMemoryError is on its way.
+// Failure:  without memory Take returns null, and an OutOfMemoryError is pending.
 #pragma once
 
 #include <jni.h>
@@ -19,7 +19,7 @@ class JavaArrays {
   JavaArrays& Add(const std::vector<jint>& values);
   JavaArrays& Add(const std::vector<jlong>& values);
   JavaArrays& Add(const std::vector<jdouble>& values);
-  // All of them, in their order.
+  // All of them, in the order of the calls.
   jobjectArray Take();
 
  private:
@@ -27,7 +27,7 @@ class JavaArrays {
   std::vector<jobject> arrays_;  // null: there was no memory for it
 };
 
-// "heaprec: why"; once the native method returns.
+// Throws an IllegalStateException "heaprec: why" once the native method returns.
 void ThrowIllegalState(JNIEnv* jni, const std::string& why);
 
 }  // namespace heaprec::agent

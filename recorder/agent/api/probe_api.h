@@ -1,7 +1,8 @@
-// Where heaprec.Probe of Java comes in: what a thread allocates between two of its calls.
+// Entry points for heaprec.Probe of Java: what a thread allocates between two calls.
 //
 // Context:  any thread of the application, in native.
-// Failure:  begin0 throws an IllegalStateException that says why this JVM cannot be probed; end0 gives what was seen.
+// Failure:  begin0 throws an IllegalStateException that says why this JVM cannot be probed; end0 returns what
+//           was seen.
 #pragma once
 
 #include <jni.h>

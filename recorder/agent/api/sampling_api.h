@@ -1,8 +1,8 @@
-// Where other agents come in that sample through us: heaprec_sample_allocations and heaprec_visit_traces of
-// include/heaprec_sampling.h. The members of Agent that serve them are defined here.
+// Entry points for other agents that sample through this one: heaprec_sample_allocations and heaprec_visit_traces of
+// include/heaprec_sampling.h. Defines the members of Agent that serve them.
 //
 // Context:  any attached thread of the application, outside of allocations.
-// Failure:  a number that the header names; what could not be started leaves the JVM as it was.
+// Failure:  a result that the header names; if sampling cannot be started, the JVM is unchanged.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// The way to the candidates: two detours on AllocTracer, which call the active source, then always the original; or,
-// where code may not be changed, the vtables of the JVM's allocators.
+// Installs the hooks that report candidates: two detours on AllocTracer, which call the active source, then always the
+// original. Where code may not be changed, it uses the vtables of the JVM's allocators.
 //
 // Context:  setup (Install: an attached thread), drain (Remove).
-// Failure:  an Error with the reasons; libjvm's code and vtables are then as they were.
+// Failure:  an Error with the reasons; libjvm's code and vtables are then unchanged.
 #pragma once
 
 #include <string>
@@ -13,18 +13,19 @@
 
 namespace heaprec::agent {
 
-// Idempotent. Says why it is the vtables; empty: it is the detours.
+// Idempotent. Returns why the vtables are used; empty: the detours are used.
 format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni);
 format::Result<std::monostate> RemoveHooks();
-// After the self-test of what InstallHooks has installed has passed; until then the hooks see the installing thread
-// alone, where they are vtables.
+// Call when the self-test of what InstallHooks has installed has passed. Until then vtable hooks report the installing
+// thread only.
 void TrustHooks();
 
-// What sources::Census needs beside the detours on AllocTracer, which have to be in place; RemoveHooks takes it away.
+// Installs what sources::Census needs besides the detours on AllocTracer, which must be in place. RemoveHooks
+// removes it.
 format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm);
 
-// What sources::AllocationProbe needs, for the rest of the process: without a probe at work, and without a recording, a
-// load and a branch in each slow path.
+// Installs what sources::AllocationProbe needs, for the rest of the process. Without an active probe and without a
+// recording it costs a load and a branch in each slow path.
 format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm);
 
 }  // namespace heaprec::agent

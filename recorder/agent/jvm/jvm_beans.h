@@ -1,11 +1,10 @@
-// What the JVM's management beans tell: how much all threads have allocated, and which collector runs. For JVMs whose
-// own structures are not read.
+// What the JVM's management beans report: how much all threads have allocated, and which collector runs. For JVMs
+// whose own structures are not read.
 //
-// Units:    bytes since the JVM's start, of dead threads too.
+// Units:    bytes since the JVM's start, including those of threads that have ended.
 // Context:  Resolve: setup, live phase, an attached thread; Java code runs. AllocatedBytes: an attached thread without
-// a
-//           pending exception; a native method of the JVM runs, no bytecode of the application.
-// Failure:  what is not to be had (an image without jdk.management, early updates of 11) is nullopt, or empty.
+//           a pending exception; a native method of the JVM runs, no bytecode of the application.
+// Failure:  what is not available (an image without jdk.management, early updates of 11) is nullopt, or empty.
 #pragma once
 
 #include <jni.h>
@@ -22,9 +21,9 @@ class JvmBeans {
 
   bool CountsAllocatedBytes() const { return threads_ != nullptr; }
   std::optional<uint64_t> AllocatedBytes(JNIEnv* jni) const;
-  // As Jvm::GcName; "unknown" where the names of the beans do not tell.
+  // As Jvm::GcName; "unknown" if the names of the beans do not tell.
   const std::string& gc_name() const { return gc_name_; }
-  // The collector has beans of its own for major collections.
+  // Whether the collector has beans of its own for major collections.
   bool has_major_collections() const { return has_majors_; }
 
  private:

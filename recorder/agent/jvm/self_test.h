@@ -1,4 +1,4 @@
-// Proves on the running JVM, before a recording relies on it, that the byte clock's words are what we think they are.
+// Checks on the running JVM, before a recording relies on it, that the byte clock's words mean what the agent assumes.
 //
 // Context:  setup: live phase, SampledObjectAlloc enabled, no source active.
 //           Allocates arrays of 16 KiB on the calling thread until some of them took the slow path.

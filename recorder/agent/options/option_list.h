@@ -1,10 +1,10 @@
-// Takes option text apart: "rate=20,@my.conf,strict" becomes key and value of each, those of the file in its place.
+// Splits option text: "rate=20,@my.conf,strict" becomes key and value of each; a file's options replace its name.
 //
-// A file has one key=value a line; blank lines and those that begin with '#' are skipped, spaces around key and value
-// too. A value may hold commas there. A file names no further file.
+// A file has one key=value per line. Blank lines, lines that begin with '#', and spaces around key and value are
+// ignored. A value in a file may contain commas. A file cannot include another file.
 //
 // Context:  setup (it reads files).
-// Failure:  a file that cannot be read, or is none of options: the error names file and line.
+// Failure:  a file that cannot be read, or does not contain options: the error names file and line.
 // Format:   docs/reference/agent-options.md
 #pragma once
 
@@ -18,7 +18,7 @@ namespace heaprec::agent {
 
 struct Option {
   std::string key, value;
-  std::string where;  // "my.conf:3: "; empty: not of a file
+  std::string where;  // "my.conf:3: "; empty: not from a file
 };
 
 format::Result<std::vector<Option>> SplitOptions(std::string_view text);

@@ -1,4 +1,4 @@
-// The agent's options: "file=rec.bin,rate=150,duration=30s". A key may be separated by ':' instead of '='; "@my.conf"
+// The agent's options: "file=rec.hrec,rate=150,duration=30s". A key may be separated by ':' instead of '='; "@my.conf"
 // includes the options of a file (recorder/agent/options/option_list.h).
 //
 // Context:  setup.

@@ -1,5 +1,5 @@
-// The labels of the service that the process is a part of, as the fleet and exports name it: from the option `service`
-// and from environment variables on a short list. Nothing else of the environment is read.
+// The labels of the service to which the process belongs, as the fleet and exports name them: from the option
+// `service`, and from a short list of environment variables. Nothing else of the environment is read.
 //
 // Context:  setup.
 // Failure:  none. What is malformed is left out.
@@ -14,7 +14,7 @@
 
 namespace heaprec::agent {
 
-// What is stored of the labels' values: they themselves, nothing, or their hashes, which are the same on all hosts.
+// What is stored of the labels' values: the values, nothing, or their hashes, which are the same on all hosts.
 enum class LabelChoice { kOn, kOff, kRedact };
 
 // The value of a variable; empty: it is not set.

@@ -1,17 +1,18 @@
-// A process whose main thread has ended by pthread_exit ends with its last thread: with ours in it there would be none.
+// A process whose main thread has ended by pthread_exit ends with its last thread, so the agent's threads must
+// not stay.
 //
 // Context:  Watch: setup, the main thread. The rest: drain.
-// Failure:  none. What cannot be looked at is taken for a thread of the program's.
+// Failure:  none. A thread that cannot be examined counts as one of the program's.
 #pragma once
 
 namespace heaprec::agent {
 
 void WatchMainThread();
-// The main thread has ended, and all threads that are left are ours.
+// Whether the main thread has ended and all remaining threads are the agent's.
 bool OnlyAgentThreadsLeft();
-// exit(0), as the C library does then, by a thread that the main thread has left. Returns at once.
+// Runs exit(0), as the C library does then, on a thread that was started when the main thread ended. Returns at once.
 void ExitProcess();
-// The drain ends: its thread does not keep the process any more, and nothing else of ours may.
+// Call when the drain ends: no thread of the agent keeps the process alive any more.
 void StopWatchingMainThread();
 
 }  // namespace heaprec::agent

@@ -1,4 +1,4 @@
-// A recording of a program that has no JVM: native memory alone. Ring, stream and drain, put together.
+// A recording of a program that has no JVM: native memory alone. Assembles ring, stream and drain.
 //
 // Context:  Start: setup, as long as there is one thread. Stop: any thread but the drain. Pause, Resume: around fork.
 // Failure:  Start: an Error; nothing is then active. It is never destroyed: a thread may be inside it.
@@ -31,8 +31,8 @@ class ProgramRecording {
 
   // Ends it and waits (some seconds at most) until it is complete in the file.
   void Stop(const std::string& reason);
-  // The drain holds no lock of the loader's, which a child of fork would find held for ever, until Resume by the same
-  // thread. It is waited for a moment only: who forks may hold what the drain waits for.
+  // Until Resume by the same thread, the drain does not hold the loader's lock, which a child of fork would find held
+  // for ever. Waits for the drain only for a moment: the thread that forks may hold what the drain waits for.
   void Pause();
   void Resume();
   std::string path() const { return drain_->path(); }
@@ -45,7 +45,7 @@ class ProgramRecording {
     std::promise<format::Result<std::monostate>> outcome;
   };
 
-  // The drain's thread: with descriptors of its own it builds the rest, and stays until the recording has ended.
+  // The drain's thread. With its own descriptors it builds the rest, and it stays until the recording has ended.
   static void Enter(void* beginning);
   static void FailToBegin(void* beginning);
   format::Result<std::monostate> Build();
@@ -57,9 +57,9 @@ class ProgramRecording {
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<NativeStream> native_;
   std::unique_ptr<writer::Drain> drain_;
-  std::timed_mutex looking_;             // the drain looks at the loader's list
-  std::atomic<pthread_t> paused_by_{0};  // who holds it, if it is not the drain
-  bool holds_patching_ = false;          // he
+  std::timed_mutex looking_;             // held while the drain reads the loader's list
+  std::atomic<pthread_t> paused_by_{0};  // the thread that holds it, if it is not the drain
+  bool holds_patching_ = false;          // the thread of paused_by_ does
 };
 
 }  // namespace heaprec::agent

@@ -1,11 +1,9 @@
-// The census of a recording: what the JVM's objects look like, who its threads are, and the census itself, put
-// together.
+// Assembles the census of a recording: the layout of objects, the table of threads, and the census itself.
 //
-// Context:  Make, RegisterThreads: setup. Begin: at a safepoint. End: any attached thread, or the drain while attached.
-// OnTick,
-//           NewEpoch: drain. OnThreadStart, OnThreadEnd: inside those events.
-// Failure:  Make: an Error that says why this JVM cannot be counted. It lives as long as its recording: a thread may be
-//           inside it.
+// Context:  Make, RegisterThreads: setup. Begin: at a safepoint. End: any attached thread, or the drain while
+//           attached. OnTick, NewEpoch: drain. OnThreadStart, OnThreadEnd: inside those events.
+// Failure:  Make returns an Error that says why this JVM cannot be counted. The object lives as long as its recording,
+//           because a thread may be inside it.
 #pragma once
 
 #include <jvmti.h>
@@ -31,17 +29,17 @@ class CensusStream {
     double per_second = 0;
     uint64_t seed = 0, start_ns = 0;
   };
-  // All outlive it.
+  // All arguments must outlive it.
   static format::Result<std::unique_ptr<CensusStream>> Make(const Jvm& jvm, buffer::Ring& ring, const Config& config);
 
-  // Learns who the threads are; from now on those that start, too.
+  // Registers the current threads, and from now on those that start.
   void RegisterThreads(JNIEnv* jni);
   void Begin() { census_->StartAtSafepoint(*jvm_.threads); }
   bool is_active() const { return census_->is_active(); }
-  // What is in use is counted now. Error: the threads cannot be stopped for that, or it has ended. Context: as End.
+  // Counts the TLABs in use. Error: the threads cannot be stopped for that, or the census has ended. Context: as End.
   format::Result<std::monostate> CountInUse();
-  // What is in use is counted while the threads stand still, or, where they cannot be stopped, counted as not seen.
-  // Idempotent.
+  // Counts the TLABs in use while the threads are stopped; if they cannot be stopped, counts these TLABs as
+  // unvisited. Idempotent.
   void End(JNIEnv* jni);
 
   void OnTick(uint64_t now_ns) { census_->OnTick(now_ns); }

@@ -1,7 +1,7 @@
-// The exceptions of a recording: windows, counters, capture and source of the second stream, put together.
+// Assembles the exceptions of a recording: windows, counters, SampleWriter and source of the second stream.
 //
 // Context:  the constructor, Activate: setup. OnTick, NewEpoch, MarkStackEmitted, Stop: drain.
-// Failure:  none. It lives as long as its recording: a thread may be inside it.
+// Failure:  none. The object lives as long as its recording, because a thread may be inside it.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace heaprec::agent {
 
 class ExceptionStream {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   ExceptionStream(buffer::Ring& ring, const Jvm& jvm, const throttle::ControllerConfig& config, uint64_t start_ns,
                   int stack_depth, uint64_t seed);
   void Activate();
   void OnTick(uint64_t now_ns);
   void NewEpoch() { capture_.NewEpoch(); }
   void MarkStackEmitted(const format::StackKey& key) { capture_.MarkStackEmitted(key); }
-  // No more samples; all that was thrown is counted.
+  // Stops sampling; all exceptions thrown so far are counted.
   void Stop();
 
  private:

@@ -1,8 +1,8 @@
-// The thread that asks the JVM and the kernel what memory the process has. It is attached to the JVM, as a daemon, only
-// where the JVM tracks its native memory.
+// The thread that polls the JVM and the kernel for the process' memory. It is attached to the JVM, as a daemon, only
+// if the JVM tracks its native memory.
 //
 // Context:  Start: setup. Stop: the drain.
-// Failure:  Start: an Error when the thread cannot be created.
+// Failure:  Start returns an Error if the thread cannot be created.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace heaprec::agent {
 
 class MemoryThread {
  public:
-  // Both outlive it.
+  // Both arguments must outlive it.
   MemoryThread(const Jvm& jvm, sources::HeapStateRecorder& rows, uint64_t period_ns);
 
   format::Result<std::monostate> Start() { return thread_.Start(); }
-  // Nothing is asked any more, and the thread has left the JVM.
+  // Stops polling; the thread has left the JVM.
   void Stop() { thread_.Stop(); }
   bool TryJoin() { return thread_.TryJoin(); }
 

@@ -1,8 +1,8 @@
-// The native memory of a recording: windows, counters, hooks and source of the third stream, and of the fourth, put
-// together.
+// Assembles the native memory of a recording: windows, counters, hooks and source of the third stream, and the
+// fourth stream.
 //
 // Context:  the constructor, Activate: setup. OnTick, OnPoint, NewEpoch, MarkStackEmitted, Drop, Stop: drain.
-// Failure:  none. It lives as long as its recording: a thread may be inside it.
+// Failure:  none. The object lives as long as its recording, because a thread may be inside it.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ namespace heaprec::agent {
 
 class NativeStream {
  public:
-  // Blocks that are tracked at a time, half of them at least for longer than their interval.
+  // Maximum blocks tracked at a time, at least half of them for longer than their interval.
   static constexpr uint32_t kMaxTracked = 16384;
 
-  // `ring` outlives it, as does `java`, which may be null. `recording`: its number in this process.
-  // `maps_per_second`: mappings that are kept of a second; 0: none are recorded.
+  // `ring` must outlive it, as must `java`, which may be null. `recording`: its number in this process.
+  // `maps_per_second`: mappings that are kept per second; 0: none are recorded.
   NativeStream(buffer::Ring& ring, const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t recording,
                uint64_t seed, double max_gap, sources::JavaFrames* java, uint32_t maps_per_second = 0);
 
@@ -40,9 +40,9 @@ class NativeStream {
   }
   void NewEpoch() { writer_.NewEpoch(); }
   void MarkStackEmitted(const format::StackKey& key) { writer_.MarkStackEmitted(key); }
-  // Nobody wants to know when it is freed.
+  // Stops tracking the block; its free() is not reported.
   static void Drop(uint16_t place, uint64_t sample) { native::Blocks().Drop(place, sample); }
-  // No more samples; all that was allocated is counted. Idempotent.
+  // Stops sampling; everything allocated so far is counted. Idempotent.
   void Stop();
 
  private:

@@ -1,8 +1,8 @@
-// The thread that follows sampled objects: attached to the JVM as a daemon, it alone deletes weak references and asks
-// which of them were cleared.
+// The thread that tracks sampled objects. It is attached to the JVM as a daemon. It alone deletes weak references and
+// asks which of them were cleared.
 //
 // Context:  Start: setup. Stop: the drain; it waits until the thread has left the JVM, or for a while.
-// Failure:  Start: an Error when the thread cannot be created. As long as the JVM does not let it attach, nobody dies.
+// Failure:  Start returns an Error if the thread cannot be created. Until the JVM lets it attach, no deaths are found.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace heaprec::agent {
 
 class TrackerThread {
  public:
-  // All outlive it. At most `bound` objects are tracked at a time.
+  // All arguments must outlive it. At most `bound` objects are tracked at a time.
   TrackerThread(const Jvm& jvm, buffer::Ring& ring, const sources::HeapStateRecorder& pauses, uint32_t bound);
 
   sources::WeakRefTable& places() { return places_; }
 
   format::Result<std::monostate> Start() { return thread_.Start(); }
-  // Nothing new is tracked any more: looks a last time, deletes all references, and is detached.
+  // Stops tracking: polls a last time, deletes all references, and detaches the thread.
   void Stop() { thread_.Stop(); }
   bool TryJoin() { return thread_.TryJoin(); }
 
