@@ -1,7 +1,9 @@
-// Which definitions the lanes already carry: a thread writes a class, method, stack or thread only when it is not here.
+// Which definitions the lanes already have: a thread writes a class, method, stack or thread only if it is not here.
 //
-// A direct-mapped cache of single words, so it is bounded, lock-free and never full: a collision or a new epoch only
-// costs writing a definition again, which readers accept any number of times. Context:  alloc.
+// A direct-mapped cache of single words, so it is bounded, lock-free and never full. A collision or a new epoch only
+// costs writing a definition again, which readers accept any number of times.
+//
+// Context:  alloc.
 #pragma once
 
 #include <array>

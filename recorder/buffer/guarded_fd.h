@@ -1,9 +1,9 @@
-// A descriptor of ours in a process whose program may close it unasked (daemons close all), and may get its number for
-// a file of its own: it lies where programs look for none, and tells whether it still leads to our file.
+// A descriptor of the agent in a process whose program may close it (daemons close all) and reuse its number. It has a
+// high number, which programs rarely use, and checks whether it still refers to the agent's file.
 //
 // Context:  setup or drain.
 // Threads:  one.
-// Failure:  a descriptor that was taken from us is -1 from then on, until Reopen; it is never closed by us.
+// Failure:  a descriptor that the program took is -1 from then on, until Reopen; the agent never closes it.
 #pragma once
 
 #include <sys/types.h>
@@ -15,19 +15,19 @@ namespace heaprec::buffer {
 class GuardedFd {
  public:
   GuardedFd() = default;
-  // Takes it over, and gives it a high number; -1: none.
+  // Takes the descriptor over and gives it a high number; -1: none.
   explicit GuardedFd(int descriptor);
   GuardedFd(GuardedFd&& other) noexcept;
   GuardedFd& operator=(GuardedFd&& other) noexcept;
   ~GuardedFd() { Close(); }
 
   int number() const { return number_; }
-  // Whether the number still leads to the file that it led to.
+  // Whether the number still refers to the original file.
   bool IsOurs() const;
-  // Opens `path` again if it is not, and if that is the same file. False: it is not ours.
+  // If it does not, opens `path` again, provided that it is the same file. False: it is not the agent's.
   bool Reopen(const std::string& path, int flags);
-  // Leads to `other`'s file from now on, under the same number if it can: whoever looks at /proc/PID/fd finds one of
-  // the two.
+  // Refers to `other`'s file from now on, under the same number if possible: a reader of /proc/PID/fd finds one of the
+  // two files.
   void ReplaceBy(GuardedFd&& other);
   // The same file under a number of its own.
   GuardedFd Duplicate() const;

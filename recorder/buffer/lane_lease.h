@@ -1,10 +1,9 @@
-// The right to write into one lane: taken by try-lock over all lanes, so that a descheduled writer holds up nobody.
+// The right to write into one lane. It is taken by try-lock over all lanes, so a descheduled writer delays nobody.
 //
 // Context:  alloc: no heap, no lock that is waited for, no I/O.
 // Threads:  a lease belongs to the thread that took it.
-// Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no room (`bytes` tells how much was
-// asked).
-//           Both are the caller's to count (LossReason::kLanesBusy, LossReason::kRingFull).
+// Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no room (`bytes` says how much was
+//           requested). The caller counts both (LossReason::kLanesBusy, LossReason::kRingFull).
 // Format:   format/ring/ring_layout.h, format/ring/ring_records.h
 #pragma once
 
@@ -19,14 +18,14 @@ namespace heaprec::buffer {
 
 class LaneLease {
  public:
-  // Tries lanes from `hint` on (a thread's own number spreads threads over lanes) and takes the first free one that has
-  // `room` bytes to spare.
+  // Tries lanes from `hint` on (a thread's own number spreads threads over lanes). Takes the first free one that has
+  // `room` bytes left.
   LaneLease(Ring& ring, uint32_t hint, uint32_t room);
   ~LaneLease();
   LaneLease(const LaneLease&) = delete;
   LaneLease& operator=(const LaneLease&) = delete;
 
-  // Whether a lane, empty, has `room` bytes to spare.
+  // Whether an empty lane has `room` bytes.
   static bool CanEverFit(const Ring& ring, uint32_t room) { return 2 * uint64_t{room} <= ring.lane_bytes(); }
 
   bool ok() const { return lane_ != nullptr; }
@@ -35,7 +34,7 @@ class LaneLease {
 
   // Room for one record of `bytes` (rounded up to kRecordAlign; header.bytes and type are filled in), not yet visible.
   std::byte* Reserve(format::RecordType type, size_t bytes);
-  // Publishes what was reserved last.
+  // Publishes the record that was reserved last.
   void Commit();
 
  private:
@@ -47,14 +46,14 @@ class LaneLease {
   uint64_t end_ = 0;  // head after Commit
 };
 
-// All of `fields` but the header, which Reserve has written.
+// Writes all of `fields` except the header, which Reserve has written.
 template <typename Record>
 void CopyFixed(std::byte* record, const Record& fields) {
   constexpr size_t kHeader = sizeof(format::RecordHeader);
   std::memcpy(record + kHeader, reinterpret_cast<const std::byte*>(&fields) + kHeader, sizeof(Record) - kHeader);
 }
 
-// A record without text, under a lease of its own. False: there was no room.
+// Writes a record without text, under a lease of its own. False: there was no room.
 template <typename Record>
 bool CommitRecord(Ring& ring, uint32_t hint, format::RecordType type, const Record& fields) {
   LaneLease lease(ring, hint, sizeof(Record));

@@ -3,8 +3,7 @@
 // Units:    sizes in bytes.
 // Context:  Create, Close: setup. The accessors: any.
 // Failure:  if Create cannot make the shared file, it uses private memory, and why() has the reason; then a kill -9
-// loses
-//           what is not in the file yet.
+//           loses what is not in the file yet.
 // Format:   format/ring/ring_layout.h, docs/format/ring.md
 #pragma once
 

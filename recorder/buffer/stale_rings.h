@@ -1,14 +1,13 @@
-// Moves the rings of killed processes beside their recordings, which are read with them. Otherwise a crash loop would
-// fill the memory. Each ring is copied byte for byte into the folder of its recording, under its own name, and then
-// removed.
+// Moves the rings of killed processes beside their recordings, which are read with them. Otherwise a crash loop
+// would fill the memory. Each ring is copied byte for byte into the folder of its recording, under its own name, and
+// then removed.
 //
 // A ring is removed only if its copy is durable and complete, if it has no data, or if it cannot be copied and is one
 // of the oldest beyond the limit. That loss is reported.
 //
 // Context:  a thread of its own: it waits for the disk.
-// Threads:  any number of processes at once. A ring's owner is alive if it holds a lock on the file; its pid does not
-// tell,
-//           because it is 1 in every container. A process that moves a ring holds its lock.
+// Threads:  any number of processes at once. A ring's owner is alive if it holds a lock on the file. Its pid does not
+//           tell, because it is 1 in every container. A process that moves a ring holds its lock.
 // Failure:  a ring that cannot be examined, copied or removed stays. Rings of other users are left alone.
 // Format:   docs/format/ring.md
 #pragma once

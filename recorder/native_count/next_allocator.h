@@ -1,7 +1,7 @@
-// Whom we ask for memory: libc, or another allocator that was preloaded behind us.
+// Where the library gets memory: from libc, or from another allocator that was preloaded after it.
 //
 // Context:  FindNextAllocator: setup. NoteEarly: within malloc.
-// Threads:  before FindNextAllocator there is one.
+// Threads:  only one before FindNextAllocator.
 #pragma once
 
 #include <atomic>
@@ -23,10 +23,10 @@ struct NextAllocator {
 // libc's own until FindNextAllocator; blocks from before are early ones.
 extern NextAllocator next_allocator __attribute__((visibility("hidden")));
 
-// All of them are libc's: each block that anybody has from it has its length in front.
+// All functions are libc's: each block from it has its length before it.
 extern bool is_libc_real __attribute__((visibility("hidden")));
 
-// False: somebody lacks a function; libc is asked to the end.
+// False: an allocator lacks a function; then libc is used throughout.
 bool FindNextAllocator();
 void FreeEarly(void* base);
 
@@ -34,7 +34,7 @@ struct EarlyBlocks {
   std::atomic<uint64_t> count{0}, bytes{0};
 };
 extern EarlyBlocks early_blocks;
-// False: it is late.
+// Counts an early block. False: FindNextAllocator has already succeeded.
 bool NoteEarly(size_t size);
 
 }  // namespace heaprec::native

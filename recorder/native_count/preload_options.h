@@ -1,7 +1,7 @@
 // HEAPREC_NATIVE_EXACT, the options of libheaprec-native.so: file=native-%p.hnt,depth=1,only=NAME,check.
 //
 // Context:  setup, inside of malloc: no heap, no stdio.
-// Failure:  an option that is not known, or a value that cannot be, is said on stderr, and nothing is recorded.
+// Failure:  an unknown option, or an invalid value, is reported on stderr, and nothing is recorded.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ inline constexpr size_t kMaxPath = 512;
 
 struct ExactOptions {
   char file[kMaxPath] = "heaprec-native-%p.hnt";
-  uint32_t depth = 1;   // frames that tell two sites apart, from the program's own innermost on
+  uint32_t depth = 1;   // frames that distinguish two sites, from the program's own innermost one
   bool check = false;   // whether blocks are written past their end
   char only[256] = "";  // the name of the program's file; empty: any
 };
 
 // `text` may be null.
 bool ParseExactOptions(const char* text, ExactOptions* into);
-// Whether this process is one that is to be recorded.
+// Whether this process is to be recorded.
 bool IsChosen(const ExactOptions& options);
 // %p: the process id.
 void ExpandPath(const char* pattern, std::span<char, kMaxPath> into);
-// Where the table is as long as the process lives: in memory that is shared.
+// Where the table is while the process lives: in shared memory.
 inline constexpr char kTableFolder[] = "/dev/shm";
 void TablePath(std::span<char, kMaxPath> into);
 // "heaprec: a block of SIZE bytes was written past its end; 'heaprec native' shows who allocated it: PATH"

@@ -1,8 +1,8 @@
-// Tables that nobody has finished: processes that ended by _exit or were killed leave theirs in memory, megabytes each,
-// where they can be read. Of many processes (a shell's children) that is too much.
+// Tables without a living owner. Processes that ended by _exit or were killed leave theirs in shared memory, where
+// they can be read: megabytes each. For many processes (a shell's children) that is too much.
 //
 // Context:  setup, within malloc: no heap.
-// Failure:  what cannot be looked at stays.
+// Failure:  what cannot be examined stays.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace heaprec::native {
 
 inline constexpr size_t kStaleTablesKept = 8;
 
-// Those in `folder` of our user whose process is gone, but for the `keep` youngest. Answers how many. Of very many some
-// stay for the next time.
+// Removes this user's tables in `folder` whose process has ended, except for the `keep` youngest. Returns how many. If
+// there are very many, some stay until the next call.
 size_t RemoveStaleTables(const char* folder, size_t keep);
 
 }  // namespace heaprec::native

@@ -1,9 +1,9 @@
-// The sums of one thread, and the call sites that it has met.
+// The sums of one thread, and the call sites that it has used.
 //
-// Context:  within malloc and free: no heap; mmap where a thread or a site is new.
-// Threads:  a lease is its thread's; a thread that ends gives its rows to the next one, sums and all. Those of
-//           Common() are anybody's, with locked instructions.
-// Failure:  Lease answers Common() when there are no more; calls whose site has no chunk are counted by the table.
+// Context:  within malloc and free: no heap; mmap if a thread or a site is new.
+// Threads:  a lease belongs to its thread; when a thread ends, the next one gets its rows, sums included. Any thread
+//           may use those of Common(), with locked instructions.
+// Failure:  Lease returns Common() if there are no more; calls whose site has no shard are counted by the table.
 
 #pragma once
 
@@ -19,9 +19,9 @@ namespace heaprec::native {
 class ThreadRows {
  public:
   static ThreadRows* Lease(SiteTable* table);
-  // All threads': call sites between these addresses are others from now on.
+  // For all threads: call sites between these addresses are no longer valid.
   static void ForgetCallers(uintptr_t begin, uintptr_t end);
-  // For calls inside of calls, threads that end, and when no other is left.
+  // For calls inside of calls, for threads that end, and if there are no other rows.
   static ThreadRows* Common(SiteTable* table);
   void Return() { is_leased_.store(is_common_, std::memory_order_release); }
 
@@ -32,22 +32,22 @@ class ThreadRows {
     if (format::NativeSiteCounters* const row = RowOf(site)) Add(&row->freed_bytes, &row->freed_blocks, bytes);
   }
 
-  // What a return address of a call of malloc says of the site.
+  // What the return address of a call of malloc says about the site.
   struct alignas(32) Caller {
-    // NotAlone of it: it does not tell the site (a helper that allocates for its caller).
+    // NotAlone of it: it does not determine the site (a helper that allocates for its caller).
     uintptr_t pc = 0;
     format::NativeSiteCounters* row = nullptr;
     uint64_t seal = 0;  // HeaderWord::SitePrefix(site)
     uint32_t site = kNoSite;
   };
-  // No address of code: it has the highest bit.
+  // Never an address of code: the highest bit is set.
   static uint64_t NotAlone(uint64_t pc) { return ~(pc & INT64_MAX); }
   Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
   format::NativeSiteCounters* RowOf(uint32_t site) {
     format::NativeSiteCounters* const row = rows_[site].load(std::memory_order_acquire);
     return row != nullptr ? row : NewRowOf(site);
   }
-  // Null: RowOf has to find or make it.
+  // Null: RowOf must find or make it.
   format::NativeSiteCounters* KnownRowOf(uint32_t site) { return rows_[site].load(std::memory_order_relaxed); }
 
  private:

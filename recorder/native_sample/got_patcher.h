@@ -1,8 +1,8 @@
-// Puts functions of ours in the place of what libraries import: in the slots through which they call it (GOT), and in
-// their tables of function pointers. No code is changed, and calls inside a library do not come this way.
+// Replaces functions that libraries import: in the slots through which they call them (GOT), and in their tables of
+// function pointers. No code is changed; calls inside a library are not redirected.
 //
 // Context:  any thread that may take the loader's locks and the heap; not the hooks.
-// Threads:  one at a time. Others may call through the slots all the while: a slot is one word, written at once.
+// Threads:  one at a time. Others may call through the slots meanwhile: a slot is one word, written at once.
 // Failure:  a slot that cannot be written (memory protection) is counted and left as it is.
 #pragma once
 
@@ -20,44 +20,44 @@ namespace heaprec::native {
 struct Import {
   const char* name;
   void* replacement;
-  // What is replaced: whoever has another function in its place keeps it.
+  // What is replaced; a slot with any other function is left as it is.
   std::array<void*, 2> originals{};
 };
 
 class GotPatcher {
  public:
-  // Not in the module that holds `own`, through which the replacements reach what they replace, and not in those that
-  // have a function of that name themselves.
+  // Skips the module that contains `own`, through which the replacements call the originals, and modules that define a
+  // function of that name themselves.
   GotPatcher(std::vector<Import> imports, const void* own);
 
   struct Outcome {
     size_t changed = 0, refused = 0;  // slots
-    // Whose the latter are: names of files, that of the program is empty. And what the first of them was refused with.
+    // The modules of the refused slots: names of files, empty for the program; and the error of the first of them.
     std::vector<std::string> refusing;
     int error = 0;
-    // "calls of libjvm.so, libjava.so and 3 others are not seen: ... (Operation not permitted)"; empty: none was
-    // refused.
+    // "calls of libjvm.so, libjava.so and 3 others are not seen: ... (Operation not permitted)"; empty: none
+    // was refused.
     std::string Refusal() const;
   };
   // Grows with each library that comes or goes.
   using Changes = unsigned long long;  // NOLINT(google-runtime-int): as the loader has it
-  // What is loaded: modules by their segments' table.
+  // The loaded modules, by their segments' table.
   struct Listed {
     Changes changes = 0, gone = 0;
     std::unordered_set<const void*> modules;
   };
   static Listed Loaded();
-  // Waits for whoever loads just now, which may be as long as a library's constructors. What was listed before is whole
-  // then.
+  // Waits for threads that are loading libraries, which may take as long as a library's constructors. What was listed
+  // before is then complete.
   static void AwaitLoaders();
-  // Of these; again after each dlopen; what has been replaced already stays. Nothing: libraries have gone since they
-  // were listed, and nothing was done.
+  // Patches these modules; call again after each dlopen. Slots that are already patched stay. nullopt: libraries were
+  // unloaded since they were listed, and nothing was done.
   std::optional<Outcome> Patch(const Listed& whole);
-  // All of them back. A slot that somebody else has changed since is left to him.
+  // Restores all slots. A slot that something else has changed since is left as it is.
   Outcome UndoAll();
-  // Since the last pass libraries have come or gone.
+  // Whether libraries were loaded or unloaded since the last pass.
   bool LibrariesChanged() const;
-  // As of the last pass.
+  // The loader's count at the last pass.
   Changes changes() const { return changes_; }
 
  private:
@@ -66,7 +66,7 @@ class GotPatcher {
   const std::vector<Import> imports_;
   const uintptr_t own_;
   Changes changes_ = 0;                                 // by the last pass
-  Changes gone_ = 0;                                    // libraries, by then
+  Changes gone_ = 0;                                    // libraries unloaded by then
   std::unordered_set<const void*> done_;                // modules, as Listed; none of them is gone
   std::unordered_map<uintptr_t, uintptr_t> originals_;  // what a slot held, by its address
 };

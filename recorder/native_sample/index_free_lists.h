@@ -2,7 +2,7 @@
 //
 // Context:  any: no lock, no heap.
 // Threads:  any; TakeAll: one at a time.
-// Failure:  Pop answers kNone when the list is empty.
+// Failure:  Pop returns kNone if the list is empty.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class IndexFreeLists {
  public:
   static constexpr uint32_t kNone = 0xffffffff;
 
-  // Zero-filled memory is empty lists. Numbers are kept as number + 1.
+  // Zero-filled memory is an empty list. Numbers are stored as number + 1.
   struct Free {
     std::atomic<uint64_t> head{0};  // tag in the upper half: it defeats ABA
   };
@@ -42,14 +42,14 @@ class IndexFreeLists {
     } while (!list->head.compare_exchange_weak(head, after, std::memory_order_acq_rel));
   }
 
-  // Release: what the number stands for is whole (pairs with the acquire in TakeAll).
+  // Release: the data of the number is complete (pairs with the acquire in TakeAll).
   void Push(Done* list, uint32_t number) {
     uint32_t head = list->head.load(std::memory_order_relaxed);
     do {
       next_[number].store(head, std::memory_order_relaxed);
     } while (!list->head.compare_exchange_weak(head, number + 1, std::memory_order_release, std::memory_order_relaxed));
   }
-  // Visits all that are there, the last pushed first; a visit may push its number into another list.
+  // Visits all numbers in the list, the last pushed first; a visit may push its number into another list.
   template <typename Visit>
   void TakeAll(Done* list, const Visit& visit) {
     uint32_t at = list->head.exchange(0, std::memory_order_acquire);

@@ -329,7 +329,7 @@ void MallocHooks::Activate(AllocationListener* sampler, MmapListener* mapper) {
   ThreadClocks::WakeAll();
 }
 
-// The lock is not held while whoever loads is waited for, which may be somebody who waits for us.
+// The lock is not held while waiting for a thread that loads, because that may wait for this one.
 GotPatcher::Outcome PatchLibraries() {
   constexpr int kMaxTries = 8;
   for (int i = 0; i < kMaxTries; ++i) {

@@ -3,8 +3,7 @@
 //
 // Context:  MallocHooks: setup or drain; NewsOfLibraries: drain. PatchLibraries: a thread of its own. IsQuiet: any.
 // Threads:  any number of threads allocate meanwhile. After the end threads may still be in the hooks, or call them
-// through
-//           pointers that they kept: the hooks stay and pass calls on.
+//           through pointers that they kept: the hooks stay and pass calls on.
 // Failure:  Install: an Error if there is no memory for the clocks, no library can be patched, or another recording has
 //           patched them. If only some libraries cannot be patched, the others are, and `missing` names them.
 #pragma once
@@ -49,8 +48,8 @@ class AllocationListener {
   virtual void OnDue(ThreadClock* clock, const Allocation& allocation) = 0;
 };
 
-// While it exists, the calls of all libraries go to the hooks; before Activate the hooks only pass them on. One per
-// process.
+// While it exists, the calls of all libraries go to the hooks; before Activate the hooks only pass them on. One
+// per process.
 class MallocHooks {
  public:
   static format::Result<std::unique_ptr<MallocHooks>> Install();

@@ -1,10 +1,10 @@
-// Where a function that the program's libraries share really lies.
+// The real address of a function that the program's libraries share.
 //
-// Its name is not enough: a program that is not position independent has an entry of its own for each function whose
-// address it takes. The name stands for that entry, in all libraries, and the entry jumps through the program's slot.
+// Its name is not enough. A program that is not position independent has an entry of its own for each function whose
+// address it takes. In all libraries the name refers to that entry, which jumps through the program's slot.
 //
-// Context:  setup (it asks the loader).
-// Failure:  none: what is not found is what the name stands for.
+// Context:  setup (it calls the loader).
+// Failure:  none: if the function is not found, the result is the address of its name.
 #pragma once
 
 namespace heaprec::native {

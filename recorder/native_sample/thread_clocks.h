@@ -1,9 +1,9 @@
-// What each thread has allocated in native memory, exactly, and the byte at which it has to be looked at next: one line
-// of memory for each thread, found through one initial-exec TLS word.
+// The exact native allocation of each thread, and the byte at which it next needs an update. One cache line for each
+// thread, found through one initial-exec TLS word.
 //
-// Units:    bytes, as malloc was asked for them.
+// Units:    bytes, as requested of malloc.
 // Context:  Own, OwnWork: alloc, inside malloc's family. Prepare: setup. The rest: drain.
-// Threads:  a clock is its owner's; the drain reads its atomics.
+// Threads:  a clock belongs to its owner; the drain reads its atomics.
 // Failure:  threads that are ending, and those beyond kCapacity, share a clock that is never due and is not counted.
 // Maths:    docs/streams.md#native-memory
 #pragma once
@@ -16,35 +16,35 @@
 namespace heaprec::native {
 
 struct alignas(128) ThreadClock {
-  // Written by the owner alone: plain loads and stores. They never fall, whoever owns the clock.
+  // Written by the owner only, with plain loads and stores. They never decrease, whoever owns the clock.
   std::atomic<uint64_t> bytes{0}, calls{0};
-  std::atomic<uint64_t> due{0};        // of bytes; the drain sets it to 0 to be heard
-  std::atomic<uint32_t> recording{0};  // for which the rest is
-  std::atomic<bool> is_inside{false};  // the owner is in what was allocated for a recording
+  std::atomic<uint64_t> due{0};        // in bytes; the drain sets it to 0 to make the owner update
+  std::atomic<uint32_t> recording{0};  // to which the other fields belong
+  std::atomic<bool> is_inside{false};  // the owner is inside the objects of a recording
   // Of this recording; stored before `recording`.
   std::atomic<uint64_t> bytes_before{0}, calls_before{0};
-  throttle::ByteClock points;  // of this recording; not started: of no owner yet
+  throttle::ByteClock points;  // of this recording; not started: no owner yet
   uint32_t os_tid = 0, index = 0;
-  bool is_in_hook = false;  // a signal's handler may come to allocate in the middle of a touch
+  bool is_in_hook = false;  // a signal handler may allocate during an update
 };
 
 class ThreadClocks {
  public:
   static constexpr uint32_t kCapacity = 1 << 15;
 
-  // Once, before anything else. False: no memory.
+  // Call once, before anything else. False: no memory.
   static bool Prepare();
 
-  // Of the calling thread; a new one where it has none.
+  // The calling thread's clock; a new one if it has none.
   static ThreadClock* Own() {
     ThreadClock* const own = own_;
     return own != &newcomers_ ? own : OwnNew();
   }
-  // The same, but for threads that have none: theirs is everybody's, and past its due at each allocation.
+  // The same, except for threads that have none: they share one that is due at each allocation.
   static ThreadClock* OwnOrNewcomers() { return own_; }
   static bool HasOwn() { return own_ != &newcomers_; }
 
-  // What the calling thread allocates while it lives is the recorder's own: it is not counted, and not sampled.
+  // What the calling thread allocates while this exists is the recorder's own: it is neither counted nor sampled.
   class OwnWork {
    public:
     OwnWork();
@@ -58,13 +58,13 @@ class ThreadClocks {
   // The same, for the rest of the calling thread's life.
   static void LeaveOut();
 
-  // Each looks up at its next allocation.
+  // Makes each thread update at its next allocation.
   static void WakeAll();
   static bool IsAnybodyInside();
   struct Totals {
     uint64_t bytes = 0, calls = 0;
   };
-  // Since each thread's first touch in that recording.
+  // Since each thread's first update in that recording.
   static Totals TotalOf(uint32_t recording);
 
  private:

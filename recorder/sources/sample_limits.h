@@ -3,10 +3,10 @@
 
 namespace heaprec::sources {
 
-// What walks and JVMTI are asked for; StackBufferPool has the memory.
+// Maximum depth of walks and of requests to JVMTI; StackBufferPool has the memory.
 inline constexpr int kMaxStackDepth = 1024;
 
-// Places: their number is 16 bits of a sample in the ring; 0 is none.
+// Entries: a tracking index has 16 bits in a sample of the ring, and 0 is none.
 inline constexpr int kMaxTracked = 65'535;
 
 }  // namespace heaprec::sources

@@ -1,8 +1,10 @@
-// What the keys in the lanes stand for: which index the current chunk has given it.
+// Maps the keys in the lanes to indices in the current chunk.
 //
-// Samples that were under way while a chunk ended refer to definitions emitted in the one before, so its names are
-// kept until ForgetPrevious, and what a sample refers to is looked up as soon as it is scanned; older ones are
-// emitted again (SampleWriter::NewEpoch). Context:  drain (it allocates).
+// Samples that were in progress when a chunk ended refer to definitions of the previous chunk, so its names are kept
+// until ForgetPrevious. What a sample refers to is looked up as soon as the sample is scanned. Older definitions are
+// emitted again (SampleWriter::NewEpoch).
+//
+// Context:  drain (it allocates).
 #pragma once
 
 #include <functional>
@@ -19,14 +21,14 @@ namespace heaprec::writer {
 
 class ChunkInterner {
  public:
-  // Takes the names of the chunk, which is about to go.
+  // Takes the names of the chunk, which is about to be freed.
   void EndChunk();
-  // The definitions go into `chunk` (not owned) from now on.
+  // From now on definitions go into `chunk` (not owned).
   void NewChunk(format::ChunkWriter* chunk);
-  // All that was emitted or used in the chunk before goes into this one too.
+  // Adds everything emitted or used in the previous chunk to this one.
   void CarryOver();
   void ForgetPrevious() { previous_.reset(); }
-  // About the heap that the current chunk's keys take; its names come on top.
+  // Approximate heap bytes of the current chunk's keys, without its names.
   uint64_t bytes() const;
 
   void DefineClass(uint64_t key, std::string_view name);
@@ -34,7 +36,7 @@ class ChunkInterner {
   void DefineThread(uint64_t key, const format::Thread& thread);
   // False, and nothing is defined, if a method of the frames is unknown.
   bool DefineStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated);
-  // The same; methods that are unknown have no name.
+  // The same; unknown methods have no name.
   void DefineStackAnyway(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated);
 
   // Whether the current chunk has it.
@@ -59,7 +61,7 @@ class ChunkInterner {
     Map<uint64_t> classes, methods, threads;
     Map<format::StackKey, KeyHash> stacks;
   };
-  // The chunk before.
+  // The previous chunk.
   struct Previous {
     Generation keys;
     format::ChunkNames names;
@@ -67,10 +69,10 @@ class ChunkInterner {
   };
 
   format::Index Method(uint64_t key);
-  // What the chunk before has under an index, in this one.
+  // The index in this chunk of the previous chunk's method `before`.
   format::Index CarriedMethod(format::Index before);
   format::Index CarriedStack(format::Index before);
-  // From this chunk, or from the one before: intern(index there) puts it into this one.
+  // From this chunk, or from the previous one: intern(index there) adds it to this one.
   template <typename Entries, typename Intern>
   format::Index Lookup(Entries Generation::*of, const typename Entries::key_type& key, const Intern& intern);
   template <typename Entries, typename Look>
@@ -79,7 +81,7 @@ class ChunkInterner {
   format::ChunkWriter* chunk_ = nullptr;
   Generation current_;
   std::optional<Previous> previous_;
-  // Of the stack that was defined last, innermost first: the next one begins alike.
+  // The frames of the stack that was defined last, innermost first: the next one often begins with the same frames.
   std::vector<format::RingFrame> last_frames_;
   std::vector<format::StackFrame> last_stack_, next_stack_;
 };

@@ -17,15 +17,16 @@ constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kTickNs = 20 * kMs;
 constexpr uint64_t kQuietTickNs = 100 * kMs;
 constexpr uint64_t kTicksUntilQuiet = 50;
-// A writer holds its lane for microseconds; one that was descheduled meanwhile is not waited for any longer than this.
+// A writer holds its lane for microseconds. The drain waits no longer than this for one that was
+// descheduled meanwhile.
 constexpr uint64_t kWriterPatienceNs = 50 * kMs;
 constexpr uint64_t kMaxUnflushedNs = 5'000 * kMs;
 constexpr uint64_t kRetryNs = 1'000 * kMs;
-// Of samples that share a block: it is to be written before the ring runs short, whatever the rate.
+// Of samples that share a block: it must be written before the ring runs short, whatever the rate.
 constexpr uint64_t kMaxInBlock = 2048;
-// Of an interval: a drain that is later than this splits what was counted.
+// Part of an interval: a drain that is later than this divides what was counted.
 constexpr uint64_t kLatePart = 20;
-// A thread that has looked up what is emitted commits its sample within microseconds, or when it is scheduled again.
+// A thread that has checked what is emitted commits its sample within microseconds, or when it is scheduled again.
 constexpr uint64_t kForgetAfterNs = 5'000 * kMs;
 
 uint64_t SeedOf(const format::RecordingId& id) {
@@ -137,7 +138,7 @@ void Drain::Run() {
   }
 }
 
-// Out of memory: what is in the file and in the ring stays there for readers.
+// Out of memory: readers can still use what is in the file and in the ring.
 void Drain::GiveUp() {
   callbacks_.on_stop();
   ring_.KeepFile();
@@ -149,7 +150,7 @@ void Drain::GiveUp() {
 
 bool Drain::SleepOneTick() {
   uint64_t tick = quiet_ticks_ > kTicksUntilQuiet ? kQuietTickNs : kTickNs;
-  // At the end of an interval to the point: its bytes are those counted by then.
+  // Exactly at the end of an interval, because its bytes are those counted by then.
   const uint64_t now_ns = callbacks_.now();
   for (const format::Stream stream : streams_) {
     const uint64_t close_ns = consumer_.next_close_ns(stream);
@@ -205,7 +206,7 @@ void Drain::Scan() {
   }
 }
 
-// All lifecycle events that are known stand in the next block, be it that of their samples.
+// All known lifecycle events go into the next block, which may also have their samples.
 void Drain::AddLifecycleEvents() {
   for (TrackedSet& live : live_.of) {
     for (const format::LifecycleEvent& lifecycle : live.TakeLifecycleEvents()) {
@@ -215,7 +216,7 @@ void Drain::AddLifecycleEvents() {
   }
 }
 
-// Of a walk everything stands in one block. What it found is then needed in its lane no longer.
+// Everything of a walk is in one block. Its records are then no longer needed in their lanes.
 void Drain::AddCensus() {
   pending_census_ = consumer_.GiveCensus();
   census_positions_ = consumer_.Scanned();
@@ -230,7 +231,7 @@ void Drain::LoseCensus(const format::CensusSums::Pending& lost) {
   add(format::CensusCount::kLostBytes, lost.bytes);
 }
 
-// The stacks of thousands may be more than what ends a chunk: they are not counted towards that.
+// The stacks of thousands of samples may exceed the limit that ends a chunk, so they are not counted for it.
 void Drain::AddCheckpoint() {
   for (const TrackedSet& live : live_.of) {
     for (const auto& [id, tracked] : live.tracked()) {
@@ -256,8 +257,8 @@ void Drain::CountBytes(format::Stream stream, double share, ClosedInterval* clos
   before.candidate_bytes += closed->totals.bytes;
 }
 
-// Counters know no intervals. Where the drain runs late, what they have counted belongs to later intervals too: to each
-// as large a part as it has of the weight that is held. The last interval takes what is left.
+// Counters do not belong to intervals. If the drain runs late, part of what they have counted belongs to later
+// intervals: to each in proportion to its buffered weight. The last interval takes the rest.
 void Drain::AddInterval(format::Stream stream, Closing closing) {
   const uint64_t close_ns = consumer_.next_close_ns(stream), now_ns = callbacks_.now();
   const uint64_t end_ns = SinceStart(std::min(close_ns, now_ns));
@@ -287,7 +288,7 @@ void Drain::FlushIfDue(uint64_t now_ns) {
   const bool too_early = waiting_  ? since_ns < kRetryNs && !TooMuchWaits()
                          : samples ? MayBlockGrow(since_ns)
                                    : since_ns < kMaxUnflushedNs;
-  if (!too_early) (void)Flush(now_ns, nullptr);  // what fails waits
+  if (!too_early) (void)Flush(now_ns, nullptr);  // failed data waits
 }
 
 bool Drain::MayBlockGrow(uint64_t since_ns) const {
@@ -327,12 +328,12 @@ void Drain::End() {
     RefuseSnapshots();
     changed_.notify_all();
   }
-  // Nobody waits for this: it helps against a power cut only. The drain itself stays in memory until the next
+  // Nobody waits for this, because it helps against a power cut only. The drain itself stays in memory until the next
   // recording begins.
   store_.Finish();
 }
 
-// Waits until every point has met its lifecycle event: a thread may be on its way from the JVM to a lane.
+// Waits until every point has had its outcome counted: a thread may be on its way from the JVM to a lane.
 void Drain::AwaitSettled() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
   const auto is_settled = [](const buffer::SharedCounters& shared_counters) {

@@ -1,12 +1,12 @@
-// The agent's own thread: ticks, closes intervals, writes blocks, ends the recording. It calls nothing of the JVM but
-// what the callbacks do.
+// The agent's own thread: ticks, closes intervals, writes blocks, ends the recording. It calls the JVM only through
+// the callbacks.
 //
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  Start: setup. RequestStop, Wait: any thread. The callbacks run on the drain.
-// Failure:  a block that cannot be written waits, and the ring keeps what it stands for, so that a kill loses nothing;
-//           it is tried again every second. When the ring needs the room, or a megabyte or 1,024 intervals wait, that
-//           is lost, counted (LossReason::kWriteFailed), and a new chunk is begun. What was counted of the lost
-//           intervals goes into the next block that is written; at the end there is reserved room for that.
+// Failure:  a block that cannot be written waits, and the ring keeps its samples, so that a kill loses nothing. The
+//           drain tries again every second. When the ring needs the room, or a megabyte or 1,024 intervals wait, it
+//           drops and counts the samples (LossReason::kWriteFailed), and begins a new chunk. The next block that is
+//           written has the counts of the lost intervals; at the end there is reserved room for them.
 #pragma once
 
 #include <pthread.h>
@@ -33,17 +33,17 @@ namespace heaprec::writer {
 
 struct DrainConfig {
   format::FileHeader header;  // of the recording
-  uint64_t max_samples = 0;   // of the allocations of the whole recording; 0: no bound
+  uint64_t max_samples = 0;   // of the allocations of the whole recording; 0: no limit
   uint64_t duration_ns = 0;   // 0: until it is stopped
-  // How long samples may wait for others to share a block with, while the ring has them (docs/decisions/0013); 0: each
-  // interval gets a block.
+  // How long samples may wait for others in order to share a block, while the ring has them (docs/decisions/0013). 0:
+  // each interval gets a block.
   uint64_t block_ns = 0;
-  format::PerStream<uint32_t> buffered_per_interval;  // about; for TrackedSet
+  format::PerStream<uint32_t> buffered_per_interval;  // approximate; for TrackedSet
 };
 
 // What could not be written so far.
 struct Unwritten {
-  std::string error;          // why nothing can be written now; empty: it can
+  std::string error;          // why writing fails now; empty: it does not
   uint64_t lost_samples = 0;  // of all streams
   bool any() const { return !error.empty() || lost_samples > 0; }
 };
@@ -51,20 +51,20 @@ struct Unwritten {
 struct DrainCallbacks {
   std::function<uint64_t()> now;                          // CLOCK_MONOTONIC
   std::function<void()> on_start;                         // once, on the drain's thread; may be empty
-  std::function<void(uint64_t now_ns)> on_tick;           // counts the population, moves the window
+  std::function<void(uint64_t now_ns)> on_tick;           // counts the population, updates the window
   LaneConsumer::NativePointTaker on_native_point;         // commits its sample; may be empty
-  std::function<void()> on_new_chunk;                     // definitions have to be emitted again
+  std::function<void()> on_new_chunk;                     // definitions must be emitted again
   std::function<void(const format::StackKey&)> on_stack;  // the chunk has it: samples need not bring it; may be empty
-  std::function<void()> on_stop;                          // no more samples, please: called before the last scan
-  // Writing failed more than once in a row, or samples were lost; then, when it succeeds again. Both may be empty.
+  std::function<void()> on_stop;                          // stops sampling; called before the last scan
+  // Writing failed more than once in a row, or samples were lost; later, writing succeeded again. Both may be empty.
   std::function<void(const std::string& error)> on_writing_stopped;
   std::function<void(uint64_t lost_samples, uint64_t outage_ns)> on_writing_resumed;
-  format::PerStream<TrackedSet::Callbacks> tracked;  // of streams with a bound in the header
+  format::PerStream<TrackedSet::Callbacks> tracked;  // of streams that are tracked according to the header
 };
 
 class Drain {
  public:
-  // `ring` outlives the drain.
+  // `ring` must outlive the drain.
   Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCallbacks callbacks);
   ~Drain();
   Drain(const Drain&) = delete;
@@ -72,23 +72,24 @@ class Drain {
 
   // Error: the thread could not be created.
   format::Result<std::monostate> Start();
-  // In its place, on a thread of the caller's, until the recording has ended.
+  // Instead of Start: runs on the caller's thread until the recording has ended.
   void Run();
   void RequestStop(const std::string& reason);
   // True once the recording is complete in the file; false after `timeout_ns`.
   bool Wait(uint64_t timeout_ns);
-  // Of the file that is being written; any thread.
+  // The name of the current file; any thread.
   std::string path();
   // Any thread.
   Unwritten unwritten();
-  // All that was committed before the call, once the intervals that are open have closed: within a second and a little
-  // (of longer intervals what is open is left out); any thread. An Error: the recording ends first, or its file cannot
-  // be written.
+  // Everything committed before the call, once the open intervals have closed: within little more than a second
+  // (open intervals that are longer are left out). Any thread. An Error: the recording ends first, or its file
+  // cannot be written.
   std::future<format::Result<Snapshot>> RequestSnapshot();
-  // The thread has ended, or was never there. It outlives the file by what its disk takes to sync.
+  // Whether the thread has ended, or was never started. It ends later than the file by the time that the disk takes
+  // to sync.
   bool TryJoin();
 
-  // One turn of the loop and the end, for tests that bring their own thread.
+  // One iteration of the loop and the end, for tests that use their own thread.
   void Tick();
   void End();
 
@@ -99,13 +100,13 @@ class Drain {
     std::vector<format::Interval> intervals;
     Pending& operator+=(const Pending& other);
   };
-  // A block that could not be written. Of what came since nothing is encoded.
+  // A block that could not be written. Later data is not encoded yet.
   struct Waiting {
     format::ByteBuffer block;
     format::PerStream<Pending> counted;
     format::CensusSums::Pending census;
     std::vector<uint64_t> positions;
-    format::FileStart behind;  // of a file that begins behind the block
+    format::FileStart behind;  // of a file that begins after the block
     bool ends_chunk = false;
   };
 
@@ -129,16 +130,16 @@ class Drain {
   void LoseCensus(const format::CensusSums::Pending& lost);
   void AddCheckpoint();
   uint64_t name_bytes() const { return consumer_.definition_bytes() + chunk_->name_bytes(); }
-  // What waits to be written.
+  // Everything that waits to be written.
   format::PerStream<Pending> AllPending() const;
-  // Those of blocks that are in the file and of one that has all of `counted`.
+  // The counters of the blocks in the file plus one more block with all of `counted`.
   format::PerStream<format::StreamCounters> CountersWith(const format::PerStream<Pending>& counted) const;
   format::PerStream<format::StreamCounters> CountersWithPending() const { return CountersWith(AllPending()); }
   void FlushIfDue(uint64_t now_ns);
-  // False: not written. With `ending` nothing is then given up: lanes and shared counters are as they were.
+  // False: not written. With `ending` nothing is then lost: lanes and shared counters are unchanged.
   bool Flush(uint64_t now_ns, const format::EndMarker* ending);
   bool ChunkIsFull(uint64_t now_ns) const;
-  // True: the next chunk is begun as well.
+  // True: the next chunk has begun as well.
   bool EndFile(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters,
                const std::vector<uint64_t>& positions);
   bool WriteWaiting();
@@ -148,16 +149,16 @@ class Drain {
   void ReportOutage();
   bool MayBlockGrow(uint64_t since_ns) const;
   bool TooMuchWaits() const;
-  // Loses what waits, and what came since; its intervals are pending again, as lost ones.
+  // Drops what waits, and what came since; its intervals are pending again, as lost ones.
   void LosePending();
   void LoseWaiting(uint64_t now_ns);
   void Account(const format::PerStream<Pending>& counted, bool written);
-  // Writes what was counted of intervals that are lost, and `ending` if there is one, in the reserved room.
+  // Writes the counts of lost intervals, and `ending` if there is one, into the reserved room.
   bool WriteCounts(uint64_t now_ns, const format::EndMarker* ending);
   std::unique_ptr<format::ChunkWriter> CountsChunk(uint32_t number, const std::vector<uint64_t>& positions) const;
   bool WriteNamedCounts(uint32_t number, const std::vector<uint64_t>& positions, uint64_t now_ns);
   bool WriteEnd(uint64_t now_ns, const format::EndMarker& ending);
-  // What a file would say of itself that begins behind a block with these counters; without lane positions.
+  // The FileStart of a file that begins after a block with these counters; without lane positions.
   format::FileStart StartBehind(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters) const;
   bool OpenNext(uint64_t now_ns, format::FileStart start, const std::vector<uint64_t>& positions);
   // `start`: of a file that begins with the chunk.
@@ -182,16 +183,16 @@ class Drain {
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t next_chunk_ = 0;
   uint64_t chunk_start_ns_ = 0, last_flush_ns_ = 0;
-  uint64_t survivor_bytes_ = 0;            // of the chunk's names, those that it began with
+  uint64_t survivor_bytes_ = 0;            // of the names with which the chunk began
   format::PerStream<uint64_t> untracked_;  // in the file
   format::PerStream<format::StreamCounters> at_last_close_;
-  format::PerStream<uint64_t> closed_intervals_, intervals_with_points_;  // the latter: of those, with points
+  format::PerStream<uint64_t> closed_intervals_, intervals_with_points_;  // the latter: those of them with points
   format::PerStream<Pending> pending_;                                    // of the next block
   format::CensusSums::Pending pending_census_;                            // likewise
-  std::vector<uint64_t> census_positions_;                                // up to there it has been given to a chunk
+  std::vector<uint64_t> census_positions_;                                // up to here the census is in a chunk
   std::optional<Waiting> waiting_;
-  format::FileStart behind_written_;  // of a file that begins behind the last block that was written
-  // Of writes that fail one after the other.
+  format::FileStart behind_written_;  // of a file that begins after the last block written
+  // Consecutive failures to write.
   struct Outage {
     uint64_t since_ns = 0, failures = 0, lost_before = 0;
     std::string error;

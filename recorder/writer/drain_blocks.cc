@@ -1,4 +1,4 @@
-// Blocks and chunks: what Drain does with what it has gathered, and when it cannot be written.
+// Blocks and chunks: how Drain writes what it has collected, and what it does if it cannot.
 #include <algorithm>
 #include <utility>
 
@@ -10,9 +10,9 @@ namespace {
 // On the heap, while blocks cannot be written.
 constexpr uint64_t kMaxWaitingBytes = 1 << 20;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
-// Bounds the heap where every stack is new: it is the dictionaries that take most of it.
+// Limits the heap if every stack is new: most of it is the dictionaries.
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
-// Of a stream, whose samples are lost: those of all streams fit into the reserved room.
+// Of one stream, whose samples are lost: the intervals of all streams fit into the reserved room.
 constexpr size_t kMaxLostIntervals = 1024;
 
 format::Interval Merged(const format::Interval& first, format::Interval second) {
@@ -22,7 +22,7 @@ format::Interval Merged(const format::Interval& first, format::Interval second) 
   return second;
 }
 
-// Nothing of them was written. Where they are many, neighbours are added up.
+// Nothing of them was written. If there are many, adjacent ones are summed.
 void MakeLost(std::vector<format::Interval>* intervals) {
   for (format::Interval& interval : *intervals) interval.kept = 0, interval.tau = 0;
   while (intervals->size() > kMaxLostIntervals) {
@@ -45,7 +45,7 @@ format::PerStream<Drain::Pending> Drain::AllPending() const {
   return all;
 }
 
-// The block's counters count the block itself; the ring's follow when it is in the file.
+// The block's counters include the block itself; the ring's are updated when it is in the file.
 format::PerStream<format::StreamCounters> Drain::CountersWith(const format::PerStream<Pending>& counted) const {
   format::PerStream<format::StreamCounters> all;
   for (const format::Stream stream : streams_) {
@@ -100,7 +100,7 @@ bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
                      positions,
                      behind,
                      last};
-  // What the compressor refuses will not be written ever.
+  // If the compressor fails, the data will never be written.
   if (!block.ok() || TooMuchWaits()) {
     LoseWaiting(now_ns);
   } else if (last) {
@@ -119,9 +119,9 @@ bool Drain::ChunkIsFull(uint64_t now_ns) const {
          name_bytes() - survivor_bytes_ >= kChunkDefinitionBytes;
 }
 
-// A block of its own, which nothing depends on: if it cannot be written, this file goes on. Before it, the next file is
-// begun with the names that were emitted: samples that come before their writers know of the new chunk refer to them,
-// their definitions may have left the ring, and a reader of that file has no other.
+// A block of its own, on which nothing depends: if it cannot be written, this file continues. Before it, the next file
+// is begun with the emitted names. Samples from writers that do not know of the new chunk yet refer to them, their
+// definitions may have left the ring, and a reader of that file has no others.
 bool Drain::EndFile(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters,
                     const std::vector<uint64_t>& positions) {
   const format::EndMarker rotation{SinceStart(now_ns), "rotated"};
@@ -148,7 +148,7 @@ bool Drain::Append(std::span<const std::byte> block) {
   return written.ok();
 }
 
-// A single failure may be a matter of a moment.
+// A single failure may be transient.
 void Drain::NoteFailure(const std::string& error) {
   if (!outage_) outage_ = Outage{.since_ns = callbacks_.now(), .lost_before = unwritten().lost_samples, .error = {}};
   outage_->error = error;
@@ -208,7 +208,7 @@ void Drain::LosePending() {
   pending_ = {};
   Account(lost, false);
   LoseCensus(std::exchange(pending_census_, {}));
-  LoseCensus(consumer_.DropCensus());  // what came since would grow as long as nothing can be written
+  LoseCensus(consumer_.DropCensus());  // it would grow as long as nothing can be written
   census_positions_ = consumer_.Scanned();
   for (TrackedSet& live : live_.of) (void)live.TakeLifecycleEvents();  // of samples that the next chunk does not have
   for (const format::Stream stream : streams_) {
@@ -219,7 +219,7 @@ void Drain::LosePending() {
 
 void Drain::LoseWaiting(uint64_t now_ns) {
   LosePending();
-  // A file that begins with this chunk has the rows of what was lost: none of that was before it.
+  // A file that begins with this chunk has the rows of what was lost, because none of that was before it.
   BeginChunk(now_ns, behind_written_);
   for (const format::Stream stream : streams_) {
     for (const format::Interval& interval : pending_[stream].intervals) chunk_->Add(interval);
@@ -228,8 +228,8 @@ void Drain::LoseWaiting(uint64_t now_ns) {
   ReportOutage();
 }
 
-// If the last block cannot be written, the ring stays: it has all samples that are missing in the file. What readers
-// cannot learn from it, and all where there is no ring, goes into the reserved room.
+// If the last block cannot be written, the ring stays: it has all samples that the file lacks. The rest, or everything
+// if there is no ring, goes into the reserved room.
 bool Drain::WriteEnd(uint64_t now_ns, const format::EndMarker& ending) {
   if (Flush(now_ns, &ending)) return true;
   ReportOutage();
@@ -268,8 +268,8 @@ std::unique_ptr<format::ChunkWriter> Drain::CountsChunk(uint32_t number, const s
   return chunk;
 }
 
-// The ring's samples refer to names that its writers emitted before a chunk that was lost: they are neither in the
-// file nor in the ring, and known here alone. False: there is no room for them.
+// The ring's samples refer to names that their writers emitted before a chunk that was lost. These names are neither
+// in the file nor in the ring; only the drain has them. False: there is no room for them.
 bool Drain::WriteNamedCounts(uint32_t number, const std::vector<uint64_t>& positions, uint64_t now_ns) {
   consumer_.EndChunk();
   chunk_ = CountsChunk(number, positions);

@@ -1,4 +1,4 @@
-// Snapshots of the recording: what Drain does when it is asked for one.
+// Snapshots of the recording, on request.
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +7,7 @@
 namespace heaprec::writer {
 namespace {
 
-// Whoever asks waits for the end of an interval; of longer ones (rates below 1/s) what is open is left out.
+// A request waits for the end of an interval. Of longer intervals (rates below 1/s) the open one is left out.
 constexpr uint64_t kLongestAwaitedNs = 1'000'000'000;
 
 }  // namespace
@@ -20,7 +20,7 @@ std::future<format::Result<Snapshot>> Drain::RequestSnapshot() {
   return answer;
 }
 
-// The intervals that were open when it was asked for have been closed.
+// Whether the intervals that were open at the request have been closed.
 bool Drain::IsDue(const SnapshotRequest& request) const {
   return std::all_of(streams_.begin(), streams_.end(), [&](format::Stream stream) {
     const uint64_t interval_ns = ring_.header().IntervalNsOf(stream);
@@ -50,7 +50,7 @@ format::Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
   if (!file.ok()) return file.error();
   const format::EndMarker ending{SinceStart(now_ns), kDumped};
   auto last = chunk_->Finish(CountersWithPending(), consumer_.Positions(live_), SinceStart(now_ns), &ending);
-  BeginChunk(now_ns, behind_written_);  // that block is the copy's alone
+  BeginChunk(now_ns, behind_written_);  // only the copy has that block
   if (!last.ok()) return last.error();
   return Snapshot{std::move(*file), std::move(*last)};
 }

@@ -15,9 +15,9 @@ uint64_t FirstWord(const format::RecordingId& id) {
   return first;
 }
 
-// Older ones are referred to by stale arms at most: those samples then carry their weight themselves.
+// Only stale arms refer to older windows; such samples carry their weight themselves.
 constexpr size_t kMaxWindows = 4096;
-// Of a stack in its lane. What was emitted in the chunk before is remembered for longer (Drain).
+// Of a stack in its lane. What was emitted in the previous chunk is remembered for longer (Drain).
 constexpr uint64_t kLongestWaitNs = 2'000'000'000;
 
 // A stream that is not recorded has no interval, and no samples either.
@@ -55,14 +55,15 @@ void LaneConsumer::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   census_classes_.clear();
   census_threads_.clear();
   InternCensus();
-  // Samples may wait for many chunks (an interval of an hour, a disk that stays full): what they need comes along.
+  // Samples may wait for many chunks (an interval of an hour, a disk that stays full), so what they need is
+  // carried over.
   std::vector<BufferedSample> all;
   for (const Lane& lane : lanes_) {
     for (const std::deque<BufferedSample>& stream : lane.buffered.of)
       all.insert(all.end(), stream.begin(), stream.end());
   }
   if (all.empty()) return;
-  // The methods of the stacks that they brought were emitted before them, but maybe not scanned.
+  // The methods of their stacks were emitted before them, but may not have been scanned.
   (void)ScanLanes();
   for (const BufferedSample& buffered : all) {
     Intern(buffered);
@@ -83,14 +84,14 @@ void LaneConsumer::InternStack(const BufferedSample& buffered) {
   if (!buffered.stack) return (void)definitions_.Stack(buffered.record.stack_key);
   const Brought& stack = *buffered.stack;
   if (!definitions_.DefineStack(stack.key, stack.leaf_first, stack.truncated)) {
-    // Its methods were emitted before it, in a lane that had been scanned by then.
+    // Its methods were emitted before it, but in a lane that had already been scanned.
     (void)ScanLanes();
     definitions_.DefineStackAnyway(stack.key, stack.leaf_first, stack.truncated);
   }
   if (on_stack_) on_stack_(stack.key);
 }
 
-// A sample of a long interval must not need its lane for that (NeededFrom), nor the methods of the chunk before.
+// A sample of a long interval must not need its lane for that (NeededFrom), nor the methods of the previous chunk.
 bool LaneConsumer::MayWait(format::Stream stream) const {
   const uint64_t interval_ns = ring_.header().IntervalNsOf(stream);
   return interval_ns <= ShortestIntervalNs() && interval_ns <= kLongestWaitNs;
@@ -104,7 +105,7 @@ bool LaneConsumer::NeedsStackNow(const BufferedSample& buffered) {
 
 void LaneConsumer::Scan() {
   if (ScanLanes()) (void)ScanLanes();
-  // What was emitted in the chunk before is forgotten by the time some of these are closed.
+  // When some of these are closed, what was emitted in the previous chunk has been forgotten.
   const std::vector<BufferedSample> scanned = std::exchange(just_scanned_, {});
   for (const BufferedSample& buffered : scanned) {
     Intern(buffered);
@@ -120,7 +121,7 @@ std::vector<uint64_t> LaneConsumer::Scanned() const {
   return positions;
 }
 
-// True: samples of native points have come into the lanes meanwhile.
+// True: meanwhile samples of native points were committed to the lanes.
 bool LaneConsumer::ScanLanes() {
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
@@ -141,20 +142,20 @@ bool LaneConsumer::ScanLanes() {
   return TakeNativePoints();
 }
 
-// In order of time: an interval takes samples up to its end, and they follow in one lane.
+// In order of time: an interval takes samples up to its end, and these go into one lane.
 bool LaneConsumer::TakeNativePoints() {
   if (native_points_.empty()) return false;
   std::vector<NativePoint> points = std::exchange(native_points_, {});
   std::ranges::stable_sort(points, {}, [](const NativePoint& point) { return point.record->monotonic_ns; });
   for (const NativePoint& point : points) {
     on_native_point_(*point.record, point.pcs, point.java);
-    // Only after its sample is committed or counted as lost: a reader of the ring after a kill takes all other points.
+    // Only after its sample is committed or counted as lost: after a kill a reader of the ring takes all other points.
     std::atomic_ref(point.record->header.is_taken).store(1, std::memory_order_release);
   }
   return true;
 }
 
-// A stack whose sample never came.
+// Forgets a stack without a sample.
 void LaneConsumer::ForgetOrphan(uint32_t index) {
   const format::LaneHeader& lane = ring_.lane(index);
   // The lease is read first: a thread that released it has published everything before.
@@ -260,8 +261,8 @@ std::vector<LaneConsumer::BufferedSample> LaneConsumer::TakeUntil(format::Stream
   return taken;
 }
 
-// A death whose sample is buffered is needed as that is, but does not keep more than half of the lane either. Each
-// position is that of a record: who reads the ring after a kill begins there.
+// A death of a buffered sample is needed as long as the sample, but does not keep more than half of the lane either.
+// Each position is that of a record: a reader of the ring after a kill begins there.
 std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet>& deaths) const {
   std::vector<uint64_t> least, positions;
   for (const Lane& lane : lanes_) {
@@ -272,8 +273,8 @@ std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet
   return positions;
 }
 
-// From the oldest sample buffered. But one that waits for an interval longer than another stream's does not keep more
-// than half of the lane from it: it is buffered here alone then, and a kill loses it.
+// From the oldest buffered sample. A sample that waits for an interval longer than another stream's does not keep more
+// than half of the lane. Beyond that it is buffered only in the drain's memory, and a kill loses it.
 uint64_t LaneConsumer::NeededFrom(const Lane& lane) const {
   uint64_t needed = lane.stack ? lane.stack->begin : lane.scanned;
   for (const format::Stream stream : format::kAllStreams) {
@@ -307,7 +308,7 @@ bool LaneConsumer::IsShortOfRoom(const format::PerStream<TrackedSet>& deaths) co
   const std::vector<uint64_t> needed = Positions(deaths);
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const format::LaneHeader& lane = ring_.lane(i);
-    const uint64_t tail = lane.tail.load(std::memory_order_relaxed);  // ours alone to write
+    const uint64_t tail = lane.tail.load(std::memory_order_relaxed);  // only the drain writes it
     const uint64_t used = lane.head.load(std::memory_order_relaxed) - tail;
     if (used > ring_.lane_bytes() / 2 && needed[i] != tail) return true;
   }
@@ -361,8 +362,8 @@ void LaneConsumer::UseWindow(uint32_t id) {
 }
 
 void LaneConsumer::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {
-  // The record right in front of a sample that brings its stack is that stack, or what else it brings: whoever holds
-  // the lane writes them together.
+  // A sample may bring its stack: the record right before it is then that stack, because the lease's owner writes both
+  // together. It may also be another definition.
   std::optional<Brought> stack = std::exchange(lanes_[lane].stack, std::nullopt);
   if (stack && !(stack->key == record.stack_key)) stack.reset();
   just_scanned_.push_back({record, begin, stack});
@@ -382,7 +383,7 @@ void LaneConsumer::OnCensus(const format::CensusRecord& record, std::span<const 
 
 void LaneConsumer::OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
                                  std::span<const format::RingFrame> java) {
-  // Ours to change: the view is of ring_'s own memory.
+  // The drain may change it: the view is of ring_'s own memory.
   if (on_native_point_) native_points_.push_back({const_cast<format::NativePointRecord*>(record), pcs, java});
 }
 

@@ -31,7 +31,7 @@ namespace heaprec::writer {
 
 // The rows of one closed interval, ready for a chunk.
 struct ClosedInterval {
-  format::Interval totals;              // candidates and bytes are the caller's to fill
+  format::Interval totals;              // candidates and bytes are filled by the caller
   std::vector<format::Sample> samples;  // ascending in time
   std::vector<ClosedSample> births;     // if samples of the stream are tracked: all buffered ones
   double buffered_weight = 0;           // of all buffered ones
@@ -49,7 +49,7 @@ class LaneConsumer final : private format::RecordVisitor {
   LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
                OnStackKnown on_stack, const format::PerStream<bool>& tracks, NativePointTaker on_native_point = {});
 
-  // Call before the chunk is freed: takes what is still needed of it.
+  // Call before the chunk is freed: copies what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }
   // Where definitions and windows go from now on (not owned); `sequence` is the chunk's.
   void NewChunk(format::ChunkWriter* chunk, uint32_t sequence);
@@ -58,12 +58,12 @@ class LaneConsumer final : private format::RecordVisitor {
   void CarryDefinitionsOver() { definitions_.CarryOver(); }
   // Forgets definitions emitted before the chunk that no buffered sample uses.
   void ForgetPrevious() { definitions_.ForgetPrevious(); }
-  // About the heap that definitions of the chunk take, the chunk's names excluded.
+  // Approximate heap bytes of the chunk's definitions, without the chunk's names.
   uint64_t definition_bytes() const { return definitions_.bytes(); }
 
   // Reads what the lanes have published.
   void Scan();
-  // Of tracked objects, since the last call.
+  // Deaths of tracked objects since the last call.
   struct Death {
     format::DeathRecord record;
     uint32_t lane;
@@ -77,13 +77,13 @@ class LaneConsumer final : private format::RecordVisitor {
   format::CensusSums::Pending GiveCensus();
   // Drops them instead.
   format::CensusSums::Pending DropCensus();
-  // Of each lane, up to where it has been scanned.
+  // For each lane, the position up to which it has been scanned.
   std::vector<uint64_t> Scanned() const;
   bool has_census() const { return !census_.empty(); }
 
   // End of the interval of a stream that closes next.
   uint64_t next_close_ns(format::Stream stream) const;
-  // Of the samples that wait for their interval to close.
+  // The weight of the samples that wait for their interval to close.
   double BufferedWeight(format::Stream stream) const;
 
   // A thread that holds a lane, and may be about to publish a sample of an earlier time.
@@ -92,7 +92,7 @@ class LaneConsumer final : private format::RecordVisitor {
     uint64_t head;
   };
   std::vector<Writer> WritersAtWork();
-  // Whether it has neither released its lane nor published since; later samples of it have later times.
+  // Whether it has neither released its lane nor published since; its later samples have later times.
   bool StillAtWork(const Writer& writer);
 
   // Closes the next interval of a stream. Call after Scan. A sample that comes later belongs to the next interval, and
@@ -106,18 +106,18 @@ class LaneConsumer final : private format::RecordVisitor {
   void Release(const std::vector<uint64_t>& positions);
   // Whether a lane is more than half full with what could be released.
   bool IsShortOfRoom(const format::PerStream<TrackedSet>& deaths) const;
-  // Of all lanes, in bytes.
+  // Bytes in use, of all lanes.
   uint64_t UsedRoom() const;
 
  private:
-  // A stack that a sample brought along, in the lane.
+  // A stack that a sample has brought along in its lane.
   struct Brought {
     format::StackKey key;
     std::span<const format::RingFrame> leaf_first;
     bool truncated;
     uint64_t begin;  // position in the lane
   };
-  // In its lane.
+  // A native point in its lane.
   struct NativePoint {
     format::NativePointRecord* record;
     std::span<const uint64_t> pcs;
@@ -125,12 +125,12 @@ class LaneConsumer final : private format::RecordVisitor {
   };
   struct BufferedSample {
     format::SampleRecord record;
-    uint64_t begin;  // position in the lane, of what it brought along or of itself
+    uint64_t begin;  // position in the lane, of what it brought along, or its own
     std::optional<Brought> stack;
   };
   struct Lane {
     format::PerStream<std::deque<BufferedSample>> buffered;
-    std::optional<Brought> stack;  // of the sample that comes next
+    std::optional<Brought> stack;  // of the next sample
     uint64_t scanned = 0;
     bool damaged = false;
   };
@@ -153,7 +153,7 @@ class LaneConsumer final : private format::RecordVisitor {
   bool TakeNativePoints();
   void InternCensus();
   void ForgetOrphan(uint32_t index);
-  // Puts what the sample refers to into the current chunk.
+  // Adds the names to which the sample refers to the current chunk.
   void Intern(const BufferedSample& buffered);
   void InternStack(const BufferedSample& buffered);
   // Whether stacks of the stream may stay in their lanes until it is known that they are kept.
@@ -179,14 +179,14 @@ class LaneConsumer final : private format::RecordVisitor {
   std::vector<NativePoint> native_points_;  // just scanned
   std::vector<Death> deaths_;
   format::CensusSums census_;
-  std::unordered_set<uint64_t> census_classes_, census_threads_;  // keys that the chunk has, as far as anybody has
+  std::unordered_set<uint64_t> census_classes_, census_threads_;  // keys that the chunk has, if they are defined at all
   struct KeyHash {
     size_t operator()(const format::StackKey& key) const { return key.low; }
   };
   std::unordered_set<format::StackKey, KeyHash> brought_;  // since an interval closed
   struct KnownWindow {
     format::Window window;
-    int64_t chunk;  // sequence of the last one it was given to; -1: none
+    int64_t chunk;  // sequence of the last one that got it; -1: none
   };
   format::PerStream<std::map<uint32_t, KnownWindow>>
       windows_;  // the latest, by id: each chunk needs those that its samples use

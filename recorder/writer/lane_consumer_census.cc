@@ -1,11 +1,11 @@
-// Census records: what LaneConsumer does with what was counted object by object.
+// Census records: how LaneConsumer sums what was counted object by object.
 #include <unordered_set>
 
 #include "recorder/writer/lane_consumer.h"
 
 namespace heaprec::writer {
 
-// Names are emitted before the walk that needs them, but maybe in a lane that had been scanned by then.
+// Names are emitted before the walk that needs them, but may be in a lane that had already been scanned.
 void LaneConsumer::InternCensus() {
   bool scanned = false;
   const auto intern = [&](uint64_t key, std::unordered_set<uint64_t>* known,

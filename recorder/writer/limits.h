@@ -1,14 +1,14 @@
-// What a user may ask of the files: how big, how old, how soon durable.
+// What a user can request of the files: size, age, durability.
 #pragma once
 
 #include <cstdint>
 
 namespace heaprec::writer {
 
-// 0: no bound.
+// 0: no limit.
 struct Limits {
-  uint64_t max_bytes = 0, max_age_ns = 0;    // of what a file keeps: older chunks are dropped
-  uint64_t rotate_bytes = 0, rotate_ns = 0;  // of a file: the recording goes on in the next
+  uint64_t max_bytes = 0, max_age_ns = 0;    // of the data that a file keeps: older chunks are dropped
+  uint64_t rotate_bytes = 0, rotate_ns = 0;  // of a file: the recording continues in the next one
   bool drops() const { return max_bytes > 0 || max_age_ns > 0; }
 };
 

@@ -58,7 +58,7 @@ bool IsTakenByNoFile(const std::string& path) {
   return !S_ISREG(status.st_mode) || std::filesystem::read_symlink(path, error).native().starts_with("/proc/");
 }
 
-// How far a file of this process may reach.
+// The maximum size of a file of this process.
 uint64_t FileSizeLimit() {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
@@ -137,10 +137,11 @@ format::Error RecordingFile::Fail(int error) {
   return format::Error{fmt::format("{}: {}", path_, std::strerror(error))};
 }
 
-// A block at a time would be a system call for each: twice the reserve is asked for where there is room.
+// Reserving for each block would be a system call each, so this reserves twice the amount if there is room.
 format::Result<std::monostate> RecordingFile::Reserve(size_t bytes) {
   const uint64_t limit = FileSizeLimit();
-  // After a failure more: small blocks that still fit where larger ones do not would end the outage again and again.
+  // After a failure more: otherwise small blocks that fit, where larger ones do not, would end the outage again
+  // and again.
   const uint64_t spare = std::min(kReserveBytes, limit / 8) * (IsFull(failure_) ? 4 : 1);
   const uint64_t end = size_ + bytes + spare;
   if (end > limit) return Fail(EFBIG);
@@ -162,7 +163,7 @@ uint64_t RecordingFile::reserved_room() const {
 format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> bytes) {
   failure_ = EBADF;
   if (!descriptor_.Reopen(path_, O_RDWR)) return format::Error{path_ + ": its descriptor was closed"};
-  // Behind a torn block nothing may stand.
+  // Nothing may follow a torn block.
   if (is_torn_ && !TakeBack()) return Fail(errno);
   const buffer::WriteSignals blocked;
   size_t done = 0;
@@ -183,7 +184,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
   return std::monostate{};
 }
 
-// What was reserved goes with it.
+// Also releases what was reserved.
 bool RecordingFile::TakeBack() {
   int result = 0;
   do {
@@ -229,7 +230,7 @@ bool RecordingFile::IsInPlace() const {
   if (own.st_nlink == 0) return false;
   if (stat(path_.c_str(), &named) != 0) return errno != ENOENT;
   if (named.st_dev == own.st_dev && named.st_ino == own.st_ino) return true;
-  // There are file systems whose inode numbers do not last.
+  // Some file systems have inode numbers that change.
   return named.st_size == own.st_size;
 }
 

@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint64_t kChunkNs = 60'000'000'000;
 constexpr uint64_t kMinChunkNs = 1'000'000'000;
-// A bound is kept by dropping an eighth of it at a time: what is kept is at least three quarters of it, and a byte is
-// copied six times before it goes.
+// A limit is kept by dropping an eighth of it at a time. So at least three quarters of it are kept, and a byte is
+// copied six times before it is dropped.
 constexpr uint64_t kChunksInBound = 8;
 constexpr uint64_t kLeftOfBytes = 6;
 constexpr uint64_t kPlaces = 16;
@@ -58,7 +58,7 @@ bool Retention::FileIsFull(uint64_t now_ns) const {
          (limits_.rotate_ns > 0 && now_ns - begin_ns_ >= limits_.rotate_ns);
 }
 
-// The chunk that is being written always stays, and one before it that is whole: a file is never without samples.
+// Always keeps the chunk that is being written, and a complete one before it: a file is never without samples.
 size_t Retention::ToDrop(uint64_t now_ns) const {
   const size_t most = chunks_.size() > 2 ? chunks_.size() - 2 : 0;
   size_t old = 0;

@@ -1,4 +1,4 @@
-// What of a recording stays: which chunks of the file there are, and how many of the oldest have to go.
+// What a recording keeps: the chunks in the file, and how many of the oldest must be dropped.
 //
 // Units:    bytes of the file; ns since the start of the recording.
 // Context:  drain. Pure: no clock, no file.
@@ -19,13 +19,13 @@ class Retention {
  public:
   explicit Retention(const Limits& limits) : limits_(limits) {}
 
-  // When a chunk is to end, so that enough of them are in the file to drop few at a time.
+  // When a chunk should end, so that the file has enough of them to drop few at a time.
   uint64_t ChunkNs() const;
   uint64_t ChunkBytes() const;  // in the file
 
-  // A file with nothing but its header.
+  // A file with only its header.
   void BeginFile(uint64_t bytes, uint64_t begin_ns);
-  // What follows belongs to a chunk; one without bytes is forgotten.
+  // What follows belongs to a chunk; a chunk without bytes is forgotten.
   void BeginChunk(const format::FileStart& start);
   void Appended(uint64_t bytes);
 
@@ -33,17 +33,17 @@ class Retention {
   bool ChunkIsFull(uint64_t now_ns) const;
   bool FileIsFull(uint64_t now_ns) const;  // in the sense of rotate_*
 
-  // How many of the oldest chunks have to go; 0: none yet.
+  // How many of the oldest chunks must be dropped; 0: none yet.
   size_t ToDrop(uint64_t now_ns) const;
   struct Chunk {
     uint64_t offset = 0;
     format::FileStart start;
   };
-  // The first that stays when `chunks` (less than there are) are dropped.
+  // The first one that is kept if `chunks` (fewer than there are) are dropped.
   const Chunk& FirstKept(size_t chunks) const { return chunks_[chunks]; }
-  // They were; the file's header has now `header_bytes`.
+  // They were dropped; the file's header now has `header_bytes`.
   void Dropped(size_t chunks, uint64_t header_bytes);
-  // Whether `bytes` more would pass max_bytes by more than a chunk.
+  // Whether `bytes` more would exceed max_bytes by more than a chunk.
   bool IsBeyond(uint64_t bytes) const;
 
  private:

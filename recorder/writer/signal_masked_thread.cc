@@ -32,8 +32,8 @@ void* Enter(void* start) {
   return nullptr;
 }
 
-// All signals but those that a thread raises itself: a fault must be seen, and the hooks are patched in and out with
-// the help of SIGTRAP.
+// All signals except those that a thread raises itself: faults must be delivered, and hooks are installed and removed
+// with SIGTRAP.
 sigset_t SignalsOfOthers() {
   sigset_t others;
   sigfillset(&others);

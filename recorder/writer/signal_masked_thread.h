@@ -1,7 +1,7 @@
-// A thread of ours that takes none of the process's signals: they are the JVM's and the application's.
+// A thread of the agent that handles none of the process' signals: they are the JVM's and the application's.
 //
 // Context:  setup.
-// Failure:  an Error when the thread cannot be created.
+// Failure:  an Error if the thread cannot be created.
 #pragma once
 
 #include <pthread.h>

@@ -27,7 +27,7 @@ format::Result<std::monostate> Fill(const Snapshot& snapshot, RecordingFile* cop
 
 }  // namespace
 
-// Under a name of its own until it is whole: half a copy would look like the recording itself.
+// Uses a temporary name until the copy is complete: half a copy would look like the recording itself.
 format::Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& pattern, uint32_t pid,
                                    uint64_t epoch_ns) {
   auto file = RecordingFile::Create(pattern, pid, epoch_ns);

@@ -1,7 +1,7 @@
-// A recording as it is at a moment, and a file of its own made of that while the recording goes on.
+// A snapshot of a recording, and a file of its own made of it while the recording continues.
 //
 // Context:  drain (TakeSnapshot of drain.h). CopyOf: any thread, outside of allocations; it does I/O.
-// Failure:  CopyOf: an Error that names the file; nothing of it is then left.
+// Failure:  CopyOf returns an Error that names the file; then nothing of it is left.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace heaprec::writer {
 
-// Ending of a copy: its recording goes on.
+// The reason in the end marker of a copy: its recording continues.
 inline constexpr char kDumped[] = "dump";
 
 struct Snapshot {
-  RecordingFile file;         // as long as it was then, under a descriptor of its own
+  RecordingFile file;         // with its length at that time, and a descriptor of its own
   format::ByteBuffer ending;  // the copy's last block, which the recording does not have
 };
 
-// Returns the file's name. `pattern`, `pid`, `epoch_ns` as RecordingFile::Create; the name leads to a whole copy, or to
-// an empty file while that is made.
+// Returns the file's name. `pattern`, `pid`, `epoch_ns` as RecordingFile::Create. The name refers to a complete copy,
+// or to an empty file while the copy is being made.
 format::Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& pattern, uint32_t pid,
                                    uint64_t epoch_ns);
 

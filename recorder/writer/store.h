@@ -7,8 +7,7 @@
 // Units:    ns since the start of the recording.
 // Context:  drain (Create: setup).
 // Failure:  Append returns an Error, and failure() its errno; then no part of the block is in the file. A copy that
-// fails
-//           is tried again later; until then nothing is appended beyond maxsize plus a chunk.
+//           fails is tried again later; until then nothing is appended beyond maxsize plus a chunk.
 // Durable:  synced data stays readable after a power cut: a copy is synced before it gets the name.
 #pragma once
 

@@ -1,7 +1,8 @@
 // A thread that waits for the disk, so that the drain does not: an fdatasync may take seconds.
 //
 // Context:  drain. The thread is started by the first request, and calls nothing but fdatasync and fsync.
-// Failure:  a request that fails, or cannot be taken, is answered with false; without a thread it is done at once.
+// Failure:  a request that fails, or cannot be accepted, has the outcome false. Without a thread it is executed
+//           at once.
 #pragma once
 
 #include <pthread.h>
@@ -26,9 +27,9 @@ class Syncer {
   // Makes the file durable, and `folder` (unless empty) too: a new name. The descriptor may be closed right after.
   // Returns the number of the request, from 1.
   uint64_t Request(int descriptor, std::string folder);
-  // Whether request `number` was successful; nullopt while it waits. Those before have been dealt with too.
+  // Whether request `number` was successful; nullopt while it waits. Earlier ones are then finished, too.
   std::optional<bool> Outcome(uint64_t number);
-  // Returns when all requests have been dealt with; the thread ends.
+  // Returns when all requests are finished; the thread ends.
   void Finish();
 
  private:

@@ -11,7 +11,7 @@ namespace {
 using format::LifecycleEvent;
 using format::LifecycleKind;
 
-// The second stage draws by ids and the recording's seed too: these draws have nothing to do with those.
+// The second stage also draws by ids and the recording's seed; these draws are independent of those.
 constexpr uint64_t kSalt = 0x6c697665'6f626a73;  // "liveobjs"
 
 constexpr uint64_t kMaxDelayNs = 60'000'000'000;
@@ -86,7 +86,7 @@ void TrackedSet::Add(uint64_t end_ns, const ClosedSample& birth, double adjustme
     lifecycle_events_.push_back({sample.id, end_ns, LifecycleKind::kUntracked, recorder_.collections(), 0});
     return;
   }
-  // It never took part in what is released at end_ns, so it must not be there at that time.
+  // It took no part in the evictions at end_ns, so it must not be live at that time.
   const auto dead = early_.find(sample.id);
   if (dead != early_.end() && dead->second.lifecycle.kind != LifecycleKind::kShrunk) {
     lifecycle_events_.push_back(dead->second.lifecycle);
@@ -118,7 +118,7 @@ void TrackedSet::Release(uint64_t end_ns) {
   const double highest = released.back().threshold;
   while (!thresholds_.empty() && thresholds_.back().value <= highest) thresholds_.pop_back();
   thresholds_.push_back({end_ns, highest});
-  // The lowest id is the oldest, but for threads that were held up between the one and the other.
+  // The lowest id is the oldest, except if a thread was delayed between taking the id and the time.
   const uint64_t oldest_ns = tracked_.empty() ? end_ns : tracked_.begin()->second.checkpoint_sample.sample.time_ns;
   while (thresholds_.front().time_ns + kMaxDelayNs < std::min(oldest_ns, end_ns)) thresholds_.pop_front();
 }
@@ -128,8 +128,8 @@ double TrackedSet::ThresholdSince(uint64_t birth_ns) const {
   return first == thresholds_.end() ? 0 : first->value;
 }
 
-// What died was dropped, or released, just before. A sample is published before its death, or a moment after it: its
-// interval is the one that was open then, or the next.
+// The entry of what died was dropped, or evicted, just before. A sample is published before its death, or a moment
+// after it: its interval is the one that was open then, or the next.
 void TrackedSet::ForgetOldDeaths() {
   for (auto& [id, early] : early_) ++early.closes;
   std::erase_if(early_, [](const auto& early) { return early.second.closes > 2; });
@@ -143,7 +143,7 @@ std::vector<LifecycleEvent> TrackedSet::TakeLifecycleEvents() {
 
 void TrackedSet::LowerTo(const std::vector<uint64_t>& least, std::vector<uint64_t>* floors) const {
   for (const auto& [id, early] : early_) {
-    if (early.closes > 0) continue;  // of a sample that was dropped, all but surely
+    if (early.closes > 0) continue;  // almost certainly of a sample that was dropped
     if (early.begin < least.at(early.lane)) continue;
     uint64_t& floor = floors->at(early.lane);
     floor = std::min(floor, early.begin);

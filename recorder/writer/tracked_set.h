@@ -38,37 +38,38 @@ struct ClosedSample {
 };
 
 // Capacity of the reservoir if `max_tracked` objects are tracked at a time. The other entries are for points of open
-// intervals: `buffered` per interval under a steady load, several times that if the load changes. So six times
-// `buffered`, at least an eighth and at most half of `max_tracked`.
+// intervals: `buffered` per interval under a steady load, several times that if the load changes. So they are six
+// times `buffered`, at least an eighth and at most half of `max_tracked`.
 uint32_t ReservoirOf(uint32_t max_tracked, uint32_t buffered);
 
 class TrackedSet {
  public:
   struct Callbacks {
-    std::function<void(uint16_t tracking_index, uint64_t sample)> drop;  // it is not wanted any longer
+    std::function<void(uint16_t tracking_index, uint64_t sample)> drop;  // stops tracking it
     std::function<uint64_t(uint16_t tracking_index, uint64_t sample)> collections_at_birth;
-    std::function<uint64_t()> collections;  // by now
+    std::function<uint64_t()> collections;  // completed so far
   };
-  // max_tracked 0: nothing is tracked. buffered: ReservoirOf. `stream`: whose samples these are.
+  // max_tracked 0: nothing is tracked. buffered: as in ReservoirOf. `stream`: whose samples these are.
   TrackedSet(uint32_t max_tracked, uint32_t buffered, uint64_t seed, Callbacks recorder,
              format::Stream stream = format::Stream::kAllocations);
 
   bool tracks() const { return max_tracked_ > 0; }
 
-  // Or shrank. From a lane, at a position that is needed as long as the sample's interval is open.
+  // The object died, or the mapping shrank. The event is in a lane, at a position that is needed as long as the
+  // sample's interval is open.
   void Died(const format::LifecycleEvent& lifecycle, uint32_t lane, uint64_t begin);
   // The interval that ends at `end_ns` has been closed, with all these points.
   void Close(uint64_t end_ns, std::span<const ClosedSample> births);
 
-  // What is known since the last call, ascending in time.
+  // The lifecycle events since the last call, ascending in time.
   std::vector<format::LifecycleEvent> TakeLifecycleEvents();
-  // For each lane of `floors`, the first position from `least` on with a death that is not told yet.
+  // For each lane of `floors`, the first position from `least` on with a death that has not been returned yet.
   void LowerTo(const std::vector<uint64_t>& least, std::vector<uint64_t>* floors) const;
 
-  // The highest threshold of the releases behind a birth at this time; 0: none.
+  // The highest threshold of the evictions after a birth at this time; 0: none.
   double ThresholdSince(uint64_t birth_ns) const;
 
-  // Alive: their samples are in earlier blocks. Ascending in id.
+  // Live objects whose samples are in earlier blocks. Ascending in id.
   struct Tracked {
     format::CheckpointSample checkpoint_sample;  // without names and threshold
     NameKeys keys;
@@ -77,16 +78,16 @@ class TrackedSet {
   const std::map<uint64_t, Tracked>& tracked() const { return tracked_; }
 
  private:
-  // What became of a sample whose interval is open, or that was not kept: the last, if it shrank several times.
+  // The last event of a sample whose interval is open, or that was not kept.
   struct Early {
     format::LifecycleEvent lifecycle;
     uint32_t lane;
     uint64_t begin;
-    int closes = 0;  // of intervals since
+    int closes = 0;  // intervals closed since
   };
   void Shrink(const format::LifecycleEvent& lifecycle, Tracked* tracked);
-  // What the weights of those that have a place are multiplied by to stand for all that were kept, of earlier intervals
-  // too in which none had a place.
+  // The factor for weights of tracked samples with which they represent all that were kept, including those of earlier
+  // intervals in which none was tracked.
   double AdjustmentOf(std::span<const ClosedSample> births);
   void Add(uint64_t end_ns, const ClosedSample& birth, double adjustment);
   void Release(uint64_t end_ns);
@@ -99,13 +100,14 @@ class TrackedSet {
   std::map<uint64_t, Tracked> tracked_;
   std::unordered_map<uint64_t, Early> early_;
   std::vector<format::LifecycleEvent> lifecycle_events_;
-  double owed_ = 0;  // weight of intervals that nothing stands for yet
-  // Of the releases, those that no later one is above.
+  double owed_ = 0;  // weight of intervals that no sample represents yet
+  // Of the evictions' thresholds, those that no later one exceeds.
   struct Threshold {
     uint64_t time_ns;
     double value;
   };
-  std::deque<Threshold> thresholds_;  // ascending in time, descending in value; not those before all that is tracked
+  std::deque<Threshold>
+      thresholds_;  // ascending in time, descending in value; without those before all tracked samples
 };
 
 }  // namespace heaprec::writer

@@ -1,8 +1,8 @@
-// Gives another agent one object of each thread every so many bytes (include/heaprec_sampling.h): nothing is drawn,
-// nothing recorded.
+// Gives another agent one object of each thread per number of bytes (include/heaprec_sampling.h). Nothing is random,
+// and nothing is recorded.
 //
-// A thread's next object is that which holds the byte it is due at: the hooks force it where they see it, the JVM's own
-// threshold is set to it where they do not. An object that the JVM drops is made up for by the next.
+// A thread's next object is the one that contains the byte at which it is due. Where hooks see the object they force
+// it; elsewhere the JVM's own threshold is set to that byte. If the JVM drops an object, the next one replaces it.
 //
 // Context, Threads, Failure: as Source. Replace: setup. The callback is the other agent's and may call JNI and JVMTI.
 #pragma once
@@ -34,9 +34,9 @@ class CallbackSource final : public Source {
   CallbackSource(const CallbackSourceParts& parts, const heaprec_sampling& how);
   ~CallbackSource() override;
 
-  // From now on; a thread that is inside the callback ends its turn with the old one.
+  // From now on uses `how`. A thread inside the callback finishes that call with the old function.
   void Replace(const heaprec_sampling& how);
-  // Of those that are tracked.
+  // The tracked objects.
   TrackedObjects& tracked() { return tracked_; }
 
   void OnRefill(void* java_thread, uint64_t size) override;
@@ -48,7 +48,7 @@ class CallbackSource final : public Source {
     heaprec_sampling_interval function;
     void* user;
     int64_t first_interval;
-    const How* before;  // an allocating thread may still read it: kept as long as the source
+    const How* before;  // kept as long as the source, because an allocating thread may still read it
   };
   static const How* Keep(const heaprec_sampling& how, const How* before);
   uint64_t First(const How& how);

@@ -1,7 +1,7 @@
-// What the frames of sampled stacks are called, by value: names outlive the classes that had them.
+// The names of the frames of sampled stacks, copied: names outlive their classes.
 //
-// Bound:    kMaxFrames, kMaxMethods and kTextBytes; what comes beyond them is not kept, until Retain has made room.
-// Context:  setup: takes the heap that it will ever need. Has, Add: alloc. Find, Retain: setup.
+// Bound:    kMaxFrames, kMaxMethods and kTextBytes; beyond these nothing is kept until Retain has made room.
+// Context:  setup: allocates all the heap that it will ever need. Has, Add: alloc. Find, Retain: setup.
 // Threads:  one at a time.
 // Failure:  none: a frame that is not kept has no names.
 #pragma once
@@ -19,7 +19,7 @@ namespace heaprec::sources {
 
 class FrameNames {
  public:
-  // Not `is_needed`: nothing is kept, and no heap is taken.
+  // is_needed false: nothing is kept, and no heap is used.
   explicit FrameNames(bool is_needed);
 
   struct Method {
@@ -27,15 +27,15 @@ class FrameNames {
   };
   bool Has(const heaprec_frame& frame) const { return frames_[FrameSlot(frame)].method != nullptr; }
   bool HasMethod(const void* method) const { return methods_[MethodSlot(method)].id != nullptr; }
-  // The method of a frame: once, before its frames. Its bytes are copied.
+  // The method of a frame; call it once, before its frames. Copies its bytes.
   void AddMethod(void* method, const Method& names);
   void Add(const heaprec_frame& frame, int32_t line);
 
-  // Pointers are valid until Retain. class_name is null where nothing is known.
+  // Pointers are valid until Retain. class_name is null if nothing is known.
   heaprec_frame_name Find(const heaprec_frame& frame) const;
 
   bool IsHalfFull() const;
-  // Keeps of what it has only what `for_each_used(visit)` calls visit(heaprec_frame) for.
+  // Keeps only the names of frames for which `for_each_used(visit)` calls visit(heaprec_frame).
   template <typename ForEachUsed>
   void Retain(const ForEachUsed& for_each_used) {
     FrameNames kept(true);
@@ -46,7 +46,7 @@ class FrameNames {
   static constexpr size_t kMaxFrames = 1 << 15, kMaxMethods = 1 << 13, kTextBytes = 1 << 20;
 
  private:
-  // Offsets into texts_, each of a text that ends with a zero.
+  // Offsets into texts_, each of a zero-terminated text.
   struct KnownMethod {
     void* id = nullptr;
     uint32_t class_name = 0, name = 0, file = 0;
@@ -56,7 +56,7 @@ class FrameNames {
     int64_t location = 0;
     int32_t line = 0;
   };
-  // Where it is, or belongs.
+  // Where the frame is, or belongs.
   size_t FrameSlot(const heaprec_frame& frame) const;
   size_t MethodSlot(const void* method) const;
   uint32_t Append(std::string_view text);

@@ -1,13 +1,13 @@
-// Sampled objects of another agent, followed by weak references until they are found dead; then they are garbage, of
-// which the youngest and a random choice are kept.
+// Sampled objects of another agent, tracked by weak references until they are found dead. Of the dead ones the latest
+// and a random sample are kept.
 //
-// Bound:    never more weak references than asked for. Once the table is full each new object takes a random one's
-//           place with probability capacity / seen.
-// Context:  Follow: alloc, inside a JVMTI callback (JNI is legal): it waits for nobody; while another thread is at work
-//           here the object is not tracked, and counted. Visit, Clear: setup, an attached thread.
+// Bound:    never more weak references than requested. Once the table is full, each new object replaces a random one
+//           with probability capacity / seen.
+// Context:  Track: alloc, inside a JVMTI callback (JNI is legal). It does not wait: while another thread works here,
+//           the object is counted but not tracked. ForEach, Clear: setup, an attached thread.
 // Threads:  any.
-// Failure:  no heap for the table, or no weak reference: what cannot be tracked is not, and counted. Names of frames:
-//           as FrameNames.
+// Failure:  without heap for the table, or without a weak reference, an object is counted but not tracked. Names of
+//           frames: as FrameNames.
 #pragma once
 
 #include <jvmti.h>
@@ -26,14 +26,14 @@ namespace heaprec::sources {
 
 class TrackedObjects {
  public:
-  // Context: setup: takes the heap that it will ever need.
+  // Context: setup: allocates all the heap that it will ever need.
   TrackedObjects(int capacity, int depth, const hotspot::Names& names);
 
-  // While the methods of the trace's frames are on the calling thread's stack.
+  // Call while the methods of the trace's frames are on the calling thread's stack.
   void Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace);
-  // Looks at all first, so that what is dead by now is garbage.
+  // First checks all objects, so that those that are dead by now are garbage.
   int64_t ForEach(JNIEnv* jni, int which, heaprec_visit visit, void* user);
-  // Gives all references back.
+  // Deletes all references.
   void Clear(JNIEnv* jni);
 
   uint64_t untracked() const { return untracked_.load(std::memory_order_relaxed); }
@@ -47,7 +47,7 @@ class TrackedObjects {
     jweak object = nullptr;
   };
 
-  // What is reached under the lock.
+  // Called under the lock.
   Trace* Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed);
   void KeepNames(jvmtiEnv* jvmti, JNIEnv* jni, const Trace& trace);
   void KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method);

@@ -1,11 +1,11 @@
-// What one thread really allocates between two points, object by object: its TLAB is walked from where it stood at the
-// first, each TLAB that is retired meanwhile before anything in it moves, and objects outside of TLABs are told by
-// their hook. Nothing is instrumented, so what the compiler removed is not there.
+// What one thread really allocates between two points, object by object. Its TLAB is walked from its position at the
+// first point, and each TLAB that is retired meanwhile before anything in it moves. A hook reports objects outside of
+// TLABs. Nothing is instrumented, so objects that the compiler removed are not there.
 //
-// Context:  Begin, End: the thread itself, in native. AroundRetirement: alloc or gc; AtOutside: alloc. Those two take
-//           no heap, and wait for nobody but Begin and End, which walk what is left of one TLAB at most.
+// Context:  Begin, End: the thread itself, in native. AroundRetirement: alloc or gc; AtOutside: alloc. These two use
+//           no heap, and wait only for Begin and End, which walk the rest of one TLAB at most.
 // Threads:  up to kMax probes at a time, of any threads; one thread may have several.
-// Failure:  Begin is null when there is no room for another. A probe says whether it saw all.
+// Failure:  Begin returns null if there is no room for another probe. A probe says whether it saw everything.
 #pragma once
 
 #include <pthread.h>
@@ -28,18 +28,18 @@ class AllocationProbe {
  public:
   static constexpr size_t kMax = 64;
 
-  // `java_thread` is the caller; at most `most_objects` are noted. Freed by End.
+  // `java_thread` is the caller; at most `most_objects` are recorded. End frees the probe.
   static AllocationProbe* Begin(const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
                                 void* java_thread, size_t most_objects);
 
   struct Found {
     std::vector<ProbedObject> objects;  // in the order of their allocation
-    uint64_t unseen = 0;                // more than were to be noted
-    bool is_whole = true;               // false: a walk met what cannot be an object
+    uint64_t unseen = 0;                // objects beyond the maximum
+    bool is_whole = true;               // false: a walk met something that is not an object
   };
   static Found End(AllocationProbe* probe);
 
-  // The hooks. retire() retires the TLAB, or may do so; an object was made outside of TLABs.
+  // The hooks. retire() retires the TLAB, or may do so; an object was allocated outside of TLABs.
   template <typename Retire>
   static void AroundRetirement(const void* tlab, const Retire& retire) {
     if (at_work.load(std::memory_order_relaxed) == 0) return retire();
@@ -51,8 +51,8 @@ class AllocationProbe {
   }
 
  private:
-  // Looks at the TLAB for all that probe its thread, and keeps them from looking until it is gone. One function of the
-  // JVM's that retires may call another.
+  // Walks the TLAB for all probes of its thread, and keeps them from walking it until it is retired. One of the JVM's
+  // functions that retire a TLAB may call another.
   class Retirement {
    public:
     explicit Retirement(const void* tlab);
@@ -72,7 +72,7 @@ class AllocationProbe {
   void Lock();
   void Unlock();
   bool IsHeldByMe() const { return holder_.load(std::memory_order_relaxed) == pthread_self(); }
-  // What was allocated in the TLAB since the last look. Under the lock.
+  // Adds what was allocated in the TLAB since the last walk. Under the lock.
   void Look();
   void Note(const void* klass, uint64_t bytes);
 

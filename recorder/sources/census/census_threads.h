@@ -1,11 +1,11 @@
-// Who the threads are, for hooks that may ask the JVM for nothing: a collector retires the TLABs of others.
+// The threads' names and ids, for hooks that must not ask the JVM: a collector retires the TLABs of other threads.
 //
-// A thread is put here when it starts, or when a census begins, under the address of its JavaThread. It stays until
-// another starts at that address, or needs the room: its last TLAB is retired after it has ended.
+// A thread is added when it starts, or when a census begins, under the address of its JavaThread. It stays until
+// another thread starts at that address, or needs the room, because its last TLAB is retired after it has ended.
 //
 // Context:  Put, Forget: alloc, inside a JVMTI callback, or setup. Find: alloc or gc, no heap.
-// Threads:  any. Find waits for nobody; it finds nothing while its entry is being written.
-// Failure:  none: who finds no room has no name.
+// Threads:  any. Find does not wait; it finds nothing while the entry is being written.
+// Failure:  none: a thread without room has no name.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace heaprec::sources {
 
-// As samples have it, without labels: the same thread is the same entry.
+// As in samples, without labels: the same thread is the same entry.
 struct CensusThread {
   static constexpr size_t kMaxNameBytes = 216;
   uint64_t key = 0;
@@ -32,7 +32,7 @@ class CensusThreads {
   CensusThreads();
 
   void Put(const void* java_thread, uint64_t java_tid, uint32_t os_tid, std::string_view name);
-  // The thread has ended: its place may be taken.
+  // The thread has ended: its entry may be reused.
   void Forget(const void* java_thread);
   bool Find(const void* java_thread, CensusThread* into) const;
 

@@ -1,8 +1,8 @@
-// Puts what walks found into a lane, with the names that the lanes lack.
+// Writes what walks found to a lane, with the names that the lanes lack.
 //
 // Context:  alloc or gc: raw memory and a lane only.
 // Threads:  any.
-// Failure:  Write is false where no lane has room.
+// Failure:  Write returns false if no lane has room.
 // Format:   docs/format/ring.md
 #pragma once
 
@@ -21,13 +21,13 @@ namespace heaprec::sources {
 
 class CensusWriter {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   CensusWriter(buffer::Ring& ring, const hotspot::Names& names, const CensusThreads& threads)
       : ring_(ring), names_(names), threads_(threads) {}
 
-  // Names the classes of `found` by their keys, too.
+  // Replaces the class addresses in `found` by the classes' keys.
   bool Write(const void* java_thread, double weight, std::span<ClassCounts::Entry> found);
-  // Definitions have to be emitted again.
+  // Definitions must be emitted again.
   void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
 
  private:

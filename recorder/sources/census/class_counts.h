@@ -18,7 +18,7 @@ class ClassCounts {
  public:
   static constexpr size_t kMaxClasses = 1024;
 
-  // class_key: the class' address, until CensusWriter has put its key there.
+  // class_key: the class' address, until CensusWriter replaces it by the class' key.
   using Entry = format::CensusEntry;
 
   // False: there is no room for another class.

@@ -1,5 +1,5 @@
-// How many look at TLABs before they are retired: probes, and a census. With none a retirement costs a load and a
-// branch.
+// The number of users that walk TLABs before they are retired: probes, and a census. If it is 0, a retirement costs a
+// load and a branch.
 #pragma once
 
 #include <atomic>

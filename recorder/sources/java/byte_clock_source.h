@@ -1,4 +1,5 @@
-// source=hooks: the armed byte clock. Sample points are random in bytes; the JVM delivers the object that holds one.
+// source=hooks: the armed byte clock. Sample points are random in bytes; the JVM delivers the object that contains
+// one.
 // Without hooks (source=jvmti) the same clock is updated at deliveries only.
 //
 // Context, Threads, Failure: as Source.   Maths: docs/sampler.md#byte-clock

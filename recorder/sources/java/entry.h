@@ -1,4 +1,4 @@
-// Where HotSpot enters: what the detours and JVMTI call, and the one source they call it for.
+// Entry points for HotSpot: the functions that detours and JVMTI call, and the one source for which they are called.
 //
 // Context:  alloc. With no active source each is one load and a branch.
 // The functions are extern "C" with names of their own so that a test build can wrap them
@@ -18,15 +18,15 @@
 
 namespace heaprec::sources {
 
-// Null: not recording. A source outlives its time here: a thread may still be inside it
-// (recorder/agent/ended_recordings.h). Every hook reads it: what others write lies on other cache lines.
+// Null: not recording. A source is freed later than it is removed here, because a thread may still be inside it
+// (recorder/agent/ended_recordings.h). Every hook reads this, so no other data that is written shares its cache line.
 alignas(64) extern std::atomic<Source*> active_source;
-// Likewise; null where exceptions are not recorded.
+// Likewise; null if exceptions are not recorded.
 extern std::atomic<ExceptionSource*> active_exceptions;
 
-// One turn of a JVMTI callback, in which its thread may hold a source. Turns are counted. Sequentially consistent, as
-// are the stores of null and the look at the counts: whoever finds each count zero after a source was taken away knows
-// that later turns do not see it.
+// The time that a JVMTI callback's thread may use a source; threads in it are counted. Sequentially consistent, as are
+// the stores of null and the loads of the counts. If each count was zero after a source was removed, no later callback
+// sees that source.
 class CallbackScope {
  public:
   CallbackScope() : inside_(OfThisThread()) { inside_.fetch_add(1); }
@@ -34,7 +34,7 @@ class CallbackScope {
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
 
-  // For the scope only.
+  // Valid within the scope only.
   static Source* source() { return active_source.load(); }
   static ExceptionSource* exceptions() { return active_exceptions.load(); }
 
@@ -42,7 +42,7 @@ class CallbackScope {
   static bool NobodyIsInside();
 
  private:
-  // Every exception thrown is such a turn: most threads count on a line of their own.
+  // Every thrown exception enters such a scope, so most threads have a count on a cache line of their own.
   static constexpr size_t kStripes = 64;
   struct alignas(64) Stripe {
     std::atomic<uint32_t> inside{0};
@@ -50,7 +50,7 @@ class CallbackScope {
   static std::atomic<uint32_t>& OfThisThread();
   static std::array<Stripe, kStripes> stripes_;
 
-  // HotSpot allocates for what a source asks of it.
+  // What HotSpot allocates on behalf of a source.
   const native::ThreadClocks::OwnWork own_work_;
   std::atomic<uint32_t>& inside_;
 };
@@ -60,7 +60,7 @@ class CallbackScope {
 extern "C" {
 void heaprec_on_refill(void* java_thread, size_t object_bytes);
 void heaprec_on_outside(void* java_thread, size_t object_bytes);
-// `begins`: before it, else after it.
+// `begins`: before the allocation, otherwise after it.
 void heaprec_on_stack_chunk(bool begins);
 void heaprec_on_delivered(const heaprec::sources::Delivered* object);
 void heaprec_on_exception(const heaprec::sources::ExceptionEvent* thrown);

@@ -1,8 +1,8 @@
-// exceptions=on: thrown exceptions, all counted, each kept with the probability of the window in force.
+// exceptions=on: all thrown exceptions are counted, and each is kept with the probability of the current window.
 //
 // Units:    the event.
-// Context:  OnException: alloc, inside the JVMTI event Exception, where JNI and JVMTI are legal; whatever lock the
-//           application holds as it throws is held. thrown: any.
+// Context:  OnException: alloc, inside the JVMTI event Exception, where JNI and JVMTI are legal. The application may
+//           hold any lock. thrown: any.
 // Threads:  any.
 // Failure:  none; every loss goes to the shared counters.
 // Maths:    docs/streams.md#exceptions
@@ -29,16 +29,16 @@ struct ExceptionEvent {
 
 class ExceptionSource {
  public:
-  // All outlive the source.
+  // All arguments must outlive the source.
   ExceptionSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, SampleWriter& capture, uint64_t seed)
       : board_(board), shared_counters_(shared_counters), capture_(capture), seed_(seed) {}
 
   void OnException(const ExceptionEvent& thrown);
-  // Exceptions so far, exactly; never falls.
+  // The exact number of exceptions so far; never decreases.
   uint64_t thrown() const;
 
  private:
-  // Threads that throw at once count on different cache lines.
+  // Threads that throw concurrently count on different cache lines.
   static constexpr size_t kStripes = 64;
   struct alignas(64) Stripe {
     std::atomic<uint64_t> thrown{0};

@@ -1,6 +1,6 @@
-// The self-test's source: sees what the hooks and the JVM deliver for one thread, and forces when told to.
+// The self-test's source: records what the hooks and the JVM deliver for one thread, and forces objects on request.
 //
-// Context, Threads, Failure: as Source; other threads pass by.
+// Context, Threads, Failure: as Source; other threads are ignored.
 #pragma once
 
 #include "recorder/sources/java/source.h"

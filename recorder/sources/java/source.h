@@ -71,7 +71,7 @@ class RecordingSource : public Source {
   // One of the next two is called before the source is active. At a safepoint: notes each thread's position and arms
   // it. Context: setup, at a safepoint: no heap except malloc, no exception.
   void StartAtSafepoint(const hotspot::ThreadList& threads);
-  // While threads run: their bytes are counted from now on, but a thread other than the caller `self` cannot be sampled
+  // While threads run: their bytes are counted from now on. A thread other than the caller `self` cannot be sampled
   // before its first update (`missed`). `threads` may have ended.
   void BeginRunning(const std::vector<void*>& threads, void* self);
 

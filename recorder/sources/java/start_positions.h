@@ -1,10 +1,11 @@
-// Where each thread stood when the recording began: what it had allocated, and how far ahead it was armed. So the bytes
-// between the beginning and a thread's first touch are counted, and have had their chance.
+// The position of each thread when the recording began: the bytes it had allocated, and how far ahead it was armed. So
+// bytes between the beginning and a thread's first update are counted, and could be sampled.
 //
 // Units:    bytes of the thread's allocation; e in units of Exp(1), 0: not armed.
 // Context:  Reserve, Add, Seal: setup, perhaps at a safepoint. Take: alloc, the thread itself. ForEachLeft: drain.
-// Threads:  one writer until the recording is published to all others; then a position is taken once, by its thread.
-// Failure:  Add leaves out what was not reserved for. No exception: it may run on the JVM's own thread.
+// Threads:  one writer until the recording is published to all others; then each position is taken once, by
+//           its thread.
+// Failure:  Add ignores threads for which no room was reserved. No exception: it may run on the JVM's own thread.
 // Maths:    docs/sampler.md#byte-clock
 #pragma once
 
@@ -28,15 +29,16 @@ class StartPositions {
 
   void Reserve(size_t threads);
   void Add(void* java_thread, uint64_t allocated, double e);
-  // `with`: what those that are armed were armed with. `complete`: who is not here was born later, with 0 bytes.
+  // `with`: the window with which threads were armed. `complete`: a thread that is not here started later, with
+  // 0 bytes.
   void Seal(throttle::ActiveWindow with, bool complete);
 
-  // The calling thread's position, once; nullptr: it has none, or has taken it.
+  // The calling thread's position, once; nullptr: it has none, or has already taken it.
   const Position* Take(const void* java_thread);
   throttle::ActiveWindow armed_with() const { return armed_with_; }
   bool complete() const { return complete_; }
 
-  // Those that no thread has taken: it was not touched since. visit(java_thread, allocated)
+  // Positions that no thread has taken: their threads have not been updated since. visit(java_thread, allocated)
   template <typename Visit>
   void ForEachLeft(const Visit& visit) const {
     for (size_t i = 0; i < capacity_; ++i) {

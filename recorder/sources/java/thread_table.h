@@ -2,7 +2,7 @@
 //
 // Context:  Find, Acquire, Release: alloc (the thread itself). Total: drain.
 // Threads:  an entry is written by its owner; its clock's counters are read by the drain.
-// Failure:  Acquire returns nullptr when more than kCapacity threads are alive (LossReason::kThreadLimit).
+// Failure:  Acquire returns nullptr if more than kCapacity threads are alive (LossReason::kThreadLimit).
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace heaprec::sources {
 enum class Pending : uint8_t { kNothing, kRefill, kOutside };
 
 struct alignas(128) ThreadEntry {
-  throttle::ByteClock clock;  // its counters never fall, whoever owns the entry: the drain's sums are monotonic
+  throttle::ByteClock clock;  // its counters never decrease, whoever owns the entry, so the drain's sums are monotonic
   // Written by the owner; read by the drain, at the end of a recording.
   std::atomic<void*> java_thread{nullptr};
   std::atomic<uint64_t> counted_to{0};  // the thread's count of bytes up to which the clock has counted
@@ -27,20 +27,20 @@ struct alignas(128) ThreadEntry {
   Pending pending = Pending::kNothing;
   bool in_stack_chunk = false;  // the JVM allocates a copy of a virtual thread's stack
   uint64_t stack_chunk_at = 0;  // the thread's count of bytes before it
-  // As the clock's counters: they never fall.
+  // Like the clock's counters, these never decrease.
   std::atomic<uint64_t> stack_chunks{0}, stack_chunk_bytes{0};
   // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
   double drawn_lambda = 0;
   uint32_t drawn_window = 0;
-  // CallbackSource: the thread's count of bytes at its last object, and that which the next one has to reach.
+  // CallbackSource: the thread's count of bytes at its last object, and the count that the next one must reach.
   uint64_t given_at = 0, due = 0;
   // source=tlab: the event that was kept and awaits its stack.
   uint32_t event_window = 0;
   double event_weight = 0, event_probability = 0;
 };
 
-// What the calling thread finds its entry by. Initial-exec: the general model may call malloc on a thread's first
-// touch, inside an allocation.
+// How the calling thread finds its entry. Initial-exec, because the general model may call malloc on a thread's first
+// access, inside an allocation.
 struct OwnEntry {
   ThreadEntry* entry;
   const void* ended;  // a JavaThread of this OS thread that has seen ThreadEnd
@@ -54,29 +54,30 @@ struct Totals {
 
 class ThreadTable {
  public:
-  static constexpr uint32_t kCapacity = 1 << 15;  // entries; pages are touched as threads come
+  static constexpr uint32_t kCapacity = 1 << 15;  // entries; pages are touched as threads start
 
-  static ThreadTable& Instance();  // the one of the process: hooks have no other way to get at it
+  static ThreadTable& Instance();  // one per process: hooks have no other way to find it
 
-  // The entry of the calling thread, or nullptr. An entry of another JavaThread (the OS thread attached anew) is not
-  // its.
+  // The entry of the calling thread, or nullptr. Ignores an entry of another JavaThread (the OS thread was
+  // attached again).
   ThreadEntry* Find(const void* java_thread) {
     ThreadEntry* entry = own_entry.entry;
     return entry != nullptr && entry->java_thread.load(std::memory_order_relaxed) == java_thread ? entry : nullptr;
   }
   // A new entry for the calling thread, or nullptr.
   ThreadEntry* Acquire(void* java_thread);
-  // Whether the calling JavaThread has seen Release: its last few objects come after ThreadEnd and are nobody's.
+  // Whether Release was called for the calling JavaThread: its last few objects come after ThreadEnd and belong to
+  // no entry.
   bool HasEnded(const void* java_thread) const;
-  // The JavaThread ends.
+  // Call when the JavaThread ends.
   void Release(void* java_thread);
-  // A JavaThread starts: its address may be that of one that ended on this OS thread.
+  // Call when a JavaThread starts: its address may be that of one that ended on this OS thread.
   void Forget();
 
   Totals Total() const;
 
-  // Calls visit(entry) for every entry that has an owner. They come and go meanwhile: visit may read atomics alone.
-  // What it finds is the owner's, or a later one's.
+  // Calls visit(entry) for every entry that has an owner. Entries are taken and released meanwhile, so visit may read
+  // atomics only. Their values are the owner's, or a later owner's.
   template <typename Visit>
   void ForEachOwned(const Visit& visit) const {
     ForEachConstructed([&visit](const ThreadEntry& entry) {
@@ -99,7 +100,7 @@ class ThreadTable {
 
   ThreadEntry* entries_ = nullptr;
   std::unique_ptr<std::atomic<uint32_t>[]> next_;     // free list: index of the next free entry + 1
-  std::unique_ptr<std::atomic<bool>[]> constructed_;  // entries that other threads may look at
+  std::unique_ptr<std::atomic<bool>[]> constructed_;  // entries that other threads may read
   std::atomic<uint64_t> free_{0};                     // (tag << 32) | (index + 1): the tag defeats ABA
   std::atomic<uint32_t> high_water_{0};
 };

@@ -1,6 +1,6 @@
-// source=tlab: candidates as JFR has them. The unit is the event (a refill or an outside allocation), kept with the
-// probability of the window and charged to the object that caused it; attribution by refill is biased, and readers say
-// so.
+// source=tlab: the candidates of JFR. The unit is the event (a refill or an outside allocation). It is kept with the
+// probability of the window and attributed to the object that caused it. Attribution by refill is biased, and readers
+// say so.
 //
 // Context, Threads, Failure: as Source.   Maths: docs/streams.md#events
 #pragma once

@@ -23,14 +23,14 @@ namespace heaprec::sources {
 
 class WeakRefPoller {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   WeakRefPoller(buffer::Ring& ring, WeakRefTable& places, const HeapStateRecorder& pauses,
                 const hotspot::HeapMeter& meter)
       : ring_(ring), places_(places), pauses_(pauses), meter_(meter) {}
 
-  // Deletes the references of dropped places, and checks for deaths if it is time. Call some times a second.
+  // Deletes the references of dropped entries, and polls if it is time. Call several times a second.
   void Tick(JNIEnv* jni, uint64_t now_ns);
-  // Looks for deaths whatever the time.
+  // Polls now, without regard to the time.
   void PollNow(JNIEnv* jni);
   // Deletes all references. False: a thread is about to track an object; call again.
   bool Clear(JNIEnv* jni);

@@ -1,7 +1,8 @@
-// A place and a weak reference of an object, on their way to its sample; given up where there is none in the end.
+// A tracking index and a weak reference of an object, reserved for its sample. They are released if there is
+// no sample.
 //
-// Context:  alloc, inside a JVMTI callback: JNI is legal, and may wait for a safepoint: no lease is held meanwhile.
-// Failure:  no place, or no memory for the reference: Follow answers 0.
+// Context:  alloc, inside a JVMTI callback: JNI is legal, and may wait for a safepoint, so no lease is held meanwhile.
+// Failure:  no free entry, or no memory for the reference: Track returns 0.
 #pragma once
 
 #include <jni.h>
@@ -15,7 +16,7 @@ namespace heaprec::sources {
 
 class WeakRefReservation {
  public:
-  // Nothing is held where `places` or `object` is null.
+  // Reserves nothing if `places` or `object` is null.
   WeakRefReservation(WeakRefTable* places, const hotspot::HeapMeter* meter, JNIEnv* jni, jobject object)
       : places_(places) {
     if (places == nullptr || object == nullptr) return;
@@ -31,7 +32,7 @@ class WeakRefReservation {
   WeakRefReservation(const WeakRefReservation&) = delete;
   WeakRefReservation& operator=(const WeakRefReservation&) = delete;
 
-  // From now on the sample's. Where it is tracked; 0: it is not.
+  // From now on the entry belongs to the sample. Returns its tracking index; 0: it is not tracked.
   uint16_t Track(uint64_t sample) {
     if (reference_ == nullptr) return 0;
     const uint16_t place = place_;

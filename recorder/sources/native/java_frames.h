@@ -1,9 +1,9 @@
-// The Java frames below a call of malloc, where they can be read: in a native method, whether its native code asks for
-// memory or the JVM does for it (Unsafe.allocateMemory).
+// The Java frames below a call of malloc, where they can be read: in a native method, whether its native code requests
+// memory or the JVM does so for it (Unsafe.allocateMemory).
 //
 // Context:  alloc, inside malloc's family, on any thread in any state. No JNI but GetEnv, no JVMTI, no safepoint.
 // Threads:  any.
-// Failure:  none: there are no Java frames then.
+// Failure:  none: there are then no Java frames.
 #pragma once
 
 #include <jni.h>
@@ -17,7 +17,7 @@ namespace heaprec::sources {
 
 class WalkedJavaFrames final : public JavaFrames {
  public:
-  // All outlive it. `capture` describes them.
+  // All arguments must outlive it. `capture` describes the frames.
   WalkedJavaFrames(JavaVM* vm, const hotspot::ThreadOfEnv& thread_of, const hotspot::StackWalker& walker,
                    SampleWriter& capture)
       : vm_(vm), thread_of_(thread_of), walker_(walker), capture_(capture) {}

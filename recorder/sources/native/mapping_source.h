@@ -1,13 +1,12 @@
-// native=on: every call of mmap, munmap and mremap, on its way to the drain, up to so many mappings in a second.
+// native=on: passes every call of mmap, munmap and mremap to the drain, up to a maximum of mappings per second.
 //
-// Beyond that a call is told without its stack, and lost to the recording: what it replaces is known.
+// Beyond that a call is passed on without its stack and not sampled; what it replaces is known.
 //
 // Units:    bytes.
-// Context:  as native::Mapper: alloc, inside mmap's family, in whatever state the thread is in. TakeMissed: drain.
+// Context:  as native::MmapListener: alloc, inside mmap's family, in any state of the thread. TakeMissed: drain.
 // Threads:  any.
-// Failure:  a mapping for which there is no room is counted (TakeMissed, shared counters), and is_incomplete: others
-// may be
-//           gone.
+// Failure:  a mapping for which there is no room is counted (TakeMissed, shared counters), and is_incomplete is set:
+//           others may be gone.
 // Maths:    docs/streams.md#mappings
 #pragma once
 
@@ -31,7 +30,7 @@ struct MappingPoint : NativePoint {
     kPlace  // and has; `moving` as of the kLift
   };
   What what = What::kMap;
-  bool is_lost = false;  // there have been too many in this second
+  bool is_lost = false;  // there were too many in this second
   uint32_t moving = 0;
   native::Mapping mapping{};
 };
@@ -39,7 +38,7 @@ using MappedPoints = PointPool<MappingPoint>;
 
 class MappingSource final : public native::MmapListener {
  public:
-  // All outlive the source. `java`: null where there are no Java frames to be had.
+  // All arguments must outlive the source. `java`: null if Java frames are not available.
   MappingSource(buffer::SharedCounters& shared_counters, format::RingMappingCalls& calls, MappedPoints& points,
                 uint32_t most_per_second, JavaFrames* java)
       : shared_counters_(shared_counters),
@@ -55,13 +54,13 @@ class MappingSource final : public native::MmapListener {
   void OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const native::Registers& caller) override;
   void OnUnknownState() override { is_incomplete_.store(true, std::memory_order_relaxed); }
 
-  // Since the last call: mappings that nobody will hear of, and whether others may have ended unheard.
+  // Since the last call: mappings that are not reported, and whether others may have ended unnoticed.
   struct DroppedByJvm {
     uint64_t mappings = 0, bytes = 0;
     bool is_incomplete = false;
   };
   DroppedByJvm TakeMissed();
-  // Rules of libraries that are gone.
+  // Forgets the rules of unloaded libraries.
   void ForgetLibraries() { rules_->Forget(); }
 
  private:
@@ -77,7 +76,7 @@ class MappingSource final : public native::MmapListener {
   JavaFrames* const java_;
   const uint32_t most_per_second_;
   std::unique_ptr<native::CfiCache> rules_;
-  std::atomic<uint64_t> spent_{0};  // a second, and how many in it
+  std::atomic<uint64_t> spent_{0};  // a second, and the mappings in it
   std::atomic<uint64_t> missed_{0}, missed_bytes_{0};
   std::atomic<bool> is_incomplete_{false};
 };

@@ -1,4 +1,4 @@
-// Sample points of native memory on their way from the thread that allocates to the drain, which knows names.
+// Sample points of native memory on their way from the allocating thread to the drain, which resolves names.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace heaprec::sources {
 
-// A thread makes one on its stack and leaves it in a lane (format::NativePointRecord).
+// A thread builds one on its stack and writes it to a lane (format::NativePointRecord).
 struct NativePoint {
   static constexpr size_t kMaxNative = 48, kMaxJava = 96, kMaxNameBytes = format::kThreadNameBytes;
 

@@ -1,10 +1,9 @@
-// Turns points of native memory into samples in a lane: names of libraries, functions and threads first.
+// Turns points of native memory into samples in a lane, after the names of libraries, functions and threads.
 //
 // Context:  drain (it allocates).
 // Threads:  one.
-// Failure:  counted in the shared counters (LossReason::kLanesBusy, kRingFull, kOversized). The death of a block that
-// finds no room is
-//           kept for the next call.
+// Failure:  counted in the shared counters (LossReason::kLanesBusy, kRingFull, kOversized). If there is no room for
+//           the death of a block, it is kept for the next call.
 // Format:   docs/format/recording.md#native-frames
 #pragma once
 
@@ -24,23 +23,24 @@ namespace heaprec::sources {
 
 class NativeSampleWriter {
  public:
-  // All outlive the writer.
+  // All arguments must outlive the writer.
   NativeSampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters)
       : ring_(ring), shared_counters_(shared_counters) {}
 
-  // Counts the point that a thread has left in a lane.
+  // Counts the point that a thread has written to a lane.
   void Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
              std::span<const format::RingFrame> java);
-  // As a sample of another stream. The point is counted in `shared counters`. False: so is that there was no room.
+  // As a sample of another stream. Counts the point in `shared counters`, and the loss if it returns false: there was
+  // no room.
   struct As {
     format::Kind kind;
     std::string_view class_name;
   };
   bool Write(const NativePoint& point, const As& as, buffer::SharedCounters& shared_counters);
   void WriteWindow(const PublishedWindow& window);
-  // `left`: bytes of it that are there still.
+  // `left`: its remaining bytes.
   void WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t left = 0);
-  // Deaths that found no room.
+  // Writes deaths for which there was no room before.
   void WriteRest();
 
   void RefreshLibraries() {
@@ -68,8 +68,8 @@ class NativeSampleWriter {
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;
   native::Symbolizer places_;
-  std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that the chunk has been given
-  std::vector<Death> deaths_;                                          // that found no room
+  std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that the chunk has
+  std::vector<Death> deaths_;                                          // without room so far
 };
 
 }  // namespace heaprec::sources

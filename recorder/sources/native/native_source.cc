@@ -82,7 +82,7 @@ void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocati
   Commit(allocation.block, clock.index, point);
 }
 
-// Books are the drain's to write once the point is in a lane: a kill then finds none that is counted and not there.
+// Once the point is in a lane, the drain counts it: so after a kill no point is counted without being there.
 void NativeSource::Commit(const void* block, uint32_t lane, const NativePoint& point) {
   const auto pcs = std::as_bytes(std::span(point.native).first(point.native_frames));
   const auto java = std::as_bytes(std::span(point.java).first(point.java_frames));

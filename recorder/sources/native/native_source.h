@@ -1,10 +1,10 @@
-// native=on: what malloc and its family give, all counted, and a sample of it, each block of which is tracked until it
-// is freed.
+// native=on: counts all blocks that malloc and its family return, and samples them. Each sampled block is tracked
+// until it is freed.
 //
-// The byte clock of a thread is the heap's, and touched at each point: nothing is forced, nothing is missed.
+// A thread's byte clock is the same as for the heap, updated at each point: nothing is forced or missed.
 //
 // Units:    bytes.
-// Context:  OnDue: alloc, inside malloc's family, in whatever state the thread is in. The rest: drain.
+// Context:  OnDue: alloc, inside malloc's family, in any state of the thread. The rest: drain.
 // Threads:  any.
 // Failure:  none; every loss goes to the shared counters.
 // Maths:    docs/streams.md#native-memory
@@ -22,24 +22,24 @@
 
 namespace heaprec::sources {
 
-// The Java frames of the calling thread, whatever state it is in.
+// The Java frames of the calling thread, in any state of it.
 class JavaFrames {
  public:
   virtual ~JavaFrames() = default;
-  // Innermost first; as many as there is room for.
+  // Innermost first; as many as fit.
   virtual void Take(NativePoint* point) = 0;
 };
 
 class NativeSource final : public native::AllocationListener {
  public:
-  // All outlive the source. `recording`: its number in this process, from 1. `max_gap` as
-  // throttle::ByteClock::SetMaxGap. `java`: null where there are no Java frames to be had.
+  // All arguments must outlive the source. `recording`: its number in this process, from 1. `max_gap` as
+  // throttle::ByteClock::SetMaxGap. `java`: null if Java frames are not available.
   NativeSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, buffer::Ring& ring, uint32_t recording,
                uint64_t seed, double max_gap, JavaFrames* java);
 
   void OnDue(native::ThreadClock* clock, const native::Allocation& allocation) override;
 
-  // Rules of libraries that are gone.
+  // Forgets the rules of unloaded libraries.
   void ForgetLibraries() { rules_->Forget(); }
 
  private:

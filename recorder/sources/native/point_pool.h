@@ -1,8 +1,8 @@
-// Memory for a number of points on their way from the threads that meet them to the drain: no thread waits for it.
+// Memory for a number of points on their way from allocating threads to the drain. No thread waits for it.
 //
-// Context:  Take, Give, Discard, NumberOf, At: alloc, inside mmap's family. TakeAll: drain.
+// Context:  Take, Submit, Discard, NumberOf, At: alloc, inside mmap's family. TakeAll: drain.
 // Threads:  any; one drain.
-// Failure:  Take is null when all are on their way.
+// Failure:  Take returns null if all are on their way.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,13 @@
 
 namespace heaprec::sources {
 
-// A new Point is what zero bytes are.
+// Zero bytes must be a valid new Point.
 template <typename Point>
 class PointPool {
  public:
   static constexpr uint32_t kMax = 1 << 15;
 
-  // At most `count` <= kMax are on their way.
+  // At most `count` <= kMax points are on their way.
   explicit PointPool(uint32_t count) : count_(count), points_(static_cast<Point*>(std::calloc(count, sizeof(Point)))) {
     if (points_ == nullptr) throw std::bad_alloc();
   }
@@ -29,7 +29,7 @@ class PointPool {
   PointPool(const PointPool&) = delete;
   PointPool& operator=(const PointPool&) = delete;
 
-  // Those that are used again and again are few: their pages stay the only ones.
+  // Prefers points that were used before, so that few pages are touched.
   Point* Take() {
     if (const uint32_t number = links_.Pop(&free_); number != Links::kNone) return &points_[number];
     uint32_t used = used_.load(std::memory_order_relaxed);
@@ -44,7 +44,7 @@ class PointPool {
   uint32_t NumberOf(const Point* point) const { return static_cast<uint32_t>(point - points_); }
   Point* At(uint32_t number) { return &points_[number]; }
 
-  // In the order in which they were given; each is free again when it has been visited.
+  // Visits points in the order of Submit; each is free again after its visit.
   template <typename Visit>
   void TakeAll(const Visit& visit) {
     order_.clear();
@@ -62,7 +62,7 @@ class PointPool {
   Links links_;
   typename Links::Free free_;
   typename Links::Done given_;
-  std::atomic<uint32_t> used_{0};  // beyond are those that were never taken
+  std::atomic<uint32_t> used_{0};  // those beyond were never taken
   std::vector<uint32_t> order_;
   Point* const points_;  // zero pages, each until it is taken
 };

@@ -1,8 +1,9 @@
-// From a code_key in compiled code (MethodFrame::code_key) to what a recording calls it: the key of a method whose
-// definition a lane already carries, and the line.
+// Maps a code key (MethodFrame::code_key) to what a recording calls it: the key of a method whose definition a lane
+// already has, and the line.
 //
 // Direct-mapped, one seqlock per slot: bounded, never full; a miss only costs reading the method's names again.
-// Context: alloc. Readers and writers never wait: a slot being written counts as a miss.
+//
+// Context:  alloc. Readers and writers never wait: a slot being written counts as a miss.
 #pragma once
 
 #include <array>

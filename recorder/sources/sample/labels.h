@@ -1,9 +1,9 @@
-// What a thread has labelled its samples with: for each label a zero byte and "key=value", as it stands in a recording.
+// The labels of a thread's samples: for each label a zero byte and "key=value", as in a recording.
 //
 // Units:    bytes.
 // Context:  CurrentLabels: alloc, one load without labels. SetLabel, ForgetLabels: setup (they use the heap).
 // Threads:  each function is about its caller's thread only.
-// Failure:  SetLabel: false if there is no room, or the key is none; the labels are then as they were.
+// Failure:  SetLabel returns false if there is no room, or the key is invalid; the labels are then unchanged.
 // Format:   docs/format/recording.md#dictionaries (threads)
 #pragma once
 

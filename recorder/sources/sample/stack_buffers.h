@@ -1,11 +1,11 @@
 // Memory for the frames of one stack on its way into a recording.
 //
-// A native method may count on 80 KiB of its thread's stack (HotSpot's StackShadowPages on x86-64); the frames of a
-// deep stack would take as much. Up to kMaxOnStack frames they lie on the allocating thread's own stack, more in a
-// buffer of a pool. Where all of those are in use, as many frames are recorded as have room on the stack.
+// A native method may count on 80 KiB of its thread's stack (HotSpot's StackShadowPages on x86-64), and the frames of
+// a deep stack would use as much. Up to kMaxOnStack frames are on the allocating thread's own stack, more in a buffer
+// of a pool. If all buffers are in use, only the frames that fit on the stack are recorded.
 //
 // Units:    frames.
-// Context:  StackBufferPool: setup. Lease: alloc: no heap, no lock that is waited for.
+// Context:  StackBufferPool: setup. Lease: alloc: no heap, no waiting for a lock.
 // Threads:  any number of leases; each belongs to the thread that took it.
 // Failure:  ok() is false: the pool is not needed, or has no free buffer.
 #pragma once
@@ -25,9 +25,9 @@
 
 namespace heaprec::sources {
 
-// The parts of such memory, for stacks of up to `depth` frames. What is not used is not touched.
+// The parts of such memory, for stacks of up to `depth` frames. Unused parts are not touched.
 struct StackBuffer {
-  // 80 bytes a frame.
+  // 80 bytes per frame.
   static constexpr size_t BytesFor(size_t depth) {
     return 2 * depth * sizeof(hotspot::MethodFrame) +
            (depth + 1) * (sizeof(jvmtiFrameInfo) + sizeof(format::RingFrame));
@@ -51,7 +51,7 @@ class StackBufferPool {
   // 20 KiB on a thread's stack.
   static constexpr size_t kMaxOnStack = 256;
 
-  // Of buffers for stacks of `depth` frames; none where they fit on threads' stacks.
+  // Makes buffers for stacks of `depth` frames; none if these fit on threads' stacks.
   explicit StackBufferPool(size_t depth) : depth_(depth) {
     if (depth <= kMaxOnStack) return;
     memory_.reset(new std::byte[kBuffers * StackBuffer::BytesFor(depth)]);  // pages are touched as they are used
@@ -65,7 +65,7 @@ class StackBufferPool {
       const size_t count = pool.in_use_.size();
       for (size_t i = 0; i < count && !ok(); ++i) {
         const size_t index = (hint + i) % count;
-        // Acquire: what the thread before did with it is done (pairs with the release in the destructor).
+        // Acquire: the previous thread has finished with it (pairs with the release in the destructor).
         if (!pool.in_use_[index].exchange(true, std::memory_order_acquire)) index_ = index;
       }
     }
@@ -76,7 +76,7 @@ class StackBufferPool {
     Lease& operator=(const Lease&) = delete;
 
     bool ok() const { return index_ != kNone; }
-    // How many frames there is room for: in the buffer, or else on the stack.
+    // Maximum frames: in the buffer, or otherwise on the stack.
     size_t depth() const { return ok() ? pool_.depth_ : std::min(pool_.depth_, kMaxOnStack); }
     std::byte* memory() const { return pool_.memory_.get() + index_ * StackBuffer::BytesFor(pool_.depth_); }
 
@@ -87,7 +87,7 @@ class StackBufferPool {
   };
 
  private:
-  // Of 80 KiB at most. A thread that waits for a safepoint in JVMTI keeps its own.
+  // Up to 80 KiB each. A thread that waits for a safepoint in JVMTI keeps its buffer.
   static constexpr size_t kBuffers = 32;
 
   const size_t depth_;

@@ -1,7 +1,9 @@
-// From a stack's identity in this process to what a recording calls it: the key of its definition, and its path.
+// Maps a stack's identity in this process to what a recording calls it: the key of its definition, and its call path.
 //
-// Direct-mapped, one seqlock per slot: bounded, never full; a miss only costs looking at the frames again. Identity is
-// a 128-bit hash on both sides. Context:  alloc. Readers and writers never wait: a slot being written counts as a miss.
+// Direct-mapped, one seqlock per slot: bounded, never full; a miss only costs reading the frames again. The identity
+// is a 128-bit hash on both sides.
+//
+// Context:  alloc. Readers and writers never wait: a slot being written counts as a miss.
 #pragma once
 
 #include <array>
@@ -15,7 +17,7 @@ namespace heaprec::sources {
 
 struct KnownStack {
   format::StackKey key{};
-  uint64_t call_path = 0;  // SampleRecord.path
+  uint64_t call_path = 0;  // SampleRecord.call_path
   bool operator==(const KnownStack&) const = default;
 };
 

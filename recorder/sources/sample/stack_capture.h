@@ -2,9 +2,8 @@
 //
 // Context:  alloc, inside a JVMTI callback. No heap, lock or I/O of ours. Usable, why: any.
 // Threads:  any number.
-// Failure:  Take returns false if there is no Java frame, or JVMTI returns none. After a walk that differs from JVMTI's
-// no
-//           stack of this recording is walked.
+// Failure:  Take returns false if there is no Java frame, or JVMTI returns none. After a walk that differs from
+//           JVMTI's no stack of this recording is walked.
 // Maths:    docs/decisions/0007: when walks are compared with JVMTI
 #pragma once
 

@@ -1,12 +1,12 @@
-// Reads the CPU time of this process, and of those of its threads that collect garbage.
+// Reads the CPU time of this process, and of its threads that collect garbage.
 //
-// The JVM gives its threads names that the kernel knows: they are looked up rarely, because that reads a file for each
-// thread; the clocks of those that were found are read each time.
+// The JVM's names of its threads are known to the kernel. They are read rarely, because that reads a file for each
+// thread; the clocks of the collector's threads are read each time.
 //
 // Units:    ns.
 // Context:  drain.
 // Threads:  one.
-// Failure:  what the kernel does not tell reads as 0. A thread's last time counts on after it has ended.
+// Failure:  what the kernel does not report reads as 0. A thread's last time still counts after it has ended.
 #pragma once
 
 #include <sys/types.h>

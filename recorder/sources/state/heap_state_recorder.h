@@ -1,10 +1,10 @@
-// Commits what heap, collector and process are like: at the begin and end of each collection, and about once a second.
+// Commits states of heap, collector and process: at the beginning and end of each collection, and about once a second.
 //
 // Units:    bytes, ns of CLOCK_MONOTONIC.
 // Context:  OnGcBegin, OnGcEnd: gc: the JVM's own thread, every Java thread stopped. Loads and a lane only.
 //           OnTick: drain.
 // Threads:  one at a time of each, CommitMemory any number.
-// Failure:  a state that finds no lane is lost; the gap in the ids tells.
+// Failure:  a state without a free lane is lost, and leaves a gap in the ids.
 // Format:   docs/format/recording.md#states
 #pragma once
 
@@ -21,13 +21,13 @@ namespace heaprec::sources {
 
 class HeapStateRecorder {
  public:
-  // Both outlive it.
+  // Both arguments must outlive it.
   HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter);
 
   void OnGcBegin();
   void OnGcEnd();
   void OnTick(uint64_t now_ns);
-  // The last look at the CPU times, so that they span the recording. Drain, after the last OnTick.
+  // Reads the CPU times a last time, so that they span the recording. Drain, after the last OnTick.
   void OnEnd(uint64_t now_ns) { CommitCpu(now_ns); }
   // A row of ProcessStateKind::kMemory. Any thread.
   struct Memory {
@@ -35,9 +35,9 @@ class HeapStateRecorder {
     uint64_t used, committed, rss;
   };
   void CommitMemory(uint64_t time_ns, const Memory& memory);
-  // That have ended so far. Any thread.
+  // Pauses that have ended so far. Any thread.
   uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
-  // Collections that the JVM had counted as the last of them ended. Any thread.
+  // The JVM's count of collections when the last of these pauses ended. Any thread.
   uint64_t paused_in() const { return paused_in_.load(std::memory_order_acquire); }
 
  private:
@@ -55,7 +55,7 @@ class HeapStateRecorder {
   CpuMeter cpu_;
 };
 
-// Null: not recording. It is freed after a safepoint that follows: the thread that collects is then out of it.
+// Null: not recording. It is freed after a later safepoint, when the collecting thread has left it.
 extern std::atomic<HeapStateRecorder*> active_heap_watch;
 
 }  // namespace heaprec::sources

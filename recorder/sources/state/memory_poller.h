@@ -5,7 +5,7 @@
 // took longer than kMaxNs is not used again.
 //
 // Units:    ns of CLOCK_MONOTONIC, bytes.
-// Context:  one thread of ours; Look with a JNIEnv: attached, in native state.
+// Context:  one thread of the agent; Tick with a JNIEnv: attached, in native state.
 // Failure:  a row without a free lane is lost and leaves a gap in the ids. A source that fails is reported once.
 // Format:   docs/format/recording.md#states
 #pragma once
