@@ -1,4 +1,4 @@
-// The whole chain on simulated arrivals: windows, byte clocks, controller, one interval held and reduced.
+// The whole chain on simulated arrivals: windows, byte clocks, controller, one interval buffered and reduced.
 //
 // Units:    time in ns from 0; bytes.   Threads: one.
 #pragma once

@@ -1,8 +1,7 @@
 // Text on its way to a descriptor, gathered in memory and written in big pieces.
 //
 // Failure:  a closed pipe and a failed write both end it: failed() from then on, and what comes is dropped. status()
-// says
-//           which of the two it was.
+//           says which of the two it was.
 #pragma once
 
 #include <fmt/format.h>

@@ -10,8 +10,7 @@
 //
 // Context:  pure functions.
 // Failure:  none. For unknown estimates, and those without an upper end, p = 1. If one side is exactly 0 and the other
-// is
-//           not, the row is new or gone: p = 0.
+//           is not, the row is new or gone: p = 0.
 // Maths:    docs/estimates.md#differences
 #pragma once
 
@@ -42,8 +41,8 @@ struct Difference {
 // The alternative hypothesis: any difference, or an increase only.
 enum class Alternative : uint8_t { kEither, kMore };
 
-// Both in the same unit: per second, per operation, or shares. `margin`: a ratio from 1 - margin to 1 + margin is no
-// difference.
+// Both in the same unit: per second, per operation, or shares. `margin`: a ratio from 1 - margin to 1 + margin is
+// no difference.
 Difference Compare(const Estimate& before, const Estimate& after, double margin = 0,
                    Alternative asked = Alternative::kEither);
 

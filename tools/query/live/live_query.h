@@ -2,7 +2,7 @@
 //
 // Units:    as format/model/model.h.
 // Threads:  one.
-// Memory:   80 bytes for each sample of the current recording, and its keys.
+// Memory:   88 bytes for each sample of the current recording, and its keys.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct LiveQuery {
   std::optional<TimePoint> at;  // the end of `span`
   Filter span;                  // the time over which growth is measured
   uint64_t survived = 0;
-  // Collections that growing bytes must have survived; nullopt: 1 to 3, by the recording's collections, also for live
-  // bytes.
+  // Collections that growing bytes must have survived; nullopt: 1 to 3, by the recording's collections, also for
+  // live bytes.
   std::optional<uint64_t> grown;
   uint64_t promoted = 3;      // collections after which an object counts as promoted
   uint64_t least_age_ns = 0;  // minimum age of live objects
