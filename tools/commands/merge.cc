@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
@@ -10,44 +12,92 @@
 namespace heaprec::tools {
 namespace {
 
-// Parts of one recording stand together, in the order of their chunks; chunks that were written already are left out.
+// Some of a recording: a part of it, or a copy of one.
+struct Part {
+  Recording* recording;
+  uint64_t begin_ns = 0;  // as its header says
+  uint32_t first_chunk = 0;
+  uint64_t last_ns = 0, samples = 0;
+
+  auto Begin() const { return std::pair(begin_ns, first_chunk); }
+  // Whether it has all of `other`: it begins no later and ends no earlier; of two that end together the one with fewer
+  // samples was damaged, or begins later.
+  bool Contains(const Part& other) const {
+    return Begin() <= other.Begin() && std::pair(last_ns, samples) >= std::pair(other.last_ns, other.samples);
+  }
+  // Whether the block is of the time from its begin on.
+  bool Reaches(const format::Block& block) const {
+    return begin_ns > 0 ? block.end_ns > begin_ns : block.chunk >= first_chunk;
+  }
+};
+
+format::Result<Part> PartOf(Recording* recording) {
+  auto again = recording->Again();
+  if (!again.ok()) return again.error();
+  Part part{recording, recording->header().start.begin_ns};
+  while (const auto block = (*again)->Next()) {
+    if ((*again)->blocks() == 1) part.first_chunk = block->chunk;
+    part.last_ns = std::max(part.last_ns, block->end_ns);
+    part.samples += block->samples.size();
+  }
+  return part;
+}
+
+// In the order of time, without those that others contain: a copy that dump made, or the same file again.
+format::Result<std::vector<Part>> PartsOf(const std::vector<Recording*>& of_one) {
+  if (of_one.size() == 1) return std::vector{Part{of_one.front()}};
+  std::vector<Part> parts, needed;
+  for (Recording* const recording : of_one) {
+    const auto part = PartOf(recording);
+    if (!part.ok()) return part.error();
+    parts.push_back(*part);
+  }
+  std::ranges::stable_sort(parts, [](const Part& a, const Part& b) {
+    return std::tuple(a.Begin(), b.last_ns, b.samples) < std::tuple(b.Begin(), a.last_ns, a.samples);
+  });
+  for (const Part& part : parts) {
+    if (needed.empty() || !needed.back().Contains(part)) needed.push_back(part);
+  }
+  return needed;
+}
+
+// Each part is written up to where the next one begins.
+format::Result<uint64_t> WriteOne(const std::vector<Recording*>& of_one, Output* output) {
+  const auto parts = PartsOf(of_one);
+  if (!parts.ok()) return parts.error();
+  format::FileHeader merged = parts->front().recording->header();
+  merged.ring_path.clear();  // what it holds is written
+  RecordingEditor editor(merged, output);
+  for (size_t i = 0; i < parts->size(); ++i) {
+    const Part* const next = i + 1 < parts->size() ? &(*parts)[i + 1] : nullptr;
+    editor.StartFile();
+    while (const auto block = (*parts)[i].recording->Next()) {
+      if (next != nullptr && next->Reaches(*block)) continue;
+      auto added = editor.Add(*block);
+      if (!added.ok()) return added.error();
+    }
+  }
+  const Recording& last = *parts->back().recording;
+  auto finished = editor.Finish(last.counters_since_start(), last.ending());
+  if (!finished.ok()) return finished.error();
+  return editor.samples();
+}
+
+// Parts of one recording stand together.
 format::Result<RewriteSummary> Write(const Recordings& recordings, Output* output) {
+  std::vector<std::vector<Recording*>> by_id;
+  for (const auto& recording : recordings) {
+    const format::RecordingId& id = recording->header().recording_id;
+    const auto known =
+        std::ranges::find_if(by_id, [&](const auto& parts) { return parts.front()->header().recording_id == id; });
+    (known != by_id.end() ? *known : by_id.emplace_back()).push_back(recording.get());
+  }
   RewriteSummary edited;
-  std::vector<bool> done(recordings.size());
-  for (size_t first = 0; first < recordings.size(); ++first) {
-    if (done[first]) continue;
-    const format::RecordingId& id = recordings[first]->header().recording_id;
-    // The first block of each part tells where it belongs.
-    std::vector<std::pair<Recording*, std::optional<format::Block>>> parts;
-    for (size_t i = first; i < recordings.size(); ++i) {
-      if (done[i] || recordings[i]->header().recording_id != id) continue;
-      done[i] = true;
-      parts.emplace_back(recordings[i].get(), recordings[i]->Next());
-    }
-    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-      const auto chunk_of = [](const auto& part) { return part.second ? part.second->chunk : UINT32_MAX; };
-      return chunk_of(a) < chunk_of(b);
-    });
-    format::FileHeader merged = parts.front().first->header();
-    merged.ring_path.clear();  // what it holds is written
-    RecordingEditor editor(merged, output);
-    uint64_t next_chunk = 0;  // all before are written
-    const Recording* last = parts.front().first;
-    for (auto& [part, block] : parts) {
-      uint64_t end_chunk = next_chunk;
-      for (; block; block = part->Next()) {
-        if (block->chunk < next_chunk) continue;
-        end_chunk = uint64_t{block->chunk} + 1;
-        auto added = editor.Add(*block);
-        if (!added.ok()) return added.error();
-      }
-      if (end_chunk > next_chunk || part->ending()) last = part;
-      next_chunk = end_chunk;
-    }
-    auto finished = editor.Finish(last->counters_since_start(), last->ending());
-    if (!finished.ok()) return finished.error();
+  for (const auto& of_one : by_id) {
+    const auto samples = WriteOne(of_one, output);
+    if (!samples.ok()) return samples.error();
     ++edited.recordings;
-    edited.samples += editor.samples();
+    edited.samples += *samples;
   }
   return edited;
 }

@@ -39,6 +39,8 @@ class RecordingEditor {
   // A block without rows but windows is not written. One with rows is when the next one comes, or at the end; its
   // dictionaries are needed during the call only.
   format::Result<std::monostate> Add(const format::Block& block);
+  // The next block is of another file: its names and windows are others, whatever its chunk's number.
+  void StartFile() { source_chunk_ = UINT32_MAX; }
   // `counters`: at the end. `ending` null: the recording stays one that was cut off.
   format::Result<std::monostate> Finish(const format::PerStream<format::StreamCounters>& counters,
                                         const std::optional<format::EndMarker>& ending);

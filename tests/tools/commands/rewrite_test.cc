@@ -353,6 +353,64 @@ TEST_CASE("parts of one recording become it again, in whatever order they come, 
   }
 }
 
+// The seconds [from, to) as the agent writes them into a file of their own: a block a second.
+void WritePart(const std::string& path, uint64_t from, uint64_t to, const char* ended) {
+  format::FileHeader header = HeaderOf(1);
+  header.start.begin_ns = from * kSecond;
+  header.start.part = from > 0 ? 1 : 0;
+  header.start.next_interval[format::Stream::kAllocations] = from;
+  header.start.intervals_with_points[format::Stream::kAllocations] = from;
+  format::StreamCounters& before = header.start.counters[format::Stream::kAllocations];
+  before.candidates = 5 * from;
+  before.points = before.committed = before.written = 2 * from;
+  before.candidate_bytes = 4800 * from;
+  RecordingFile file(path, header);
+  file.counters() = before;
+  for (uint64_t second = from; second < to; ++second) {
+    if (second == 2 && from < 2) file.StartChunk();
+    file.Add(format::Window{1, 0, 1e-4});
+    for (const uint64_t part : {100, 700}) {
+      Event event = testing::At(second * kSecond + part * kMs);
+      event.id = 2 * second + (part > 100 ? 2 : 1);
+      event.class_name = "p/Second" + std::to_string(second);
+      file.Add(event);
+    }
+    file.counters().candidates += 5;
+    file.counters().candidate_bytes = 4800 * (second + 1);
+    file.Add(format::Interval{second, 5, 4800, 2, 2, 0});
+    if (second + 1 < to) file.Flush({}, (second + 1) * kSecond);
+  }
+  file.End(ended, to * kSecond);
+}
+
+TEST_CASE("copies of parts that dump and recover made add nothing to a recording, and take nothing away") {
+  const Directory directory;
+  const auto file = [&](const char* name) { return directory / name; };
+  const std::string whole = file("rec.bin"), all = file("all.bin");
+  WritePart(whole, 0, 4, "jvm exit");
+  WritePart(file("dump.bin"), 0, 3, "dump");
+  WritePart(file("1.bin"), 0, 2, "rotated");
+  WritePart(file("2.bin"), 2, 4, "jvm exit");
+  WritePart(file("2-dump.bin"), 2, 3, "dump");
+  CHECK(Heaprec("recover -q -o " + file("2-clean.bin") + " " + file("2.bin")).code == 0);
+  const std::vector<std::vector<const char*>> cases = {{"dump.bin", "rec.bin"},
+                                                       {"rec.bin", "dump.bin"},
+                                                       {"rec.bin", "rec.bin"},
+                                                       {"1.bin", "2.bin"},
+                                                       {"2-dump.bin", "2.bin", "dump.bin", "1.bin"},
+                                                       {"2-clean.bin", "1.bin"},
+                                                       {"dump.bin", "2-clean.bin", "2-dump.bin"}};
+  for (const auto& parts : cases) {
+    std::string words;
+    for (const char* part : parts) words += " " + file(part);
+    CAPTURE(words);
+    CHECK(Heaprec("merge -f -o " + all + words).code == 0);
+    CHECK(Rows(all) == Rows(whole));
+    CHECK(Heaprec("verify " + all).code == 0);
+    CHECK(Summary(all)["ended"] == "jvm exit");
+  }
+}
+
 TEST_CASE("no name is left in a redacted recording, and the estimates are the same") {
   const Directory directory;
   const std::string rec = directory / "rec.bin", key = directory / "key", out = directory / "out.bin";
