@@ -136,6 +136,19 @@ TEST_CASE("A budget is exceeded only if the whole interval lies above it") {
   CHECK(OutcomeOf("--class String --budget 'total<1.6MB' --budget 'total<1MB'", path) == "within exceeded");
 }
 
+TEST_CASE("No budget is kept in a time of which nothing was recorded") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteQuarters(path);
+  const auto outcome = Heaprec("check --json --from 1h --budget 'total<2MB' " + path);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err.find("no data in this range: " + path + " has data from 0.000 s to ") != std::string::npos);
+  const auto check = nlohmann::json::parse(outcome.out)["checks"][0];
+  CHECK(check["outcome"] == "unknown");
+  CHECK(check["value"].is_null());
+  CHECK(Heaprec("check --from 2s --to 1s --budget 'total<2MB' " + path).code == 2);
+}
+
 TEST_CASE("A baseline is exceeded only if the ratio's interval says so") {
   const Directory directory;
   const std::string old = directory / "old.bin", now = directory / "now.bin";

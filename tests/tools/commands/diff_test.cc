@@ -98,7 +98,8 @@ TEST_CASE("a window outside of the recording is said to be one") {
   WriteAmounts(a, {});
   const auto outcome = Heaprec("diff --window 0s..5s 1h..2h " + a);
   CHECK(outcome.code == 0);
-  CHECK(outcome.err == "heaprec: B: " + a + " has no data between 1h and 2h\n");
+  CHECK(outcome.err == "heaprec: no data in this range: " + a + " has data from 0.000 s to 10.000 s\n");
+  CHECK(Heaprec("diff --window 0s..5s 5s..5s " + a).code == 2);
 }
 
 TEST_CASE("diff names what changed, the largest first, and leaves out what may be noise") {

@@ -143,6 +143,8 @@ TEST_CASE("several files add up, and standard input is one of them") {
   REQUIRE(outcome.code == 0);
   const json two = json::parse(outcome.out);
   CHECK(two["scan"]["recordings"].size() == 2);
+  CHECK(outcome.err.find(" of one recording are in " + path + " and in standard input, and count twice\n") !=
+        std::string::npos);
   CHECK(two["total"]["value"] == Approx(2 * 318'000));
   const json &a = one["tables"][0]["rows"][0], &b = two["tables"][0]["rows"][0];
   CHECK(b["bytes"]["value"] == Approx(2 * a["bytes"]["value"].get<double>()));

@@ -262,6 +262,9 @@ ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
   for (size_t i = 0; i < question.budgets.size(); ++i) {
     const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
     answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
+    if (!scan.is_beside_data()) continue;
+    answer->checks.back().value = kUnknownEstimate;
+    answer->checks.back().outcome = CheckOutcome::kUnknown;
   }
   if (!options.baselines.empty()) {
     const ExitCode compared = Compare(question, &tree, answer);

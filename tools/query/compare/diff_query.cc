@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "tools/query/filter/option_values.h"
-#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {
@@ -30,14 +29,6 @@ Scale ScaleOfTotal(Scale scale) {
 SidesAre KindOfSides(const DiffOptions& options) {
   if (!options.windows.empty()) return SidesAre::kPartsOfOne;
   return options.whole_runs ? SidesAre::kWholeRuns : SidesAre::kRecordings;
-}
-
-void WarnIfEmpty(const ComparedRuns& side, const ScanOptions& options, std::string_view name) {
-  for (size_t run = 0; run < side.size(); ++run) {
-    if (side.scan(run).scanned().seconds > 0) continue;
-    PrintError(fmt::format("{}: {} has no data between {} and {}", name, side.file(run), options.filter.from,
-                           options.filter.to));
-  }
 }
 
 }  // namespace
@@ -119,8 +110,6 @@ ExitCode DiffScan::Run() {
     if (code == ExitCode::kOk) code = one;
   }
   Compare();
-  WarnIfEmpty(*before_, sides_.before, "A");
-  WarnIfEmpty(*after_, sides_.after, "B");
   return code;
 }
 

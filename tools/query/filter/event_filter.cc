@@ -130,6 +130,8 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   if (!ignore.ok()) return ignore.error();
   auto hide = ParseFrames(options.hide, "--hide");
   if (!hide.ok()) return hide.error();
+  if (*from && *to && (*from)->since_start == (*to)->since_start && (*from)->ns >= (*to)->ns)
+    return Error{fmt::format("--from {} is not before --to {}", options.from, options.to)};
   filter.from_ = *from;
   filter.to_ = *to;
   filter.class_ = std::move(*class_name);

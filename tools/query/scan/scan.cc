@@ -1,6 +1,7 @@
 #include "tools/query/scan/scan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@
 #include "tools/render/renderers.h"
 #include "tools/text/messages.h"
 #include "tools/text/progress.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -149,6 +151,9 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
+  if (is_beside_data() && !is_quiet_) {
+    PrintError(fmt::format("no data in this range: {}", fmt::join(missed_, "; ")));
+  }
   return code;
 }
 
@@ -234,13 +239,32 @@ void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const
 }
 
 // Of what is in the file: maxsize, maxage and rotation leave its front to others.
-std::pair<uint64_t, uint64_t> RecordingScan::Span(const Recording& recording, const Filter& filter,
-                                                  uint64_t last_ns) const {
+std::pair<uint64_t, uint64_t> RecordingScan::Span(const Recording& recording, const Filter& filter, uint64_t last_ns) {
   const format::FileHeader& header = recording.header();
   const Stream stream = MainStream(header);
   const uint64_t begin_ns = header.start.next_interval[stream] * header.CapOf(stream).interval_ns;
   const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
-  return filter.Span(begin_ns, end_ns);
+  WarnIfTwice(recording, begin_ns, end_ns);
+  const auto span = filter.Span(begin_ns, end_ns);
+  if (span.first == span.second && begin_ns < end_ns) {
+    missed_.push_back(
+        fmt::format("{} has data from {} to {}", recording.source().name(), Duration(begin_ns), Duration(end_ns)));
+  } else {
+    has_data_ = true;
+  }
+  return span;
+}
+
+// A copy that dump made, or the same file again. Files of a rotation share less than an interval.
+void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t begin_ns, uint64_t end_ns) {
+  const format::FileHeader& header = recording.header();
+  for (const Seen& one : seen_) {
+    const uint64_t from_ns = std::max(begin_ns, one.begin_ns), to_ns = std::min(end_ns, one.end_ns);
+    if (is_quiet_ || one.id != header.recording_id || to_ns <= from_ns + header.interval_ns) continue;
+    PrintError(fmt::format("{} of one recording are in {} and in {}, and count twice", Duration(to_ns - from_ns),
+                           one.name, recording.source().name()));
+  }
+  seen_.push_back({header.recording_id, recording.source().name(), begin_ns, end_ns});
 }
 
 void RecordingScan::AddCpu(const std::optional<CpuSeconds>& cpu) {
