@@ -28,7 +28,9 @@ SimulatedProcess SteadyProcess() {
   return process;
 }
 
-std::vector<Leak> LeaksOfRun(const SimulatedRun& run, uint32_t sites) {
+enum class At { kSomethingIsLive, kNothingIsLive };  // the end
+
+std::vector<Leak> LeaksOfRun(const SimulatedRun& run, uint32_t sites, At end = At::kSomethingIsLive) {
   const Lifetimes lives = run.Lifetimes();
   LiveQueryTimes moments;
   moments.at_ns = moments.to_ns = run.end_ns;
@@ -43,6 +45,7 @@ std::vector<Leak> LeaksOfRun(const SimulatedRun& run, uint32_t sites) {
   std::vector<const LiveGroup*> closed;
   for (LiveGroup& group : groups) {
     look.Close(&group);
+    if (end == At::kNothingIsLive) group.alive.clear();
     closed.push_back(&group);
   }
   return LeaksOf(closed, 0.05);
@@ -92,6 +95,17 @@ TEST_CASE("What grew and stopped is none, and too few samples are never one") {
   INFO(full << ", " << rare);
   CHECK(full <= 8);
   CHECK(rare == 0);
+}
+
+TEST_CASE("What grew all the time and was freed at the end is no leak") {
+  SimulatedProcess process = SteadyProcess();
+  process.sites.push_back({100, 200, [](throttle::Random*, double) { return 1e9; }});
+  const SimulatedRun run = SimulatedFollower(process, 7000).Run();
+  CHECK(LeaksOfRun(run, kSteady + 1)[kSteady].leaks);
+  const Leak freed = LeaksOfRun(run, kSteady + 1, At::kNothingIsLive)[kSteady];
+  CHECK(freed.all.p < 0.01);
+  CHECK(freed.p == 1);
+  CHECK_FALSE(freed.leaks);
 }
 
 }  // namespace

@@ -56,6 +56,20 @@ LifeTable TableOf(const Lifetimes& lives, const AgeAxis& steps) {
   return table;
 }
 
+TEST_CASE("No more can reach an age than reached the one before, however few are left to say so") {
+  // Of 200, all but one die at the first collection.
+  std::vector<format::LifecycleEvent> deaths;
+  for (uint64_t i = 1; i < 200; ++i) deaths.push_back(Died(i, 1));
+  const AgeAxis steps = AgeAxis::OfCollections(16);
+  const auto curve = steps.CurveOf(TableOf(Born(deaths, 200), steps));
+  REQUIRE(curve.size() == 9);
+  CHECK(curve[0].reached.high < 0.05);
+  for (size_t i = 1; i < curve.size(); ++i) {
+    CHECK(curve[i].reached.value == Approx(0.005));
+    CHECK(curve[i].reached.high <= curve[i - 1].reached.high);
+  }
+}
+
 TEST_CASE("A survival curve counts who was there to survive a step, and those that left otherwise no longer") {
   // Of ten, five die at the first collection, one at the third; one is released, with no threshold, after the second.
   const Lifetimes lives = Born({Died(0, 1),

@@ -319,7 +319,11 @@ TEST_CASE("leaks names the site that grows, and says so when none does") {
   CHECK(none.code == 0);
   CHECK(none.out.find("no leak found by site: no significant growth") == 0);
   CHECK(none.out.find("largest growth that cannot be ruled out (95 %): ") != std::string::npos);
-  CHECK(Heaprec("leaks --to 5s " + path).out.find("are too few to distinguish") != std::string::npos);
+  CHECK(text.out.find("measured from 0.000 s to 1 min 00 s, over 29 collections\n") != std::string::npos);
+  const Outcome later = Heaprec("leaks --from 20s --to 41s " + path);
+  INFO(later.out);
+  CHECK(later.out.find("measured from 20.000 s to 41.000 s, over 10 collections\n") != std::string::npos);
+  CHECK(Heaprec("leaks --to 5s " + path).out.find("2 collections are too few to distinguish") != std::string::npos);
 }
 
 TEST_CASE("lifetimes are told by class, with who dies young and who stays") {

@@ -92,7 +92,10 @@ std::vector<Survival> AgeAxis::CurveOf(const LifeTable& group) const {
     // Greenwood's: the variance of the logarithm. Once all are dead nothing is added.
     if (step.lived > 0) greenwood += dies / ((1 - dies) * samples);
     const double age = by_collections_ ? static_cast<double>(ends_[i]) : static_cast<double>(ends_[i]) * 1e-9;
-    curve.push_back({age, ShareInterval(reached, reached * reached * greenwood, 1 / samples)});
+    Estimate share = ShareInterval(reached, reached * reached * greenwood, 1 / samples);
+    // Few that are left say little, but no more reach an age than reached the one before.
+    if (!curve.empty()) share.high = std::min(share.high, curve.back().reached.high);
+    curve.push_back({age, share});
     if (!(step.lived > 0)) break;
   }
   return curve;

@@ -87,7 +87,11 @@ void LiveVisitor::End(const Estimator&, double) {
   }
   knows_collections_ &= moments_.by_time || lives_->knows_collections();
   const auto& counts = lives_->clock().counts();
-  if (!counts.empty()) collections_ += counts.back().second - (lives_->is_range() ? 0 : counts.front().second);
+  if (counts.empty()) return;
+  const uint64_t first = lives_->is_range() ? 0 : counts.front().second;
+  collections_ += counts.back().second - first;
+  spanned_collections_ += std::max(first, lives_->clock().EndedBy(moments_.to_ns)) -
+                          std::max(first, lives_->clock().EndedBy(moments_.from_ns));
 }
 
 // At the end of the recording, or when it was asked for.

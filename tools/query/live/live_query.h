@@ -94,6 +94,8 @@ class LiveVisitor : public ScanVisitor {
   uint64_t least_age_ns() const { return question_.least_age_ns; }
   // Collections of the recordings; major ones if only they show which objects are dead.
   uint64_t collections() const { return collections_; }
+  // Those that ended within the times over which growth is measured.
+  uint64_t spanned_collections() const { return spanned_collections_; }
   // False: a recording does not say how many collections objects survived.
   bool knows_collections() const { return knows_collections_; }
   // Live bytes are a range: objects that have not survived a collection may be garbage.
@@ -121,7 +123,7 @@ class LiveVisitor : public ScanVisitor {
   ReservoirSample<DeadTrace> sampled_;
   std::vector<DeadTrace> newest_;
   size_t tracked_ = 0, without_ = 0;
-  uint64_t untracked_ = 0, collections_ = 0;
+  uint64_t untracked_ = 0, collections_ = 0, spanned_collections_ = 0;
   double untracked_bytes_ = 0;
   bool of_majors_ = false, knows_collections_ = true;
 

@@ -87,6 +87,12 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"name", answer.live.tables().front().grouping.Text(), Unit::kText, Detail::kAlways, &LeakRow::name}};
 }
 
+// The field for CollectionsText, of the time over which growth is measured.
+std::vector<Field> SpannedCollections(const LiveVisitor& live) {
+  if (!live.knows_collections()) return {};
+  return {{"", live.spanned_collections(), Unit::kInteger}};
+}
+
 // Why nothing can be told.
 render::Line TooShort(const LiveVisitor& live) {
   if (!live.knows_collections()) return Sentence(std::string("it is unknown what leaks: ") + kNoCollections);
@@ -94,7 +100,7 @@ render::Line TooShort(const LiveVisitor& live) {
     return Sentence("no leak found: the time is too short to measure growth");
   return Sentence("no leak found: " + CollectionsText(live) +
                       " are too few to distinguish growth from objects that were not yet collected",
-                  CollectionsField(live));
+                  SpannedCollections(live));
 }
 
 bool IsTooShort(const LiveVisitor& live) {
@@ -130,7 +136,7 @@ render::Line Span(const LiveVisitor& live) {
   std::vector<Field> fields{{"", live.from_ns(), Unit::kNanoseconds}, {"", live.to_ns(), Unit::kNanoseconds}};
   if (TraitsOf(live.stream()).lifecycle.is_collected) {
     text += ", over " + CollectionsText(live);
-    for (Field& field : CollectionsField(live)) fields.push_back(std::move(field));
+    for (Field& field : SpannedCollections(live)) fields.push_back(std::move(field));
   }
   return Sentence(std::move(text), std::move(fields));
 }
