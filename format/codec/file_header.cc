@@ -11,6 +11,7 @@
 namespace heaprec::format {
 namespace {
 
+constexpr uint64_t kJfrMagic = 0x524c46;  // "FLR\0"
 constexpr size_t kVersionAt = 8;
 constexpr size_t kHashAt = 16;
 // Later fields are written only if they are not empty or 0.
@@ -192,7 +193,9 @@ ByteBuffer EncodeFileHeader(const FileHeader& header) {
 Result<size_t> FileHeaderBytes(Bytes prefix) {
   if (prefix.size() < kFilePrefixBytes) return Error{"not a heaprec recording: shorter than a file header"};
   ByteCursor cursor(prefix);
-  if (cursor.U64() != kFileMagic) return Error{"not a heaprec recording"};
+  const uint64_t magic = cursor.U64();
+  if ((magic & UINT32_MAX) == kJfrMagic) return Error{"not a heaprec recording but a JFR file: use heaprec import"};
+  if (magic != kFileMagic) return Error{"not a heaprec recording"};
   cursor.U32();  // version
   const uint32_t fields = cursor.U32();
   if (fields > kMaxFileFieldsBytes) return Error{"file header says that it is over 1 MiB long"};

@@ -315,6 +315,10 @@ TEST_CASE("what is no recording is refused with a sentence that names it") {
   const auto reader = Reader::Open(&source);
   REQUIRE_FALSE(reader.ok());
   CHECK(reader.error().message == "that.zip: not a heaprec recording");
+  MemoryByteSource jfr(AsBytes(std::string_view("FLR\0\0\2\0\1, and more bytes, as many as needed", 44)), "app.jfr");
+  const auto refused = Reader::Open(&jfr);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message == "app.jfr: not a heaprec recording but a JFR file: use heaprec import");
 }
 
 }  // namespace

@@ -98,6 +98,13 @@ std::string UnknownOption(const Command& command, const std::string& word) {
   return UnknownWord("option", word, valid);
 }
 
+// CLI11's words are "--limit: 1 required  missing" and "--limit: At Most 1 required but received 2".
+std::string Mismatch(const std::string& message) {
+  const std::string option = message.substr(0, message.find(':'));
+  return message.find("At Most") != std::string::npos ? option + " is given more than once"
+                                                      : option + ": a value is missing";
+}
+
 class CommandLine {
  public:
   explicit CommandLine(const CommandGroups& groups) : groups_(groups), app_("", "heaprec") {
@@ -109,12 +116,29 @@ class CommandLine {
   }
 
   ExitCode Run(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "help") {
+      // "heaprec help top" is "heaprec top --help"
+      std::string option = "--help";
+      std::vector<char*> words{argv + 1, argv + argc};
+      std::ranges::rotate(words, words.begin() + 1);
+      words.back() = option.data();
+      words.insert(words.begin(), argv[0]);
+      return Run(static_cast<int>(words.size()), words.data());
+    }
+    std::vector<char*> words(argv, argv + argc);
     // What follows "--" is a command of its own, whose options are none of ours.
-    char** const end = argv + argc;
-    char** const mark = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
-    std::vector<std::string> rest(mark == end ? end : mark + 1, end);
+    auto mark = std::ranges::find(words, "--", [](const char* word) { return std::string_view(word); });
+    std::vector<std::string> rest(mark == words.end() ? mark : mark + 1, words.end());
+    words.erase(mark, words.end());
+    if (argc > 1 && !TakesOperand(argv[1])) {
+      // Elsewhere it is files, whatever their names begin with.
+      for (std::string& file : rest) {
+        if (file.size() > 1 && file.starts_with('-')) file.insert(0, "./");
+        words.push_back(file.data());
+      }
+    }
     try {
-      app_.parse(static_cast<int>(mark - argv), argv);
+      app_.parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::CallForHelp&) {
       const Added* const matched = Chosen();
       return Print(matched != nullptr ? Help(*matched->command) : Help(groups_));
@@ -122,12 +146,15 @@ class CommandLine {
       return Print(version.what());
     } catch (const CLI::ExtrasError&) {
       return RefuseExtraWord();
+    } catch (const CLI::ArgumentMismatch& error) {
+      return Refuse(Mismatch(error.what()));
     } catch (const CLI::ParseError& error) {
       return Refuse(error.what());
     }
     if (Chosen() == nullptr) return Refuse("no command");
     const Added& matched = *Chosen();
-    WarnOfFormerNames(*matched.command, {argv, mark});
+    WarnOfFormerNames(*matched.command, words);
+    if (!TakesOperand(matched.command->name)) rest.clear();
     std::vector<std::string> before = matched.app->remaining();
     if (!before.empty() && before.front().starts_with('-')) return RefuseExtraWord();
     if (!before.empty() && !rest.empty()) before.emplace_back("--");
@@ -151,6 +178,11 @@ class CommandLine {
     added_.push_back({&command, app});
   }
 
+  bool TakesOperand(std::string_view name) const {
+    const auto named = std::ranges::find_if(added_, [&](const Added& one) { return one.command->name == name; });
+    return named == added_.end() || !named->command->operand.empty();
+  }
+
   const Added* Chosen() const {
     const auto matched = std::find_if(added_.begin(), added_.end(), [](const Added& one) { return one.app->parsed(); });
     return matched == added_.end() ? nullptr : &*matched;
@@ -163,6 +195,7 @@ class CommandLine {
     if (words.empty()) {  // it stands before the command
       words = app_.remaining();
       if (words.empty()) return Refuse("unexpected argument");
+      if (matched != nullptr) return Refuse(fmt::format("'{}' must follow the command", words.front()));
       if (words.front().starts_with('-')) return Refuse(UnknownWord("option", words.front(), {"--help", "--version"}));
       std::vector<std::string> names;
       for (const Added& one : added_) names.push_back(one.command->name);

@@ -72,6 +72,9 @@ ExitCode Sql(SqlOptions options) {
     options.words.pop_back();
   }
   if (options.words.empty()) return Fail(ExitCode::kUsage, "sql: no recording given; name it before the query");
+  if (options.words.back().empty()) return Fail(ExitCode::kUsage, "sql: the query is empty");
+  if (const auto early = std::ranges::find_if(options.words, IsQuery); early != options.words.end())
+    return Fail(ExitCode::kUsage, "sql: '" + *early + "' is not a file; the query must be the last argument");
   const auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
   const auto recordings = OpenRecordings(options.words);

@@ -1,14 +1,17 @@
 #include "tools/text/messages.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 
 void PrintError(std::string_view sentence) {
-  const std::string line = fmt::format("heaprec: {}\n", ToUtf8(sentence));
+  Text line;
+  Append(line, "heaprec: ");
+  AppendPrintable(line, ToUtf8(sentence));
+  line.push_back('\n');
   // One write, so that lines of several processes do not mix. If stderr is closed there is nobody left to tell.
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line.data(), line.size());
 }

@@ -37,6 +37,16 @@ char ShortEscape(char c) {
 
 bool IsControl(char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; }
 
+// The code of a character beyond ASCII that steers a terminal, in valid UTF-8; 0: of none. U+0080 to U+009F are
+// controls, of which xterm obeys some; U+202A to U+202E and U+2066 to U+2069 change the order in which a line is read.
+uint32_t SteeringCode(std::string_view utf8) {
+  const auto byte = [&](size_t i) { return i < utf8.size() ? static_cast<uint8_t>(utf8[i]) : uint8_t{0}; };
+  if (byte(0) == 0xc2 && byte(1) < 0xa0) return byte(1);
+  if (byte(0) != 0xe2 || (byte(1) != 0x80 && byte(1) != 0x81)) return 0;
+  const uint32_t code = 0x2000 | (byte(1) & 0x3fu) << 6 | (byte(2) & 0x3fu);
+  return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
+}
+
 }  // namespace
 
 void AppendBytes(Text& text, double bytes) {
@@ -111,8 +121,15 @@ void AppendJsonNumber(Text& text, double number) {
 void AppendPrintable(Text& text, std::string_view utf8) {
   size_t plain = 0;
   for (size_t i = 0; i < utf8.size(); ++i) {
-    if (!IsControl(utf8[i])) continue;
+    const uint32_t steering = SteeringCode(utf8.substr(i));
+    if (steering == 0 && !IsControl(utf8[i])) continue;
     Append(text, utf8.substr(plain, i - plain));
+    if (steering != 0) {
+      fmt::format_to(fmt::appender(text), "\\u{:04x}", steering);
+      i += steering < 0x100 ? 1 : 2;
+      plain = i + 1;
+      continue;
+    }
     plain = i + 1;
     if (const char escape = ShortEscape(utf8[i])) {
       text.push_back('\\');

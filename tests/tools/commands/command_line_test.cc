@@ -37,6 +37,7 @@ struct Bench {
     command.AddFlag("--json", json, "Print JSON");
     command.AddFlag("--csv", csv, "Print CSV").Excludes("--json");
     command.takes_command = takes_command;
+    if (takes_command) command.operand = "COMMAND...";
     command.run = [this](const Invocation& call) {
       ran = true;
       rest = call.rest;
@@ -109,6 +110,13 @@ TEST_CASE("a command's own command is left untouched") {
   REQUIRE(bench.Run({"a", "--json", "--", "java", "--by", "x"}, true) == ExitCode::kOk);
   CHECK(bench.json);
   CHECK(bench.rest == Words{"java", "--by", "x"});
+}
+
+TEST_CASE("of a command that takes no other command, what follows -- is arguments") {
+  Bench bench;
+  REQUIRE(bench.Run({"a", "--json", "--", "-x.hrec", "--csv"}) == ExitCode::kOk);
+  CHECK(bench.files == Words{"a", "./-x.hrec", "./--csv"});
+  CHECK_FALSE(bench.csv);
 }
 
 TEST_CASE("a former word of a value is replaced by its new one") {

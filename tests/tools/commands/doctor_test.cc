@@ -161,7 +161,8 @@ TEST_CASE("doctor says what share of the samples has cut stacks, unknown frames,
   const json none = with({}, "no_stack");
   CHECK(none["level"] == "warning");
   CHECK(none["value"] == Approx(1.0 / 3));
-  CHECK(none["action"] == "record with stacks=jvmti");
+  CHECK(none["action"] ==
+        "none if native threads allocate through JNI without a Java method; else record with stacks=jvmti");
   CHECK(with({"p/A.a:1"}, "truncated")["level"] == "ok");
   CHECK(with({"[lost].[lost]:1"}, "unknown_frames")["level"] == "warning");
   const json lost = Inconsistency(patient.After([](RecordingFile& file) {

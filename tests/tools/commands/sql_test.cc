@@ -154,6 +154,10 @@ TEST_CASE("A query that is wrong says where, and what there is") {
   }
   CHECK(Heaprec("sql " + directory / "rec.bin" + " 'select 1; select 2'").err.find("one query") != std::string::npos);
   CHECK(Heaprec("sql 'select 1'").err.find("no recording given") != std::string::npos);
+  const std::string rec = directory / "rec.bin";
+  CHECK(Heaprec("sql 'select 1' " + rec).err.find("'select 1' is not a file; the query must be the last") !=
+        std::string::npos);
+  CHECK(Heaprec("sql " + rec + " ''").err.find("the query is empty") != std::string::npos);
   CHECK(Heaprec("sql " + directory / "rec.bin" + " " + directory / "nothing").code == 3);
 }
 

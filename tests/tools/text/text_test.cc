@@ -80,6 +80,10 @@ TEST_CASE("A JSON number reads back as it was, and what is none becomes null") {
 
 TEST_CASE("Control characters cannot reach a terminal") {
   CHECK(With<std::string_view>(AppendPrintable, "a\x1b[31m\nb") == "a\\x1b[31m\\nb");
+  // CSI in one character, the orders of right-to-left text, and their neighbours.
+  CHECK(With<std::string_view>(AppendPrintable, "\u009b31m\u00a0") == "\\u009b31m\u00a0");
+  CHECK(With<std::string_view>(AppendPrintable, "\u202eabc\u2066") == "\\u202eabc\\u2066");
+  CHECK(With<std::string_view>(AppendPrintable, "\u2029\u202f\u2026\u2500\u00ff") == "\u2029\u202f\u2026\u2500\u00ff");
 }
 
 TEST_CASE("Modified UTF-8 becomes UTF-8 and garbage a replacement character") {
