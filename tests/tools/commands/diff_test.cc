@@ -100,6 +100,10 @@ TEST_CASE("a window outside of the recording is said to be one") {
   CHECK(outcome.code == 0);
   CHECK(outcome.err == "heaprec: no data in this range: " + a + " has data from 0.000 s to 10.000 s\n");
   CHECK(Heaprec("diff --window 0s..5s 5s..5s " + a).code == 2);
+  const auto nothing = Heaprec("diff --from 1h " + a + " " + a);
+  INFO(nothing.out);
+  CHECK(nothing.out.find("4 of 5 changes of more than tenfold in rows with 5 % of all, of more than tenfold in rows") !=
+        std::string::npos);
 }
 
 TEST_CASE("diff names what changed, the largest first, and leaves out what may be noise") {

@@ -157,8 +157,9 @@ std::vector<Line> MethodLines(const DiffResult& result) {
   const RunComparison& runs = result.tables.back().runs;
   lines.push_back(RunsLine(runs));
   Line detects = Fact("detects", "4 of 5 changes of ", std::vector<Field>());
-  AppendDetectable(runs.DetectableAt(0.05), &detects);
-  detects.text += " or more in rows with 5 % of all, of ";
+  const double detectable = runs.DetectableAt(0.05);
+  AppendDetectable(detectable, &detects);
+  detects.text += detectable < kTenfold ? " or more in rows with 5 % of all, of " : " in rows with 5 % of all, of ";
   AppendDetectable(runs.DetectableAt(0.01), &detects);
   detects.text += " in rows with 1 %";
   lines.push_back(std::move(detects));
