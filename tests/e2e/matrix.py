@@ -30,7 +30,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 
 import hang_report  # noqa: E402
-from verdict import Result, judge, read_truth  # noqa: E402
+from verdict import FAILED, Result, judge, read_truth  # noqa: E402
 
 COLLECTORS = ["G1", "Serial", "Parallel", "Z", "Shenandoah"]
 MODES = collections.OrderedDict([
@@ -112,7 +112,7 @@ def run_cell(cell, options):
         agent = f"-agentpath:{options.agent}=file={recording},rate={options.rate}{AGENT_OPTIONS.get(cell.mode, '')}{options.agent_options}"
         within = run_java(cell, [agent, *flags], options, truth)
         if not os.path.exists(recording):
-            return Result(cell, "none", 0, "-", "-", "-", "-", f"no recording; exit {within[0]}: {within[2][-300:]!r}")
+            return Result(cell, "none", 0, "-", "-", "-", "-", FAILED, f"no recording; exit {within[0]}: {within[2][-300:]!r}")
         summary = run_heaprec(options, "summary", "--json", recording)
         printed = run_heaprec(options, "print", "--json", recording)
         return judge(cell, without, within, read_truth(truth), summary, printed, cell.mode == "portable")
@@ -128,8 +128,8 @@ def run_refusal(version, home, options):
         strict = subprocess.run([command[0], command[1] + ",strict", "-version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         good = (line.startswith("heaprec: not recording: ") and rest == plain.stderr and done.stdout == plain.stdout
                 and done.returncode == 0 and strict.returncode != 0 and not os.listdir(folder))
-        verdict = "ok, refused: " + line.partition("recording: ")[2] if good else f"not refused cleanly: {done.stderr!r}"
-        return Result(Cell(version, home, "", "any"), "none", 0, "-", "-", "-", "-", verdict)
+        verdict = ("ok, refused: " + line.partition("recording: ")[2], "") if good else (FAILED, f"not refused cleanly: {done.stderr!r}")
+        return Result(Cell(version, home, "", "any"), "none", 0, "-", "-", "-", "-", *verdict)
 
 
 def attempt(cell, options):
@@ -139,15 +139,17 @@ def attempt(cell, options):
         result = run_cell(cell, options)
         if not result.verdict.startswith("ok"):
             # A starved machine can break a deadline; a defect fails twice, and what passes then is named.
-            first, result = result.verdict, run_cell(cell, options)
-            result = result._replace(verdict=f"{result.verdict}, at the second attempt; the first: {first}")
-        print(f"{cell.version} {name_of(cell)}: {result.verdict} ({time.monotonic() - began:.0f} s)", file=sys.stderr)
+            first, result = result.detail, run_cell(cell, options)
+            details = [text for text in (result.detail, f"the first attempt: {first}") if text]
+            result = result._replace(verdict=f"{result.verdict}, at the second attempt", detail="; ".join(details))
+        print(f"{said(result)} ({time.monotonic() - began:.0f} s)", file=sys.stderr)
         return result
     except (Absent, Skipped) as reason:
         return reason
     except (NeverEnded, subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
-        print(f"{cell.version} {name_of(cell)}: {error}", file=sys.stderr)
-        return Result(cell, "?", 0, "-", "-", "-", "-", f"{type(error).__name__}: {error}")
+        result = Result(cell, "?", 0, "-", "-", "-", "-", FAILED, f"{type(error).__name__}: {error}")
+        print(said(result), file=sys.stderr)
+        return result
 
 
 def journal_of(options):
@@ -166,9 +168,9 @@ def attempt_once(cell, options, journal):
         return journal[key] if isinstance(journal[key], Absent) else Result(cell, *journal[key])
     outcome = attempt(cell, options)
     if options.journal and (isinstance(outcome, Absent) or isinstance(outcome, Result) and outcome.verdict.startswith("ok")):
-        said = {"absent": str(outcome)} if isinstance(outcome, Absent) else {"result": outcome[1:]}
+        entry = {"absent": str(outcome)} if isinstance(outcome, Absent) else {"result": outcome[1:]}
         with open(options.journal, "a") as file:
-            file.write(json.dumps({"cell": key, **said}) + "\n")
+            file.write(json.dumps({"cell": key, **entry}) + "\n")
     return outcome
 
 
@@ -176,11 +178,19 @@ def name_of(cell):
     return " ".join(part for part in (cell.collector, cell.mode) if part)
 
 
+def said(result):
+    """A line of its own for a result, whatever its detail holds."""
+    text = " ".join(f"{result.verdict}: {result.detail}".split()) if result.detail else result.verdict
+    return f"{result.cell.version} {name_of(result.cell)}: {text}"
+
+
 def table(results):
+    """Verdicts in the rows; what failed, which may be long, in a list below."""
     lines = ["| JDK | flags | source | samples | stacks | counted | weights | lost | verdict |", "|---|---|---|---|---|---|---|---|---|"]
     for r in results:
         lines.append(f"| {r.cell.version} | {name_of(r.cell)} | {r.source} | {r.samples} | {r.stacks} | {r.counted} | {r.weights} | {r.lost} "
                      f"| {r.verdict} |")
+    lines += [""] + [textwrap.fill(f"- {said(r)}", 118, subsequent_indent="  ", break_on_hyphens=False) for r in results if r.detail] if any(r.detail for r in results) else []
     return "\n".join(lines)
 
 
@@ -235,7 +245,7 @@ def write(options, text):
 def store(options, results, absent, skipped):
     sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench"))
     import record
-    bad = [f"{r.cell.version} {name_of(r.cell)}: {r.verdict}" for r in results if not r.verdict.startswith("ok")]
+    bad = [said(r) for r in results if not r.verdict.startswith("ok")]
     reasons = bad + [str(reason) for reason in skipped]
     command = "tests/e2e/aarch64.sh --write" if "aarch64" in options.figure else "tests/e2e/jdks.sh --write"
     record.record("jdks", f"jdks.{options.figure}", figure=f"Cells that are ok, {options.figure}", area="JDKs",

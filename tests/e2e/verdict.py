@@ -14,7 +14,9 @@ SIGMAS = 5.5
 COUNTED, ESTIMATED = 0.005, 0.1
 WALKED = 0.99  # of the stacks, at least
 STACK = ["e2e.Matrix$Worker.round", "e2e.Matrix$Worker.run"]
-Result = collections.namedtuple("Result", "cell source samples stacks counted weights lost verdict")
+# verdict: a few words, for a row of a table: ok, perhaps with what is special, or FAILED. detail: what failed, of any length.
+Result = collections.namedtuple("Result", "cell source samples stacks counted weights lost verdict detail", defaults=("",))
+FAILED = "failed"
 
 
 def read_truth(file):
@@ -114,7 +116,7 @@ def judge_biased(cell, summary, events, problems):
     """The JVM's own sampler is biased outside TLABs there: the recording has to say so."""
     if not any("outside TLABs" in reason for reason in summary["reasons"]):
         problems.append("biased, and trusted")
-    return Result(cell, "portable", len(events), "-", "-", "-", "-", "; ".join(problems) or "ok: says that it is biased")
+    return Result(cell, "portable", len(events), "-", "-", "-", "-", FAILED if problems else "ok: says that it is biased", "; ".join(problems))
 
 
 def judge(cell, without, within, truth, summary, printed, portable=False):
@@ -139,6 +141,7 @@ def judge(cell, without, within, truth, summary, printed, portable=False):
         judge_walked(cell, summary, problems)
     if not summary["trustworthy"]:
         problems.append("trustworthy: " + json.dumps(summary["reasons"]))
-    verdict = "; ".join(problems) or "ok"
+    verdict = FAILED if problems else "ok"
     ours = sum(map(len, weights.values()))
-    return Result(cell, source, len(events), f"{ours - wrong} of {ours}", f"{counted:.4f}", f"{ratio:.3f} (z {worst:+.1f})", lost, verdict)
+    return Result(cell, source, len(events), f"{ours - wrong} of {ours}", f"{counted:.4f}", f"{ratio:.3f} (z {worst:+.1f})", lost, verdict,
+                  "; ".join(problems))
