@@ -11,6 +11,7 @@
 #include "tools/render/print.h"
 #include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
+#include "tools/text/temporary_folder.h"
 
 namespace heaprec::tools {
 namespace {

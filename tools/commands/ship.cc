@@ -14,6 +14,7 @@
 #include "tools/fleet/source/folder_source.h"
 #include "tools/input/descriptor.h"
 #include "tools/render/print.h"
+#include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
@@ -39,7 +40,7 @@ ExitCode Ship(const ShipCommandOptions& options) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return Fail(ExitCode::kUnreadable, path + ": no such file or folder");
   }
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { ShipRun::Stop(); });
+  CatchSignals({SIGINT, SIGTERM});
   std::unique_ptr<Server> server;
   Schema schema{.version = kSchemaVersion, .slice_seconds = 600, .cluster = ""};
   if (!how.ship.dry_run) {

@@ -4,12 +4,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "tools/export/exporter.h"
 #include "tools/export/sqlite_store.h"
+#include "tools/text/temporary_folder.h"
 
 namespace heaprec::tools {
 namespace {
@@ -18,8 +18,6 @@ namespace {
 class TemporaryFile {
  public:
   TemporaryFile() {
-    const char* const directory = std::getenv("TMPDIR");
-    name_ = std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/heaprec-XXXXXX";
     descriptor_ = mkostemp(name_.data(), O_CLOEXEC);
     if (descriptor_ < 0) error_ = name_ + ": " + std::strerror(errno);
   }
@@ -40,7 +38,7 @@ class TemporaryFile {
   }
 
  private:
-  std::string name_, error_;
+  std::string name_ = TemporaryPattern(), error_;
   int descriptor_ = -1;
 };
 

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include "tools/rewrite/recording_copier.h"
 #include "tools/screen/curses_screen.h"
 #include "tools/screen/live_view.h"
+#include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 #include "tools/text/output_file.h"
@@ -33,24 +33,6 @@ constexpr std::chrono::milliseconds kRefresh{1000};
 constexpr int kAttachTimeoutMs = 10'000;
 // Of a page that is printed where there is no terminal.
 constexpr size_t kPrintedWidth = 80, kPrintedHeight = 24;
-
-volatile std::sig_atomic_t is_interrupted = 0;
-
-// A closed pipe is an error of write() then.
-class Signals {
- public:
-  Signals() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { is_interrupted = 1; };
-    for (size_t i = 0; i < kEnds.size(); ++i) sigaction(kEnds[i], &action, &before_[i]);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, nullptr);
-  }
-
- private:
-  static constexpr std::array<int, 4> kEnds{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  std::array<struct sigaction, kEnds.size()> before_{};
-};
 
 // What is followed, and how a command line would name it.
 struct Subject {
@@ -186,7 +168,7 @@ class Session {
 void Show(Session* session, const Terminal& terminal, CursesScreen* screen) {
   Terminal now = terminal;
   auto next = Clock::now() + kRefresh;
-  while (!session->is_over() && is_interrupted == 0 && !screen->IsGone()) {
+  while (!session->is_over() && !IsInterrupted() && !screen->IsGone()) {
     now.width = screen->width();
     screen->Draw(session->FrameOf(now, screen->height()));
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
@@ -204,7 +186,7 @@ void Show(Session* session, const Terminal& terminal, CursesScreen* screen) {
 ExitCode PrintFrames(Session* session, Terminal terminal) {
   if (terminal.width == 0) terminal.width = kPrintedWidth;
   Output output(STDOUT_FILENO);
-  while (is_interrupted == 0 && !output.failed()) {
+  while (!IsInterrupted() && !output.failed()) {
     for (const FrameLine& line : session->FrameOf(terminal, kPrintedHeight)) {
       for (const StyledText& one : line) output.Append(one.text);
       output.Append("\n");
@@ -222,7 +204,7 @@ ExitCode PrintFrames(Session* session, Terminal terminal) {
 ExitCode FollowLive(const FollowOptions& options) {
   auto subject = SubjectOf(options.question.scan.files.front());
   if (!subject.ok()) return Fail(ExitCode::kCannotAttach, subject.error().message);
-  const Signals signals;
+  CatchSignals({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
   auto recording = subject->Open();
   if (!recording.ok()) return Fail(ExitCode::kUnreadable, recording.error().message);
   auto follow = Follow::Start(std::move(*recording), options.question);

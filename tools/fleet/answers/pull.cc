@@ -4,10 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -245,18 +241,6 @@ void PullOptions::AddTo(Command& command) {
   command.AddOption("--samples", samples, "pull, flame, report: maximum number of samples, about (default: 300000)")
       .Value("N")
       .Positive();
-}
-
-format::Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::Make() {
-  const char* const place = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/heaprec-fleet-XXXXXX", place != nullptr && *place != '\0' ? place : "/tmp");
-  if (mkdtemp(path.data()) == nullptr) return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
-  return std::make_unique<TemporaryFolder>(path);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
 }
 
 ExitCode PullTo(Source* source, const Selection& selection, const PullOptions& options, bool says_what) {

@@ -10,9 +10,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "format/bytes/result.h"
 #include "tools/fleet/answers/selection.h"
@@ -37,20 +35,6 @@ struct Pulled {
 };
 // At most about `most` samples.
 format::Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output);
-// A folder for a pulled recording; it goes with this object.
-class TemporaryFolder {
- public:
-  static format::Result<std::unique_ptr<TemporaryFolder>> Make();
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
-
 // Into a file. Says on stderr what failed, or with `says_what` what is in it.
 ExitCode PullTo(Source* source, const Selection& selection, const PullOptions& options, bool says_what);
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <climits>
@@ -18,6 +17,7 @@
 
 #include "format/bytes/layout.h"
 #include "tools/fleet/source/folder_source.h"
+#include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools::fleet {
@@ -30,11 +30,9 @@ constexpr seconds kLook{5};  // for new files and new blocks, with --follow
 constexpr uint64_t kMaxOpenBytes = 32 << 20;
 constexpr uint32_t kLatestBlock = 15;  // blocks of a slice come so much later
 
-std::atomic<bool> is_stopped{false};
-
 void Pause(seconds length) {
   const auto end = std::chrono::steady_clock::now() + length;
-  while (!is_stopped && std::chrono::steady_clock::now() < end) {
+  while (!IsInterrupted() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
@@ -53,7 +51,7 @@ class Retries {
   // Says what failed, and waits. False: that was the last time.
   bool Again(const std::string& sentence) {
     if (left_ > 0) --left_;
-    const bool goes_on = (is_endless_ || left_ > 0) && !is_stopped;
+    const bool goes_on = (is_endless_ || left_ > 0) && !IsInterrupted();
     PrintError(fmt::format("{}: {}", sentence,
                            goes_on ? fmt::format("next try in {} s", pause_.count())
                                    : std::string("gave up; run ship again, nothing is sent twice")));
@@ -93,11 +91,9 @@ bool FolderLocks::Lock(const std::string& folder) {
   return is_ours_[folder] = !is_others;
 }
 
-void ShipRun::Stop() { is_stopped = true; }
-
 ExitCode ShipRun::Run() {
   ExitCode code = Once();
-  while (options_.follow && !is_stopped) {
+  while (options_.follow && !IsInterrupted()) {
     Pause(kLook);
     code = Once();
   }
@@ -108,7 +104,7 @@ ExitCode ShipRun::Once() {
   ExitCode code = unreadable_.empty() ? ExitCode::kOk : ExitCode::kUnreadable;
   for (const std::string& path : options_.paths) {
     for (const std::string& file : RecordingsIn(path)) {
-      if (is_stopped) return code;
+      if (IsInterrupted()) return code;
       const ExitCode one = ShipFile(file);
       if (one == ExitCode::kCannotWrite) return one;
       if (one != ExitCode::kOk) code = one;

@@ -3,7 +3,7 @@
 //
 // Memory:   what is open of a recording takes megabytes; above 32 MiB those that still run are closed until their slice
 //           is over, and read again from their start.
-// Threads:  one; Stop may be called by a signal handler.
+// Threads:  one.
 // Failure:  says on stderr what fails. A server is asked again, with growing pauses; files that cannot be read do not
 //           end the run.
 #pragma once
@@ -51,9 +51,8 @@ class ShipRun {
   ShipRun(const ShipRunOptions& options, Server* server, Schema schema)
       : options_(options), server_(server), schema_(std::move(schema)) {}
 
+  // Once IsInterrupted(), ends as soon as a file's slices are sent.
   ExitCode Run();
-  // Ends every run of the process as soon as a slice is over.
-  static void Stop();
   const ShipTotals& totals() const { return totals_; }
   uint32_t slice_seconds() const { return schema_.slice_seconds; }
   size_t recordings() const { return done_ids_.size() + running_.size(); }
