@@ -12,23 +12,10 @@ namespace {
 using format::Index;
 using format::kNone;
 
-constexpr Index kNotYet = kNone - 1;
 constexpr uint32_t kOwnChunk = UINT32_MAX;
 // The root of the stacks of objects that may be garbage (Lifetimes::is_range): in every format the subtree of what is
 // known to be live, and the whole, are the ends of the range.
 constexpr char kNotKnownOf[] = "[generational ZGC]", kNotKnown[] = "[live or garbage]";
-
-// The entry of `index`, made by `make()` the first time. An index that nothing defines is none.
-template <typename Make>
-Index Mapped(std::vector<Index>* indices, size_t known, Index index, const Make& make) {
-  if (index >= known) return kNone;
-  if (indices->size() < known) indices->resize(known, kNotYet);
-  if ((*indices)[index] == kNotYet) {
-    const Index made = make();
-    (*indices)[index] = made;
-  }
-  return (*indices)[index];
-}
 
 class LiveFilter final : public Exporter {
  public:
@@ -73,66 +60,17 @@ class LiveFilter final : public Exporter {
 void LiveSamples::Begin(const format::FileHeader& header) {
   tracked_.Begin(header);
   names_ = {};
-  source_ = nullptr;
+  copied_.Clear();
   block_ = {};
   details_.clear();
 }
 
 void LiveSamples::Add(const FilteredBlock& filtered) {
-  Enter(filtered.block);
-  tracked_.Add(filtered, [this](const format::Sample& sample) { return Named(sample); });
-}
-
-void LiveSamples::Enter(const format::Block& block) {
-  const format::Dictionaries& names = *block.dictionaries;
-  if (source_ == nullptr || block.chunk != source_chunk_ || names.stacks.size() < stacks_.size()) {
-    for (Indices* indices : {&classes_, &threads_, &stacks_, &methods_}) indices->clear();
-  }
-  source_ = &names;
+  const format::Block& block = filtered.block;
+  if (block.chunk != source_chunk_) copied_.Clear();
   source_chunk_ = block.chunk;
-}
-
-format::Sample LiveSamples::Named(const format::Sample& sample) {
-  format::Sample named = sample;
-  named.class_id = Class(sample.class_id);
-  named.thread = Thread(sample.thread);
-  named.stack = Stack(sample.stack);
-  return named;
-}
-
-Index LiveSamples::Class(Index index) {
-  return Mapped(&classes_, source_->classes.size(), index, [&] { return names_.InternClass(source_->classes[index]); });
-}
-
-Index LiveSamples::Thread(Index index) {
-  return Mapped(&threads_, source_->threads.size(), index,
-                [&] { return names_.InternThread(source_->threads[index]); });
-}
-
-Index LiveSamples::Method(Index index) {
-  return Mapped(&methods_, source_->methods.size(), index, [&] {
-    const format::Method& method = source_->methods[index];
-    return names_.InternMethod(method.class_name, method.name, method.descriptor);
-  });
-}
-
-Index LiveSamples::Stack(Index index) {
-  return Mapped(&stacks_, source_->stacks.size(), index, [&] {
-    std::vector<format::StackFrame> frames;
-    bool truncated = false;
-    for (Index at = index; at < source_->stacks.size();) {
-      const format::StackNode& node = source_->stacks[at];
-      if (node.frame < source_->frames.size()) {
-        const format::Frame& frame = source_->frames[node.frame];
-        frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
-      }
-      truncated = node.truncated;
-      // A parent always precedes its children; anything else is a damaged tree.
-      if (node.parent == kNone || node.parent >= at) break;
-      at = node.parent;
-    }
-    return names_.InternStack(frames, truncated);
-  });
+  copied_.Enter(*block.dictionaries, &names_);
+  tracked_.Add(filtered, [this](const format::Sample& sample) { return copied_.Named(sample); });
 }
 
 Index LiveSamples::BelowNotKnown(Index stack) {

@@ -14,6 +14,7 @@
 #include "format/codec/chunk_names.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/export/exporter.h"
+#include "tools/input/copied_names.h"
 
 namespace heaprec::tools {
 
@@ -79,27 +80,18 @@ class LiveSamples {
   const std::vector<LiveDetail>& details() const { return details_; }  // of its samples
 
  private:
-  // Of `names_`, by index of the chunk at hand; kNotYet: not asked for yet.
-  using Indices = std::vector<format::Index>;
   struct Found {
     format::Sample sample;
     LiveDetail detail;
   };
-  void Enter(const format::Block& block);
-  format::Sample Named(const format::Sample& sample);
-  format::Index Class(format::Index index);
-  format::Index Thread(format::Index index);
-  format::Index Stack(format::Index index);
-  format::Index Method(format::Index index);
   // The same stack with a root that says that its object may be garbage.
   format::Index BelowNotKnown(format::Index stack);
   void MakeDictionaries();
 
   TrackedSamples<format::Sample> tracked_;
   format::ChunkNames names_;
-  const format::Dictionaries* source_ = nullptr;
   uint32_t source_chunk_ = 0;
-  Indices classes_, threads_, stacks_, methods_;
+  CopiedNames<format::ChunkNames> copied_;
   format::Dictionaries dictionaries_;
   format::Block block_;
   std::vector<LiveDetail> details_;

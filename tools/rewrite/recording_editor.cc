@@ -6,39 +6,23 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Index;
-using format::kNone;
-
-constexpr Index kNotYet = kNone - 1;
 constexpr uint64_t kChunkRawBytes = 8 << 20;  // docs/format/recording.md#bounds
 
 std::string_view AsText(const format::ByteBuffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The entry of `index`, made by `make()` the first time. An index that nothing defines is none.
-template <typename Make>
-Index Mapped(std::vector<Index>* indices, size_t known, Index index, const Make& make) {
-  if (index >= known) return kNone;
-  if (indices->size() < known) indices->resize(known, kNotYet);
-  if ((*indices)[index] == kNotYet) {
-    const Index made = make();
-    (*indices)[index] = made;
-  }
-  return (*indices)[index];
-}
-
 }  // namespace
 
 RecordingEditor::RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names)
-    : header_(header), output_(*output), names_(names != nullptr ? *names : unchanged_) {
+    : header_(header), output_(*output), names_(names) {
   output_.Append(AsText(format::EncodeFileHeader(header)));
 }
 
 void RecordingEditor::StartChunk() {
   chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++);
   for (auto& [id, known] : windows_) known.written = false;
-  for (Indices* indices : {&classes_, &methods_, &threads_, &stacks_}) indices->clear();
+  names_.Clear();
 }
 
 format::Result<std::monostate> RecordingEditor::Write(bool last, const format::EndMarker* ending) {
@@ -71,20 +55,19 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) 
   }
   for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
   for (const format::ProcessState& state : block.states) chunk_->Add(state);
-  const format::Dictionaries& names = *block.dictionaries;
-  for (format::Sample sample : block.samples) {
+  names_.Enter(*block.dictionaries, chunk_.get());
+  for (const format::Sample& sample : block.samples) {
     AddWindow(sample.window);
-    Name(names, &sample);
-    chunk_->Add(sample);
+    chunk_->Add(names_.Named(sample));
     ++samples_;
   }
   for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) chunk_->Add(lifecycle);
   for (format::CheckpointSample checkpoint_sample : block.live_checkpoint) {
-    Name(names, &checkpoint_sample.sample);
+    checkpoint_sample.sample = names_.Named(checkpoint_sample.sample);
     chunk_->Add(checkpoint_sample);
   }
-  for (const format::CensusRow& row : block.census) chunk_->AddCensus(Named(names, row));
-  for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(names, row));
+  for (const format::CensusRow& row : block.census) chunk_->AddCensus(Named(row));
+  for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(row));
   if (has_rows) chunk_->SetCensus(block.census_counters, block.census_positions);
   end_ns_ = std::max(end_ns_, block.end_ns);
   if (has_rows) pending_ = Pending{block.counters, block.lane_positions, end_ns_};
@@ -107,49 +90,10 @@ void RecordingEditor::AddWindow(uint32_t id) {
   chunk_->Add(known->second.window);
 }
 
-void RecordingEditor::Name(const format::Dictionaries& names, format::Sample* sample) {
-  sample->class_id = Class(names, sample->class_id);
-  sample->thread = Thread(names, sample->thread);
-  sample->stack = Stack(names, sample->stack);
-}
-
-format::CensusRow RecordingEditor::Named(const format::Dictionaries& names, format::CensusRow row) {
-  row.thread = Thread(names, row.thread);
-  row.class_id = Class(names, row.class_id);
+format::CensusRow RecordingEditor::Named(format::CensusRow row) {
+  row.thread = names_.Thread(row.thread);
+  row.class_id = names_.Class(row.class_id);
   return row;
-}
-
-Index RecordingEditor::Class(const format::Dictionaries& names, Index index) {
-  return Mapped(&classes_, names.classes.size(), index,
-                [&] { return chunk_->InternClass(names_.Class(names.classes[index])); });
-}
-
-Index RecordingEditor::Method(const format::Dictionaries& names, Index index) {
-  return Mapped(&methods_, names.methods.size(), index,
-                [&] { return chunk_->InternMethod(names_.Method(names.methods[index])); });
-}
-
-Index RecordingEditor::Thread(const format::Dictionaries& names, Index index) {
-  return Mapped(&threads_, names.threads.size(), index,
-                [&] { return chunk_->InternThread(names_.Thread(names.threads[index])); });
-}
-
-Index RecordingEditor::Stack(const format::Dictionaries& names, Index leaf) {
-  return Mapped(&stacks_, names.stacks.size(), leaf, [&] {
-    std::vector<format::StackFrame> frames;
-    bool truncated = false;
-    // A parent stands before its child, whatever a damaged file says of a loop.
-    for (Index at = leaf; at < names.stacks.size();) {
-      const format::StackNode& node = names.stacks[at];
-      if (node.frame < names.frames.size()) {
-        const format::Frame& frame = names.frames[node.frame];
-        frames.push_back({Method(names, frame.method), frame.bci, frame.line, frame.type});
-      }
-      truncated = node.truncated;
-      at = node.parent < at ? node.parent : kNone;
-    }
-    return chunk_->InternStack(frames, truncated);
-  });
 }
 
 }  // namespace heaprec::tools

@@ -11,25 +11,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "format/bytes/result.h"
 #include "format/reader/reader.h"
 #include "format/writer/chunk_writer.h"
+#include "tools/input/copied_names.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {
-
-// Names as they are to be written; the default leaves them alone.
-class NameMapper {
- public:
-  virtual ~NameMapper() = default;
-  virtual std::string Class(const std::string& name) { return name; }
-  virtual format::Method Method(const format::Method& method) { return method; }
-  virtual format::Thread Thread(const format::Thread& thread) { return thread; }
-};
 
 class RecordingEditor {
  public:
@@ -48,22 +39,14 @@ class RecordingEditor {
   uint64_t samples() const { return samples_; }
 
  private:
-  using Indices = std::vector<format::Index>;  // of the chunk that is written, by those of the one that is read
   format::Result<std::monostate> Write(bool last, const format::EndMarker* ending);
   void StartChunk();
   void AddWindow(uint32_t id);
-  // Its indices are of `names`; afterwards of the chunk that is written.
-  void Name(const format::Dictionaries& names, format::Sample* sample);
-  format::CensusRow Named(const format::Dictionaries& names, format::CensusRow row);
-  format::Index Class(const format::Dictionaries& names, format::Index index);
-  format::Index Method(const format::Dictionaries& names, format::Index index);
-  format::Index Thread(const format::Dictionaries& names, format::Index index);
-  format::Index Stack(const format::Dictionaries& names, format::Index leaf);
+  format::CensusRow Named(format::CensusRow row);
 
   const format::FileHeader header_;
   Output& output_;
-  NameMapper unchanged_;
-  NameMapper& names_;
+  CopiedNames<format::ChunkWriter> names_;
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t next_chunk_ = 0;
   uint32_t source_chunk_ = 0;
@@ -79,7 +62,6 @@ class RecordingEditor {
     bool written = false;
   };
   std::unordered_map<uint32_t, KnownWindow> windows_;  // of the chunk that is read
-  Indices classes_, methods_, threads_, stacks_;
   uint64_t samples_ = 0;
 };
 
