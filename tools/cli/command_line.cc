@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -17,17 +16,10 @@
 #include "tools/cli/help.h"
 #include "tools/options/suggest.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
+#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {
-
-ExitCode Print(const std::string& text) {
-  Output output(STDOUT_FILENO);
-  output.Append(text);
-  output.Flush();
-  return output.Report("standard output");
-}
 
 // CLI11 says which words belong to which option; what they mean, the option's own rules say.
 void Take(const Option& option, const std::vector<std::string>& words) {
@@ -141,9 +133,9 @@ class CommandLine {
       app_.parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::CallForHelp&) {
       const Added* const matched = Chosen();
-      return Print(matched != nullptr ? Help(*matched->command) : Help(groups_));
+      return WriteFile("-", true, matched != nullptr ? Help(*matched->command) : Help(groups_));
     } catch (const CLI::CallForVersion& version) {
-      return Print(version.what());
+      return WriteFile("-", true, version.what());
     } catch (const CLI::ExtrasError&) {
       return RefuseExtraWord();
     } catch (const CLI::ArgumentMismatch& error) {

@@ -1,7 +1,5 @@
 #include "tools/cli/generate.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 
@@ -9,17 +7,12 @@
 #include "tools/cli/shell_completion.h"
 #include "tools/options/suggest.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
+#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {
 
-ExitCode Print(const std::string& text) {
-  Output output(STDOUT_FILENO);
-  output.Append(text);
-  output.Flush();
-  return output.Report("standard output");
-}
+ExitCode Print(const std::string& text) { return WriteFile("-", true, text); }
 
 ExitCode ShowManPage(const CommandGroups& groups, const std::string& name) {
   if (name.empty()) return Print(ManPage(groups));

@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "tools/commands/jvm_options.h"
+#include "tools/commands/page_output.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
 #include "tools/control/recording_output.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/report/page/recording_page.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/utf8.h"
@@ -44,21 +44,25 @@ ExitCode WritePages(const AttachOptions& options, const JavaProcess& java, const
   PageRequest page;
   page.scan.files = {recording};
   page.title = fmt::format("{} (PID {})", ToUtf8(java.main), java.process.pid);
-  page.force = options.force;
-  page.quiet = options.quiet;
-  page.output = options.report;
-  const ExitCode report = page.output.empty() ? ExitCode::kOk : WritePage(page);
-  page.output = options.flame;
-  const ExitCode flame = page.output.empty() ? ExitCode::kOk : WriteFlamePage(page);
+  const auto write = [&](const std::string& path) {
+    return path.empty() ? ExitCode::kOk : PageOutput{path, options.force, options.quiet}.Write(page);
+  };
+  const ExitCode report = write(options.report);
+  page.OpenAsFlameGraph();
+  const ExitCode flame = write(options.flame);
   return report != ExitCode::kOk ? report : flame;
 }
 
-ExitCode AttachTo(const AttachOptions& options) {
+ExitCode AttachTo(AttachOptions options) {
   if (const std::string objection = Objection(options); !objection.empty()) return Fail(ExitCode::kUsage, objection);
   auto java = Find(options.jvm);
   if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
   const std::string& page = options.report.empty() ? options.flame : options.report;
-  auto place = RecordingOutput::Choose(java->process, options.agent, options.is_inside, page);
+  // Beside the page, whose commands name the recording, unless another place was asked for.
+  if (!page.empty() && page != "-" && options.agent.output == AgentOptions().output) {
+    options.agent.output = std::filesystem::path(page).replace_extension(".hrec").string();
+  }
+  auto place = RecordingOutput::Choose(java->process, options.agent, options.is_inside, /*is_awaited=*/!page.empty());
   if (!place.ok()) return Fail(ExitCode::kUsage, place.error().message);
   auto agent = PlaceAgent(java->process, options.agent.agent_file);
   if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "tools/commands/diff_options.h"
+#include "tools/commands/page_output.h"
 #include "tools/options/command.h"
 #include "tools/report/compare/diff_report.h"
-#include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
@@ -31,10 +31,7 @@ ExitCode Diff(const DiffCommandOptions& options) {
   const render::Report report = DiffReport(diff->result(), before, after,
                                            {options.all, is_limited, options.output.limit.value_or(0)}, diff->tree());
   if (!options.html.empty()) {
-    PageRequest page = DiffPage(*diff, report);
-    page.output = options.html;
-    page.force = options.force;
-    const ExitCode written = WritePage(page);
+    const ExitCode written = PageOutput{options.html, options.force, /*quiet=*/true}.Write(DiffPage(*diff, report));
     if (written != ExitCode::kOk && written != ExitCode::kDamaged) return written;
   }
   return render::Print(report, options.output, read);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "tools/commands/page_output.h"
 #include "tools/export/flame/flame_builder.h"
 #include "tools/export/flame/flame_svg.h"
 #include "tools/input/stream_traits.h"
@@ -11,7 +12,6 @@
 #include "tools/query/filter/option_values.h"
 #include "tools/query/scan/scan.h"
 #include "tools/report/page/flame_header.h"
-#include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 #include "tools/text/output_file.h"
@@ -23,16 +23,17 @@ constexpr size_t kMaxBoxes = 20'000;  // of a picture unless told otherwise
 
 struct FlameOptions {
   PageRequest page;
+  PageOutput output;
   std::string at, min_age;
   std::optional<size_t> limit;
   bool svg = false;
 };
 
 // The file is opened before the second pass: a long pass is not wasted.
-ExitCode WritePicture(const PageRequest& page, size_t most_boxes) {
+ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most_boxes) {
   const auto scan = RecordingScan::Parse(page.scan);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
-  const std::string path = OutputOf(page, ".svg");
+  const std::string path = to.PathFor(page, ".svg");
   if (IsOneOf(path, page.scan.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
   FlameScan flame(*scan, {.live = page.live,
                           .at = page.at,
@@ -44,7 +45,7 @@ ExitCode WritePicture(const PageRequest& page, size_t most_boxes) {
   if (chosen == ExitCode::kUnreadable) return chosen;
   if (page.live && flame.tracked() == 0)
     return Fail(ExitCode::kUnreadable, page.scan.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked);
-  auto file = OutputFile::Open(path, page.force);
+  auto file = OutputFile::Open(path, to.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   const ExitCode read = flame.EstimateBoxes();
   if (read == ExitCode::kUnreadable) return read;
@@ -57,7 +58,7 @@ ExitCode WritePicture(const PageRequest& page, size_t most_boxes) {
   Output output((*file)->descriptor());
   AppendFlamePicture(graph, output.text());
   if (const auto failed = (*file)->Finish(&output)) return *failed;
-  if (path != "-" && !page.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.boxes.size()));
+  if (path != "-" && !to.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.boxes.size()));
   return page.live ? chosen : read;
 }
 
@@ -72,7 +73,8 @@ ExitCode Flame(const FlameOptions& options) {
   page.at = *at;
   page.least_age_ns = *least_age;
   page.most_boxes = options.limit.value_or(0);
-  return options.svg ? WritePicture(page, options.limit.value_or(kMaxBoxes)) : WritePage(page);
+  return options.svg ? WritePicture(page, options.output, options.limit.value_or(kMaxBoxes))
+                     : options.output.Write(page);
 }
 
 }  // namespace
@@ -80,15 +82,14 @@ ExitCode Flame(const FlameOptions& options) {
 Command FlameCommand() {
   auto options = std::make_shared<FlameOptions>();
   PageRequest& page = options->page;
-  page.view = "flame";
-  page.icicle = false;
+  page.OpenAsFlameGraph();
   Command command("flame", "Write a flame graph: HTML page or SVG");
   command
-      .AddOption("-o,--output", page.output,
+      .AddOption("-o,--output", options->output.path,
                  "Output file; - is standard output (default: the recording's name with .html, or .svg with --svg)")
       .Value("OUT");
-  command.AddFlag("-f,--force", page.force, "Overwrite OUT if it exists");
-  command.AddFlag("-q,--quiet", page.quiet, "Do not print the name of the output file");
+  command.AddFlag("-f,--force", options->output.force, "Overwrite OUT if it exists");
+  command.AddFlag("-q,--quiet", options->output.quiet, "Do not print the name of the output file");
   command.AddFlag("--svg", options->svg, "Write a static SVG picture instead of an HTML page");
   command.AddFlag("--callers,--reverse", page.reverse, "Open with callers first (reversed stacks)");
   command.AddFlag("--icicle", page.icicle, "Draw the root at the top");

@@ -3,13 +3,13 @@
 #include <memory>
 
 #include "tools/commands/commands.h"
+#include "tools/commands/page_output.h"
 #include "tools/fleet/answers/open_source.h"
 #include "tools/fleet/answers/pull.h"
 #include "tools/fleet/answers/questions.h"
 #include "tools/fleet/answers/tables.h"
 #include "tools/fleet/server/connection_options.h"
 #include "tools/render/print.h"
-#include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
 #include "tools/text/temporary_folder.h"
 
@@ -53,10 +53,9 @@ ExitCode Draw(const FleetOptions& options, Source* source, const Selection& sele
   if (pulled != ExitCode::kOk) return pulled;
   PageRequest page;
   page.scan.files = {pull.file};
-  page.output = options.pull.file;
   page.title = "fleet";
-  page.force = options.pull.force;
-  return options.question.what == "flame" ? WriteFlamePage(page) : WritePage(page);
+  if (options.question.what == "flame") page.OpenAsFlameGraph();
+  return PageOutput{options.pull.file, options.pull.force}.Write(page);
 }
 
 ExitCode Ask(FleetOptions options) {

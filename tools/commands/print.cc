@@ -15,7 +15,6 @@
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/output_file.h"
 #include "tools/text/progress.h"
 #include "tools/text/terminal.h"
 
@@ -47,9 +46,9 @@ std::optional<format::Block> NextOf(Recording* recording, bool* follows, const E
   return recording->Next();
 }
 
-// `limit`: events; returns how many there were.
-uint64_t PrintOne(Recording* recording, const Filter& filter, uint64_t limit, const PrintOptions& options,
-                  ExitCode* outcome) {
+// Recording `which` of the `count` in the file. `limit`: events; returns how many there were.
+uint64_t PrintOne(Recording* recording, size_t which, size_t count, const Filter& filter, uint64_t limit,
+                  const PrintOptions& options, ExitCode* outcome) {
   Output output(STDOUT_FILENO);
   Progress progress(recording->source().name(), options.follow ? 0 : recording->source().size(),
                     Progress::Beside::kOutput);
@@ -59,7 +58,7 @@ uint64_t PrintOne(Recording* recording, const Filter& filter, uint64_t limit, co
     output.Tick();
     return !output.failed() && !IsInterrupted();
   });
-  printer.Begin(output.text());
+  printer.Begin(which, count, output.text());
   if (options.follow) CatchSignals({SIGINT, SIGTERM});
   for (bool follows = options.follow; printer.goes_on();) {
     const auto block = NextOf(recording, &follows, printer, &output);
@@ -85,13 +84,8 @@ ExitCode Print(const PrintOptions& options) {
   ExitCode outcome = ExitCode::kOk;
   uint64_t left = filter->limit();
   for (size_t i = 0; i < count; ++i) {
-    Recording& recording = *(*recordings)[i];
-    std::string heading = i == 0 ? "{\"recordings\":[" : ",";
-    if (!options.json) heading = "# recording " + WhichText(recording.header(), i, count) + "\n\n";
-    if (count > 1) WriteFile("-", true, heading);
-    left -= PrintOne(&recording, *filter, left, options, &outcome);
+    left -= PrintOne((*recordings)[i].get(), i, count, *filter, left, options, &outcome);
   }
-  if (count > 1 && options.json) WriteFile("-", true, "]}\n");
   return outcome;
 }
 

@@ -1,16 +1,17 @@
 // heaprec report: a recording, or two, as one HTML page to explore.
 #include <memory>
 
+#include "tools/commands/page_output.h"
 #include "tools/options/command.h"
-#include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
 Command ReportCommand() {
   auto request = std::make_shared<PageRequest>();
+  auto output = std::make_shared<PageOutput>();
   Command command("report", "Write an interactive page of one or two recordings");
   command.AddOption("REC", request->scan.files, "Recording to show; a second one is compared with it").Required();
-  command.AddOption("-o,--output", request->output, "File to write; - is standard output (default: REC.html)")
+  command.AddOption("-o,--output", output->path, "File to write; - is standard output (default: REC.html)")
       .Value("FILE");
   command.AddOption("--title", request->title, "Title of the page (default: name of the recording)").Value("TEXT");
   command.AddOption("--own", request->own, "Packages of your code, separated by commas (default: detected)")
@@ -18,13 +19,13 @@ Command ReportCommand() {
   command.AddOption("--max-samples", request->max_samples, "Reduce recordings with more samples (default: 300000)")
       .Value("N");
   command.AddFlag("--no-census", request->scan.no_census, "Ignore the census; estimate from samples only");
-  command.AddFlag("-f,--force", request->force, "Overwrite FILE if it exists");
-  command.AddFlag("-q,--quiet", request->quiet, "Do not print the name and size of FILE");
+  command.AddFlag("-f,--force", output->force, "Overwrite FILE if it exists");
+  command.AddFlag("-q,--quiet", output->quiet, "Do not print the name and size of FILE");
   command.footer = R"(Examples:
   heaprec report app.hrec
   heaprec report --own com.acme app.hrec -o report.html
   heaprec report before.hrec after.hrec -o change.html)";
-  command.run = [request](const auto&) {
+  command.run = [request, output](const auto&) {
     PageRequest asked = *request;
     std::vector<std::string>& files = asked.scan.files;
     if (files.size() > 2) return Fail(ExitCode::kUsage, "report takes one recording, or two to compare");
@@ -34,7 +35,7 @@ Command ReportCommand() {
       asked.other->files = {files.back()};
       files.pop_back();
     }
-    return WritePage(asked);
+    return output->Write(asked);
   };
   return command;
 }

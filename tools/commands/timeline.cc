@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "tools/commands/page_output.h"
 #include "tools/export/timeline_svg.h"
 #include "tools/options/command.h"
 #include "tools/query/allocations/timeline_query.h"
@@ -13,7 +14,6 @@
 #include "tools/render/value_format.h"
 #include "tools/report/allocations/timeline_report.h"
 #include "tools/report/columns/selection.h"
-#include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
 #include "tools/text/terminal.h"
@@ -37,12 +37,10 @@ bool IsPicture(const TimelineOptions& options) { return !options.svg.empty() || 
 ExitCode WriteView(const TimelineOptions& options, const render::Report& steps) {
   PageRequest request;
   request.scan = options.scan;
-  request.output = options.html;
-  request.force = options.force;
-  request.quiet = request.said = true;
+  request.said = true;
   request.view = request.tab = "timeline";
   request.report = render::HtmlBody(steps, /*wide=*/true);
-  const ExitCode code = WritePage(request);
+  const ExitCode code = PageOutput{options.html, options.force, /*quiet=*/true}.Write(request);
   return code == ExitCode::kDamaged ? ExitCode::kOk : code;
 }
 

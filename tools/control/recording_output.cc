@@ -81,17 +81,13 @@ bool CopyOut(const Descriptor& from, Output* output) {
 }  // namespace
 
 format::Result<RecordingOutput> RecordingOutput::Choose(const Process& process, AgentOptions agent, bool is_inside,
-                                                        const std::string& page) {
-  // The page's commands name the recording.
-  if (!page.empty() && page != "-" && agent.output == AgentOptions().output) {
-    agent.output = std::filesystem::path(page).replace_extension(".hrec").string();
-  }
+                                                        bool is_awaited) {
   RecordingOutput output;
   const auto duration = ParseDuration(agent.duration);
   output.seconds_ = duration.ok() ? static_cast<double>(*duration) * 1e-9 : 0;
   const std::string folder = std::filesystem::absolute(agent.output).parent_path();
   const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
-  const bool is_relayed = !is_inside && (!can_write || !page.empty());
+  const bool is_relayed = !is_inside && (!can_write || is_awaited);
   if (is_relayed) {
     output.path_ = FreeName(agent.output, process.pid);
     auto file = OutputFile::Open(output.path_, /*overwrite=*/false);

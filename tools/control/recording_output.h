@@ -20,10 +20,9 @@ namespace heaprec::tools {
 
 class RecordingOutput {
  public:
-  // `is_inside`: the place is a path of the JVM's. `page`: will be made of the recording, which we then need here, and
-  // which lies beside it unless another place was asked for; empty: none.
+  // `is_inside`: the place is a path of the JVM's. `is_awaited`: we wait for the recording, and need it here.
   static format::Result<RecordingOutput> Choose(const Process& process, AgentOptions agent, bool is_inside,
-                                                const std::string& page);
+                                                bool is_awaited);
 
   const std::string& agent_text() const { return agent_text_; }  // the agent's options
   bool is_relayed() const { return relay_ != nullptr; }

@@ -305,7 +305,7 @@ PageRequest DiffPage(const DiffScan& diff, const Report& report) {
     page.other = diff.scan_after();
     page.other->fold = false;
   }
-  page.quiet = page.said = true;
+  page.said = true;
   page.view = "compare";
   page.tab = "difference";
   page.icicle = false;

@@ -14,9 +14,6 @@
 #include "tools/report/page/flame_header.h"
 #include "tools/report/page/page_facts.h"
 #include "tools/report/page/page_tabs.h"
-#include "tools/text/messages.h"
-#include "tools/text/output_file.h"
-#include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -40,14 +37,6 @@ class Reading final : public ScanVisitor {
 
  private:
   std::vector<format::FileHeader> headers_;
-};
-
-// Recordings as data of the page.
-struct Part {
-  ExitCode code = ExitCode::kOk;
-  std::string data{};
-  size_t shown = 0;
-  uint64_t samples = 0;
 };
 
 std::string BaseName(const std::string& path) {
@@ -165,23 +154,25 @@ Object TabsOf(const PageRequest& request, const std::string& file, const format:
   return tabs;
 }
 
-Part ReadPart(ScanOptions options, const PageRequest& request, bool is_first) {
+// The recordings of one side; `html`: their data.
+RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_first) {
   auto scan = RecordingScan::Parse(options);
-  if (!scan.ok()) return {.code = Fail(ExitCode::kUsage, scan.error().message)};
+  if (!scan.ok()) return {.code = ExitCode::kUsage, .error = scan.error().message};
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
   Reading reading;
   if (request.said) scan->BeQuiet();
-  Part part{.code = scan->Run(&tree, &reading)};
-  if (part.code == ExitCode::kUnreadable) return part;
+  RecordingPage side{.code = scan->Run(&tree, &reading)};
+  if (side.has_failed()) return side;
   std::vector<std::unique_ptr<Recording>> recordings;
   for (const std::string& file : options.files) {
     auto opened = Recording::OpenAll(file);
-    if (!opened.ok()) return {.code = Fail(ExitCode::kUnreadable, opened.error().message)};
+    if (!opened.ok()) return {.code = ExitCode::kUnreadable, .error = opened.error().message};
     std::ranges::move(*opened, std::back_inserter(recordings));
   }
   if (recordings.size() > kMaxRecordings) {
-    return {.code = Fail(ExitCode::kUsage, "a page holds at most " + std::to_string(kMaxRecordings) + " recordings")};
+    return {.code = ExitCode::kUsage,
+            .error = "a page holds at most " + std::to_string(kMaxRecordings) + " recordings"};
   }
   const bool is_one = recordings.size() == 1;
   const FilterOptions times = is_one ? TakeTimes(&options.filter) : FilterOptions();
@@ -194,8 +185,8 @@ Part ReadPart(ScanOptions options, const PageRequest& request, bool is_first) {
                                      .tree = scan->TreeOptions(),
                                      .at = request.at});
   if (request.live && !columns.tracks_objects) {
-    return {.code =
-                Fail(ExitCode::kUnreadable, options.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked)};
+    return {.code = ExitCode::kUnreadable,
+            .error = options.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked};
   }
   if (!request.view.empty() && !request.said) scan->PrintTrust();
   const format::FileHeader& header = reading.headers().front();
@@ -205,73 +196,32 @@ Part ReadPart(ScanOptions options, const PageRequest& request, bool is_first) {
   Object facts = FactsOf(request, options, *scan, *recordings.front());
   facts.push_back({"state", std::move(state)});
   if (is_first) facts.push_back({"tabs", TabsOf(request, options.files.front(), is_one ? &header : nullptr)});
-  part.data = ReportData(columns, std::move(facts));
-  part.shown = columns.second.size();
-  part.samples = columns.samples;
-  return part;
-}
-
-bool HasFailed(ExitCode code) { return code != ExitCode::kOk && code != ExitCode::kDamaged; }
-
-struct RecordingPage {
-  ExitCode code = ExitCode::kOk;  // other than kOk and kDamaged: there is no page
-  std::string html{};
-  size_t shown = 0;      // samples
-  uint64_t samples = 0;  // before thinning
-};
-
-RecordingPage MakePage(const PageRequest& request) {
-  ReportPage page;
-  page.title = TitleOf(request);
-  const Part first = ReadPart(request.scan, request, /*is_first=*/true);
-  if (HasFailed(first.code)) return {.code = first.code};
-  page.data = first.data;
-  ExitCode code = first.code;
-  if (request.other) {
-    const Part other = ReadPart(*request.other, request, /*is_first=*/false);
-    if (HasFailed(other.code)) return {.code = other.code};
-    if (other.code != ExitCode::kOk) code = other.code;
-    page.other_data = other.data;
-  }
-  return {.code = code, .html = ReportHtml(page), .shown = first.shown, .samples = first.samples};
-}
-
-void SayWhere(const std::string& path, const RecordingPage& page) {
-  const std::string all = page.shown < page.samples ? ", reduced from " + Grouped(page.samples) : "";
-  PrintError(path + ": " + Bytes(static_cast<double>(page.html.size())) + ", " + Grouped(page.shown) + " samples" +
-             all);
+  side.html = ReportData(columns, std::move(facts));
+  side.shown = columns.second.size();
+  side.samples = columns.samples;
+  return side;
 }
 
 }  // namespace
-
-std::string OutputOf(const PageRequest& request, const char* extension) {
-  if (!request.output.empty()) return request.output;
-  const std::string& first = request.scan.files.front();
-  const std::string name = request.view.empty() ? "report" : request.view;
-  return (first == "-" ? name : std::filesystem::path(first).stem().string()) + extension;
-}
 
 std::string TitleOf(const PageRequest& request) {
   return request.title.empty() ? NamesOf(request.scan.files) : ToUtf8(request.title);
 }
 
-ExitCode WritePage(const PageRequest& request) {
-  const std::string output = OutputOf(request);
-  std::vector<std::string> files = request.scan.files;
-  if (request.other) files.insert(files.end(), request.other->files.begin(), request.other->files.end());
-  if (IsOneOf(output, files)) return Fail(ExitCode::kCannotWrite, output + ": is the recording itself");
-  const RecordingPage page = MakePage(request);
-  if (HasFailed(page.code)) return page.code;
-  const ExitCode written = WriteFile(output, request.force, page.html);
-  if (written != ExitCode::kOk) return written;
-  if (output != "-" && !request.quiet) SayWhere(output, page);
-  return page.code;
-}
-
-ExitCode WriteFlamePage(PageRequest request) {
-  request.view = "flame";
-  request.icicle = false;
-  return WritePage(request);
+RecordingPage MakePage(const PageRequest& request) {
+  ReportPage page;
+  page.title = TitleOf(request);
+  RecordingPage made = ReadSide(request.scan, request, /*is_first=*/true);
+  if (made.has_failed()) return made;
+  page.data = std::move(made.html);
+  if (request.other) {
+    RecordingPage other = ReadSide(*request.other, request, /*is_first=*/false);
+    if (other.has_failed()) return other;
+    if (other.code != ExitCode::kOk) made.code = other.code;
+    page.other_data = std::move(other.html);
+  }
+  made.html = ReportHtml(page);
+  return made;
 }
 
 }  // namespace heaprec::tools

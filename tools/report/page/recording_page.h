@@ -1,7 +1,7 @@
 // The page of recordings: all their samples, what is known beside them, and how it opens.
 //
 // Threads:  one.
-// Failure:  says on stderr what is wrong, and returns the exit code for it.
+// Failure:  MakePage returns the exit code, and the sentence for the user unless reading has printed it.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,9 @@ struct PageRequest {
   ScanOptions scan;                          // the recordings, and what of them is shown
   std::optional<ScanOptions> other;          // to compare them with
   std::optional<FilterOptions> other_times;  // or a second span of the same recording
-  std::string output, title, own;
+  std::string title, own;
   // Above it samples are thinned: a page of that many stays below 10 MB, and answers each click at once.
   size_t max_samples = 300'000;
-  bool force = false, quiet = false;
 
   // How the page opens: words of state.js.
   std::string view, tab;
@@ -49,15 +48,26 @@ struct PageRequest {
   double least_share = 0;
   size_t most_boxes = 0;
   std::optional<PageComparison> comparison;
+
+  // As `heaprec flame` opens it.
+  void OpenAsFlameGraph() {
+    view = "flame";
+    icicle = false;
+  }
+};
+
+struct RecordingPage {
+  ExitCode code = ExitCode::kOk;  // other than kOk and kDamaged: there is no page
+  std::string error{};            // why not; empty: reading has printed it
+  std::string html{};
+  size_t shown = 0;      // samples
+  uint64_t samples = 0;  // before thinning
+
+  bool has_failed() const { return code != ExitCode::kOk && code != ExitCode::kDamaged; }
 };
 
 // As given, or the names of the files.
 std::string TitleOf(const PageRequest& request);
-// As given, or REC.html in the working directory.
-std::string OutputOf(const PageRequest& request, const char* extension = ".html");
-// Writes it there, and says so.
-ExitCode WritePage(const PageRequest& request);
-// As `heaprec flame` without further options.
-ExitCode WriteFlamePage(PageRequest request);
+RecordingPage MakePage(const PageRequest& request);
 
 }  // namespace heaprec::tools

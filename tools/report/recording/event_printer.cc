@@ -19,7 +19,13 @@ EventPrinter::EventPrinter(const Recording& recording, const Filter& filter, uin
   filter_.Start(recording.header());
 }
 
-void EventPrinter::Begin(Text& into) const {
+void EventPrinter::Begin(size_t which, size_t count, Text& into) {
+  is_last_of_several_ = count > 1 && which + 1 == count;
+  if (count > 1 && !style_.json) {
+    Append(into, "# recording " + WhichText(recording_.header(), which, count) + "\n\n");
+  } else if (count > 1) {
+    Append(into, which == 0 ? "{\"recordings\":[" : ",");
+  }
   if (!style_.json) return;
   Append(into, "{\"recording\":" + render::JsonText(HeaderValue(recording_.header())) + ",\n\"events\":[");
 }
@@ -66,7 +72,7 @@ void EventPrinter::End(Text& into) {
   if (!style_.json) return Append(into, LossLine(recording_, samples_) + (complete ? "\n" : "; stopped at --limit\n"));
   render::Object losses = LossesValue(recording_);
   losses.push_back({"complete", complete});  // false: --limit ended the reading, and there may be more
-  Append(into, "\n],\n\"losses\":" + render::JsonText(losses) + "}\n");
+  Append(into, "\n],\n\"losses\":" + render::JsonText(losses) + (is_last_of_several_ ? "}\n]}\n" : "}\n"));
 }
 
 void EventPrinter::Separate(Text& into) const {

@@ -3,6 +3,7 @@
 // Threads:  one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -21,7 +22,8 @@ class EventPrinter {
   EventPrinter(const Recording& recording, const Filter& filter, uint64_t limit, const EventStyle& style,
                std::function<bool()> goes_on);
 
-  void Begin(Text& into) const;
+  // Recording `which` of the `count` in the file.
+  void Begin(size_t which, size_t count, Text& into);
   void Add(const format::Block& block, Text& into);
   void End(Text& into);
 
@@ -41,6 +43,7 @@ class EventPrinter {
   StateText states_;
   Names names_;
   uint64_t samples_ = 0, others_ = 0;
+  bool is_last_of_several_ = false;
 };
 
 }  // namespace heaprec::tools
