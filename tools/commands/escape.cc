@@ -21,6 +21,9 @@ struct EscapeOptions {
 };
 
 ExitCode Escape(const EscapeOptions& options) {
+  if (options.runs.command.empty()) {
+    return Fail(ExitCode::kUsage, "escape: no java command given; usage: heaprec escape METHOD... -- java -cp classes");
+  }
   std::vector<CallOutcomes> modes;
   const ExitCode code = options.runs.Run(&modes);
   if (code != ExitCode::kOk) return code;

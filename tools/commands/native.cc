@@ -64,7 +64,7 @@ ExitCode NativeOfRecording(const NativeOptions& options) {
 
 ExitCode Native(const NativeOptions& options) {
   if (options.categories) {
-    return ShowMemory({.file = options.file, .limit = options.output.limit, .output = options.output});
+    return ShowMemory({.file = options.file, .output = options.output});
   }
   return IsRecording(options.file) ? NativeOfRecording(options) : NativeOfTable(options);
 }

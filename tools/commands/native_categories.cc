@@ -34,7 +34,8 @@ render::Group GroupOf(const Recording& recording, std::vector<MemoryLook> snapsh
   render::Group group{"recordings[]", {}};
   group.Add(render::Hidden({{"header", HeaderValue(recording.header())}}));
   MemoryAnswer answer{std::move(snapshots), {}, {}, {}};
-  answer.shown = ChosenLooks(answer.snapshots, query.limit.value_or(kShown));
+  // Instead of something else: --limit is for that.
+  answer.shown = ChosenLooks(answer.snapshots, query.instead_of.empty() ? query.output.limit.value_or(kShown) : kShown);
   answer.with_sites = query.output.is_for_people() ? answer.shown : ChosenLooks(answer.snapshots, kMaxWithSites);
   if (is_alone) answer.sites = SitesOf(query.file, answer.with_sites);
   AddMemory(answer, &group);

@@ -1,8 +1,6 @@
 // heaprec native --categories: what a recorded JVM had in memory beside its heap, over time.
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 
 #include "tools/render/print.h"
@@ -12,7 +10,6 @@ namespace heaprec::tools {
 
 struct MemoryQuery {
   std::string file;
-  std::optional<size_t> limit;  // snapshots in text; 0: all
   render::OutputOptions output;
   // After the file's name: why not what was asked for, instead of which this is shown. Empty: this was asked for.
   std::string instead_of = "";

@@ -94,7 +94,7 @@ ExitCode ShowNativeRecording(const NativeQuery& question) {
   // Standard input is read once.
   const std::string why_none = question.file == "-" ? "" : WhyNone(question.file);
   if (!why_none.empty() && WantsSamples(question)) return Fail(ExitCode::kUnreadable, question.file + why_none);
-  if (!why_none.empty()) return ShowMemory({question.file, {}, question.output, why_none});
+  if (!why_none.empty()) return ShowMemory({question.file, question.output, why_none});
   return ShowSamples(question);
 }
 

@@ -77,9 +77,7 @@ Command RecoverCommand() {
   Command command("recover", "Rebuild a recording after a crash or damage");
   command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
   options->AddOutputTo(command);
-  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
-  command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
-  command.AddFlag("--json", options->json, "Print the summary as JSON on standard output");
+  options->AddFlagsTo(command);
   command.footer =
       R"(Joins the file and its ring into one complete recording; REC and the ring are
 not changed. Exit code 4: REC had damaged bytes, which were skipped or repaired;

@@ -1,8 +1,7 @@
-// What trim, merge, redact, recover and import have in common on the command line: a recording that they write, and a
-// word of what is in it.
+// What trim, merge, redact, recover and import have in common: they write a recording and print a summary of it.
 //
 // Threads:  one.
-// Failure:  says on stderr what is wrong.
+// Failure:  prints the reason on stderr.
 #pragma once
 
 #include <functional>
@@ -31,7 +30,7 @@ struct WriteOptions {
   void AddFlagsTo(Command& command);
   // Wrong usage if the recording and the JSON summary would both go to standard output.
   std::optional<ExitCode> Objection() const;
-  // What was written: with --json on standard output, else on standard error. kCannotWrite: that failed.
+  // Prints the summary: with --json on standard output, else on standard error. kCannotWrite: that failed.
   ExitCode Tell(const render::Object& summary, const std::string& sentence) const;
 };
 
@@ -46,7 +45,7 @@ struct RewriteSummary {
   uint64_t recordings = 0, samples = 0;
 };
 
-// Opens all recordings of all inputs, lets `write` read and write them, and puts the output in place.
+// Opens all recordings of all inputs, calls `write`, which reads and writes them, and commits the output file.
 ExitCode Edit(const RewriteOptions& options,
               const std::function<format::Result<RewriteSummary>(const Recordings&, Output*)>& write);
 

@@ -81,7 +81,6 @@ std::optional<CallOutcomes> RunMode(const EscapeMode& mode, const EscapeRuns& ru
 
 ExitCode EscapeRuns::Run(std::vector<CallOutcomes>* modes) const {
   const auto refuse = [](const std::string& why) { return Fail(ExitCode::kUsage, "escape: " + why); };
-  if (command.empty()) return refuse("no java command given; usage: heaprec escape METHOD... -- java -cp classes");
   const auto agent = FindAgent(agent_file), jar = FindJar(jar_file);
   if (!agent.ok()) return refuse(agent.error().message);
   if (!jar.ok()) return refuse(jar.error().message);

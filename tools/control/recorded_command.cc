@@ -122,9 +122,9 @@ std::optional<format::Error> RecordedCommand::PrepareJvm(const std::string& libr
   if (options_.child_jvms) {
     environment_.push_back(ToolOptions(agent));
   } else if (!path.empty()) {
-    auto with = WithAgent(command_, path, agent);
+    auto with = WithAgent(options_.command, path, agent);
     if (!with.ok()) return with.error();
-    command_ = std::move(*with);
+    options_.command = std::move(*with);
   }
   return std::nullopt;
 }
@@ -132,9 +132,10 @@ std::optional<format::Error> RecordedCommand::PrepareJvm(const std::string& libr
 ExitCode RecordedCommand::Run() const {
   std::string why;
   pid_t pid = 0;
-  const int code = RunChild(command_, environment_, &why, &pid);
+  const int code = RunChild(options_.command, environment_, &why, &pid);
   if (!why.empty()) return Fail(static_cast<ExitCode>(code), why);
-  const ExitCode said = is_counted_ ? SayTable(static_cast<uint32_t>(pid)) : SayRecordings();
+  if (is_counted_) SayTable(static_cast<uint32_t>(pid));
+  const ExitCode said = is_counted_ ? ExitCode::kOk : SayRecordings();
   return code != 0 ? static_cast<ExitCode>(code) : said;
 }
 
@@ -142,14 +143,13 @@ void RecordedCommand::Say(const std::string& sentence) const {
   if (!options_.quiet) PrintError(sentence);
 }
 
-ExitCode RecordedCommand::SayTable(uint32_t pid) const {
+void RecordedCommand::SayTable(uint32_t pid) const {
   const std::string table = native_.TableOf(pid);
   if (!table.empty()) {
     Say(table + ": exact native memory table; show it with 'heaprec native'");
   } else if (is_counted_) {
     Say("nothing was recorded");
   }
-  return ExitCode::kOk;
 }
 
 ExitCode RecordedCommand::SayRecordings() const {

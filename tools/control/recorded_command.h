@@ -35,18 +35,18 @@ class RecordedCommand {
   ExitCode Run() const;
 
  private:
-  explicit RecordedCommand(const RecordOptions& options) : options_(options), command_(options.command) {}
+  explicit RecordedCommand(const RecordOptions& options) : options_(options) {}
   // `text`: the agent's options. `path`: where the command was found; empty: nowhere.
   std::optional<format::Error> PrepareProgram(const std::string& library, const std::string& text,
                                               const std::string& path);
   std::optional<format::Error> PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
   std::string WithReplies(const std::string& text);
   void Say(const std::string& sentence) const;
-  ExitCode SayTable(uint32_t pid) const;
+  void SayTable(uint32_t pid) const;
   ExitCode SayRecordings() const;
 
-  RecordOptions options_;
-  std::vector<std::string> command_, environment_;
+  RecordOptions options_;  // its command: with the agent, once prepared
+  std::vector<std::string> environment_;
   NativePreload native_;
   bool is_counted_ = false;                // a program without a JVM, by libheaprec-native.so: there is no agent
   std::shared_ptr<AgentReplies> replies_;  // null: they have no place, and nothing is said of recordings

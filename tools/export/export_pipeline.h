@@ -1,4 +1,4 @@
-// The way of recordings through filters into an exporter, for the commands that go it.
+// Passes the events of recordings through filters to an exporter.
 //
 // Threads:  one.
 #pragma once
@@ -26,23 +26,21 @@ format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths)
 // Frames that the filter leaves out of stacks; empty: none.
 std::function<bool(std::string_view method)> HiddenBy(const Filter& filter);
 
-// What follows for an exporter from the recordings and from what of them is wanted.
+// `asked`, completed from the recordings and the filter.
 ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter);
 
-// What a pass made of a recording.
+// What was passed on from one recording.
 struct PassedOne {
-  uint64_t events = 0;               // that passed
-  std::vector<std::string> reasons;  // why the numbers of their streams should not be believed, as `summary` says it
+  uint64_t events = 0;
+  std::vector<std::string> reasons;  // why its numbers are not trustworthy, as `summary` prints them
 };
 
-// Reads all of them into `exporter`, whose Finish is left to the caller; ends early when `stop` says so: then there are
-// no reasons. `weights`: kCalibrated takes one pass more over each recording. `beside`: what the exporter writes
-// meanwhile.
+// Reads all recordings into `exporter`; the caller calls its Finish. Ends early, without reasons, when `stop` returns
+// true. `weights`: kCalibrated reads each recording once more. `beside`: what the exporter writes meanwhile.
 std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
                             Progress::Beside beside, const std::function<bool()>& stop);
 
-// What was lost (on a terminal; on stderr, for the output is pure), what was damaged, and whether the sums of what
-// passed can be relied on. `passed`: of Pass.
+// Prints on stderr what was damaged, why sums are not trustworthy, and on a terminal what was lost. `passed`: of Pass.
 ExitCode Close(const Recordings& recordings, const std::vector<PassedOne>& passed);
 
 }  // namespace heaprec::tools

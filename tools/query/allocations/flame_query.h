@@ -1,13 +1,13 @@
-// Flame graphs read recordings twice: first what each leaf holds, by which boxes are chosen; then the estimates of
-// those.
+// Reads recordings twice for a flame graph: the first pass sums the bytes of each leaf, from which the boxes are
+// chosen; the second computes the estimates of the boxes.
 //
 //   FlameScan flame(*scan, {.bounds = {.most = 20'000}});
-//   ExitCode code = flame.ChooseBoxes();    // which boxes
-//   code = flame.EstimateBoxes();           // what they hold
+//   ExitCode code = flame.ChooseBoxes();
+//   code = flame.EstimateBoxes();
 //
 // Memory:   two numbers for each leaf, one Subset for each box.
 // Threads:  one.
-// Failure:  none: what is read the second time only, of a recording that grows, is in the root alone.
+// Failure:  none. Samples that a growing recording gained between the passes are in the root only.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@
 
 namespace heaprec::tools {
 
-// Of a first pass.
+// The first pass.
 class LeafVisitor final : public ScanVisitor {
  public:
   // `classes`: a sample's leaf is its class, below the frame that allocated it.
@@ -36,13 +36,13 @@ class LeafVisitor final : public ScanVisitor {
   void End(const Estimator& estimator, double seconds) override;
 
   CallTree::NodeId LeafOf(const MatchedBlock& matched_block, const format::Sample& sample) const;
-  // Of a sample that Visit is not given.
+  // For samples that are not passed to Visit.
   CallTree::NodeId NoteLeaf(const MatchedBlock& matched_block, const format::Sample& sample);
   OrderLevel level() const { return OrderLevel::kStack; }
 
-  // By node of the tree; bytes, calibrated.
+  // Calibrated bytes, by node of the tree.
   const std::vector<double>& weights() const { return weights_; }
-  // Names that are those of classes, and of native methods.
+  // Whether it is the name of a class, or of a native method.
   bool IsClass(NamePool::Id name) const { return class_names_.count(name) > 0; }
   bool IsNative(NamePool::Id name) const { return native_names_.count(name) > 0; }
 
@@ -50,13 +50,13 @@ class LeafVisitor final : public ScanVisitor {
   void NoteNatives(const MatchedBlock& matched_block);
 
   const bool classes_;
-  std::vector<double> weights_, now_;  // of all recordings; of the one at hand, not calibrated
+  std::vector<double> weights_, now_;  // of all recordings; of the current one, not calibrated
   std::unordered_set<NamePool::Id> class_names_, native_names_;
   uint32_t chunk_ = format::kNone;
-  size_t frames_ = 0;  // of the chunk, looked at
+  size_t frames_ = 0;  // of the chunk, that were checked for native methods
 };
 
-// A first pass that needs no second one: what is alive, by leaf. Filters choose by what was so at the birth.
+// A first pass that needs no second one: live objects, by leaf. Filters apply to the allocation of an object.
 class LiveLeafVisitor final : public ScanVisitor {
  public:
   struct Question {
@@ -64,7 +64,7 @@ class LiveLeafVisitor final : public ScanVisitor {
     std::optional<TimePoint> at;  // nullopt: the end
     uint64_t least_age_ns = 0;
   };
-  // `leaves` must outlive it, and gets each block first.
+  // `leaves` must outlive it, and must visit each block first.
   LiveLeafVisitor(LeafVisitor* leaves, const Question& question) : leaves_(*leaves), question_(question) {}
 
   bool estimates() const override { return false; }
@@ -72,9 +72,9 @@ class LiveLeafVisitor final : public ScanVisitor {
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  // Recordings that tracked objects.
+  // Number of recordings that tracked objects.
   size_t tracked() const { return tracked_; }
-  // Whether what has not survived a major collection may be garbage (Lifetimes::is_range); it counts as alive here.
+  // Whether objects that have not survived a major collection may be garbage (Lifetimes::is_range); here they are live.
   bool is_range() const { return is_range_; }
   // By node of the tree, in bytes.
   const std::vector<double>& weights() const { return weights_; }
@@ -92,11 +92,11 @@ class LiveLeafVisitor final : public ScanVisitor {
   std::vector<Alive> alive_;
   std::vector<double> weights_;
   LiveTotal total_;
-  double heaviest_ = 0;  // bytes that a sample stood for at its birth
+  double heaviest_ = 0;  // largest weight of a sample, in bytes
   size_t tracked_ = 0;
   bool is_range_ = false;
 
-  // Of the recording at hand.
+  // Of the current recording.
   std::optional<Lifetimes> lives_;
   std::vector<CallTree::NodeId> leaf_of_;  // by subject
   std::vector<uint32_t> samples_, live_checkpoint_;
@@ -104,7 +104,7 @@ class LiveLeafVisitor final : public ScanVisitor {
   std::optional<uint64_t> ended_ns_;
 };
 
-// Of a second one: the boxes of a tree of the same leaves.
+// The second pass: the boxes of a tree of the same leaves.
 class BoxVisitor final : public ScanVisitor {
  public:
   // Both must outlive it.
@@ -124,14 +124,14 @@ class BoxVisitor final : public ScanVisitor {
 };
 
 struct FlameQuestion {
-  bool live = false;            // what is alive, in place of all that was allocated
-  std::optional<TimePoint> at;  // of what is alive: nullopt: at the end
-  uint64_t least_age_ns = 0;    // likewise
+  bool live = false;            // live objects instead of all allocations
+  std::optional<TimePoint> at;  // when objects must be live; nullopt: at the end
+  uint64_t least_age_ns = 0;    // of live objects
   bool callers = false, classes = true;
   FlameBoxTree::Bounds bounds;
 };
 
-// Failure:  says on stderr what could not be read; kUnreadable: there is no graph.
+// Failure:  prints on stderr what could not be read; kUnreadable: there is no graph.
 class FlameScan {
  public:
   FlameScan(const RecordingScan& scan, const FlameQuestion& question)
@@ -145,7 +145,7 @@ class FlameScan {
   const RecordingScan& scan() const { return scan_; }
   const CallTree& calls() const { return tree_; }
   const LeafVisitor& leaves() const { return leaves_; }
-  // Recordings that tracked objects, where it is asked what is alive.
+  // Number of recordings that tracked objects, if the question is for live objects.
   size_t tracked() const { return tracked_; }
   const FlameBoxTree& boxes() const { return boxes_; }
   const std::vector<GroupEstimates>& estimates() const { return estimates_; }  // by box
