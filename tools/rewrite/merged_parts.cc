@@ -1,0 +1,85 @@
+#include "tools/rewrite/merged_parts.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "tools/rewrite/recording_editor.h"
+
+namespace heaprec::tools {
+namespace {
+
+// Some of a recording: a part of it, or a copy of one.
+struct Part {
+  Recording* recording;
+  uint64_t begin_ns = 0;  // as its header says
+  uint32_t first_chunk = 0;
+  uint64_t last_ns = 0, samples = 0;
+
+  auto Begin() const { return std::pair(begin_ns, first_chunk); }
+  // Whether it has all of `other`: it begins no later and ends no earlier; of two that end together the one with fewer
+  // samples was damaged, or begins later.
+  bool Contains(const Part& other) const {
+    return Begin() <= other.Begin() && std::pair(last_ns, samples) >= std::pair(other.last_ns, other.samples);
+  }
+  // Whether the block is of the time from its begin on.
+  bool Reaches(const format::Block& block) const {
+    return begin_ns > 0 ? block.end_ns > begin_ns : block.chunk >= first_chunk;
+  }
+};
+
+format::Result<Part> PartOf(Recording* recording) {
+  auto again = recording->Again();
+  if (!again.ok()) return again.error();
+  Part part{recording, recording->header().start.begin_ns};
+  while (const auto block = (*again)->Next()) {
+    if ((*again)->blocks() == 1) part.first_chunk = block->chunk;
+    part.last_ns = std::max(part.last_ns, block->end_ns);
+    part.samples += block->samples.size();
+  }
+  return part;
+}
+
+// In the order of time, without those that others contain: a copy that dump made, or the same file again.
+format::Result<std::vector<Part>> PartsOf(const std::vector<Recording*>& of_one) {
+  if (of_one.size() == 1) return std::vector{Part{of_one.front()}};
+  std::vector<Part> parts, needed;
+  for (Recording* const recording : of_one) {
+    const auto part = PartOf(recording);
+    if (!part.ok()) return part.error();
+    parts.push_back(*part);
+  }
+  std::ranges::stable_sort(parts, [](const Part& a, const Part& b) {
+    return std::tuple(a.Begin(), b.last_ns, b.samples) < std::tuple(b.Begin(), a.last_ns, a.samples);
+  });
+  for (const Part& part : parts) {
+    if (needed.empty() || !needed.back().Contains(part)) needed.push_back(part);
+  }
+  return needed;
+}
+
+}  // namespace
+
+// Each part is written up to where the next one begins.
+format::Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* output) {
+  const auto parts = PartsOf(of_one);
+  if (!parts.ok()) return parts.error();
+  format::FileHeader merged = parts->front().recording->header();
+  merged.ring_path.clear();  // what it holds is written
+  RecordingEditor editor(merged, output);
+  for (size_t i = 0; i < parts->size(); ++i) {
+    const Part* const next = i + 1 < parts->size() ? &(*parts)[i + 1] : nullptr;
+    editor.StartFile();
+    while (const auto block = (*parts)[i].recording->Next()) {
+      if (next != nullptr && next->Reaches(*block)) continue;
+      auto added = editor.Add(*block);
+      if (!added.ok()) return added.error();
+    }
+  }
+  const Recording& last = *parts->back().recording;
+  auto finished = editor.Finish(last.counters_since_start(), last.ending());
+  if (!finished.ok()) return finished.error();
+  return editor.samples();
+}
+
+}  // namespace heaprec::tools
