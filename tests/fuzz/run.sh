@@ -34,17 +34,23 @@ mkdir -p "$work"
 # One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects compiled with
 # older headers would disagree about the layout of shared types.
 newest_header=$(find format throttle tools recorder tests -name '*.h' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+# in_background COMMAND...: JOBS of them at a time; `wait` waits for all.
+in_background() {
+  [ "$(jobs -rp | wc -l)" -lt "${JOBS:-2}" ] || wait -n
+  "$@" &
+}
 objects=()
 for source in "${sources[@]}"; do
   object="$work/${source//\//_}.o"
   objects+=("$object")
-  [ "$object" -nt "$source" ] && [ "$object" -nt "$newest_header" ] && continue
-  [ "$(jobs -rp | wc -l)" -lt "${JOBS:-2}" ] || wait -n
-  "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object" &
+  [ "$object" -nt "$source" ] && [ "$object" -nt "$newest_header" ] ||
+    in_background "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object"
 done
 wait
-rm -f "$work/all.a"
-ar rcs "$work/all.a" "${objects[@]}"
+if [ ! -e "$work/all.a" ] || [ -n "$(find "${objects[@]}" -newer "$work/all.a")" ]; then
+  rm -f "$work/all.a"
+  ar rcs "$work/all.a" "${objects[@]}"
+fi
 
 fuzz() {
   local target=$1 corpus=$work/corpus-$1 log=$work/$1.log kept=tests/fuzz/corpus/$1 status=0 cpu edges executions
@@ -58,7 +64,9 @@ fuzz() {
     local before after
     before=$(cpu_seconds)
     "$work/$target" -max_total_time="$((left < 600 ? left : 600))" -timeout="${FUZZ_TIMEOUT:-20}" -rss_limit_mb=2048 -max_len=20000 \
-      -print_final_stats=1 -artifact_prefix=tests/fuzz/crash-"$target"- "$corpus" "$kept" >>"$log" 2>&1 || { status=1; break; }
+      -print_final_stats=1 -artifact_prefix=tests/fuzz/crash-"$target"- "$corpus" "$kept" >>"$log" 2>&1 || status=$?
+    [ "$status" -ne 72 ] || { echo "$target: interrupted, not recorded"; return 1; }
+    [ "$status" -eq 0 ] || break
     after=$(cpu_seconds)
     used=$((used + after - before > used ? used + after - before : used + 1))
   done
@@ -74,7 +82,7 @@ fuzz() {
   fi
   echo "$target: $used s of CPU, $executions executions, $edges edges, $([ "$status" -eq 0 ] && echo 'no finding' || echo FINDING)"
   bench/record.py fuzz "fuzz.$target" goal=3600 value+="$used" unit='s of CPU' executions+="$executions" \
-    edges="${edges:-0}" findings+="$status" figure="Fuzzing: $target" area=Fuzzing \
+    edges="${edges:-0}" findings+="$((status != 0))" figure="Fuzzing: $target" area=Fuzzing \
     reason="runs add up: not yet an hour" command="tests/fuzz/run.sh 3600 $target"
   return "$status"
 }
@@ -97,8 +105,11 @@ keep_best() {
 
 export -f fuzz keep_best cpu_seconds
 for target in "${targets[@]}"; do
-  "$clang" "${flags[@]}" -fsanitize=fuzzer "tests/fuzz/${target}_fuzzer.cc" "$work/all.a" "${libraries[@]}" -o "$work/$target"
-  "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link "tests/fuzz/${target}_fuzzer.cc" tests/fuzz/mutation_driver.cc \
-    "$work/all.a" "${libraries[@]}" -o "$work/$target-driver"
+  source=tests/fuzz/${target}_fuzzer.cc
+  [ "$work/$target-driver" -nt "$work/all.a" ] && [ "$work/$target-driver" -nt "$source" ] && continue
+  in_background "$clang" "${flags[@]}" -fsanitize=fuzzer "$source" "$work/all.a" "${libraries[@]}" -o "$work/$target"
+  in_background "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link "$source" tests/fuzz/mutation_driver.cc "$work/all.a" \
+    "${libraries[@]}" -o "$work/$target-driver"
 done
+wait
 printf '%s\n' "${targets[@]}" | xargs -P "${JOBS:-2}" -I{} bash -c 'set -u; fuzz {}'
