@@ -22,7 +22,7 @@ namespace {
 
 struct ExportOptions {
   std::vector<std::string> paths;
-  std::string output = "-", format = ExportFormats().front().name, at;
+  std::string output = "-", format, at;
   bool force = false;
   ExportSettings settings;
   FilterOptions filter;
@@ -43,7 +43,7 @@ std::string Objection(const ExportOptions& options, const ExportSettings& settin
 }
 
 ExitCode Export(const ExportOptions& options) {
-  const ExportFormat& format = *FindExportFormat(options.format);
+  const ExportFormat& format = ExportFormatFor(options.format, options.output);
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
   const auto at = TimeOption("--at", options.at);
@@ -88,7 +88,7 @@ Command ExportCommand() {
   command.AddOption("REC", options->paths, "Recordings to read; - is standard input").Required();
   command
       .AddOption("--format", options->format,
-                 fmt::format("Output format: {} (default: csv)", fmt::join(ExportFormatNames(), ", ")))
+                 fmt::format("Format: {} (default: by OUT's ending, else csv)", fmt::join(ExportFormatNames(), ", ")))
       .Value("FORMAT")
       .OneOf(ExportFormatNames());
   command.AddOption("-o,--output", options->output, "Output file; - is standard output (default)").Value("OUT");
@@ -107,11 +107,11 @@ or raw weights with --raw.
 Examples:
   heaprec export -o rec.csv app.hrec
   heaprec export --format jsonl --thread worker app.hrec | jq .class
-  heaprec export --format csv -f -o rec.csv --from 10s --to 20s app.hrec
+  heaprec export -f -o rec.csv --from 10s --to 20s app.hrec
   heaprec export --kind exception -o thrown.csv app.hrec
   heaprec export --format collapsed app.hrec | flamegraph.pl > flame.svg
   heaprec export --live --at 60s --format collapsed app.hrec | flamegraph.pl > live.svg
-  heaprec export --format pprof -o rec.pb.gz app.hrec && go tool pprof -http : rec.pb.gz
+  heaprec export -o rec.pb.gz app.hrec && go tool pprof -http : rec.pb.gz
   heaprec export --format speedscope -o rec.json app.hrec && speedscope rec.json)";
   command.run = [options](const auto&) { return Export(*options); };
   return command;

@@ -18,28 +18,48 @@ std::string FormatsThat(bool ExportFormat::*take) {
 
 const std::vector<ExportFormat>& ExportFormats() {
   static const auto* const formats = new std::vector<ExportFormat>{
-      {.name = "csv", .takes_live = true, .make = MakeCsv},
-      {.name = "jsonl", .takes_live = true, .make = MakeJsonl},
+      {.name = "csv", .ending = ".csv", .takes_live = true, .make = MakeCsv},
+      {.name = "jsonl", .ending = ".jsonl", .takes_live = true, .make = MakeJsonl},
       {.name = "collapsed",
+       .ending = ".collapsed",
        .takes_weights = true,
        .takes_lines = true,
        .takes_live = true,
        .takes_raw = true,
        .takes_remarks = false,
        .make = MakeCollapsed},
-      {.name = "pprof", .binary = true, .takes_at = true, .takes_raw = true, .make = MakePprof},
-      {.name = "jfr", .binary = true, .takes_hide = false, .takes_at = true, .takes_raw = true, .make = MakeJfr},
-      {.name = "otlp", .binary = true, .takes_at = true, .takes_raw = true, .takes_service = true, .make = MakeOtlp},
-      {.name = "speedscope", .takes_lines = true, .takes_live = true, .takes_raw = true, .make = MakeSpeedscope},
-      {.name = "sqlite", .binary = true, .make = MakeSqlite},
+      {.name = "pprof", .ending = ".pb.gz", .binary = true, .takes_at = true, .takes_raw = true, .make = MakePprof},
+      {.name = "jfr",
+       .ending = ".jfr",
+       .binary = true,
+       .takes_hide = false,
+       .takes_at = true,
+       .takes_raw = true,
+       .make = MakeJfr},
+      {.name = "otlp",
+       .ending = ".otlp",
+       .binary = true,
+       .takes_at = true,
+       .takes_raw = true,
+       .takes_service = true,
+       .make = MakeOtlp},
+      {.name = "speedscope",
+       .ending = ".speedscope.json",
+       .takes_lines = true,
+       .takes_live = true,
+       .takes_raw = true,
+       .make = MakeSpeedscope},
+      {.name = "sqlite", .ending = ".db", .binary = true, .make = MakeSqlite},
   };
   return *formats;
 }
 
-const ExportFormat* FindExportFormat(const std::string& name) {
+const ExportFormat& ExportFormatFor(const std::string& name, const std::string& output) {
   const auto& formats = ExportFormats();
-  const auto found = std::ranges::find(formats, name, &ExportFormat::name);
-  return found == formats.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(formats, [&](const ExportFormat& format) {
+    return name.empty() ? output.ends_with(format.ending) : format.name == name;
+  });
+  return found == formats.end() ? formats.front() : *found;
 }
 
 std::vector<std::string> ExportFormatNames() {

@@ -12,6 +12,7 @@ namespace heaprec::tools {
 
 struct ExportFormat {
   std::string name;
+  std::string ending;   // of the names of its files
   bool binary = false;  // nothing for a terminal
   // Of the settings, those that only some have. takes_live: shows what is alive in place of all; takes_at: tells what
   // is alive, at any time. takes_raw: has one weight for each sample, calibrated unless raw ones are asked for; it says
@@ -24,10 +25,9 @@ struct ExportFormat {
   std::string Objection(const ExportSettings& asked) const;
 };
 
-// The first is the default.
 const std::vector<ExportFormat>& ExportFormats();
-// nullptr: there is none of this name.
-const ExportFormat* FindExportFormat(const std::string& name);
+// The one of this name; without a name, the one whose ending `output` has; else the first.
+const ExportFormat& ExportFormatFor(const std::string& name, const std::string& output);
 std::vector<std::string> ExportFormatNames();
 // --weights, --service, --raw, --lines and --live.
 void AddExportOptions(Command& command, ExportSettings* into);

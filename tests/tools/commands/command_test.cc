@@ -201,6 +201,25 @@ TEST_CASE("export of several files has all of them, each row with the recording 
         6);
 }
 
+TEST_CASE("export without --format chooses the format by the file's ending") {
+  const Directory directory;
+  WriteSmall(directory / "rec.bin");
+  const auto [ending, begin] = GENERATE(table<std::string, std::string>({{"csv", "time_ns,"},
+                                                                         {"txt", "time_ns,"},
+                                                                         {"jsonl", "{\""},
+                                                                         {"collapsed", "[unknown"},
+                                                                         {"pb.gz", "\x1f\x8b"},
+                                                                         {"jfr", std::string("FLR\0", 4)},
+                                                                         {"speedscope.json", "{\"$schema\""},
+                                                                         {"db", "SQLite format 3"}}));
+  const std::string path = directory / ("out." + ending);
+  CHECK(Heaprec("export -o " + path + " " + directory / "rec.bin").code == 0);
+  INFO(path);
+  CHECK(Contents(path).substr(0, begin.size()) == begin);
+  CHECK(Heaprec("export --format csv -f -o " + path + " " + directory / "rec.bin").code == 0);
+  CHECK(Contents(path).starts_with("time_ns,"));
+}
+
 TEST_CASE("export replaces a file only when forced, and leaves nothing else behind") {
   const Directory directory;
   WriteSmall(directory / "rec.bin");
