@@ -34,10 +34,15 @@ mkdir -p "$work"
 # One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects compiled with
 # older headers would disagree about the layout of shared types.
 newest_header=$(find format throttle tools recorder tests -name '*.h' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
-# in_background COMMAND...: JOBS of them at a time; `wait` waits for all.
+# in_background COMMAND...: JOBS of them at a time; `finish` waits for all, and ends the script if one failed.
+rm -f "$work/failed"
+finish() {
+  wait
+  [ ! -e "$work/failed" ] || exit 1
+}
 in_background() {
   [ "$(jobs -rp | wc -l)" -lt "${JOBS:-2}" ] || wait -n
-  "$@" &
+  { "$@" || touch "$work/failed"; } &
 }
 objects=()
 for source in "${sources[@]}"; do
@@ -46,7 +51,7 @@ for source in "${sources[@]}"; do
   [ "$object" -nt "$source" ] && [ "$object" -nt "$newest_header" ] ||
     in_background "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object"
 done
-wait
+finish
 if [ ! -e "$work/all.a" ] || [ -n "$(find "${objects[@]}" -newer "$work/all.a")" ]; then
   rm -f "$work/all.a"
   ar rcs "$work/all.a" "${objects[@]}"
@@ -111,5 +116,5 @@ for target in "${targets[@]}"; do
   in_background "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link "$source" tests/fuzz/mutation_driver.cc "$work/all.a" \
     "${libraries[@]}" -o "$work/$target-driver"
 done
-wait
+finish
 printf '%s\n' "${targets[@]}" | xargs -P "${JOBS:-2}" -I{} bash -c 'set -u; fuzz {}'
