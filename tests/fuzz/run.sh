@@ -110,11 +110,12 @@ keep_best() {
 
 export -f fuzz keep_best cpu_seconds
 for target in "${targets[@]}"; do
-  source=tests/fuzz/${target}_fuzzer.cc
-  [ "$work/$target-driver" -nt "$work/all.a" ] && [ "$work/$target-driver" -nt "$source" ] && continue
-  in_background "$clang" "${flags[@]}" -fsanitize=fuzzer "$source" "$work/all.a" "${libraries[@]}" -o "$work/$target"
-  in_background "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link "$source" tests/fuzz/mutation_driver.cc "$work/all.a" \
-    "${libraries[@]}" -o "$work/$target-driver"
+  program=$work/$target source=tests/fuzz/${target}_fuzzer.cc driver=tests/fuzz/mutation_driver.cc
+  [ "$program" -nt "$work/all.a" ] && [ "$program" -nt "$source" ] ||
+    in_background "$clang" "${flags[@]}" -fsanitize=fuzzer "$source" "$work/all.a" "${libraries[@]}" -o "$program"
+  [ "$program-driver" -nt "$work/all.a" ] && [ "$program-driver" -nt "$source" ] && [ "$program-driver" -nt "$driver" ] ||
+    in_background "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link "$source" "$driver" "$work/all.a" "${libraries[@]}" \
+      -o "$program-driver"
 done
 finish
 printf '%s\n' "${targets[@]}" | xargs -P "${JOBS:-2}" -I{} bash -c 'set -u; fuzz {}'
