@@ -22,7 +22,7 @@ using testing::Shell;
 using testing::SomeHeader;
 
 // 200 samples of 10,000 B in 10 s: 2 MB in 200 kB/s; a quarter is byte[] of com.acme.Cache.fill, called by App.main.
-void WriteQuarters(const std::string& path, double weight = 10'000) {
+void WriteQuarters(const std::string& path, double weight = 10'000, uint64_t end_ns = 10 * kSecond) {
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   uint64_t bytes = 0;
@@ -40,7 +40,7 @@ void WriteQuarters(const std::string& path, double weight = 10'000) {
     file.Add(event);
   }
   file.Add(format::Interval{0, 1000, bytes, 200, 200, 0});
-  file.End("jvm exit", 10 * kSecond);
+  file.End("jvm exit", end_ns);
 }
 
 TEST_CASE("A budget has a subject, a pattern, a limit and what it is per") {
@@ -146,6 +146,17 @@ TEST_CASE("No budget is kept in a time of which nothing was recorded") {
   const auto check = nlohmann::json::parse(outcome.out)["checks"][0];
   CHECK(check["outcome"] == "unknown");
   CHECK(check["value"].is_null());
+  // Nor is anything more, or less, than what was not recorded.
+  const std::string longer = directory / "longer.bin";
+  WriteQuarters(longer, 10'000, 7200 * kSecond);
+  for (const auto& [before, now] : {std::pair(path, longer), std::pair(longer, path)}) {
+    const auto compared =
+        Heaprec("check --json --from 1h --per total --max-regression 3% --baseline " + before + " " + now);
+    CHECK(compared.code == 1);
+    const auto document = nlohmann::json::parse(compared.out);
+    CHECK(document["checks"].size() == 1);
+    CHECK(document["checks"][0]["outcome"] == "unknown");
+  }
   CHECK(Heaprec("check --from 2s --to 1s --budget 'total<2MB' " + path).code == 2);
 }
 

@@ -67,9 +67,10 @@ std::string_view Noun(Budget::Unit unit, bool counts_events) {
   return unit == Budget::Unit::kObjects ? " objects" : "";
 }
 
-// The total is what was counted, where it was.
+// The total is what was counted, where it was. Of a time without data nothing is known, not even that it is 0.
 GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visitor, const Budget& budget,
                            size_t index) {
+  if (scan.is_beside_data()) return {0, kUnknownEstimate, kUnknownEstimate, kUnknownEstimate, kUnknownEstimate};
   return budget.subject == Budget::Subject::kTotal ? AllOf(scan) : visitor.Of(index);
 }
 
@@ -118,6 +119,12 @@ struct SideOfCheck {
     return runs.Read(tree, beside);
   }
   bool is_imported() const { return std::ranges::any_of(subjects, &BudgetVisitor::is_imported); }
+  bool HasData() const {
+    for (size_t run = 0; run < runs.size(); ++run) {
+      if (runs.scan(run).is_beside_data()) return false;
+    }
+    return true;
+  }
   Scale ScaleOf(Scale scale) const {
     scale.operations = operations;
     return scale;
@@ -204,7 +211,8 @@ ExitCode Compare(const CheckQuestion& question, CallTree* tree, CheckAnswer* ans
   answer->runs = now.runs.size(), answer->runs_of_baseline = before.runs.size();
   answer->doubt_of_baseline = before.runs.TrustVerdict();
   answer->is_imported |= before.is_imported();
-  if (!question.rows.empty()) answer->rows = CheckRows(question, before, now, per, *tree);
+  if (!question.rows.empty() && before.HasData() && now.HasData())
+    answer->rows = CheckRows(question, before, now, per, *tree);
   return ExitCode::kOk;
 }
 
@@ -262,9 +270,6 @@ ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
   for (size_t i = 0; i < question.budgets.size(); ++i) {
     const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
     answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
-    if (!scan.is_beside_data()) continue;
-    answer->checks.back().value = kUnknownEstimate;
-    answer->checks.back().outcome = CheckOutcome::kUnknown;
   }
   if (!options.baselines.empty()) {
     const ExitCode compared = Compare(question, &tree, answer);
