@@ -15,13 +15,13 @@ struct Part {
   uint64_t begin_ns = 0;  // as its header says
   uint32_t first_chunk = 0;
   uint64_t last_ns = 0, samples = 0;
+  bool has_ending = false;
 
   auto Begin() const { return std::pair(begin_ns, first_chunk); }
-  // Whether it has all of `other`: it begins no later and ends no earlier; of two that end together the one with fewer
-  // samples was damaged, or begins later.
-  bool Contains(const Part& other) const {
-    return Begin() <= other.Begin() && std::pair(last_ns, samples) >= std::pair(other.last_ns, other.samples);
-  }
+  // Of two that end together the one with fewer samples was damaged, or begins later; one without an ending was cut.
+  auto End() const { return std::tuple(last_ns, samples, has_ending); }
+  // Whether it has all of `other`.
+  bool Contains(const Part& other) const { return Begin() <= other.Begin() && End() >= other.End(); }
   // Whether the block is of the time from its begin on.
   bool Reaches(const format::Block& block) const {
     return begin_ns > 0 ? block.end_ns > begin_ns : block.chunk >= first_chunk;
@@ -37,6 +37,7 @@ format::Result<Part> PartOf(Recording* recording) {
     part.last_ns = std::max(part.last_ns, block->end_ns);
     part.samples += block->samples.size();
   }
+  part.has_ending = (*again)->ending().has_value();
   return part;
 }
 
@@ -50,7 +51,7 @@ format::Result<std::vector<Part>> PartsOf(const std::vector<Recording*>& of_one)
     parts.push_back(*part);
   }
   std::ranges::stable_sort(parts, [](const Part& a, const Part& b) {
-    return std::tuple(a.Begin(), b.last_ns, b.samples) < std::tuple(b.Begin(), a.last_ns, a.samples);
+    return std::pair(a.Begin(), b.End()) < std::pair(b.Begin(), a.End());
   });
   for (const Part& part : parts) {
     if (needed.empty() || !needed.back().Contains(part)) needed.push_back(part);
