@@ -123,16 +123,19 @@ class CommandLine {
     std::vector<std::string> rest(mark == words.end() ? mark : mark + 1, words.end());
     words.erase(mark, words.end());
     if (argc > 1 && !TakesOperand(argv[1])) {
-      // Elsewhere it is files, whatever their names begin with.
+      // Elsewhere it is files, whatever their names begin with. An option just before "--" lacks its value, and must
+      // not take a file for it.
+      const bool ends_in_option = words.back()[0] == '-' && words.back()[1] != '\0';
       for (std::string& file : rest) {
         if (file.size() > 1 && file.starts_with('-')) file.insert(0, "./");
-        words.push_back(file.data());
+        words.insert(words.end() - (ends_in_option ? 1 : 0), file.data());
       }
     }
     try {
       app_.parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::CallForHelp&) {
       const Added* const matched = Chosen();
+      if (matched == nullptr && !app_.remaining().empty()) return RefuseExtraWord();
       return WriteFile("-", true, matched != nullptr ? Help(*matched->command) : Help(groups_));
     } catch (const CLI::CallForVersion& version) {
       return WriteFile("-", true, version.what());

@@ -117,6 +117,10 @@ TEST_CASE("of a command that takes no other command, what follows -- is argument
   REQUIRE(bench.Run({"a", "--json", "--", "-x.hrec", "--csv"}) == ExitCode::kOk);
   CHECK(bench.files == Words{"a", "./-x.hrec", "./--csv"});
   CHECK_FALSE(bench.csv);
+  CHECK(Refuses({"a", "-o", "--", "b"}));  // b is no value
+  Bench in_order;
+  REQUIRE(in_order.Run({"a", "-o", "-", "--", "b", "-"}) == ExitCode::kOk);
+  CHECK(in_order.files == Words{"a", "b", "-"});
 }
 
 TEST_CASE("a former word of a value is replaced by its new one") {

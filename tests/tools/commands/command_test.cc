@@ -346,6 +346,10 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
     CHECK(command.err.find(name) != std::string::npos);
   }
   CHECK(command.err.ends_with("; see 'heaprec --help'\n"));
+  CHECK(Heaprec("help prnt").err == Heaprec("prnt").err);
+  CHECK(Heaprec("prnt --help").err == Heaprec("prnt").err);
+  CHECK(Heaprec("top --limit -- " + directory / "rec.bin").err.find("top: --limit: a value is missing") !=
+        std::string::npos);
   const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);
