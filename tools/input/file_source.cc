@@ -7,9 +7,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
+
+#include "tools/text/temporary_folder.h"
 
 namespace heaprec::tools {
 namespace {
@@ -43,8 +44,7 @@ bool CopyAll(int from, int to) {
 }
 
 Result<int> SpoolStandardInput() {
-  const char* directory = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/heaprec-XXXXXX", directory != nullptr && *directory != '\0' ? directory : "/tmp");
+  std::string path = TemporaryPattern();
   const int spool = mkostemp(path.data(), O_CLOEXEC);
   if (spool < 0) return Error{fmt::format("{}: {}", path, Reason(errno))};
   unlink(path.c_str());

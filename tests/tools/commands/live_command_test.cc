@@ -153,7 +153,8 @@ TEST_CASE("Where only major collections find what is dead, live shows ranges, an
   const std::string headlines = Heaprec("summary " + path).out;
   INFO(headlines);
   CHECK(std::regex_search(
-      headlines, std::regex("\n[0-9.]+ MiB to [0-9.]+ MiB are live at the end, uncollected garbage included\\.\n")));
+      headlines,
+      std::regex("\n[0-9.]+ MiB to [0-9.]+ MiB are live at the end, including garbage not yet collected\\.\n")));
   CHECK(summary["live"]["bytes"]["high"] > 3'000'000);
   const Outcome rows = Heaprec("export --live --format collapsed -o - " + path);
   CHECK(rows.out.find("[generational ZGC].[live or garbage];p.Main.main;p.Leak.add") != std::string::npos);

@@ -9,6 +9,7 @@ namespace {
 
 using nlohmann::json;
 using testing::At;
+using testing::Count;
 using testing::Directory;
 using testing::Event;
 using testing::Heaprec;
@@ -143,8 +144,11 @@ TEST_CASE("several files add up, and standard input is one of them") {
   REQUIRE(outcome.code == 0);
   const json two = json::parse(outcome.out);
   CHECK(two["scan"]["recordings"].size() == 2);
-  CHECK(outcome.err.find(" of one recording are in " + path + " and in standard input, and count twice\n") !=
+  CHECK(outcome.err.find(path + " and standard input hold the same ") != std::string::npos);
+  CHECK(outcome.err.find(" of one recording, which are counted twice; join them with heaprec merge\n") !=
         std::string::npos);
+  const std::string thrice = Heaprec("top " + path + " " + path + " " + path).err;
+  CHECK(Count(thrice, path + ": the same ") == 2);  // a line for each that is too many
   CHECK(two["total"]["value"] == Approx(2 * 318'000));
   const json &a = one["tables"][0]["rows"][0], &b = two["tables"][0]["rows"][0];
   CHECK(b["bytes"]["value"] == Approx(2 * a["bytes"]["value"].get<double>()));

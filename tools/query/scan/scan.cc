@@ -258,13 +258,21 @@ std::pair<uint64_t, uint64_t> RecordingScan::Span(const Recording& recording, co
 // A copy that dump made, or the same file again. Files of a rotation share less than an interval.
 void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t begin_ns, uint64_t end_ns) {
   const format::FileHeader& header = recording.header();
-  for (const Seen& one : seen_) {
+  const std::string& name = recording.source().name();
+  const auto shared_ns = [&](const Seen& one) {
     const uint64_t from_ns = std::max(begin_ns, one.begin_ns), to_ns = std::min(end_ns, one.end_ns);
-    if (is_quiet_ || one.id != header.recording_id || to_ns <= from_ns + header.interval_ns) continue;
-    PrintError(fmt::format("{} of one recording are in {} and in {}, and count twice", Duration(to_ns - from_ns),
-                           one.name, recording.source().name()));
+    return one.id == header.recording_id && to_ns > from_ns ? to_ns - from_ns : 0;
+  };
+  const auto other = std::ranges::find_if(
+      seen_, [&](const Seen& one) { return shared_ns(one) > header.CapOf(MainStream(header)).interval_ns; });
+  if (other != seen_.end() && !is_quiet_) {
+    const std::string twice = Duration(shared_ns(*other)) + " of one recording";
+    PrintError(other->name == name ? fmt::format("{}: the same {} are counted twice", name, twice)
+                                   : fmt::format("{} and {} hold the same {}, which are counted twice; join them with "
+                                                 "heaprec merge",
+                                                 other->name, name, twice));
   }
-  seen_.push_back({header.recording_id, recording.source().name(), begin_ns, end_ns});
+  seen_.push_back({header.recording_id, name, begin_ns, end_ns});
 }
 
 void RecordingScan::AddCpu(const std::optional<CpuSeconds>& cpu) {

@@ -67,7 +67,7 @@ void AddGrowth(const HeadlineInputs& inputs, std::vector<Headline>* into) {
     const auto bytes = [](double value) { return Shown(value, render::Unit::kBytes); };
     const std::string size =
         IsRange(live) ? fmt::format("{} to {}", bytes(live.low), bytes(live.high)) : bytes(live.value);
-    into->push_back({"growth", Mood::kNeutral, size + " are live at the end, uncollected garbage included."});
+    into->push_back({"growth", Mood::kNeutral, size + " are live at the end, including garbage not yet collected."});
   }
 }
 
