@@ -5,7 +5,8 @@
 # usage: tests/native/foreign_suites.sh [--seconds N] [SUITE...]   SUITE: coreutils git python perl; default: all
 #        tests/native/foreign_suites.sh --test SUITE TEST          one test; nothing is kept
 #
-# --seconds N: of each suite as many tests as begin within that time, in a random order that is the same in each run.
+# --seconds N: of each suite as many tests as begin within that time, in a random order that is the same in each run. The
+# next run of the same two libraries goes on with the tests that are left; what all of them found is one result.
 # Needs `bazel build //recorder:libheaprec.so //recorder:libheaprec-native.so`, libpython3.11-testsuite, and for the other
 # suites network and dpkg-dev: sources come by `apt-get source` and stay in HEAPREC_FOREIGN_SOURCES
 # (~/.cache/heaprec/foreign). HEAPREC_FOREIGN_JOBS tests run at a time (one per core). The result is printed and kept in
@@ -154,7 +155,7 @@ compare() { # compare SUITE TEST
   rm -rf "$JOB"
 }
 
-run_suite() { # run_suite SUITE: the lines of all its tests, and `TEST ran SECONDS` for each
+run_suite() { # run_suite SUITE: the lines of all its tests that are left, and `TEST ran SECONDS` for each
   local test begin=$SECONDS
   while read -r test; do
     [ -z "$LIMIT" ] || [ $((SECONDS - begin)) -lt "$LIMIT" ] || break
@@ -165,13 +166,27 @@ run_suite() { # run_suite SUITE: the lines of all its tests, and `TEST ran SECON
       echo "$test ran $((SECONDS - began))" >> "$SCRATCH/lines.$BASHPID"
       cat "$SCRATCH/lines.$BASHPID" && rm "$SCRATCH/lines.$BASHPID"
     ) &
-  done < <("list_$1" | shuf --random-source=<(yes))
+  done < <("list_$1" | shuf --random-source=<(yes) | grep -vxFf <(sed -n 's/ ran [0-9]*$//p' "$RUNS"))
   wait
 }
 
 crashes() { # crashes SECONDS: in our libraries in that time, as the kernel reports them
   dmesg --since "$1 seconds ago" > "$SCRATCH/dmesg" 2>/dev/null || { echo unknown; return; }
   grep -c 'segfault.* in libheaprec' "$SCRATCH/dmesg"
+}
+
+# begin SUITE: where the lines of its runs are, of these libraries. What has run in full begins again.
+begin() {
+  local version
+  version=$(cat "$SCRATCH"/libheaprec*.so | sha256sum | cut -c1-12)
+  RUNS=$SOURCES/$1.$version.lines
+  touch "$RUNS"
+  [ "$(ran)" -lt "$("list_$1" | wc -l)" ] || : > "$RUNS"
+}
+ran() { grep -c ' ran [0-9]*$' "$RUNS"; }
+# sum FIELD: over the suite's runs; a run's line is `run: EXACT SAMPLED CRASHES SECONDS`.
+sum() {
+  awk -v field="$1" '$1 == "run:" { if ($field == "unknown") unknown = 1; sum += $field } END { print unknown ? "unknown" : sum + 0 }' "$RUNS"
 }
 
 # keep SUITE: stdin, the suite's section, replaces the one of an earlier run; the other suites' stay.
@@ -185,30 +200,29 @@ keep() {
 }
 
 result() { # result SUITE: its section, of the lines of its tests
-  local all ran programs mode
-  all=$("list_$1" | wc -l) ran=$(grep -c ' ran [0-9]*$' "$SCRATCH/lines") programs=$SCRATCH/processes
-  echo "# $1 $([ "$ran" = "$all" ] && echo 'in full' || echo "in part, $ran of $all tests"): $(date -u +%F)," \
-    "$(git -C "$ROOT" rev-parse --short HEAD), $(uname -r), $((SECONDS / 60)) minutes"
+  local all mode
+  all=$("list_$1" | wc -l)
+  echo "# $1 $([ "$(ran)" = "$all" ] && echo 'in full' || echo "in part, $(ran) of $all tests"): $(date -u +%F)," \
+    "$(git -C "$ROOT" rev-parse --short HEAD), $(uname -r), $(($(sum 5) / 60)) minutes"
   local left_out=LEFT_OUT_$1
   [ -z "${!left_out:-}" ] || sed 's/^/left out: /' <<< "${!left_out}"
-  grep -E ' (differs|wavers): ' "$SCRATCH/lines" | sort
+  grep -E ' (differs|wavers): ' "$RUNS" | sort
   for mode in $MODES; do
-    echo "$mode: $ran tests, $(grep -c " $mode differs: " "$SCRATCH/lines") differ, $(grep -c " $mode wavers: " "$SCRATCH/lines")" \
-      "waver; without: $(grep -c ' fails without$' "$SCRATCH/lines") fail"
+    echo "$mode: $(ran) tests, $(grep -c " $mode differs: " "$RUNS") differ, $(grep -c " $mode wavers: " "$RUNS")" \
+      "waver; without: $(grep -c ' fails without$' "$RUNS") fail"
   done
-  echo "programs: $(grep -c '^n-' "$programs") exact, $(grep -c '^s-' "$programs") sampled; crashes in heaprec: $(crashes "$SECONDS")"
+  echo "programs: $(sum 2) exact, $(sum 3) sampled; crashes in heaprec: $(sum 4)"
 }
 
 # The same for docs/measurements.md.
 record() { # record SUITE
-  local all ran differ crashed reached=false reason=
-  all=$("list_$1" | wc -l) ran=$(grep -c ' ran [0-9]*$' "$SCRATCH/lines") differ=$(grep -c ' differs: ' "$SCRATCH/result")
-  crashed=$(sed -n 's/.*crashes in heaprec: //p' "$SCRATCH/result")
-  [ "$ran" = "$all" ] || reason="$ran of $all tests ran in the time that there was"
+  local all differ reached=false reason=
+  all=$("list_$1" | wc -l) differ=$(grep -c ' differs: ' "$RUNS")
+  [ "$(ran)" = "$all" ] || reason="$(ran) of $all tests ran in the time that there was"
   [ "$differ" = 0 ] || reason+="${reason:+; }docs/testing.md names what differs"
   [ -n "$reason" ] || reached=true
   "$ROOT/bench/record.py" foreign "foreign.$1" area="Other programs' tests" figure="$1: tests that differ, exact and sampled" \
-    goal=0 value="$differ" unit=tests tests="$ran" programs="$(grep -c "^[ns]-" "$SCRATCH/processes")" crashes="$crashed" \
+    goal=0 value="$differ" unit=tests tests="$(ran)" programs="$(($(sum 2) + $(sum 3)))" crashes="$(sum 4)" \
     reached=$reached reason="$reason" command="tests/native/foreign_suites.sh $1" notes=docs/testing.md
 }
 
@@ -226,13 +240,14 @@ for suite in $SUITES; do
   SECONDS=0
   count_and_remove
   : > "$SCRATCH/processes"
-  run_suite "$suite" > "$SCRATCH/lines"
+  begin "$suite"
+  run_suite "$suite" >> "$RUNS"
   count_and_remove
-  cp "$SCRATCH/lines" "$SOURCES/$suite.lines"
+  echo "run: $(grep -c '^n-' "$SCRATCH/processes") $(grep -c '^s-' "$SCRATCH/processes") $(crashes "$SECONDS") $SECONDS" >> "$RUNS"
   result "$suite" | tee "$SCRATCH/result"
   keep "$suite" < "$SCRATCH/result"
   record "$suite"
-  ! grep -q ' differs: ' "$SCRATCH/result" || differing=1
+  ! grep -q ' differs: ' "$RUNS" || differing=1
 done
 [ $unprepared = 0 ] || exit 2
 exit $differing
