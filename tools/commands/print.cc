@@ -10,6 +10,7 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/report/recording/event_printer.h"
 #include "tools/text/interrupt.h"
@@ -48,7 +49,7 @@ std::optional<format::Block> NextOf(Recording* recording, bool* follows, const E
 
 // Recording `which` of the `count` in the file. `limit`: events; returns how many there were.
 uint64_t PrintOne(Recording* recording, size_t which, size_t count, const Filter& filter, uint64_t limit,
-                  const PrintOptions& options, ExitCode* outcome) {
+                  const PrintOptions& options, AskedTime* asked, ExitCode* outcome) {
   Output output(STDOUT_FILENO);
   Progress progress(recording->source().name(), options.follow ? 0 : recording->source().size(),
                     Progress::Beside::kOutput);
@@ -66,7 +67,7 @@ uint64_t PrintOne(Recording* recording, size_t which, size_t count, const Filter
     printer.Add(*block, output.text());
     progress.At(recording->bytes_read());
   }
-  printer.End(output.text());
+  printer.End(output.text(), asked);
   output.Flush();
   const ExitCode written = output.Report("standard output"), read = ReportDamage(*recording);
   if (written != ExitCode::kOk || read != ExitCode::kOk) *outcome = written != ExitCode::kOk ? written : read;
@@ -81,11 +82,12 @@ ExitCode Print(const PrintOptions& options) {
   auto recordings = Recording::OpenAll(options.recording);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   const size_t count = recordings->size();
+  AskedTime asked;
   ExitCode outcome = ExitCode::kOk;
   uint64_t left = filter->limit();
-  for (size_t i = 0; i < count; ++i) {
-    left -= PrintOne((*recordings)[i].get(), i, count, *filter, left, options, &outcome);
-  }
+  for (size_t i = 0; i < count; ++i)
+    left -= PrintOne((*recordings)[i].get(), i, count, *filter, left, options, &asked, &outcome);
+  asked.Report();
   return outcome;
 }
 

@@ -7,6 +7,7 @@
 #include "tools/analysis/health/trust.h"
 #include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/render/fit_screen.h"
@@ -28,13 +29,14 @@ struct SummaryOptions {
   render::OutputOptions output;
 };
 
-render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, SummaryTotal* total) {
+render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, AskedTime* asked,
+                        SummaryTotal* total) {
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
   Filter* const matched = options.filter.ChoosesAll() ? nullptr : &*filter;
   const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording);
   VolumeOfBlocks blocks(recording->header(), census.strata);
   ClassSiteTotals breakdown(KeptBy(matched));
-  Facts facts = FactsOf(recording, matched, &blocks, &breakdown);
+  Facts facts = FactsOf(recording, matched, &blocks, &breakdown, asked);
   facts.by_census = census;
   const TrustReport trust = AssessTrust(*recording, facts.totals, facts.volume);
   const Estimator estimator(blocks.design(), recording->counters());
@@ -53,16 +55,18 @@ ExitCode Summarise(SummaryOptions options) {
   options.output.wide = options.output.wide || options.verbose;
   const bool is_one = recordings->size() == 1;
   render::Report report("heaprec.summary/2");
+  AskedTime asked;
   SummaryTotal total;
   ExitCode read = ExitCode::kOk;
   for (size_t i = 0; i < recordings->size(); ++i) {
     Recording& recording = *(*recordings)[i];
     if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings->size())));
-    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", &total));
+    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", &asked, &total));
     const ExitCode one = ReportDamage(recording);
     if (one != ExitCode::kOk) read = one;
   }
   if (!is_one) report.Add(TotalReport(total));
+  asked.Report();
   return Print(report, options.output, read);
 }
 

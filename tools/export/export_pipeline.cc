@@ -10,6 +10,7 @@
 #include "tools/analysis/health/trust.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/loss_summary.h"
+#include "tools/query/filter/asked_time.h"
 #include "tools/query/scan/stream_trust.h"
 #include "tools/text/messages.h"
 
@@ -44,13 +45,13 @@ class Trusts {
 
 // `most`: events.
 PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights weights, Exporter* exporter,
-                  Progress::Beside beside, const std::function<bool()>& stop) {
+                  Progress::Beside beside, const std::function<bool()>& stop, AskedTime* asked) {
   const auto wants = [&filter](format::Stream stream) { return filter.TakesAny(stream); };
   Calibration calibration = weights == Weights::kCalibrated ? Calibration::Of(recording, wants) : Calibration();
   Progress progress(recording.source().name(), recording.source().size(), beside);
   Trusts trusts(recording.header(), filter);
   bool is_whole = false;
-  uint64_t events = 0;
+  uint64_t events = 0, last_ns = 0;
   Names names;
   std::vector<const format::Sample*> samples;
   std::vector<const format::CheckpointSample*> live_checkpoint;
@@ -61,6 +62,7 @@ PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights we
     is_whole = !block;
     if (is_whole) break;
     trusts.Add(*block);
+    last_ns = std::max(last_ns, block->end_ns);
     names.Enter(*block);
     calibration.Enter(*block);
     filter.Enter(*block, &names);
@@ -78,6 +80,7 @@ PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights we
     progress.At(recording.bytes_read());
   }
   exporter->End(recording);
+  asked->Add(recording, filter, last_ns);
   return {events, is_whole ? trusts.Reasons(recording) : std::vector<std::string>()};
 }
 
@@ -112,11 +115,13 @@ ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, c
 std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
                             Progress::Beside beside, const std::function<bool()>& stop) {
   std::vector<PassedOne> passed;
+  AskedTime asked;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    passed.push_back(PassOne(*recording, filter, most, weights, exporter, beside, stop));
+    passed.push_back(PassOne(*recording, filter, most, weights, exporter, beside, stop, &asked));
     most -= passed.back().events;
   }
+  asked.Report();
   return passed;
 }
 

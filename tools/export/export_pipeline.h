@@ -36,7 +36,8 @@ struct PassedOne {
 };
 
 // Reads all recordings into `exporter`; the caller calls its Finish. Ends early, without reasons, when `stop` returns
-// true. `weights`: kCalibrated reads each recording once more. `beside`: what the exporter writes meanwhile.
+// true. `weights`: kCalibrated reads each recording once more. `beside`: what the exporter writes meanwhile. A line on
+// stderr says so if no recording has data of the time that `filter` takes.
 std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
                             Progress::Beside beside, const std::function<bool()>& stop);
 

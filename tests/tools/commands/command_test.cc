@@ -373,6 +373,21 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   }
 }
 
+TEST_CASE("Each command says that a recording has no data of the time that was asked for") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteSmall(path);
+  for (const char* command : {"print", "print --json", "summary", "top", "export --format csv",
+                              "export --format pprof -f -o /dev/null", "sql"}) {
+    CAPTURE(command);
+    const std::string query = std::string(command) == "sql" ? " 'select * from samples'" : "";
+    const Outcome asked = Heaprec(command + (" --from 1h " + path) + query);
+    CHECK(asked.code == 0);
+    CHECK(Count(asked.err, "no data in this range: " + path + " has data from 0.000 s to ") == 1);
+    CHECK(Heaprec(command + (" --from 1s " + path) + query).err.find("no data") == std::string::npos);
+  }
+}
+
 TEST_CASE("Help and version go to standard output with exit 0") {
   CHECK(Heaprec("--version").out.find("heaprec ") == 0);
   CHECK(Heaprec("--version").code == 0);

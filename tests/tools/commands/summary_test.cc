@@ -171,6 +171,13 @@ TEST_CASE("summary tells what was allocated by class and by site, those of most 
   CHECK(Heaprec("summary --limit 0 " + directory / "rec.bin").out.find("java.util.HashMap$Node") != std::string::npos);
 }
 
+TEST_CASE("amounts per second are those of the time that was asked for") {
+  const std::string of = " --json --class 'byte[]' --from 10s --to 12s tests/golden/leak.hrec";
+  const json summary = json::parse(Heaprec("summary" + of).out), top = json::parse(Heaprec("top --by class" + of).out);
+  CHECK(summary["classes"][0]["bytes_per_second"]["value"].get<double>() ==
+        Approx(top["tables"][0]["rows"][0]["bytes_per_second"]["value"].get<double>()));
+}
+
 TEST_CASE("a site of summary is that of top: not a frame that only allocates for its caller") {
   const Directory directory;
   RecordingFile file(directory / "rec.bin", SomeHeader());

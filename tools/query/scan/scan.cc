@@ -1,7 +1,6 @@
 #include "tools/query/scan/scan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -151,9 +150,7 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
-  if (is_beside_data() && !is_quiet_) {
-    PrintError(fmt::format("no data in this range: {}", fmt::join(missed_, "; ")));
-  }
+  if (!is_quiet_) asked_time_.Report();
   return code;
 }
 
@@ -215,7 +212,8 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const format::StreamCounters& counters = recording->counters(stream_);
   if (of_exceptions()) design.SetCounted(counters.candidates);
   design.CountUnwritten(counters);
-  const auto [from_ns, to_ns] = Span(*recording, filter, last_ns);
+  WarnIfTwice(*recording, last_ns);
+  const auto [from_ns, to_ns] = asked_time_.Add(*recording, filter, last_ns);
   const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
   AddCpu(cpu.Between(from_ns, to_ns));
   const Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
@@ -238,29 +236,13 @@ void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const
   total_ = Sum(total_, estimator.Total());
 }
 
-// Of what is in the file: maxsize, maxage and rotation leave its front to others.
-std::pair<uint64_t, uint64_t> RecordingScan::Span(const Recording& recording, const Filter& filter, uint64_t last_ns) {
-  const format::FileHeader& header = recording.header();
-  const Stream stream = MainStream(header);
-  const uint64_t begin_ns = header.start.next_interval[stream] * header.CapOf(stream).interval_ns;
-  const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
-  WarnIfTwice(recording, begin_ns, end_ns);
-  const auto span = filter.Span(begin_ns, end_ns);
-  if (span.first == span.second && begin_ns < end_ns) {
-    missed_.push_back(
-        fmt::format("{} has data from {} to {}", recording.source().name(), Duration(begin_ns), Duration(end_ns)));
-  } else {
-    has_data_ = true;
-  }
-  return span;
-}
-
 // A copy that dump made, or the same file again. Files of a rotation share less than an interval.
-void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t begin_ns, uint64_t end_ns) {
+void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns) {
   const format::FileHeader& header = recording.header();
+  const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);
   const std::string& name = recording.source().name();
-  const auto shared_ns = [&](const Seen& one) {
-    const uint64_t from_ns = std::max(begin_ns, one.begin_ns), to_ns = std::min(end_ns, one.end_ns);
+  const auto shared_ns = [&, begin = begin_ns, end = end_ns](const Seen& one) {
+    const uint64_t from_ns = std::max(begin, one.begin_ns), to_ns = std::min(end, one.end_ns);
     return one.id == header.recording_id && to_ns > from_ns ? to_ns - from_ns : 0;
   };
   const auto other = std::ranges::find_if(

@@ -33,6 +33,7 @@
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/scan_summary.h"
 #include "tools/text/exit_code.h"
@@ -111,7 +112,7 @@ class RecordingScan {
   const Estimate& total() const { return total_; }
   bool chooses_all() const { return !filter_.matched_by(); }
   // Of a time in which no recording has data there are no estimates: what is 0 is not known to be.
-  bool is_beside_data() const { return !missed_.empty() && !has_data_; }
+  bool is_beside_data() const { return asked_time_.is_beside_data(); }
   // Of all recordings: events, losses, and whether the numbers are trustworthy (ScanSummary).
   std::string LossLine() const { return summary_.LossLine(); }
   std::string TrustVerdict() const { return summary_.TrustVerdict(); }
@@ -128,8 +129,7 @@ class RecordingScan {
   RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives);
   ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
   ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
-  std::pair<uint64_t, uint64_t> Span(const Recording& recording, const Filter& filter, uint64_t last_ns);
-  void WarnIfTwice(const Recording& recording, uint64_t begin_ns, uint64_t end_ns);
+  void WarnIfTwice(const Recording& recording, uint64_t last_ns);
   void AddCpu(const std::optional<CpuSeconds>& cpu);
   void Conclude(const Subset& matched, OrderLevel matched_by, const Estimator& estimator);
 
@@ -137,14 +137,14 @@ class RecordingScan {
   Filter filter_;  // as parsed: each recording starts a copy
   AllocationPrimitives primitives_;
   format::Stream stream_ = format::Stream::kAllocations;
-  bool is_quiet_ = false, has_data_ = false;
+  bool is_quiet_ = false;
   struct Seen {
     format::RecordingId id{};
     std::string name;
     uint64_t begin_ns = 0, end_ns = 0;
   };
-  std::vector<Seen> seen_;           // the recordings so far
-  std::vector<std::string> missed_;  // of recordings without data between --from and --to: what is said of each
+  std::vector<Seen> seen_;  // the recordings so far
+  AskedTime asked_time_;
   ScanSummary summary_;
   GroupEstimates matched_, unseen_;
   Estimate total_;

@@ -10,19 +10,19 @@
 namespace heaprec::tools {
 namespace {
 
-void AddTimes(const Recording& recording, Facts* into) {
+void AddTimes(const Recording& recording, const Filter* filter, AskedTime* asked, Facts* into) {
   Facts& facts = *into;
-  const auto& ending = recording.ending();
   uint64_t last_ns = 0;
   for (const StreamTotals& totals : facts.totals.of) last_ns = std::max(last_ns, totals.last_ns);
-  const uint64_t end_ns = ending ? ending->time_ns : last_ns;
+  const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);
   facts.end_ns = end_ns;
-  // Of what is in the file: maxsize, maxage and rotation leave its front to others.
-  const format::FileStart& start = recording.header().start;
+  facts.duration_ns = facts.asked_ns = end_ns - begin_ns;
+  if (filter != nullptr) {
+    const auto [from_ns, to_ns] = asked->Add(recording, *filter, last_ns);
+    facts.asked_ns = to_ns - from_ns;
+  }
   const format::Stream stream = MainStream(recording.header());
   const format::StreamCap cap = recording.header().CapOf(stream);
-  const uint64_t begin_ns = start.next_interval[stream] * cap.interval_ns;
-  facts.duration_ns = end_ns - std::min(end_ns, begin_ns);
   // In whole intervals: the last one may have filled its cap before it was cut short.
   const uint64_t interval_ns = std::max<uint64_t>(cap.interval_ns, 1);
   const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
@@ -32,6 +32,7 @@ void AddTimes(const Recording& recording, Facts* into) {
   if (cap.rate_per_second > 0) facts.fill = facts.mean_rate / cap.rate_per_second;
   const uint64_t in_file = facts.events - recording.salvage().events;
   if (in_file > 0) facts.bytes_per_event = static_cast<double>(recording.bytes_read()) / static_cast<double>(in_file);
+  const auto& ending = recording.ending();
   facts.ended = ending ? ToUtf8(ending->reason) : recording.running() ? "still running" : "cut off";
 }
 
@@ -42,7 +43,8 @@ ClassSiteTotals::Keeps KeptBy(Filter* filter) {
   return [filter](const format::Sample& sample) { return filter->Keeps(sample); };
 }
 
-Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown) {
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown,
+              AskedTime* asked) {
   const format::FileHeader& header = recording->header();
   Facts facts{.totals = TotalsOfStreams(header)};
   ThrownOfBlocks thrown(header, KeptBy(filter));
@@ -64,7 +66,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
   facts.events = recording->events();
   facts.volume = volume->Close(recording->counters());
   facts.thrown = thrown.Close(recording->counters(format::Stream::kExceptions));
-  AddTimes(*recording, &facts);
+  AddTimes(*recording, filter, asked, &facts);
   facts.live = live.Close(facts.end_ns);
   return facts;
 }

@@ -16,6 +16,7 @@
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"
 #include "tools/query/allocations/class_site_totals.h"
+#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 
@@ -31,8 +32,9 @@ struct Facts {
   CensusStrata by_census{};
   uint64_t events = 0;  // of all streams
   uint64_t duration_ns = 0, end_ns = 0;
-  double mean_rate = 0;  // events/s
-  double fill = 0;       // of what the rate allows
+  uint64_t asked_ns = 0;  // of duration_ns, what passes the filter
+  double mean_rate = 0;   // events/s
+  double fill = 0;        // of what the rate allows
   double bytes_per_event = 0;
   std::string ended{};
 
@@ -40,8 +42,9 @@ struct Facts {
 };
 
 // Reads the recording to its end, into `volume` and `breakdown` too. `filter`: of what the breakdown shows; null for
-// none.
-Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown);
+// none, else `asked` gets its times.
+Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown,
+              AskedTime* asked);
 
 // Of samples that the filter keeps; empty if there is none.
 ClassSiteTotals::Keeps KeptBy(Filter* filter);

@@ -59,7 +59,7 @@ Object PageFacts(const Recording& recording, bool use_census, const std::vector<
   const CensusStrata census = use_census ? StrataOf(one) : CensusStrata();
   VolumeOfBlocks blocks(one.header(), census.strata);
   ClassSiteTotals breakdown;
-  Facts facts = FactsOf(&one, nullptr, &blocks, &breakdown);
+  Facts facts = FactsOf(&one, nullptr, &blocks, &breakdown, nullptr);
   facts.by_census = census;
   const TrustReport trust = AssessTrust(one, facts.totals, facts.volume);
   const Estimator estimator(blocks.design(), one.counters());

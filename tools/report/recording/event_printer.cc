@@ -1,5 +1,6 @@
 #include "tools/report/recording/event_printer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tools/input/loss_summary.h"
@@ -31,6 +32,7 @@ void EventPrinter::Begin(size_t which, size_t count, Text& into) {
 }
 
 void EventPrinter::Add(const format::Block& block, Text& into) {
+  last_ns_ = std::max(last_ns_, block.end_ns);
   names_.Enter(block);
   filter_.Enter(block, &names_);
   events_.Enter(block, &names_);
@@ -65,8 +67,9 @@ void EventPrinter::Add(const format::Block& block, Text& into) {
   }
 }
 
-void EventPrinter::End(Text& into) {
+void EventPrinter::End(Text& into, AskedTime* asked) {
   const bool complete = printed() < limit_;
+  asked->Add(recording_, filter_, last_ns_);
   Text unfinished;
   if (complete && states_.AppendUnfinished(unfinished)) AddOther(unfinished, into);
   if (!style_.json) return Append(into, LossLine(recording_, samples_) + (complete ? "\n" : "; stopped at --limit\n"));

@@ -9,6 +9,7 @@
 
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
+#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/report/recording/event_format.h"
 #include "tools/report/recording/state_format.h"
@@ -25,7 +26,7 @@ class EventPrinter {
   // Recording `which` of the `count` in the file.
   void Begin(size_t which, size_t count, Text& into);
   void Add(const format::Block& block, Text& into);
-  void End(Text& into);
+  void End(Text& into, AskedTime* asked);
 
   bool goes_on() const { return printed() < limit_ && goes_on_(); }
   uint64_t printed() const { return samples_ + others_; }
@@ -42,7 +43,7 @@ class EventPrinter {
   EventText events_;
   StateText states_;
   Names names_;
-  uint64_t samples_ = 0, others_ = 0;
+  uint64_t samples_ = 0, others_ = 0, last_ns_ = 0;
   bool is_last_of_several_ = false;
 };
 

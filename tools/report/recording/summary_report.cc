@@ -49,7 +49,7 @@ Table GroupsTable(const char* name, const char* heading, const ClassSiteTotals::
   for (const auto* group : Ranked(groups, answer.limit)) {
     rows.push_back({.name = group->first,
                     .own = EstimateGroup(group->second, answer.estimator),
-                    .seconds = static_cast<double>(answer.facts.duration_ns) * 1e-9,
+                    .seconds = static_cast<double>(answer.facts.asked_ns) * 1e-9,
                     .other = {},
                     .frames = {}});
   }

@@ -1,0 +1,38 @@
+#include "tools/query/filter/asked_time.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tools/input/program_recording.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
+
+namespace heaprec::tools {
+
+// Of what is in the file: maxsize, maxage and rotation leave its front to others.
+std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns) {
+  const format::FileHeader& header = recording.header();
+  const format::Stream stream = MainStream(header);
+  const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
+  return {std::min(end_ns, header.start.next_interval[stream] * header.CapOf(stream).interval_ns), end_ns};
+}
+
+std::pair<uint64_t, uint64_t> AskedTime::Add(const Recording& recording, const Filter& filter, uint64_t last_ns) {
+  const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);
+  const auto asked = filter.Span(begin_ns, end_ns);
+  if (asked.first == asked.second && begin_ns < end_ns) {
+    missed_.push_back(
+        fmt::format("{} has data from {} to {}", recording.source().name(), Duration(begin_ns), Duration(end_ns)));
+  } else {
+    has_data_ = true;
+  }
+  return asked;
+}
+
+void AskedTime::Report() const {
+  if (is_beside_data()) PrintError(fmt::format("no data in this range: {}", fmt::join(missed_, "; ")));
+}
+
+}  // namespace heaprec::tools

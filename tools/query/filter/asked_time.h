@@ -1,0 +1,35 @@
+// The part of recordings that --from and --to choose.
+//
+// Units:    ns since the start of the recording.
+// Threads:  one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/input/recording.h"
+#include "tools/query/filter/event_filter.h"
+
+namespace heaprec::tools {
+
+// From where to where a recording's data reaches. `last_ns`: the last time in it; it counts if there is no ending.
+std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns);
+
+class AskedTime {
+ public:
+  // What of a recording passes `filter`, which has started it.
+  std::pair<uint64_t, uint64_t> Add(const Recording& recording, const Filter& filter, uint64_t last_ns);
+
+  // No recording has data of that time: what is 0 is not known to be.
+  bool is_beside_data() const { return !missed_.empty() && !has_data_; }
+  // If so, one line on stderr.
+  void Report() const;
+
+ private:
+  std::vector<std::string> missed_;  // of recordings without data of that time: what is said of each
+  bool has_data_ = false;
+};
+
+}  // namespace heaprec::tools
