@@ -1,13 +1,13 @@
 #include "recorder/native_sample/thread_clocks.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <new>
 #include <utility>
 
+#include "recorder/buffer/sparse_memory.h"
 #include "recorder/native_sample/index_free_lists.h"
 
 namespace heaprec::native {
@@ -50,9 +50,8 @@ constinit ThreadClock ThreadClocks::newcomers_;
 
 bool ThreadClocks::Prepare() {
   if (Clocks() != nullptr) return true;
-  void* const memory = mmap(nullptr, sizeof(ThreadClock) * kCapacity, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED || pthread_key_create(&key, OnThreadEnd) != 0) return false;
+  void* const memory = buffer::MapSparse(sizeof(ThreadClock) * kCapacity);
+  if (memory == nullptr || pthread_key_create(&key, OnThreadEnd) != 0) return false;
   memory_of_all.store(static_cast<ThreadClock*>(memory), std::memory_order_release);
   return true;
 }

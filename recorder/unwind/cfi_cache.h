@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace heaprec::native {
@@ -42,6 +43,9 @@ CfiRow FindCfiRow(uintptr_t pc);
 // after dlclose.
 class CfiCache {
  public:
+  // Of which only pages with rules are resident. Throws std::bad_alloc.
+  static std::unique_ptr<CfiCache, void (*)(CfiCache*)> New();
+
   CfiRow At(uintptr_t pc);
   // Reads a word of a stack; false if it cannot be read.
   bool Read(uintptr_t address, uintptr_t* into);

@@ -6,16 +6,11 @@
 #include <cstring>
 
 #include "format/ring/ring_reader.h"
+#include "recorder/buffer/sparse_memory.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
 namespace {
-
-// Zeros are what slots begin with; pages are touched as threads come.
-void* Zeros(size_t bytes) {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
-}
 
 // Not in the middle of a character.
 std::string_view Cut(std::string_view name, size_t most) {
@@ -31,7 +26,8 @@ size_t SlotOf(const void* java_thread, size_t probe, size_t slots) {
 }  // namespace
 
 CensusThreads::CensusThreads()
-    : slots_(static_cast<Slot*>(Zeros(kSlots * sizeof(Slot))),
+    // Zeros are what slots begin with; pages are touched as threads come.
+    : slots_(static_cast<Slot*>(buffer::MapSparse(kSlots * sizeof(Slot))),
              [](Slot* slots) { munmap(slots, kSlots * sizeof(Slot)); }) {}
 
 CensusThreads::Slot* CensusThreads::Look(const void* java_thread) const {

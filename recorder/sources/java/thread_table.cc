@@ -1,10 +1,11 @@
 #include "recorder/sources/java/thread_table.h"
 
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <new>
+
+#include "recorder/buffer/sparse_memory.h"
 
 namespace heaprec::sources {
 [[gnu::tls_model("initial-exec")]] constinit thread_local OwnEntry own_entry{};
@@ -16,10 +17,8 @@ ThreadTable& ThreadTable::Instance() {
 
 ThreadTable::ThreadTable()
     : next_(new std::atomic<uint32_t>[kCapacity] {}), constructed_(new std::atomic<bool>[kCapacity] {}) {
-  void* memory = mmap(nullptr, sizeof(ThreadEntry) * kCapacity, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return;  // every Acquire then answers nullptr, which is counted
-  entries_ = static_cast<ThreadEntry*>(memory);
+  // Without memory every Acquire answers nullptr, which is counted.
+  entries_ = static_cast<ThreadEntry*>(buffer::MapSparse(sizeof(ThreadEntry) * kCapacity));
 }
 
 ThreadEntry* ThreadTable::Acquire(void* java_thread) {

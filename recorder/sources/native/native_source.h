@@ -56,7 +56,7 @@ class NativeSource final : public native::AllocationListener {
   const uint64_t seed_;
   const double max_gap_;
   std::atomic<uint64_t> next_id_;
-  std::unique_ptr<native::CfiCache> rules_;
+  const decltype(native::CfiCache::New()) rules_;
 };
 
 }  // namespace heaprec::sources
