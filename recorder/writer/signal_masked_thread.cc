@@ -1,6 +1,7 @@
 #include "recorder/writer/signal_masked_thread.h"
 
 #include <fmt/format.h>
+#include <locale.h>
 #include <signal.h>
 
 #include <cstring>
@@ -23,6 +24,8 @@ void* Enter(void* start) {
   const std::unique_ptr<Start> own(static_cast<Start*>(start));
   // By the thread itself: for another thread libc opens a file, whose number the program may just have closed.
   pthread_setname_np(pthread_self(), own->name);
+  // For strerror in any other language libc reads the environment, which the program may be changing just now.
+  uselocale(newlocale(LC_ALL_MASK, "C", nullptr));
   // Nothing may leave this thread: an exception that did would end the JVM. Out of memory, it just ends.
   try {
     own->body(own->argument);

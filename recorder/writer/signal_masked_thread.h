@@ -1,4 +1,5 @@
-// A thread of the agent that handles none of the process' signals: they are the JVM's and the application's.
+// A thread of the agent that handles none of the process' signals: they are the JVM's and the application's. Its
+// locale is "C".
 //
 // Context:  setup.
 // Failure:  an Error if the thread cannot be created.

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -107,6 +108,12 @@ static int hides(const char* path) {
   return mprotect(info.dli_fbase, 4096, PROT_READ | PROT_EXEC);
 }
 
+// The environment is always being changed, as far as another thread can know: who reads it would not survive.
+static void hides_environment(void) {
+  setlocale(LC_ALL, "C.UTF-8");
+  environ = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
   const int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -114,6 +121,7 @@ int main(int argc, char** argv) {
   sigprocmask(SIG_BLOCK, NULL, &blocked);
   printf("descriptor %d, blocked %d\n", first, !sigisemptyset(&blocked));
   fflush(stdout);
+  if (strcmp(how, "hides environment") == 0) hides_environment();
   work();
   if (strcmp(how, "closes") == 0) return closes(argv[2]);
   if (strcmp(how, "forks") == 0) return forks();

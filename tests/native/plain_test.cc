@@ -331,7 +331,7 @@ TEST_CASE("Where some slots may be written to those calls are recorded, and the 
 TEST_CASE("Odd programs run as without, and are recorded") {
   for (const std::string build : {"pie", "fixed"}) {
     const std::string folder = FreshFolder();
-    for (const std::string how : {"", "_exit", "abort", "main ends", "forks", "closes", "loads"}) {
+    for (const std::string how : {"", "_exit", "abort", "main ends", "forks", "closes", "loads", "hides environment"}) {
       CAPTURE(build, how);
       Command command{{Odd(build), how, folder + "/own", RunfilePath("tests/native/libending.so")}};
       const Outcome without = Run(command);
