@@ -85,6 +85,27 @@ TEST_CASE("top shows classes and sites first, those of most bytes above") {
   CHECK(document["scan"]["recordings"][0]["losses"]["written"] == 100);
 }
 
+TEST_CASE("the amount per second is that of the total, which has what could not be written, too") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint64_t i = 0; i < 100; ++i) file.Add(At((1 + i * 19) * kMs));
+  const auto full_disk = static_cast<size_t>(format::LossReason::kWriteFailed);
+  file.counters().points += 100;
+  file.counters().lost[full_disk] = 100;
+  file.counters().lost_weight[full_disk] = 240'000;
+  file.counters().candidate_bytes += 240'000;
+  file.End("jvm exit", 2 * kSecond);
+  const std::string text = Heaprec("top " + path).out;
+  INFO(text);
+  CHECK(text.find("469 KiB allocated in 2.000 s, 234 KiB/s") != std::string::npos);
+  const json document = Parsed("top --json " + path);
+  CHECK(document["total"]["value"] == Approx(480'000));
+  CHECK(document["matched"]["bytes"] == document["total"]);
+  CHECK(document["matched"]["bytes_per_second"]["value"] == Approx(240'000));
+}
+
 TEST_CASE("top groups by whatever is asked for") {
   const Directory directory;
   WriteCalls(directory / "rec.bin");
