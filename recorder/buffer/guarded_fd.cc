@@ -7,20 +7,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "recorder/buffer/high_descriptor.h"
+
 namespace heaprec::buffer {
-namespace {
-
-// Below the usual limit of 1024, above what programs count on.
-constexpr int kHigh = 900;
-
-int MovedUp(int descriptor) {
-  const int high = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, kHigh) : -1;
-  if (high < 0) return descriptor;  // a lower limit
-  close(descriptor);
-  return high;
-}
-
-}  // namespace
 
 GuardedFd::GuardedFd(int descriptor) : number_(MovedUp(descriptor)) {
   struct stat status {};

@@ -15,6 +15,8 @@ void* MapSparse(size_t bytes) {
   return memory;
 }
 
+void UnmapSparse(void* memory, size_t bytes) { munmap(memory, bytes); }
+
 void KeepSparse(void* memory, size_t bytes) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto at = reinterpret_cast<uintptr_t>(memory);

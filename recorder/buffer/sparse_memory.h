@@ -10,6 +10,7 @@ namespace heaprec::buffer {
 
 // Zeros; null: there is no memory.
 void* MapSparse(size_t bytes);
+void UnmapSparse(void* memory, size_t bytes);
 
 // The same for memory that is there; only whole pages within it.
 void KeepSparse(void* memory, size_t bytes);

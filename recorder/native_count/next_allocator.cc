@@ -13,8 +13,9 @@ void* __libc_memalign(size_t, size_t);
 namespace heaprec::native {
 
 NextAllocator next_allocator __attribute__((visibility("hidden"))){
-    __libc_malloc, __libc_free, __libc_calloc, __libc_realloc, __libc_memalign, nullptr, nullptr};
+    __libc_malloc, __libc_free, __libc_calloc, __libc_realloc, __libc_memalign, nullptr, nullptr, nullptr};
 bool is_libc_real __attribute__((visibility("hidden"))) = true;
+bool is_preempted __attribute__((visibility("hidden"))) = false;
 EarlyBlocks early_blocks;
 
 namespace {
@@ -33,7 +34,8 @@ bool FindNextAllocator() {
   NextAllocator found{};
   const bool has_all = Find("malloc", &found.malloc) && Find("free", &found.free) && Find("calloc", &found.calloc) &&
                        Find("realloc", &found.realloc) && Find("memalign", &found.memalign) &&
-                       Find("malloc_usable_size", &found.usable_size) && Find("dlclose", &found.dlclose);
+                       Find("aligned_alloc", &found.aligned_alloc) && Find("malloc_usable_size", &found.usable_size) &&
+                       Find("dlclose", &found.dlclose);
   if (!has_all) return false;
   next_allocator = found;
   is_libc_real = found.malloc == __libc_malloc && found.calloc == __libc_calloc && found.realloc == __libc_realloc &&
@@ -41,6 +43,8 @@ bool FindNextAllocator() {
   knows_real.store(true, std::memory_order_release);
   return true;
 }
+
+void* (*LibcMalloc())(size_t) { return __libc_malloc; }
 
 void FreeEarly(void* base) { __libc_free(base); }
 

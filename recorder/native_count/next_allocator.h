@@ -17,6 +17,7 @@ struct NextAllocator {
   void* (*realloc)(void*, size_t);
   void* (*memalign)(size_t, size_t);
   // Null until they are found.
+  void* (*aligned_alloc)(size_t, size_t);
   size_t (*usable_size)(void*);
   int (*dlclose)(void*);
 };
@@ -25,6 +26,12 @@ extern NextAllocator next_allocator __attribute__((visibility("hidden")));
 
 // All functions are libc's: each block from it has its length before it.
 extern bool is_libc_real __attribute__((visibility("hidden")));
+
+// The program, or a library before this one, has a malloc of its own: ours is not what it calls.
+extern bool is_preempted __attribute__((visibility("hidden")));
+
+// libc's own malloc, for its address.
+void* (*LibcMalloc())(size_t);
 
 // False: an allocator lacks a function; then libc is used throughout.
 bool FindNextAllocator();

@@ -19,8 +19,10 @@
 #include <atomic>
 #include <cstring>
 
+#include "recorder/buffer/high_descriptor.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/next_allocator.h"
+#include "recorder/native_count/own_functions.h"
 #include "recorder/native_count/preload_options.h"
 #include "recorder/native_count/site_counters.h"
 #include "recorder/native_count/site_table.h"
@@ -83,7 +85,8 @@ HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) { return All
 
 // A copy of `size` bytes and a terminating zero.
 HEAPREC_INLINE char* Duplicate(const char* text, size_t size) {
-  auto* const copy = static_cast<char*>(Allocate(size + 1));
+  // A program with its own malloc has a free that takes the blocks of that one only.
+  auto* const copy = static_cast<char*>(is_preempted ? malloc(size + 1) : Allocate(size + 1));
   if (copy == nullptr) return nullptr;
   std::memcpy(copy, text, size);
   copy[size] = 0;
@@ -161,13 +164,14 @@ HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
 
 // A child of fork has blocks of its parent's, whose sums it may change in a copy only.
 void Forked() {
-  if (SiteTable* const of = table.load(std::memory_order_relaxed)) of->UnshareInChild();
+  SiteTable* const of = table.load(std::memory_order_relaxed);
+  if (of != nullptr && !of->UnshareInChild()) StopInChild();
   copy_path[0] = 0;
 }
 
 // What is in shared memory is gone with the machine, what is in the file stays.
 void CopyTable(SiteTable* of) {
-  const int descriptor = open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  const int descriptor = buffer::MovedUp(open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   const bool is_whole = descriptor >= 0 && of->CopyTo(descriptor);
   const int error = errno;
   if (descriptor >= 0) close(descriptor);
@@ -188,10 +192,21 @@ const char* Variable(const char* name, char** environment) {
   return nullptr;
 }
 
+// The call goes where the program's does. (dlsym would say where a program that is not position independent has its own
+// entry for malloc.)
+bool IsPreempted() {
+  void* volatile allocated = malloc(1);
+  void* const block = allocated;
+  const bool is_ours = block == nullptr || IsOursAnywhere(block);
+  free(block);
+  return !is_ours;
+}
+
 // Before every other library's, libc's too (-z initfirst): getenv knows nothing yet.
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   const ReentrancyGuard inside;
   if (!FindNextAllocator()) return;
+  is_preempted = IsPreempted();
   const char* given = Variable("HEAPREC_NATIVE_EXACT", environment);
   if (given == nullptr) given = Variable("HEAPREC_NATIVE", environment);  // its former name
   if (!ParseExactOptions(given, &options) || !IsChosen(options)) return;
@@ -199,6 +214,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   TablePath(table_path);
   ExpandPath(options.file, copy_path);
   RemoveStaleTables(kTableFolder, kStaleTablesKept);
+  if (is_preempted) return SayNot(table_path, "the program has a malloc of its own");
   const char* why = "";
   SiteTable* const made = SiteTable::Create(table_path, options.depth, &why);
   if (made == nullptr) return SayNot(table_path, why);
@@ -251,6 +267,7 @@ HEAPREC_EXPORT void* realloc(void* block, size_t size) { return native::Realloca
 HEAPREC_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return native::NoMemory();
+  if (native::is_preempted) return realloc(block, bytes);
   return native::Reallocate(block, bytes);
 }
 
@@ -264,10 +281,13 @@ HEAPREC_EXPORT void* memalign(size_t alignment, size_t size) {
 
 HEAPREC_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
   if (!native::IsPower(alignment)) {
-    errno = EINVAL;
-    return nullptr;
+    // glibc refuses this since 2.38; other allocators have their own rules.
+    if (native::next_allocator.aligned_alloc == nullptr) return native::NoMemory();
+    void* const probe = native::next_allocator.aligned_alloc(alignment, 1);
+    if (probe == nullptr) return nullptr;
+    native::next_allocator.free(probe);
   }
-  return native::AllocateAligned(alignment, size);
+  return native::AllocateAligned(std::bit_ceil(alignment), size);
 }
 
 HEAPREC_EXPORT int posix_memalign(void** into, size_t alignment, size_t size) {
@@ -320,3 +340,60 @@ HEAPREC_EXPORT int dlclose(void* library) {
   native::ForgetUnloaded();
   return result;
 }
+
+namespace heaprec::native {
+
+// The names stand for what the program binds them to; aliases stand for what is here.
+#define HEAPREC_OWN(name) \
+  extern "C" __attribute__((visibility("hidden"), alias(#name), copy(::name))) decltype(::name) heaprec_own_##name
+HEAPREC_OWN(malloc);
+HEAPREC_OWN(free);
+HEAPREC_OWN(calloc);
+HEAPREC_OWN(realloc);
+HEAPREC_OWN(reallocarray);
+HEAPREC_OWN(memalign);
+HEAPREC_OWN(aligned_alloc);
+HEAPREC_OWN(posix_memalign);
+HEAPREC_OWN(valloc);
+HEAPREC_OWN(pvalloc);
+HEAPREC_OWN(strdup);
+HEAPREC_OWN(strndup);
+HEAPREC_OWN(__strdup);
+HEAPREC_OWN(__strndup);
+HEAPREC_OWN(cfree);
+HEAPREC_OWN(free_sized);
+HEAPREC_OWN(free_aligned_sized);
+HEAPREC_OWN(malloc_usable_size);
+
+void* OwnFunction(const char* name) {
+  struct Own {
+    const char* name;
+    void* function;
+  };
+#define HEAPREC_NAMED(name) \
+  { #name, reinterpret_cast < void*>(&heaprec_own_##name) }
+  static const Own kOwn[] = {HEAPREC_NAMED(malloc),
+                             HEAPREC_NAMED(free),
+                             HEAPREC_NAMED(calloc),
+                             HEAPREC_NAMED(realloc),
+                             HEAPREC_NAMED(reallocarray),
+                             HEAPREC_NAMED(memalign),
+                             HEAPREC_NAMED(aligned_alloc),
+                             HEAPREC_NAMED(posix_memalign),
+                             HEAPREC_NAMED(valloc),
+                             HEAPREC_NAMED(pvalloc),
+                             HEAPREC_NAMED(strdup),
+                             HEAPREC_NAMED(strndup),
+                             HEAPREC_NAMED(__strdup),
+                             HEAPREC_NAMED(__strndup),
+                             HEAPREC_NAMED(cfree),
+                             HEAPREC_NAMED(free_sized),
+                             HEAPREC_NAMED(free_aligned_sized),
+                             HEAPREC_NAMED(malloc_usable_size)};
+  for (const Own& own : kOwn) {
+    if (std::strcmp(own.name, name) == 0) return own.function;
+  }
+  return nullptr;
+}
+
+}  // namespace heaprec::native

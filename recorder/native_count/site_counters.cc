@@ -93,6 +93,12 @@ void ForgetUnloaded() {
   });
 }
 
+void StopInChild() {
+  table.store(nullptr, std::memory_order_release);
+  thread_state.rows = &empty_rows;
+  thread_state.has_none = true;
+}
+
 ThreadRows* Rows(SiteTable* of) {
   if (thread_state.HasRows()) return thread_state.rows;
   if (thread_state.is_inside || thread_state.has_none) return ThreadRows::Common(of);

@@ -69,6 +69,8 @@ void CountFreeSlow(const Header& header);
 
 // After dlclose.
 void ForgetUnloaded();
+// In a child of fork that has no table: nothing is counted from now on.
+void StopInChild();
 
 // Turns memory from the next allocator, which may be null, into a block. `size`: less than HeaderWord::kLarge.
 HEAPREC_INLINE void* Counted(void* base, size_t size) {

@@ -17,6 +17,7 @@
 #include <new>
 
 #include "format/elf/build_id.h"
+#include "recorder/buffer/high_descriptor.h"
 #include "recorder/buffer/locked_file.h"
 #include "recorder/buffer/write_signals.h"
 #include "recorder/unwind/module_lookup.h"
@@ -50,15 +51,6 @@ int OpenNew(const char* path) {
   if (buffer::RemoveAbandoned(AT_FDCWD, path)) return buffer::CreateLocked(path);
   errno = EEXIST;
   return -1;
-}
-
-// Where programs look for none: below the usual limit of 1024, above what they count on.
-int MovedUp(int descriptor) {
-  constexpr int kHigh = 900;
-  const int high = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, kHigh) : -1;
-  if (high < 0) return descriptor;  // a lower limit
-  syscall(SYS_close, descriptor);
-  return high;
 }
 
 bool WriteAt(int descriptor, size_t offset, std::span<const std::byte> bytes) {
@@ -130,7 +122,7 @@ SiteTable::SiteTable(std::byte* base, int descriptor, const char* path) : base_(
 
 SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why) {
   const buffer::WriteSignals blocked;
-  const int descriptor = MovedUp(OpenNew(path));
+  const int descriptor = buffer::MovedUp(OpenNew(path));
   if (descriptor < 0) {
     *why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): setup
     return nullptr;
@@ -238,7 +230,7 @@ int SiteTable::Descriptor() {
   if (!LeadsToFile(known)) {
     // As system calls: who is cancelled is not to be within malloc.
     const long opened = syscall(SYS_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    const int again = MovedUp(static_cast<int>(opened));
+    const int again = buffer::MovedUp(static_cast<int>(opened));
     // Another thread may have come first: then `known` is its one.
     if (LeadsToFile(again) && descriptor_.compare_exchange_strong(known, again, std::memory_order_acq_rel)) {
       flock(again, LOCK_EX | LOCK_NB);
@@ -355,20 +347,25 @@ void SiteTable::NoteModules(std::span<const uintptr_t> pcs) {
   }
 }
 
-void SiteTable::UnshareInChild() {
+bool SiteTable::UnshareInChild() {
   constexpr int kProtection = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_NORESERVE;
+  // Somewhere else first: where memory is not overcommitted a mapping in the place of another may remove that, and
+  // fail.
+  const auto move_here = [this](void* copy) {
+    return copy != MAP_FAILED && mremap(copy, kAllBytes, kAllBytes, MREMAP_MAYMOVE | MREMAP_FIXED, base_) == base_;
+  };
   const int descriptor = Descriptor();
-  if (descriptor >= 0 && mmap(base_, kAllBytes, kProtection, kFlags | MAP_FIXED, descriptor, 0) != MAP_FAILED) return;
+  if (descriptor >= 0 && move_here(mmap(nullptr, kAllBytes, kProtection, kFlags, descriptor, 0))) return true;
   // There is no file any more: what is in use is copied.
   void* const copy = mmap(nullptr, kAllBytes, kProtection, kFlags | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return;
+  if (copy == MAP_FAILED) return false;
   std::memcpy(copy, base_, format::kNativeRowsAt);
   for (uint32_t i = 0; i < ChunksUsed(); ++i) {
     const size_t offset = format::kNativeRowsAt + i * format::kNativeChunkBytes;
     if (!HasRows(i)) continue;
     std::memcpy(static_cast<std::byte*>(copy) + offset, base_ + offset, format::kNativeChunkBytes);
   }
-  mremap(copy, kAllBytes, kAllBytes, MREMAP_MAYMOVE | MREMAP_FIXED, base_);
+  return move_here(copy);
 }
 
 }  // namespace heaprec::native

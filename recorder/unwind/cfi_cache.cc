@@ -1,13 +1,9 @@
 #include "recorder/unwind/cfi_cache.h"
 
-#include <sys/mman.h>
-
 #include <bit>
 #include <cstring>
-#include <new>
 
 #include "recorder/arch/frames.h"
-#include "recorder/buffer/sparse_memory.h"
 #include "recorder/unwind/cfi_interpreter.h"
 #include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/readable.h"
@@ -94,13 +90,6 @@ CfiRow FindCfiRow(uintptr_t pc) {
   const CfiRow rule = ExecuteCfi({module.begin, module.end}, description, pc);
   // What the words of a slot have no room for is not tracked.
   return RuleOf(Word(rule)) == rule ? rule : CfiRow{};
-}
-
-std::unique_ptr<CfiCache, void (*)(CfiCache*)> CfiCache::New() {
-  // Zeros are what a cache begins with.
-  auto* const cache = static_cast<CfiCache*>(buffer::MapSparse(sizeof(CfiCache)));
-  if (cache == nullptr) throw std::bad_alloc();
-  return {cache, [](CfiCache* it) { munmap(it, sizeof *it); }};
 }
 
 CfiRow CfiCache::At(uintptr_t pc) {

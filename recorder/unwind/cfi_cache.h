@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 namespace heaprec::native {
@@ -39,13 +38,10 @@ struct CfiRow {
 // For a frame at `pc`: a return address less one, so that a call at the very end of a function belongs to it.
 CfiRow FindCfiRow(uintptr_t pc);
 
-// Caches rules that were looked up, and pages that could be read. Entries of an unloaded module stay: call Forget
-// after dlclose.
+// Caches rules that were looked up, and pages that could be read. It begins as zeros. Entries of an unloaded module
+// stay: call Forget after dlclose.
 class CfiCache {
  public:
-  // Of which only pages with rules are resident. Throws std::bad_alloc.
-  static std::unique_ptr<CfiCache, void (*)(CfiCache*)> New();
-
   CfiRow At(uintptr_t pc);
   // Reads a word of a stack; false if it cannot be read.
   bool Read(uintptr_t address, uintptr_t* into);

@@ -206,6 +206,56 @@ TEST_CASE("Blocks of another allocator that stand at a page's begin are handed o
   CHECK(Read(table)["foreign_frees"] == 200);
 }
 
+// Foreign functions of a language get them by such handles, servers open their modules like that.
+TEST_CASE("Functions of libc's own take the blocks of a program, however it comes to them") {
+  for (const std::string build : {"pie", "fixed"}) {
+    const std::string table = FreshFolder() + "/native.bin";
+    for (const std::string& options : {"file=" + table, std::string()}) {
+      CAPTURE(build, options);
+      Command command{{RunfilePath("tests/native/odd_program_" + build), "mixes", Plugin()}};
+      command.environment = With(options);
+      if (options.empty()) command.environment.resize(1);  // loaded, and not asked to count
+      const Outcome outcome = Run(command);
+      INFO(outcome.err);
+      CHECK(outcome.signal == 0);
+      CHECK(outcome.exit_code == 0);
+    }
+    CHECK(Read(table)["foreign_frees"] == 0);
+  }
+}
+
+TEST_CASE("A program with a malloc of its own runs as without, and is told that nothing is recorded") {
+  const std::string table = FreshFolder() + "/native.bin";
+  Command command{{RunfilePath("tests/native/own_malloc")}};
+  command.environment = With("file=" + table);
+  const Outcome outcome = Run(command);
+  CHECK(outcome.signal == 0);
+  CHECK(outcome.exit_code == 7);
+  CHECK(outcome.err.find("the program has a malloc of its own; native memory is not recorded\n") != std::string::npos);
+  CHECK(!std::filesystem::exists(table));
+}
+
+TEST_CASE("aligned_alloc takes the alignments that libc's takes") {
+  Command command{{RunfilePath("tests/native/odd_program_pie"), "aligns"}};
+  const Outcome without = Run(command);
+  command.environment = With("file=" + FreshFolder() + "/native.bin");
+  CHECK(Run(command).exit_code == without.exit_code);
+}
+
+// With a limit of 256 no number is high.
+TEST_CASE("A standard stream that a program has closed stays closed") {
+  const std::string folder = FreshFolder();
+  const auto run = [&](const std::string& shell) {
+    Command command{{"sh", "-c", "ulimit -n 256; exec \"$0\" -c '" + shell + "'", "/bin/bash"}};
+    command.environment = With("only=cat,file=" + folder + "/%p.bin");
+    return Run(command);
+  };
+  const Outcome input = run("cat <&-");
+  CHECK(input.out.empty());
+  CHECK(input.exit_code == 1);
+  CHECK(run("cat /etc/hostname >&-").exit_code == 1);
+}
+
 TEST_CASE("A library whose first page cannot be read allocates as ever") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{RunfilePath("tests/native/odd_program_pie"), "hides", RunfilePath("tests/native/libplugin_far.so")}};

@@ -108,6 +108,35 @@ static int hides(const char* path) {
   return mprotect(info.dli_fbase, 4096, PROT_READ | PROT_EXEC);
 }
 
+// Functions of libc's own, and of a library that prefers them, meet blocks of the program's.
+static int mixes(const char* path) {
+  void* const libc = dlopen("libc.so.6", RTLD_NOW);
+  char* (*copy)(const char*) = (char* (*)(const char*))dlsym(libc, "strdup");
+  void (*release)(void*) = (void (*)(void*))dlsym(libc, "free");
+  void* (*grow)(void*, size_t) = (void* (*)(void*, size_t))dlsym(libc, "realloc");
+  if (copy == NULL || release == NULL || grow == NULL) return 1;
+  for (int i = 0; i < 100; ++i) {
+    release(copy("copied by a function of libc's own"));
+    release(strdup("copied by the program"));
+    release(grow(malloc(100), 100000));
+    free(copy("freed by the program"));
+  }
+  void* const library = dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
+  int (*prints)(void) = library != NULL ? (int (*)(void))dlsym(library, "plugin_prints") : NULL;
+  if (prints == NULL || dlsym(RTLD_NEXT, "no_such_function") != NULL) return 1;
+  for (int i = 0; i < 100; ++i) {
+    if (prints() <= 0) return 1;
+  }
+  return 0;
+}
+
+// Whether there is a block of that alignment.
+static int aligns(size_t alignment) {
+  void* const block = aligned_alloc(alignment, 96);
+  free(block);
+  return block != NULL;
+}
+
 // The environment is always being changed, as far as another thread can know: who reads it would not survive.
 static void hides_environment(void) {
   setlocale(LC_ALL, "C.UTF-8");
@@ -126,6 +155,8 @@ int main(int argc, char** argv) {
   if (strcmp(how, "closes") == 0) return closes(argv[2]);
   if (strcmp(how, "forks") == 0) return forks();
   if (strcmp(how, "frees pages") == 0) return frees_pages();
+  if (strcmp(how, "mixes") == 0) return mixes(argv[2]);
+  if (strcmp(how, "aligns") == 0) return 100 + aligns(24) + 2 * aligns(48) + 4 * aligns(0) + 8 * aligns(64);
   if (strcmp(how, "hides") == 0) return hides(argv[2]);
   if (strcmp(how, "loads") == 0) dlopen(argv[3], RTLD_NOW);
   if (strcmp(how, "_exit") == 0) _exit(5);

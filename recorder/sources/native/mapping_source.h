@@ -46,7 +46,7 @@ class MappingSource final : public native::MmapListener {
         points_(points),
         java_(java),
         most_per_second_(most_per_second),
-        rules_(native::CfiCache::New()) {}
+        rules_(NewCfiCache()) {}
 
   void OnMapped(const native::Mapping& mapping, const native::Registers& caller) override;
   void OnUnmapping(uintptr_t begin, uintptr_t end) override;
@@ -75,7 +75,7 @@ class MappingSource final : public native::MmapListener {
   MappedPoints& points_;
   JavaFrames* const java_;
   const uint32_t most_per_second_;
-  const decltype(native::CfiCache::New()) rules_;
+  const decltype(NewCfiCache()) rules_;
   std::atomic<uint64_t> spent_{0};  // a second, and the mappings in it
   std::atomic<uint64_t> missed_{0}, missed_bytes_{0};
   std::atomic<bool> is_incomplete_{false};

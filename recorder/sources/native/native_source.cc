@@ -32,7 +32,7 @@ NativeSource::NativeSource(WindowPublisher& board, buffer::SharedCounters& share
       seed_(seed),
       max_gap_(max_gap),
       next_id_(format::FirstIdOf(format::Stream::kNative)),
-      rules_(native::CfiCache::New()) {}
+      rules_(NewCfiCache()) {}
 
 void NativeSource::OnDue(native::ThreadClock* clock, const native::Allocation& allocation) {
   // Before the block changes any counter: docs/sampler.md#windows.

@@ -13,12 +13,15 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
+#include "recorder/buffer/sparse_memory.h"
 #include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/native/native_points.h"
 #include "recorder/sources/window_publisher.h"
+#include "recorder/unwind/cfi_cache.h"
 
 namespace heaprec::sources {
 
@@ -29,6 +32,14 @@ class JavaFrames {
   // Innermost first; as many as fit.
   virtual void Take(NativePoint* point) = 0;
 };
+
+// Only its pages with rules are resident. Throws std::bad_alloc.
+inline auto NewCfiCache() {
+  auto* const cache = static_cast<native::CfiCache*>(buffer::MapSparse(sizeof(native::CfiCache)));
+  if (cache == nullptr) throw std::bad_alloc();
+  const auto unmap = [](native::CfiCache* it) { buffer::UnmapSparse(it, sizeof *it); };
+  return std::unique_ptr<native::CfiCache, void (*)(native::CfiCache*)>(cache, unmap);
+}
 
 class NativeSource final : public native::AllocationListener {
  public:
@@ -56,7 +67,7 @@ class NativeSource final : public native::AllocationListener {
   const uint64_t seed_;
   const double max_gap_;
   std::atomic<uint64_t> next_id_;
-  const decltype(native::CfiCache::New()) rules_;
+  const decltype(NewCfiCache()) rules_;
 };
 
 }  // namespace heaprec::sources
