@@ -109,6 +109,11 @@ ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, c
   asked.exceptions = filter.TakesAny(Stream::kExceptions);
   asked.live = std::ranges::any_of(recordings, [](const auto& one) { return one->header().max_tracked_objects > 0; });
   asked.raw = asked.raw || asked.live_filter;
+  asked.asked_time = [filter](const Recording& recording, uint64_t last_ns) {
+    Filter of_recording = filter;
+    of_recording.Start(recording.header());
+    return AskedTime().Add(recording, of_recording, last_ns);
+  };
   return asked;
 }
 

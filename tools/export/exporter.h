@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "format/bytes/result.h"
@@ -36,6 +37,8 @@ struct ExportSettings {
   std::string service;                                 // otlp: name of the service; empty: as recorded
   bool raw = false;                                    // formats with one weight: the raw one, not the calibrated one
   bool lines = false;                                  // collapsed, speedscope: a frame is a line, not a method
+  // pprof, otlp: from where to where a recording, read up to `last_ns`, passes the filters (ns since its start).
+  std::function<std::pair<uint64_t, uint64_t>(const Recording& recording, uint64_t last_ns)> asked_time;
 };
 
 // Which weights a file with one weight per sample has, as written in the file.

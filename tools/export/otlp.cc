@@ -65,6 +65,7 @@ class Otlp final : public Exporter {
  public:
   Otlp(const ExportSettings& settings, Output* output)
       : at_(settings.live_at),
+        asked_time_(settings.asked_time),
         weights_(WeightsName(settings)),
         service_(settings.service),
         measures_(AllMeasuresOf(settings)),
@@ -192,9 +193,9 @@ class Otlp final : public Exporter {
       const int64_t value = whole_[at].Next(measures_[at].of(row.totals));
       if (value > 0) WriteSample(row.key, value, &message);
     }
-    const Span span = SpanOf(*recording_, last_ns_);
-    message.add_fixed64(profile::kTime, recording_->header().start_epoch_ns + span.begin_ns);
-    message.add_uint64(profile::kDuration, span.end_ns - span.begin_ns);
+    const auto [from_ns, to_ns] = asked_time_(*recording_, last_ns_);
+    message.add_fixed64(profile::kTime, recording_->header().start_epoch_ns + from_ns);
+    message.add_uint64(profile::kDuration, to_ns - from_ns);
     WritePeriod(at, &message);
   }
 
@@ -216,6 +217,7 @@ class Otlp final : public Exporter {
   }
 
   const std::optional<TimePoint> at_;
+  const decltype(ExportSettings::asked_time) asked_time_;
   const std::string_view weights_;
   const std::string service_;
   const std::vector<Measure> measures_;

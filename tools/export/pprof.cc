@@ -93,6 +93,7 @@ class Pprof final : public Exporter {
  public:
   Pprof(const ExportSettings& settings, Output* output)
       : at_(settings.live_at),
+        asked_time_(settings.asked_time),
         weights_(WeightsName(settings)),
         measures_(AllMeasuresOf(settings)),
         whole_(measures_.size()),
@@ -104,8 +105,6 @@ class Pprof final : public Exporter {
   void Begin(const Recording& recording) override {
     catalogue_.StartRecording();
     tracked_.Begin(recording.header());
-    const uint64_t start_ns = recording.header().start_epoch_ns + recording.header().start.begin_ns;
-    start_ns_ = start_ns_ == 0 ? start_ns : std::min(start_ns_, start_ns);
     last_ns_ = 0;
   }
 
@@ -122,10 +121,10 @@ class Pprof final : public Exporter {
   }
 
   void End(const Recording& recording) override {
-    const Span span = SpanOf(recording, last_ns_);
-    duration_ns_ += span.end_ns - span.begin_ns;
-    const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, span.end_ns);
-    tracked_.End(span.end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
+    AddTime(recording);
+    const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
+    const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, end_ns);
+    tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
       if (rows_.full()) WriteSamples();
       rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
     });
@@ -147,6 +146,15 @@ class Pprof final : public Exporter {
   }
 
  private:
+  // Of several recordings, those without data of the time asked for do not say when that is.
+  void AddTime(const Recording& recording) {
+    const auto [from_ns, to_ns] = asked_time_(recording, last_ns_);
+    if (from_ns == to_ns && duration_ns_ > 0) return;
+    const uint64_t start_ns = recording.header().start_epoch_ns + from_ns;
+    start_ns_ = duration_ns_ > 0 ? std::min(start_ns_, start_ns) : start_ns;
+    duration_ns_ += to_ns - from_ns;
+  }
+
   void Tick() {
     if (bytes_.size() < kPiece) return;
     gzip_.Write(bytes_);
@@ -254,6 +262,7 @@ class Pprof final : public Exporter {
 
   static constexpr size_t kPiece = 1 << 16;
   const std::optional<TimePoint> at_;
+  const decltype(ExportSettings::asked_time) asked_time_;
   const std::string_view weights_;
   const std::vector<Measure> measures_;
   std::vector<WholeNumbers> whole_;  // by measure

@@ -4,6 +4,7 @@ Usage: export_oracles.py HEAPREC GENERATE LIVE RECORDING...     with the numbers
 """
 import collections
 import functools
+import gzip
 import json
 import os
 import pathlib
@@ -342,6 +343,24 @@ def check_live(recording):
         print(f"{os.path.basename(recording)} {' '.join(choice)}: {len(rows)} alive")
 
 
+def check_time(recording, start, end):
+    """The profiles say of which time they are: that of --from and --to, as `top` has it."""
+    choice = ("--from", start, "--to", end)
+    scan = json.loads(run(HEAPREC, "top", "--json", *choice, recording))["scan"]
+    expected = (scan["recordings"][0]["start_ns"] + int(start[:-1]) * 10**9, round(scan["seconds"] * 1e9))
+    assert expected[1] == (int(end[:-1]) - int(start[:-1])) * 10**9
+    with gzip.open(export("pprof", recording, *choice)) as file:
+        profile = fields(file.read())
+    assert (profile[9][0], profile[10][0]) == expected, f"pprof: {profile[9]}, {profile[10]}, {expected}"
+    with open(export("otlp", recording, *choice), "rb") as file:
+        resources = fields(file.read())[1]
+    profiles = [fields(one) for of in resources for scope in fields(of)[2] for one in fields(scope)[2]]
+    assert profiles
+    for profile in profiles:
+        assert (profile[3][0], profile[4][0]) == expected, f"otlp: {profile[3]}, {profile[4]}, {expected}"
+    print(f"{os.path.basename(recording)} {' '.join(choice)}: {expected}")
+
+
 def check_opens(recording, *choice):
     """Random recordings, whose names and weights are beyond what any JVM has."""
     rows = rows_of(recording, *choice)
@@ -362,6 +381,7 @@ def main():
     assert check(sys.argv[4]), "its calibrated weights are the raw ones: nothing was compared"
     check(generated, ("--from", "50ms", "--class", "*Entity1*"))
     check_live(sys.argv[3])
+    check_time(sys.argv[3], "2s", "5s")
     for recording in sys.argv[5:]:
         check_opens(recording)
         check_opens(recording, "--kind", "exception")
