@@ -25,6 +25,7 @@
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
 #include "tools/input/confined_open.h"
+#include "tools/text/interrupt.h"
 
 namespace heaprec::tools {
 namespace {
@@ -127,6 +128,7 @@ class Attachment {
     const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
     bool asked = false;
     while (Clock::now() < deadline) {
+      if (IsInterrupted() && !was_interrupted_) return Fail("interrupted before the agent was loaded");
       // Without a handler SIGQUIT would end the process: one that is just starting gets it later.
       if (!asked) asked = Ask();
       if (asked) {
@@ -197,11 +199,15 @@ class Attachment {
     return Receive(socket);
   }
 
+  // All of it within the timeout, however slowly it comes. A signal waits, too: the JVM may have loaded the agent, and
+  // what that has begun is to be ended properly.
   Result<std::string> Receive(int socket) const {
+    const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
     std::string reply;
     while (reply.size() < kMaxReply) {
       pollfd wait{socket, POLLIN, 0};
-      const int ready = poll(&wait, 1, request_.timeout_ms);
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      const int ready = left > 0 ? poll(&wait, 1, static_cast<int>(left)) : 0;
       if (ready < 0 && errno == EINTR) continue;
       if (ready == 0) return WhyNoAnswer(/*asked=*/true);
       char piece[4096];
@@ -218,6 +224,8 @@ class Attachment {
   const AttachRequest& request_;
   std::optional<ProcessHandle> handle_;
   Descriptor tmp_;  // the process's /tmp
+  // By what may have led here: a recording is ended after a signal.
+  const bool was_interrupted_ = IsInterrupted();
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -23,6 +24,8 @@
 
 namespace heaprec::tools {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // By the same rules as the agent's own (docs/reference/agent-options.md): %p, %t, %n.
 std::string Expand(const std::string& pattern, pid_t pid, int number) {
@@ -123,7 +126,10 @@ ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool co
   };
   if (!relay_->Wait(is_over)) {
     if (const auto error = StopRecording(java, timeout_ms)) return keep(ExitCode::kCannotAttach, error->message);
-    (void)relay_->Wait([] { return false; });
+    const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+    if (!relay_->Wait([deadline] { return Clock::now() >= deadline; })) {
+      return keep(ExitCode::kCannotAttach, fmt::format("PID {}: the JVM still writes the recording", pid));
+    }
   }
   const Descriptor recording = relay_->Recording();
   if (!recording.is_open()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));

@@ -1,4 +1,5 @@
-// Signals that end a wait (Ctrl-C, kill) but not the command, which then finishes its work.
+// Signals that end a wait (Ctrl-C, kill) but not the command, which then finishes its work. A second one ends the
+// command at once, unless it is SIGHUP.
 //
 // Threads:  one.
 #pragma once

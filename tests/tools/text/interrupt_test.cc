@@ -1,0 +1,44 @@
+// Signals to a process of its own, which says how it took them by its end.
+#include "tools/text/interrupt.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <initializer_list>
+
+namespace heaprec::tools {
+namespace {
+
+constexpr int kInterrupted = 7, kUndisturbed = 8;
+
+// The wait status of a process that gets these, one after the other.
+int StatusAfter(std::initializer_list<int> signals) {
+  const pid_t child = fork();
+  if (child == 0) {
+    CatchSignals({SIGINT, SIGTERM, SIGHUP});
+    for (const int signal : signals) (void)raise(signal);
+    _exit(IsInterrupted() ? kInterrupted : kUndisturbed);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return status;
+}
+
+bool Exited(int status, int code) { return WIFEXITED(status) && WEXITSTATUS(status) == code; }
+bool WasEnded(int status, int signal) { return WIFSIGNALED(status) && WTERMSIG(status) == signal; }
+
+}  // namespace
+
+TEST_CASE("The first signal is noted, a second one ends the process, and SIGHUP may come again") {
+  CHECK(Exited(StatusAfter({}), kUndisturbed));
+  for (const int first : {SIGINT, SIGTERM, SIGHUP}) {
+    CHECK(Exited(StatusAfter({first}), kInterrupted));
+    CHECK(Exited(StatusAfter({first, SIGHUP, SIGHUP}), kInterrupted));
+    CHECK(WasEnded(StatusAfter({first, SIGINT}), SIGINT));
+    CHECK(WasEnded(StatusAfter({first, SIGTERM}), SIGTERM));
+  }
+}
+
+}  // namespace heaprec::tools
