@@ -239,7 +239,7 @@ void SqliteStore::AddLifetimes(uint64_t end_ns) {
     const auto known = [](auto value, bool is_known) { return is_known ? std::optional(value) : std::nullopt; };
     Try(inserts_->life.Run(
         recording_, of.id, Known(of.thread), Known(of.class_id), Known(of.stack), known(life.size, life.size > 0),
-        life.birth_ns, life.end_ns, EndName(life.end), known(life.Survived(), lives.knows_collections()),
+        life.birth_ns, life.end_ns, EndName(life.end), known(life.Survived(), lives.knows_survivors()),
         known(weight, weight > 0),
         known(weight / static_cast<double>(std::max<uint64_t>(life.size, 1)), life.size > 0 && weight > 0),
         !lives.is_range() || life.Survived() > 0));

@@ -40,6 +40,7 @@ Lifetimes Born(const std::vector<format::LifecycleEvent>& lifecycle_events, size
   }
   block.lifecycle_events = lifecycle_events;
   block.end_ns = 10 * kSecondNs;
+  block.ending = {10 * kSecondNs, "jvm exit"};
   const std::vector<uint32_t> subjects(count, 0);
   lives.Add(block, subjects, {});
   lives.Close(10 * kSecondNs);

@@ -70,6 +70,7 @@ TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end
   block.lifecycle_events = {{1, 50, LifecycleKind::kDied, 2, 0}};
   block.states = {Collection(5, 1), Collection(30, 2), Collection(49, 3)};
   block.end_ns = 60;
+  block.ending = {60, "jvm exit"};
   lives.Add(block, std::span(kOne, 2), {});
   lives.Close(60);
   CHECK(BytesAt(lives, 9) == 0);
@@ -100,6 +101,7 @@ TEST_CASE("A concurrent collection is survived when its second pause has ended, 
   block.samples = {Born(1, 10)};
   block.states = {Collection(5, 1), Pause(20, 2), Pause(30, 2), Pause(31, 2), Pause(50, 3), Pause(70, 4), Pause(75, 4)};
   block.end_ns = 80;
+  block.ending = {80, "jvm exit"};
   lives.Add(block, std::span(kOne, 1), {});
   lives.Close(80);
   const Lifetime& life = lives.all()[0];
@@ -108,6 +110,66 @@ TEST_CASE("A concurrent collection is survived when its second pause has ended, 
   CHECK(lives.SurvivedBy(life, 69) == 1);  // of the third one pause is missing
   CHECK(lives.SurvivedBy(life, 70) == 2);
   CHECK(lives.SurvivedBy(life, 80) == 3);
+}
+
+// Collections at 0.5, 1 and 1.5 s; checks found deaths at 560 and 1,060 ms.
+Lifetimes CutAt(uint64_t end_ms, const std::string& reason, bool has_death = true) {
+  constexpr uint64_t kMs = 1'000'000;
+  Lifetimes lives(format::FileHeader{});
+  format::Block block;
+  block.samples = {Born(1, 10 * kMs), Born(2, 20 * kMs), Born(3, 1'010 * kMs), Born(4, 1'020 * kMs)};
+  block.states = {Collection(5 * kMs, 1), Collection(500 * kMs, 2), Collection(1'000 * kMs, 3),
+                  Collection(1'500 * kMs, 4)};
+  if (has_death) {
+    block.lifecycle_events = {{9, 560 * kMs, LifecycleKind::kDied, 1, 0}, {1, 1'060 * kMs, LifecycleKind::kDied, 2, 0}};
+  }
+  block.end_ns = end_ms * kMs;
+  if (!reason.empty()) block.ending = {end_ms * kMs, reason};
+  lives.Add(block, std::span(kOne, 4), {});
+  lives.Close(end_ms * kMs);
+  return lives;
+}
+
+TEST_CASE("In a file that is no finished recording, nothing has survived what the last check came before") {
+  constexpr uint64_t kEnd = 1'520'000'000;
+  for (const char* const reason : {"", "rotated", "dump", "trim", "recovered"}) {
+    INFO(reason);
+    const Lifetimes lives = CutAt(1'520, reason);
+    CHECK(lives.SurvivedBy(lives.all()[1], kEnd) == 2);
+    CHECK(lives.all()[1].Survived() == 2);
+    CHECK(lives.SurvivedBy(lives.all()[2], kEnd) == 0);  // the collection at 1.5 s may have found it dead
+    CHECK(lives.SurvivedBy(lives.all()[1], 900'000'000) == 1);
+    CHECK(lives.knows_survivors());
+    CHECK(lives.checked_ns() == 1'060'000'000);
+  }
+  // The check at 1,060 ms may not be over: what it found later is not in the file.
+  const Lifetimes cut = CutAt(1'070, "");
+  CHECK(cut.checked_ns() == 560'000'000);
+  CHECK(cut.SurvivedBy(cut.all()[1], 1'070'000'000) == 1);
+  // At its end the recorder has checked once more.
+  for (const char* const reason : {"jvm exit", "stop", "duration"}) {
+    const Lifetimes whole = CutAt(1'520, reason);
+    CHECK(whole.SurvivedBy(whole.all()[1], kEnd) == 3);
+    CHECK(whole.SurvivedBy(whole.all()[2], kEnd) == 1);
+  }
+}
+
+TEST_CASE("Where no death shows that references were checked, it is unknown what survived") {
+  const Lifetimes lives = CutAt(1'520, "", false);
+  CHECK_FALSE(lives.knows_survivors());
+  CHECK(lives.knows_collections());
+  CHECK(InstantsOf(lives, 0, lives.end_ns(), 1).empty());
+  CHECK(CutAt(1'520, "jvm exit", false).knows_survivors());
+  // Without a collection nothing can have survived one.
+  Lifetimes young(format::FileHeader{});
+  format::Block block;
+  block.samples = {Born(1, 10)};
+  block.states = {Collection(5, 1)};
+  block.end_ns = 60;
+  young.Add(block, std::span(kOne, 1), {});
+  young.Close(60);
+  CHECK(young.knows_survivors());
+  CHECK(young.all()[0].Survived() == 0);
 }
 
 TEST_CASE("What generational Shenandoah numbers without a pause is no collection") {
@@ -120,6 +182,7 @@ TEST_CASE("What generational Shenandoah numbers without a pause is no collection
                   Collection(40, 4), Pause(50, 5), Pause(60, 5)};
   block.lifecycle_events = {{1, 55, LifecycleKind::kDied, 4, 0}};
   block.end_ns = 80;
+  block.ending = {80, "jvm exit"};
   lives.Add(block, std::span(kOne, 2), {});
   lives.Close(80);
   CHECK(lives.all()[0].Survived() == 1);
@@ -244,6 +307,7 @@ TEST_CASE("A later chunk alone tells who is alive, with the threshold since birt
   block.states = {Collection(1100, 7)};
   block.lifecycle_events = {{2, 1200, LifecycleKind::kDied, 7, 0}};
   block.end_ns = 2000;
+  block.ending = {2000, "jvm exit"};
   lives.Add(block, {}, std::span(kOne, 2));
   lives.Close(2000);
   CHECK(BytesAt(lives, 999) == 0);  // not in this file

@@ -73,6 +73,7 @@ class SimulatedFollower {
     Allocate();
     run_.end_ns = static_cast<uint64_t>(process_.seconds * 1e9);
     for (uint64_t begin_ns = 0; begin_ns < run_.end_ns; begin_ns += kSecondNs) RunInterval(begin_ns);
+    run_.blocks.back().ending = {run_.end_ns, "jvm exit"};
     return std::move(run_);
   }
 

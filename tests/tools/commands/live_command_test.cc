@@ -212,6 +212,35 @@ TEST_CASE("live --at shows any moment, and --survived what outlived collections"
   CHECK(Parsed("live --sort name --by class --limit 1 --json " + path)["tables"][0]["rows"][0]["name"] == "byte[]");
 }
 
+TEST_CASE("A trimmed recording tells of its end what the whole one tells of that time") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", cut = directory / "cut.bin";
+  WriteLeak(path, false);
+  // After a collection at 40 s whose dead were found at 40.06 s. Before that, what has survived it is not known.
+  for (const std::string at : {"40.03s", "40.08s", "40.5s", "41.9s"}) {
+    INFO(at);
+    REQUIRE(Heaprec("trim -f --to " + at + " -o " + cut + " " + path).code == 0);
+    const json whole = Parsed("live --survived 1 --json --at " + at + " " + path)["live"]["bytes"];
+    const json part = Parsed("live --survived 1 --json " + cut)["live"]["bytes"];
+    CHECK(part["value"] <= whole["value"]);
+    if (at > "40.1s") CHECK(part["value"] == whole["value"]);
+    CHECK(Parsed("leaks --survived 1 --json " + cut)["leaks"] == 0);
+  }
+  // Before any reference was checked after a collection.
+  REQUIRE(Heaprec("trim -f --to 2.03s -o " + cut + " " + path).code == 0);
+  const std::string live = Heaprec("live " + cut).out;
+  INFO(live);
+  CHECK(live.find("how much of it survived a collection is unknown\n") != std::string::npos);
+  const std::string why = "the recording ends before objects were checked after a collection\n";
+  CHECK(live.find("growth: unknown, " + why) != std::string::npos);
+  CHECK(Heaprec("live --survived 1 " + cut).out.starts_with("what survived 1 collection is unknown: " + why));
+  CHECK(Heaprec("leaks " + cut).out.starts_with("it is unknown what leaks: " + why));
+  const json unknown = Parsed("live --json " + cut);
+  CHECK(unknown["collections"] == 1);
+  CHECK(unknown["live"]["mean_survived"].is_null());
+  CHECK(Parsed("live --survived 1 --json " + cut)["live"]["bytes"].is_null());
+}
+
 TEST_CASE("live --min-age and flame --live show what is old enough, and whole stacks of it") {
   const Directory directory;
   const std::string path = directory / "rec.bin", page = directory / "live.html", picture = directory / "live.svg";

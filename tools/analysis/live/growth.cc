@@ -37,6 +37,7 @@ double FreedomOf(const GrowthSum& of, double samples) {
 std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
                                  size_t most) {
   std::vector<uint64_t> all;
+  to_ns = std::min(to_ns, lives.checked_ns());
   const auto& counts = lives.clock().counts();
   if (lives.is_range()) {
     // Each is counted when it has ended, and what it found dead is known.

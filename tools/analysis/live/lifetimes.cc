@@ -1,8 +1,10 @@
 #include "tools/analysis/live/lifetimes.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -10,6 +12,40 @@ namespace heaprec::tools {
 
 using format::LifecycleEvent;
 using format::LifecycleKind;
+
+namespace {
+
+// Between the end of a check and the begin of the next one the recorder waits at least so long.
+constexpr uint64_t kBetweenChecksNs = 100'000'000;
+// A check that has found a death is over so long afterwards.
+constexpr uint64_t kOfCheckNs = 50'000'000;
+// The recorder went on, or what it did last is not in the file.
+constexpr std::array<std::string_view, 4> kWithoutLastCheck{"rotated", "dump", "trim", "recovered"};
+
+}  // namespace
+
+// Only objects wait for a check. An import holds what its recorder knew at the end; generational ZGC's clock counts a
+// collection when what it found dead is known.
+ReferenceChecks::ReferenceChecks(const format::FileHeader& header, format::Stream stream)
+    : interval_ns_(header.CapOf(stream).interval_ns),
+      to_the_end_(stream != format::Stream::kAllocations || IsImported(header.source) || KeepsYoungReferents(header)) {}
+
+// As for CollectionClock, the time of an interval's end does not say when a death was found.
+void ReferenceChecks::AddDeath(uint64_t found_ns) {
+  if (found_ns <= last_death_ns_ || (interval_ns_ > 0 && found_ns % interval_ns_ == 0)) return;
+  if (begun_ns_ == 0 || found_ns >= last_death_ns_ + kBetweenChecksNs) before_ns_ = std::exchange(begun_ns_, found_ns);
+  last_death_ns_ = found_ns;
+}
+
+void ReferenceChecks::AddEnding(const format::EndMarker& ending) {
+  to_the_end_ |= std::ranges::find(kWithoutLastCheck, ending.reason) == kWithoutLastCheck.end();
+}
+
+// The end of the file may have cut the last check short.
+uint64_t ReferenceChecks::KnownTo(uint64_t end_ns) const {
+  if (to_the_end_) return kToTheEnd;
+  return end_ns >= last_death_ns_ + kOfCheckNs ? begun_ns_ : before_ns_;
+}
 
 void Lifetimes::Add(const format::Block& block, std::span<const uint32_t> samples,
                     std::span<const uint32_t> live_checkpoint) {
@@ -25,6 +61,7 @@ void Lifetimes::Add(const format::Block& block, std::span<const uint32_t> sample
     if (lifecycle.stream == stream_) End(lifecycle);
   }
   for (const format::ProcessState& state : block.states) clock_.Add(state);
+  if (block.ending) checks_.AddEnding(*block.ending);
   last_block_ns_ = std::max(last_block_ns_, block.end_ns);
 }
 
@@ -77,6 +114,7 @@ void Lifetimes::End(const LifecycleEvent& lifecycle) {
   // Also of a sample that is of no interest: all competed.
   if (lifecycle.kind == LifecycleKind::kEvicted) thresholds_.Add(lifecycle.time_ns, lifecycle.threshold);
   if (lifecycle.kind == LifecycleKind::kUntracked) ++untracked_;
+  if (lifecycle.kind == LifecycleKind::kDied) checks_.AddDeath(lifecycle.time_ns);
   const auto birth = births_.find(lifecycle.sample);
   if (birth != births_.end()) {
     if (lifecycle.kind == LifecycleKind::kDied) clock_.AddDeath(birth->second, lifecycle.time_ns);
@@ -128,6 +166,7 @@ void Lifetimes::Forget(uint64_t time_ns) {
 }
 
 void Lifetimes::Close(uint64_t end_ns) {
+  checked_ns_ = checks_.KnownTo(last_block_ns_);
   last_block_ns_ = end_ns;
   thresholds_.Close();
   clock_.Close();
@@ -138,7 +177,8 @@ void Lifetimes::Close(uint64_t end_ns) {
     const bool is_stored = life.gcs_at_birth != 0 && !is_range();
     life.gcs_at_birth = is_stored ? clock_.OfRecorded(life.gcs_at_birth) : clock_.BegunBy(life.birth_ns);
     if (life.end != LifetimeEnd::kDied) {
-      life.ended_in = clock_.EndedBy(life.end_ns);
+      life.ended_in = clock_.EndedBy(std::min(life.end_ns, checked_ns_));
+      is_unchecked_ |= checked_ns_ == 0 && clock_.EndedBy(life.end_ns) > life.gcs_at_birth;
     } else if (is_range()) {
       life.ended_in = life.end_ns > 0 ? clock_.EndedBy(life.end_ns - 1) : 0;
     } else {
@@ -154,9 +194,10 @@ double Lifetimes::WeightAt(const Lifetime& life, uint64_t time_ns) const {
 }
 
 uint64_t Lifetimes::SurvivedBy(const Lifetime& life, uint64_t time_ns) const {
-  const uint64_t ended = clock_.EndedBy(time_ns);
+  const bool is_dead = life.end == LifetimeEnd::kDied;
+  const uint64_t ended = clock_.EndedBy(is_dead ? time_ns : std::min(time_ns, checked_ns_));
   const uint64_t survived = ended - std::min(ended, life.gcs_at_birth);
-  return life.end == LifetimeEnd::kDied ? std::min(survived, life.Survived()) : survived;
+  return is_dead ? std::min(survived, life.Survived()) : survived;
 }
 
 void EvictionThresholds::Close() {

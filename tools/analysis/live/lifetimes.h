@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -105,6 +106,30 @@ struct Lifetime {
   uint64_t Survived() const { return ended_in > gcs_at_birth ? ended_in - gcs_at_birth : 0; }
 };
 
+// Until when the recorder is known to have checked which tracked objects collections found dead. It checks 50 ms to 2 s
+// after a collection, and when it stops. A file that ends otherwise (killed, running, trimmed, a part of a rotation)
+// proves a check only by the deaths that it found.
+//
+// Units:    time in ns since the start of the recording.
+class ReferenceChecks {
+ public:
+  static constexpr uint64_t kToTheEnd = std::numeric_limits<uint64_t>::max();
+
+  ReferenceChecks(const format::FileHeader& header, format::Stream stream);
+
+  // Of any tracked object.
+  void AddDeath(uint64_t found_ns);
+  void AddEnding(const format::EndMarker& ending);
+  // Of a file whose last block ends at `end_ns`. 0: no check is known of.
+  uint64_t KnownTo(uint64_t end_ns) const;
+
+ private:
+  const uint64_t interval_ns_;
+  bool to_the_end_;
+  uint64_t begun_ns_ = 0, before_ns_ = 0;  // the last check with a death, and the one before
+  uint64_t last_death_ns_ = 0;
+};
+
 class Lifetimes {
  public:
   // Instead of a group: leave the sample out.
@@ -116,6 +141,7 @@ class Lifetimes {
         is_imported_(IsImported(header.source)),
         raises_(header.CapOf(stream).interval_ns, stream),
         clock_(header, stream),
+        checks_(header, stream),
         last_block_ns_(header.start.begin_ns) {}
 
   // `samples`, `live_checkpoint`: the groups of the block's samples and of its live checkpoint, in their order. Samples
@@ -133,11 +159,15 @@ class Lifetimes {
   uint64_t end_ns() const { return last_block_ns_; }
   // Bytes that a sample tracked at `time_ns` represents; divided by its size: objects.
   double WeightAt(const Lifetime& life, uint64_t time_ns) const;
-  // Collections that it has survived by `time_ns`, not counting one that may still find it dead.
+  // Collections that it is known to have survived by `time_ns`, not counting one that may still find it dead.
   uint64_t SurvivedBy(const Lifetime& life, uint64_t time_ns) const;
   const CollectionClock& clock() const { return clock_; }
   // False: the recording does not have the number of collections (an import from a file without them).
   bool knows_collections() const { return !is_imported_ || !clock_.counts().empty(); }
+  // False: nor what survived them, as the file ends before any reference was checked after a collection.
+  bool knows_survivors() const { return knows_collections() && !is_unchecked_; }
+  // Up to then it is known which objects collections found dead.
+  uint64_t checked_ns() const { return checked_ns_; }
   // Whether objects that have not survived a collection may be garbage (generational ZGC): then live bytes are a range.
   bool is_range() const { return clock_.of_majors(); }
 
@@ -161,6 +191,9 @@ class Lifetimes {
   std::unordered_map<uint64_t, size_t> tracked_;  // of all_, by sample: those without an end so far
   EvictionThresholds thresholds_;
   CollectionClock clock_;
+  ReferenceChecks checks_;
+  uint64_t checked_ns_ = ReferenceChecks::kToTheEnd;
+  bool is_unchecked_ = false;
   std::unordered_map<uint64_t, uint64_t> births_;  // if is_range: of all tracked samples, also those left out
   uint64_t last_block_ns_ = 0;
   uint64_t untracked_ = 0;

@@ -86,6 +86,7 @@ void LiveVisitor::End(const Estimator&, double) {
     untracked_bytes_ += lives_->untracked_bytes();
   }
   knows_collections_ &= moments_.by_time || lives_->knows_collections();
+  knows_survivors_ &= moments_.by_time || lives_->knows_survivors();
   const auto& counts = lives_->clock().counts();
   if (counts.empty()) return;
   const uint64_t first = lives_->is_range() ? 0 : counts.front().second;
@@ -176,7 +177,7 @@ void LiveVisitor::AddGarbage() {
 LiveRange LiveVisitor::EstimateGroup(const std::vector<LiveSample>& alive) const {
   if (is_range()) return RangeOf(alive, total_, unit());
   LiveEstimates estimates = tools::EstimateGroup(alive, total_, unit());
-  if (!knows_collections_) {
+  if (!knows_survivors_) {
     estimates.mean_survived = kUnknownEstimate;
     estimates.median_survived = kUnknownEstimate.value;
     if (moments_.survived > 0)

@@ -96,8 +96,10 @@ class LiveVisitor : public ScanVisitor {
   uint64_t collections() const { return collections_; }
   // Those that ended within the times over which growth is measured.
   uint64_t spanned_collections() const { return spanned_collections_; }
-  // False: a recording does not say how many collections objects survived.
+  // False: a recording does not say when the JVM collected.
   bool knows_collections() const { return knows_collections_; }
+  // False: nor how many collections objects survived, or it ends before they were checked.
+  bool knows_survivors() const { return knows_survivors_; }
   // Live bytes are a range: objects that have not survived a collection may be garbage.
   bool is_range() const { return of_majors_ && moments_.survived == 0; }
   // In one of the recordings only major collections show which objects are dead.
@@ -125,7 +127,7 @@ class LiveVisitor : public ScanVisitor {
   size_t tracked_ = 0, without_ = 0;
   uint64_t untracked_ = 0, collections_ = 0, spanned_collections_ = 0;
   double untracked_bytes_ = 0;
-  bool of_majors_ = false, knows_collections_ = true;
+  bool of_majors_ = false, knows_collections_ = true, knows_survivors_ = true;
 
   // Of the current recording.
   std::optional<Lifetimes> lives_;

@@ -33,7 +33,7 @@ const std::vector<std::string>& LiveSortKeys() {
 
 std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading) {
   const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
-  const bool is_known = live.knows_collections();  // without them no growth is estimated
+  const bool is_known = live.knows_survivors();  // without them no growth is estimated
   std::vector<Column<LiveRow>> columns{
       {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const LiveRow& row) { return Of(row).bytes; },
        Detail::kAlways},
@@ -103,6 +103,11 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
   }
   for (render::Line& line : LossLines(answer.scan)) lines.push_back(std::move(line));
   return lines;
+}
+
+const char* WhySurvivorsAreUnknown(const LiveVisitor& live) {
+  return live.knows_collections() ? "the recording ends before objects were checked after a collection"
+                                  : kNoCollections;
 }
 
 std::string CollectionsText(const LiveVisitor& live) {

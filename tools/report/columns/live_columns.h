@@ -45,6 +45,9 @@ render::Line LiveContext(const LiveAnswer& answer);
 // What could not be tracked, if anything, and the line of losses.
 std::vector<render::Line> LiveFooter(const LiveAnswer& answer);
 
+// Of recordings that do not say how many collections objects survived.
+const char* WhySurvivorsAreUnknown(const LiveVisitor& live);
+
 // "{} collections", "{} major collections", or that their number is unknown; takes one field of `collections`.
 std::string CollectionsText(const LiveVisitor& live);
 // The field for CollectionsText; none if the number is unknown.

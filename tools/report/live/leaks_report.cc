@@ -95,7 +95,8 @@ std::vector<Field> SpannedCollections(const LiveVisitor& live) {
 
 // Why nothing can be told.
 render::Line TooShort(const LiveVisitor& live) {
-  if (!live.knows_collections()) return Sentence(std::string("it is unknown what leaks: ") + kNoCollections);
+  if (!live.knows_survivors())
+    return Sentence(std::string("it is unknown what leaks: ") + WhySurvivorsAreUnknown(live));
   if (!TraitsOf(live.stream()).lifecycle.is_collected)
     return Sentence("no leak found: the time is too short to measure growth");
   return Sentence("no leak found: " + CollectionsText(live) +
@@ -104,7 +105,7 @@ render::Line TooShort(const LiveVisitor& live) {
 }
 
 bool IsTooShort(const LiveVisitor& live) {
-  return !live.knows_collections() || (live.tracked() == 1 && live.instants().size() < 3);
+  return !live.knows_survivors() || (live.tracked() == 1 && live.instants().size() < 3);
 }
 
 std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {

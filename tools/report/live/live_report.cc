@@ -55,7 +55,7 @@ Table TableOf(const LiveTable& of, const LiveAnswer& answer) {
 }
 
 render::Line OldLine(const LiveVisitor& live) {
-  if (!live.knows_collections()) return Sentence("how much of it survived a collection is unknown");
+  if (!live.knows_survivors()) return Sentence("how much of it survived a collection is unknown");
   std::vector<LiveSample> old;
   std::copy_if(live.all().alive.begin(), live.all().alive.end(), std::back_inserter(old),
                [](const LiveSample& one) { return one.survived >= 1; });
@@ -66,7 +66,7 @@ render::Line OldLine(const LiveVisitor& live) {
 render::Line GrowthLine(const LiveVisitor& live) {
   const Slope growth = Growth::Of(live.all().growth);
   const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
-  if (!live.knows_collections()) return Sentence(std::string("growth: unknown, ") + kNoCollections);
+  if (!live.knows_survivors()) return Sentence(std::string("growth: unknown, ") + WhySurvivorsAreUnknown(live));
   if (!std::isfinite(growth.per_second.high)) {
     return Sentence(is_collected ? "growth: unknown (too few collections, or too few samples that survived one)"
                                  : "growth: unknown (too few samples, or too short a time)");
@@ -80,8 +80,8 @@ render::Line GrowthLine(const LiveVisitor& live) {
 // "1.2 MiB live at 2.000 s in 3,000 objects, mean age 1.00 s"
 std::vector<render::Line> Headline(const LiveVisitor& live) {
   const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
-  if (!live.knows_collections() && live.survived() > 0) {
-    return {Sentence(std::string("what survived {} collection(s) is unknown: ") + kNoCollections,
+  if (!live.knows_survivors() && live.survived() > 0) {
+    return {Sentence(std::string("what survived {} collection(s) is unknown: ") + WhySurvivorsAreUnknown(live),
                      {{"", live.survived(), Unit::kInteger}})};
   }
   const LiveEstimates all = live.EstimateGroup(live.all().alive).estimates;
