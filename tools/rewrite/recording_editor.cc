@@ -68,6 +68,8 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) 
   }
   for (const format::CensusRow& row : block.census) chunk_->AddCensus(Named(row));
   for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(row));
+  for (const format::CensusRow& row : block.census_totals) census_bytes_ += row.bytes.counted;
+  if (!(block.census_counters == format::CensusCounters{})) census_ = block.census_counters;
   if (has_rows) chunk_->SetCensus(block.census_counters, block.census_positions);
   end_ns_ = std::max(end_ns_, block.end_ns);
   if (has_rows) pending_ = Pending{block.counters, block.lane_positions, end_ns_};
@@ -81,6 +83,10 @@ format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<f
   if (chunk_ == nullptr) StartChunk();
   pending_->counters = counters;
   if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
+  if (ending && header_.start.begin_ns == 0 && census_.walked_bytes > census_bytes_ + census_.lost_bytes) {
+    census_.lost_bytes = census_.walked_bytes - census_bytes_;  // in blocks that were not written, or are damaged
+    chunk_->SetCensus(census_, {});
+  }
   return Write(/*last=*/true, ending ? &*ending : nullptr);
 }
 

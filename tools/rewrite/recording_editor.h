@@ -63,6 +63,8 @@ class RecordingEditor {
   };
   std::unordered_map<uint32_t, KnownWindow> windows_;  // of the chunk that is read
   uint64_t samples_ = 0;
+  format::CensusCounters census_;  // the last ones
+  uint64_t census_bytes_ = 0;      // of all rows
 };
 
 }  // namespace heaprec::tools

@@ -290,8 +290,9 @@ void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
   };
   add(block.census, &cut->census);
   add(block.census_totals, &cut->census_totals);
-  if (block.end_ns <= from_ns_) census_before_ = block.census_counters;
-  if (block.end_ns > from_ns_ && block.end_ns <= to_ns_) {
+  const bool has_counters = !(block.census_counters == format::CensusCounters{});  // what a ring had has none
+  if (has_counters && block.end_ns <= from_ns_) census_before_ = block.census_counters;
+  if (has_counters && block.end_ns > from_ns_ && block.end_ns <= to_ns_) {
     const uint64_t walks = census_.walks, walked = census_.walked_bytes - census_.lost_bytes;
     for (const auto counter : format::kCensusCounterFields) {
       census_.*counter =

@@ -3,6 +3,7 @@
 // Statistic: of a census that is drawn, the objects of two classes that are in every TLAB, against the program's own
 //            count: 5.5 standard errors of some hundred walks; the normal's tails are beyond with probability 4e-8.
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/java_run.h"
@@ -336,6 +338,25 @@ TEST_CASE("What a killed JVM counted is in its ring, and all of it in a copy for
     CHECK(ObjectsOf(census, kind) > 0.98 * told.at(kind));
   }
   RequireVerified(recording);
+  RemoveRingsOf(process.pid());
+}
+
+// The blocks that only the ring had say nothing of what the census counted.
+TEST_CASE("A span of a killed recording with a census passes verify") {
+  const std::string folder = FreshFolder(), recording = folder + "/rec.bin", part = folder + "/part.bin";
+  Process process(CommandOf(Java{.flags = {"-Xmx400m"},
+                                 .main = "e2e.Busy",
+                                 .args = {"3", "60"},
+                                 .agent_options = "file=" + recording + ",census=20/s"}));
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  process.Kill(9);
+  (void)process.Finish();
+  for (const auto& [from, to] : {std::pair("0s", "2s"), {"1s", "3s"}, {"2s", "4s"}, {"1s", "1h"}}) {
+    CAPTURE(from, to);
+    REQUIRE(Run(Command{{HeaprecPath(), "trim", "-f", "--from", from, "--to", to, "-o", part, recording}}).exit_code ==
+            0);
+    RequireVerified(part);
+  }
   RemoveRingsOf(process.pid());
 }
 

@@ -230,6 +230,21 @@ TEST_CASE("What walks found before a kill is in the ring, and what is in the fil
   CHECK(Objects(census, "p.Node") == 12);
 }
 
+TEST_CASE("What walks found in blocks that were not written is lost in a recovered recording") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", clean = directory / "clean.bin";
+  RecordingFile file(path, CensusHeader(format::CensusMode::kDrawn));
+  file.AddWalk(kSecond / 4, "main", 1, {{"p/Node", 5, 160}});
+  file.census().walks += 1;
+  file.census().walked_bytes += 1000;
+  file.Flush({}, kSecond / 2);
+  REQUIRE(Heaprec("recover " + path + " -o " + clean).code == 0);
+  const Outcome verified = Heaprec("verify " + clean);
+  INFO(verified.out << verified.err);
+  CHECK(verified.code == 0);
+  CHECK(CensusOf(clean)["recordings"][0]["lost_bytes"] == 1000);
+}
+
 TEST_CASE("A recording without a census is refused with the way to one") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

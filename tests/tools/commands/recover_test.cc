@@ -226,6 +226,10 @@ TEST_CASE("What parity repairs costs nothing, is reported, and is recovered clea
   REQUIRE(summarised["losses"]["repaired"].size() == 1);
   CHECK(summarised["losses"]["repaired"][0]["begin"] == ends[0] - 3);
   CHECK(Heaprec("summary " + path).out.find("24 damaged bytes repaired") != std::string::npos);
+  const std::string doctor = Heaprec("doctor " + path).out;
+  INFO(doctor);
+  CHECK(doctor.find("none: the parity records had what those bytes held") != std::string::npos);
+  CHECK(doctor.find("are missing") == std::string::npos);
   const Outcome recovered = Heaprec("recover " + path + " -o " + out);
   CHECK(recovered.code == 4);
   CHECK(recovered.err.find(out + ": 80 samples; 24 damaged bytes repaired\n") != std::string::npos);

@@ -116,7 +116,9 @@ class Examination {
     }
     for (const TrustReason& note : trust.notes) {
       AddFinding(IdOf(note.about), Level::kNote, note.text, std::nullopt,
-                 note.about == TrustTopic::kEnd ? AdviceForEnd() : "");
+                 note.about == TrustTopic::kEnd      ? AdviceForEnd()
+                 : note.about == TrustTopic::kDamage ? "damage_repaired"
+                                                     : "");
     }
     if (!HasFinding("end")) AddFinding("end", Level::kOk, "complete: " + ToUtf8(recording_.ending()->reason));
     if (!HasFinding("damage")) AddFinding("damage", Level::kOk, "no damaged bytes");
