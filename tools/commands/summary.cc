@@ -1,11 +1,15 @@
 // heaprec summary: what was recorded, how much of what was allocated, and whether it can be trusted.
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
@@ -48,7 +52,19 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   return group;
 }
 
+// The tables and what is matched are of the heap: of other kinds they would show 0.
+std::optional<std::string> Objection(const SummaryOptions& options) {
+  const auto is_of_heap = [](const std::string& name) {
+    return std::ranges::any_of(format::kAllocationKinds, [&](format::Kind kind) { return name == KindName(kind); });
+  };
+  const auto other = std::ranges::find_if_not(options.filter.kinds, is_of_heap);
+  if (other == options.filter.kinds.end()) return {};
+  return "summary filters the heap's samples only; use heaprec top --kind " + *other + " " +
+         ShellQuoted(options.recording);
+}
+
 ExitCode Summarise(SummaryOptions options) {
+  if (const auto objection = Objection(options)) return Fail(ExitCode::kUsage, *objection);
   if (auto filter = Filter::Parse(options.filter); !filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
   auto recordings = Recording::OpenAll(options.recording);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);

@@ -178,6 +178,19 @@ TEST_CASE("amounts per second are those of the time that was asked for") {
         Approx(top["tables"][0]["rows"][0]["bytes_per_second"]["value"].get<double>()));
 }
 
+TEST_CASE("summary does not say that nothing matches a kind which it does not break down") {
+  const Directory directory;
+  WriteSmall(directory / "rec bin");
+  for (const std::string kind : {"malloc", "mmap", "exception"}) {
+    const Outcome outcome = Heaprec("summary --kind tlab --kind " + kind + " '" + directory / "rec bin" + "'");
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find("use heaprec top --kind " + kind + " '" + directory / "rec bin" + "'\n") !=
+          std::string::npos);
+  }
+  CHECK(Heaprec("summary --kind tlab --kind outside '" + directory / "rec bin" + "'").code == 0);
+}
+
 TEST_CASE("a site of summary is that of top: not a frame that only allocates for its caller") {
   const Directory directory;
   RecordingFile file(directory / "rec.bin", SomeHeader());
