@@ -59,7 +59,7 @@ class Picture {
     return kLeft + kPlot * static_cast<double>(step) / static_cast<double>(timeline_.axis.steps);
   }
   double Y(double value, double most, double height) const {
-    return top_ + height * (1 - (most > 0 ? std::clamp(value / most, 0.0, 1.0) : 0));
+    return top_ + height * (1 - (most > 0 && value > 0 ? std::min(value / most, 1.0) : 0));  // unknown: at the bottom
   }
   std::string Rate(double rate) const {
     using render::Unit;

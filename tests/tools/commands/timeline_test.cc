@@ -117,6 +117,88 @@ TEST_CASE("timeline keeps to the span and the steps asked for, and reads standar
   CHECK(Heaprec("timeline --class nothing.such " + directory / "rec.bin").out.find("no samples") != std::string::npos);
 }
 
+// 240,000 B/s, one sample each 10 ms, from `after_ns` on.
+void WriteSteady(const std::string& path, uint64_t after_ns, uint64_t length_ns) {
+  format::FileHeader header = SomeHeader();
+  header.start_epoch_ns += after_ns;
+  header.recording_id[0] = static_cast<uint8_t>(after_ns / kSecond);
+  RecordingFile file(path, header);
+  for (uint64_t time_ns = 5 * kMs; time_ns < length_ns; time_ns += 10 * kMs) file.Add(At(time_ns));
+  file.End("jvm exit", length_ns);
+}
+
+constexpr double kSteady = 240'000, kUnknown = -1;
+using Rates = std::vector<double>;
+
+// Of each step.
+Rates RatesOf(const std::string& arguments) {
+  Rates rates;
+  const json document = Parsed("timeline --json " + arguments);
+  for (const json& step : document["steps"]) {
+    const json& rate = step["bytes_per_second"];
+    rates.push_back(rate.is_null() ? kUnknown : rate["value"].get<double>());
+  }
+  return rates;
+}
+
+TEST_CASE("a step that is covered in part has the rate of that part") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteSteady(path, 0, 3 * kSecond + 500 * kMs);
+  CHECK_THAT(RatesOf(path), Catch::Matchers::Approx(Rates(4, kSteady)).epsilon(0.02));
+  CHECK_THAT(RatesOf("--from 1400ms --to 3200ms " + path), Catch::Matchers::Approx(Rates(2, kSteady)).epsilon(0.02));
+  CHECK_THAT(RatesOf("--from 1950ms --to 2050ms " + path), Catch::Matchers::Approx(Rates(1, kSteady)).epsilon(0.02));
+  const json document = Parsed("timeline --by class --json --from 1600ms --to 1900ms " + path);
+  REQUIRE(document["steps"].size() == 1);
+  for (const char* const of : {"value", "low", "high"}) {
+    const double headline = document["matched"]["bytes_per_second"][of];
+    CHECK(document["steps"][0]["bytes_per_second"][of] == Approx(headline));
+  }
+  CHECK(document["groups"][0]["bytes_per_second"][0]["value"] == Approx(kSteady).epsilon(0.02));
+}
+
+TEST_CASE("less than a quarter of a step at an end belongs to its neighbour, with what happened in it") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  for (uint64_t i = 0; i < 309; ++i) file.Add(At((i * 10 + 5) * kMs));
+  format::ProcessState end;
+  end.id = 1;
+  end.time_ns = 3 * kSecond + 50 * kMs;
+  end.kind = format::ProcessStateKind::kGcEnd;
+  end.used = 5 << 20;
+  end.pauses = 1;
+  file.Add(end);
+  file.End("jvm exit", 3 * kSecond + 90 * kMs);
+  CHECK_THAT(RatesOf(path), Catch::Matchers::Approx(Rates(3, kSteady)).epsilon(0.02));
+  CHECK_THAT(RatesOf("--from 900ms " + path), Catch::Matchers::Approx(Rates(2, kSteady)).epsilon(0.02));
+  const json document = Parsed("timeline --from 900ms --json " + path);
+  CHECK(document["begin_ns"] == SomeHeader().start_epoch_ns + kSecond);
+  CHECK(document["steps"][1]["pauses"] == 1);
+}
+
+TEST_CASE("rates of recordings add up where both have data, and are unknown where none has") {
+  const Directory directory;
+  const std::string first = directory / "first.bin", same = directory / "same.bin", later = directory / "later.bin";
+  WriteSteady(first, 0, 2 * kSecond + 500 * kMs);
+  WriteSteady(same, 0, 2 * kSecond);
+  CHECK_THAT(RatesOf(first + " " + same),
+             Catch::Matchers::Approx(Rates{2 * kSteady, 2 * kSteady, kSteady}).epsilon(0.02));
+  WriteSteady(later, 5 * kSecond, 2 * kSecond);
+  CHECK_THAT(
+      RatesOf(first + " " + later),
+      Catch::Matchers::Approx(Rates{kSteady, kSteady, kSteady, kUnknown, kUnknown, kSteady, kSteady}).epsilon(0.02));
+  const std::string brief = directory / "brief.bin", svg = directory / "t.svg";
+  WriteSteady(brief, 0, 100 * kMs);
+  CHECK_THAT(
+      RatesOf(brief + " " + later),
+      Catch::Matchers::Approx(Rates{kSteady, kUnknown, kUnknown, kUnknown, kUnknown, kSteady, kSteady}).epsilon(0.02));
+  const Outcome text = Shell("LC_ALL=C.UTF-8 $HEAPREC timeline --svg " + svg + " " + brief + " " + later);
+  CHECK(text.code == 0);
+  CHECK(Contents(svg).find("nan") == std::string::npos);
+  CHECK(Heaprec("timeline " + brief + " " + later).out.find("nan") == std::string::npos);
+}
+
 TEST_CASE("timeline draws on a terminal, as SVG and as a page, names escaped") {
   const Directory directory;
   WriteTenSeconds(directory / "rec.bin");

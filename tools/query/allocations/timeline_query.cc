@@ -1,6 +1,7 @@
 #include "tools/query/allocations/timeline_query.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tools/input/program_recording.h"
@@ -12,9 +13,52 @@ constexpr uint32_t kNotWanted = 0xffffffff;
 
 constexpr double kMib = 1 << 20;
 
+// The part of a step, as 1 / kLeastPart, for which it must be covered to stand alone at an end.
+constexpr uint64_t kLeastPart = 4;
+
 double PerUnit(uint64_t count, double of) { return of > 0 ? static_cast<double>(count) / of : 0; }
 
+// Of a time without data the rate is not 0.
+Estimate PerSecond(const Estimate& of, uint64_t covered_ns) {
+  return covered_ns > 0 ? Scaled(of, 1e9 / static_cast<double>(covered_ns)) : kUnknownEstimate;
+}
+
 }  // namespace
+
+CoveredTime::CoveredTime(const std::vector<std::pair<uint64_t, uint64_t>>& spans) {
+  for (auto [begin_ns, end_ns] : spans) {
+    if (begin_ns >= end_ns) continue;
+    auto at = spans_.upper_bound(begin_ns);
+    if (at != spans_.begin() && std::prev(at)->second >= begin_ns) begin_ns = (--at)->first;
+    for (; at != spans_.end() && at->first <= end_ns; at = spans_.erase(at)) end_ns = std::max(end_ns, at->second);
+    spans_.emplace(begin_ns, end_ns);
+  }
+}
+
+uint64_t CoveredTime::Within(uint64_t begin_ns, uint64_t end_ns) const {
+  uint64_t covered_ns = 0;
+  for (const auto& [begin, end] : spans_) {
+    const uint64_t from_ns = std::max(begin, begin_ns), to_ns = std::min(end, end_ns);
+    if (from_ns < to_ns) covered_ns += to_ns - from_ns;
+  }
+  return covered_ns;
+}
+
+void TimeAxis::JoinShortEnds(const CoveredTime& covered) {
+  const auto covered_ns = [&](size_t step) { return covered.Within(BeginOf(step), EndOf(step)); };
+  const auto joins = [&](size_t step, size_t neighbour) {
+    return covered_ns(step) < step_ns / kLeastPart && covered_ns(neighbour) > 0;
+  };
+  if (steps > 1 && joins(steps - 1, steps - 2)) {
+    --steps;
+    after_ns = step_ns;
+  }
+  if (steps > 1 && joins(0, 1)) {
+    --steps;
+    before_ns = step_ns;
+    begin_ns += step_ns;
+  }
+}
 
 TimeSpan::TimeSpan(const std::optional<Grouping>& grouping) {
   if (grouping) groups_.emplace(*grouping, false);
@@ -31,7 +75,10 @@ void TimeSpan::Visit(const MatchedBlock& matched_block) {
   if (matched_block.drawn.empty()) return;
   for (const WeightedSample* drawn : matched_block.drawn) {
     const uint64_t time_ns = start_ns_ + matched_block.block.samples[drawn->index].time_ns;
-    begin_ns_ = std::min(begin_ns_, time_ns);
+    if (time_ns < begin_ns_) {
+      begin_ns_ = time_ns;
+      start_of_first_ns_ = start_ns_;
+    }
     end_ns_ = std::max(end_ns_, time_ns + 1);
   }
 }
@@ -43,7 +90,7 @@ void TimeSpan::End(const Estimator& estimator, double) {
 // From the interval of the first sample on: a step holds whole intervals.
 TimeAxis TimeSpan::AxisOf(size_t most_steps) const {
   if (end_ns_ == 0) return {};
-  const uint64_t since_start = (begin_ns_ - std::min(begin_ns_, start_ns_)) % interval_ns_;
+  const uint64_t since_start = (begin_ns_ - std::min(begin_ns_, start_of_first_ns_)) % interval_ns_;
   return TimeAxis::Of(begin_ns_ - since_start, end_ns_, interval_ns_, most_steps);
 }
 
@@ -82,9 +129,9 @@ void TimelineVisitor::Visit(const MatchedBlock& matched_block) {
 
 // Of the part of the recording that is shown.
 void TimelineVisitor::AddStates(const format::Block& block) {
-  const uint64_t end_ns = axis_.begin_ns + axis_.step_ns * axis_.steps;
+  const uint64_t begin_ns = axis_.BeginOf(0), end_ns = axis_.EndOf(axis_.steps - 1);
   const auto is_shown = [&](uint64_t time_ns) {
-    return start_ns_ + time_ns >= axis_.begin_ns && start_ns_ + time_ns < end_ns;
+    return start_ns_ + time_ns >= begin_ns && start_ns_ + time_ns < end_ns;
   };
   for (const format::Interval& interval : block.intervals) {
     const uint64_t time_ns = interval.index * interval_ns_;
@@ -135,18 +182,17 @@ std::vector<double> Timeline::RateUsed() const {
   return values;
 }
 
-Timeline TimelineOf(const TimelineVisitor& scan, const std::vector<std::string>& groups, bool counts_events) {
+Timeline TimelineOf(const TimelineVisitor& scan, const CoveredTime& covered, const std::vector<std::string>& groups,
+                    bool counts_events) {
   Timeline timeline{
       .axis = scan.axis(), .counts_events = counts_events, .all = {}, .groups = {}, .states = scan.states()};
-  const double per_second = 1 / scan.axis().Seconds();
   timeline.all.name = counts_events ? "all, events/s" : "all, bytes/s";
+  for (const std::string& group : groups) timeline.groups.push_back({group, {}});
   for (size_t step = 0; step < scan.axis().steps; ++step) {
-    timeline.all.rates.push_back(Scaled(scan.InStep(step).bytes, per_second));
-  }
-  for (size_t group = 0; group < groups.size(); ++group) {
-    timeline.groups.push_back({groups[group], {}});
-    for (size_t step = 0; step < scan.axis().steps; ++step) {
-      timeline.groups.back().rates.push_back(Scaled(scan.InStep(step, group).bytes, per_second));
+    const uint64_t covered_ns = covered.Within(scan.axis().BeginOf(step), scan.axis().EndOf(step));
+    timeline.all.rates.push_back(PerSecond(scan.InStep(step).bytes, covered_ns));
+    for (size_t group = 0; group < groups.size(); ++group) {
+      timeline.groups[group].rates.push_back(PerSecond(scan.InStep(step, group).bytes, covered_ns));
     }
   }
   return timeline;
@@ -168,10 +214,13 @@ ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, siz
       groups.push_back(by->NameOf(row->key, tree));
     }
   }
-  TimelineVisitor steps(span.AxisOf(most_steps), by, std::move(keys));
+  const CoveredTime covered(first.asked_times());
+  TimeAxis axis = span.AxisOf(most_steps);
+  axis.JoinShortEnds(covered);
+  TimelineVisitor steps(axis, by, std::move(keys));
   scan->BeQuiet();  // the first pass has said what is damaged
   if (scan->Run(&tree, &steps) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
-  *into = TimelineOf(steps, groups, scan->of_exceptions());
+  *into = TimelineOf(steps, covered, groups, scan->of_exceptions());
   return read;
 }
 

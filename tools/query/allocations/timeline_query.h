@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/query/allocations/group_query.h"
@@ -20,12 +22,25 @@
 
 namespace heaprec::tools {
 
+// The times of which recordings have data that was asked for. Where several do, it counts once: their rates add up.
+//
+// Units:    ns since 1970.
+class CoveredTime {
+ public:
+  explicit CoveredTime(const std::vector<std::pair<uint64_t, uint64_t>>& spans);
+  uint64_t Within(uint64_t begin_ns, uint64_t end_ns) const;
+
+ private:
+  std::map<uint64_t, uint64_t> spans_;  // end by begin; they do not meet
+};
+
 // A span of time in equal steps.
 //
 // Units:    ns since 1970, so that recordings that overlap share the axis.
 struct TimeAxis {
   uint64_t begin_ns = 0, step_ns = 1;
   size_t steps = 0;
+  uint64_t before_ns = 0, after_ns = 0;  // what the first and the last step have beside their length
 
   // 146 years: a damaged recording may have any times.
   static constexpr uint64_t kLongest = uint64_t{1} << 62;
@@ -37,12 +52,16 @@ struct TimeAxis {
     const uint64_t step = Over(Over(length, least), std::max<uint64_t>(most, 1)) * least;
     return {begin_ns, step, static_cast<size_t>(Over(length, step))};
   }
+  // A first or last step that is covered for less than a quarter becomes a part of its neighbour: the few samples of so
+  // short a time would make it a peak or a drop that is none.
+  void JoinShortEnds(const CoveredTime& covered);
+  uint64_t BeginOf(size_t step) const { return begin_ns + step_ns * step - (step == 0 ? before_ns : 0); }
+  uint64_t EndOf(size_t step) const { return begin_ns + step_ns * (step + 1) + (step + 1 == steps ? after_ns : 0); }
   // The step of `time_ns`; the first or last step if it is outside.
   size_t StepOf(uint64_t time_ns) const {
     const uint64_t step = (time_ns - std::min(time_ns, begin_ns)) / step_ns;
     return static_cast<size_t>(std::min<uint64_t>(step, steps > 0 ? steps - 1 : 0));
   }
-  double Seconds() const { return static_cast<double>(step_ns) * 1e-9; }
 
  private:
   // Rounded up.
@@ -63,7 +82,7 @@ class TimeSpan : public ScanVisitor {
 
  private:
   std::optional<Groups> groups_;
-  uint64_t start_ns_ = 0;  // of the current recording
+  uint64_t start_ns_ = 0, start_of_first_ns_ = 0;  // of the current recording, and of that with the first sample
   uint64_t begin_ns_ = std::numeric_limits<uint64_t>::max(), end_ns_ = 0;
   uint64_t interval_ns_ = 1;  // the longest
 };
@@ -114,7 +133,7 @@ class TimelineVisitor : public ScanVisitor {
 struct Timeline {
   struct Series {
     std::string name;
-    std::vector<Estimate> rates;  // per second, of each step
+    std::vector<Estimate> rates;  // per second that is covered, of each step; unknown if nothing of it is
     double Most() const;
   };
   TimeAxis axis;
@@ -130,7 +149,8 @@ struct Timeline {
   std::vector<double> RateUsed() const;
 };
 
-Timeline TimelineOf(const TimelineVisitor& scan, const std::vector<std::string>& groups, bool counts_events);
+Timeline TimelineOf(const TimelineVisitor& scan, const CoveredTime& covered, const std::vector<std::string>& groups,
+                    bool counts_events);
 
 // Both passes over the recordings of `scan`, with rates of the `most_groups` largest groups of `by`, if that is given.
 ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, size_t most_steps, RecordingScan* scan,

@@ -28,6 +28,8 @@ std::pair<uint64_t, uint64_t> AskedTime::Add(const Recording& recording, const F
   } else {
     has_data_ = true;
   }
+  const uint64_t start_ns = recording.header().start_epoch_ns;
+  times_.emplace_back(start_ns + asked.first, start_ns + asked.second);
   return asked;
 }
 

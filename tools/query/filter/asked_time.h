@@ -22,6 +22,8 @@ class AskedTime {
   // What of a recording passes `filter`, which has started it.
   std::pair<uint64_t, uint64_t> Add(const Recording& recording, const Filter& filter, uint64_t last_ns);
 
+  // What Add returned, but since 1970: of all recordings so far.
+  const std::vector<std::pair<uint64_t, uint64_t>>& times() const { return times_; }
   // No recording has data of that time: what is 0 is not known to be.
   bool is_beside_data() const { return !missed_.empty() && !has_data_; }
   // If so, one line on stderr.
@@ -29,6 +31,7 @@ class AskedTime {
 
  private:
   std::vector<std::string> missed_;  // of recordings without data of that time: what is said of each
+  std::vector<std::pair<uint64_t, uint64_t>> times_;
   bool has_data_ = false;
 };
 

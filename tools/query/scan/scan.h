@@ -113,6 +113,8 @@ class RecordingScan {
   bool chooses_all() const { return !filter_.matched_by(); }
   // Of a time in which no recording has data there are no estimates: what is 0 is not known to be.
   bool is_beside_data() const { return asked_time_.is_beside_data(); }
+  // Of each recording, from when to when it passes --from and --to: ns since 1970.
+  const std::vector<std::pair<uint64_t, uint64_t>>& asked_times() const { return asked_time_.times(); }
   // Of all recordings: events, losses, and whether the numbers are trustworthy (ScanSummary).
   std::string LossLine() const { return summary_.LossLine(); }
   std::string TrustVerdict() const { return summary_.TrustVerdict(); }

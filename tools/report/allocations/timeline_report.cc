@@ -34,7 +34,7 @@ Unit UnitOfRate(const Timeline& timeline) { return timeline.counts_events ? Unit
 
 Curve CurveOf(const Timeline::Series& series, Unit unit, size_t height = 1) {
   Curve curve{series.name, series.Most(), unit, {}, height};
-  for (const Estimate& rate : series.rates) curve.values.push_back(rate.value);
+  for (const Estimate& rate : series.rates) curve.values.push_back(IsUnknown(rate) ? 0 : rate.value);
   return curve;
 }
 
@@ -113,8 +113,8 @@ Report TimelineReport(const RecordingScan& scan, const Timeline& timeline) {
   if (timeline.axis.steps == 0) {
     report.Add(Sentence("no samples"));
   } else {
-    report.Add(Sentence("{} steps of {}", {{"", timeline.axis.steps, Unit::kInteger},
-                                           {"step_ns", timeline.axis.step_ns, Unit::kNanoseconds}}));
+    report.Add(Sentence("{} step(s) of {}", {{"", timeline.axis.steps, Unit::kInteger},
+                                             {"step_ns", timeline.axis.step_ns, Unit::kNanoseconds}}));
   }
   report.Add(Hidden({{"begin_ns", timeline.axis.begin_ns}}));
   report.Add(Steps(timeline));
