@@ -1,15 +1,28 @@
 #include "tools/text/interrupt.h"
 
 #include <csignal>
+#include <ctime>
 
 namespace heaprec::tools {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+constexpr long kMsOfOneWish = 500;
 
-// The work that is to be finished may hang. A terminal that is closed sends several SIGHUP.
+volatile std::sig_atomic_t interrupted = 0;
+volatile long interrupted_ms = 0;
+
+long NowMs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+// The work that is to be finished may hang. `timeout`, and wrappers that pass a terminal's signal on, send one wish
+// twice; a terminal that is closed sends several SIGHUP.
 void Note(int signal) {
-  if (interrupted != 0 && signal != SIGHUP) {
+  const long now_ms = NowMs();
+  if (interrupted == 0) interrupted_ms = now_ms;
+  if (now_ms - interrupted_ms >= kMsOfOneWish && signal != SIGHUP) {
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
     sigaction(signal, &action, nullptr);

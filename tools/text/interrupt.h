@@ -1,5 +1,5 @@
-// Signals that end a wait (Ctrl-C, kill) but not the command, which then finishes its work. A second one ends the
-// command at once, unless it is SIGHUP.
+// Signals that end a wait (Ctrl-C, kill) but not the command, which then finishes its work. One that comes half
+// a second later ends the command at once, unless it is SIGHUP.
 //
 // Threads:  one.
 #pragma once
