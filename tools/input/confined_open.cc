@@ -63,9 +63,10 @@ Descriptor WalkWithoutLinks(Descriptor folder, const std::string& path, int flag
   return folder;
 }
 
-// For reading: the very file that `place`, opened with O_PATH, was found to be.
+// For reading: the very file that `place`, opened with O_PATH, was found to be. Its owner may have a lease on it, for
+// which an open that may wait does so for 45 s.
 Descriptor Reopen(const Descriptor& place) {
-  return Descriptor(open(fmt::format("/proc/self/fd/{}", place.number()).c_str(), O_RDONLY | O_CLOEXEC));
+  return Descriptor(open(fmt::format("/proc/self/fd/{}", place.number()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
 // Opening a device may do something: what is no regular file stays closed.

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -160,6 +161,21 @@ TEST_CASE("Without openat2 plain paths are opened, and links are refused") {
     CHECK(HoldsWithoutOpenat2(error, [&] { return refuses("/first/file"); }));
     CHECK(HoldsWithoutOpenat2(error, [&] { return refuses("/tmp/../../outside/secret"); }));
   }
+}
+
+// The kernel keeps an open that may wait for 45 s, then opens the file.
+TEST_CASE("A file with a lease is not waited for") {
+  const Container container;
+  REQUIRE(std::signal(SIGIO, SIG_IGN) != SIG_ERR);  // asks the holder to give the lease up
+  const Descriptor holder(open((container.root() + "/tmp/file").c_str(), O_RDWR | O_CLOEXEC));
+  if (fcntl(holder.number(), F_SETLEASE, F_WRLCK) != 0) {
+    WARN("no leases here: " << std::strerror(errno));
+    return;
+  }
+  CHECK_FALSE(OpenRegularBelow(container.root(), "/tmp/file").is_open());
+  CHECK(errno == EWOULDBLOCK);
+  REQUIRE(fcntl(holder.number(), F_SETLEASE, F_UNLCK) == 0);
+  CHECK(ReadIn(container, "/tmp/file") == "inside");
 }
 
 TEST_CASE("A file that has to be somebody's is not opened if it is another's, or a link") {
