@@ -87,6 +87,8 @@ template <typename Fill>
 Staged StageIn(const Process& process, const std::string& place, bool is_to_execute, const Fill& fill) {
   const Descriptor parent = OpenBelow(process.root(), place, O_PATH | O_DIRECTORY);
   if (!parent.is_open()) return Error{Reason()};
+  // The root was that of the number's process, so of this one.
+  if (StartTicks(process.pid) != process.start_ticks) return Error{"the process has exited"};
   if (is_to_execute && IsNoExec(parent)) return Error{"mounted noexec"};
   auto made = PrivateFolder::Make(process, parent, place);
   if (!made.ok()) return made;

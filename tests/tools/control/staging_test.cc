@@ -123,6 +123,14 @@ TEST_CASE("C libraries that the agent cannot be loaded with are named") {
   CHECK(WhyNoAgent(process) == std::nullopt);
 }
 
+TEST_CASE("Nothing is put into the files of a process that has got the number of another") {
+  Process process = Ourselves();
+  process.start_ticks -= 1;
+  const auto staged = StageOutput(process);
+  REQUIRE_FALSE(staged.ok());
+  CHECK(staged.error().message.find("/tmp: the process has exited") != std::string::npos);
+}
+
 TEST_CASE("A relay waits until its recording is written no more") {
   const auto relay = RecordingRelay::Make(Ourselves());
   REQUIRE(relay.ok());
