@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -16,6 +17,7 @@
 
 #include "tools/control/staging.h"
 #include "tools/control/temporary_recording.h"
+#include "tools/control/written_recording.h"
 #include "tools/query/filter/time_point.h"
 #include "tools/text/countdown.h"
 #include "tools/text/interrupt.h"
@@ -63,19 +65,22 @@ std::string FreeName(const std::string& pattern, pid_t pid) {
   return Expand(pattern, pid, 0);
 }
 
-// Of plain files: as long as it was when it was opened, whatever the JVM's user does with it now.
-bool CopyOut(const Descriptor& from, Output* output) {
-  constexpr size_t kPiece = 1 << 20;
-  struct stat status {};
-  if (fstat(from.number(), &status) != 0) return false;
+// The first bytes. A signal ends it, but not the one that has ended the recording.
+bool CopyOut(const Descriptor& from, uint64_t bytes, Output* output) {
+  constexpr uint64_t kPiece = 1 << 20;
+  const bool was_interrupted = IsInterrupted();
   std::string piece(kPiece, '\0');
-  for (auto left = static_cast<size_t>(status.st_size); left > 0;) {
-    const ssize_t got = read(from.number(), piece.data(), std::min(left, piece.size()));
+  for (uint64_t left = bytes; left > 0 && !output->failed();) {
+    if (IsInterrupted() && !was_interrupted) {
+      errno = EINTR;
+      return false;
+    }
+    const ssize_t got = read(from.number(), piece.data(), std::min(left, kPiece));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     output->Append({piece.data(), static_cast<size_t>(got)});
     output->Tick();
-    left -= static_cast<size_t>(got);
+    left -= static_cast<uint64_t>(got);
   }
   output->Flush();
   return true;
@@ -133,8 +138,10 @@ ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool co
   }
   const Descriptor recording = relay_->Recording();
   if (!recording.is_open()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));
+  const auto bytes = RecordingBytes(recording);
+  if (!bytes.ok()) return keep(ExitCode::kUnreadable, fmt::format("PID {}: {}", pid, bytes.error().message));
   Output output(file_->descriptor());
-  if (!CopyOut(recording, &output)) {
+  if (!CopyOut(recording, *bytes, &output)) {
     return keep(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid, theirs, std::strerror(errno)));
   }
   const ExitCode written = output.Report(path_);

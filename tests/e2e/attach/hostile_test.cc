@@ -26,7 +26,9 @@ namespace heaprec::testing {
 namespace {
 
 constexpr uid_t kNobody = 65534;
-constexpr int kCannotAttach = 5;
+constexpr int kUnreadable = 3, kCannotAttach = 5;
+constexpr off_t kHuge = off_t{8} << 40;         // of a file that takes no space
+constexpr const char* kMagic = "\x89HRFILE\n";  // the first bytes of a recording
 constexpr const char* kAllIsWell = "0\nreturn code: 0\n";
 
 bool MayPlay() {
@@ -211,6 +213,28 @@ TEST_CASE("A recording that a JVM writes after its end is left where it is") {
   jvm.WaitForStart();
   attach.Kill(SIGINT);
   CheckRefusal(attach.Finish(), "the JVM still writes the recording; the recording is in the JVM's own files, at /");
+  CHECK_FALSE(FileExists(out));
+}
+
+TEST_CASE("What a JVM leaves instead of a recording is not copied") {
+  if (!MayPlay()) return;
+  const auto [begins, says] =
+      GENERATE(std::pair(kMagic, "the file has holes"), std::pair("", "not a heaprec recording"));
+  HostileJvm jvm({.answer = [text = std::string(begins)](int socket, const std::string& options) {
+    const int file = Create(Option(options, "file"));
+    if (write(file, text.data(), text.size()) < 0 || ftruncate(file, kHuge) != 0) _exit(1);
+    close(file);
+    Send(socket, kAllIsWell);
+  }});
+  const std::string out = FreshFolder() + "/rec.hrec";
+  Command command = AttachTo(jvm, out, "10");
+  command.largest_file_bytes = 1 << 20;
+  Process attach(command);
+  jvm.WaitForStart();
+  const Outcome outcome = attach.Finish();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == kUnreadable);
+  CHECK(outcome.err.find(says) != std::string::npos);
   CHECK_FALSE(FileExists(out));
 }
 
