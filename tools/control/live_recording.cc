@@ -1,7 +1,6 @@
 #include "tools/control/live_recording.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include <cstring>
@@ -10,6 +9,11 @@
 #include <utility>
 
 #include "format/codec/file_header.h"
+#include "format/reader/reader.h"
+#include "tools/control/written_recording.h"
+#include "tools/input/confined_open.h"
+#include "tools/input/file_source.h"
+#include "tools/input/parallel_reader.h"
 #include "tools/input/ring_copy.h"
 
 namespace heaprec::tools {
@@ -18,12 +22,23 @@ namespace {
 // A recorder with nothing to say writes a block in 5 s all the same.
 constexpr double kLongestSilence = 15;
 
-// Reads it to its end, to know whether it has one; the caller gets a fresh one. The time of the last block; none: it
-// has ended.
-std::optional<uint64_t> LastBlockOfRunning(Recording* recording) {
-  uint64_t last_ns = 0;
-  while (const auto block = recording->NextInFile()) last_ns = block->end_ns;
-  return recording->ending() ? std::nullopt : std::optional(last_ns);
+// What the file says at its present end.
+struct PresentEnd {
+  uint64_t last_block_ns = 0;
+  format::PerStream<format::StreamCounters> counters;  // since the start of the recording
+};
+
+// Reads it to its end, to know whether it has one; nullopt: it has ended.
+std::optional<PresentEnd> EndOfRunning(ParallelReader* blocks) {
+  PresentEnd end;
+  while (const auto block = blocks->Next()) {
+    if (block->ending) return std::nullopt;
+    end.last_block_ns = block->end_ns;
+    for (const format::Stream stream : format::kAllStreams) {
+      end.counters[stream] = block->counters[stream].Since(blocks->header().start.counters[stream]);
+    }
+  }
+  return end;
 }
 
 double SecondsSince(uint64_t monotonic_ns) {
@@ -34,14 +49,14 @@ double SecondsSince(uint64_t monotonic_ns) {
 }
 
 // What the ring says, or what can be told from the file alone.
-WriteStatus WriteStatusOf(const Recording& recording, const RingCopy* ring, uint64_t last_block_ns) {
+WriteStatus WriteStatusOf(const format::FileHeader& header, const PresentEnd& end, const RingCopy* ring) {
   WriteStatus status;
   for (const format::Stream stream : format::kAllStreams) {
-    const format::StreamCounters counters = ring != nullptr ? ring->counters(stream) : recording.counters(stream);
+    const format::StreamCounters counters = ring != nullptr ? ring->counters(stream) : end.counters[stream];
     status.lost_samples += counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   }
   if (ring == nullptr) {
-    const double silence = SecondsSince(recording.header().start_monotonic_ns + last_block_ns);
+    const double silence = SecondsSince(header.start_monotonic_ns + end.last_block_ns);
     if (silence > kLongestSilence) status.silent_seconds = silence;
   } else if (ring->unwritten_since_ns() != 0) {
     status.silent_seconds = SecondsSince(ring->unwritten_since_ns());
@@ -50,23 +65,32 @@ WriteStatus WriteStatusOf(const Recording& recording, const RingCopy* ring, uint
   return status;
 }
 
+// The file may be anyone's: nothing is read before it is known to be a recording of this process, and no more than it
+// has now, because its owner can make it longer meanwhile.
 std::optional<LiveRecording> Examine(const Process& process, const std::string& link, const std::string& path) {
-  struct stat status {};
+  if (!path.starts_with('/')) return std::nullopt;
   if (path.ends_with(format::kUnfinishedSuffix)) return std::nullopt;  // a copy that will replace the recording
-  if (!path.starts_with('/') || stat(link.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  const Descriptor file = OpenRegularBelow("", link);
+  if (!file.is_open()) return std::nullopt;
+  const auto bytes = RecordingBytes(file);
+  if (!bytes.ok()) return std::nullopt;
+  const auto source = FileSource::Open(fmt::format("/proc/self/fd/{}", file.number()));
+  if (!source.ok()) return std::nullopt;
+  SliceSource slice(source->get(), 0, *bytes);
+  auto reader = format::Reader::Open(&slice);
+  if (!reader.ok() || (*reader)->header().pid != static_cast<uint32_t>(process.inner_pid)) return std::nullopt;
+  ParallelReader blocks(&slice, std::move(*reader));
+  const format::FileHeader& header = blocks.header();
   const std::string root = process.root();
-  auto read = Recording::Open(link, root);
-  if (!read.ok() || (*read)->header().pid != static_cast<uint32_t>(process.inner_pid)) return std::nullopt;
-  const format::FileHeader& header = (*read)->header();
   const auto opened = OpenedRing::Open(header.ring_path, header.recording_id, root);
   const auto ring = opened.ok() ? RingCopy::Of(*opened) : opened.error();
-  const auto last_block_ns = LastBlockOfRunning(read->get());
-  if (!last_block_ns) return std::nullopt;
+  const auto end = EndOfRunning(&blocks);
+  if (!end) return std::nullopt;
   auto fresh = Recording::Open(link, root);
   if (!fresh.ok()) return std::nullopt;
-  return LiveRecording{
-      path, std::move(*fresh), ring.ok() ? ring->counters(format::Stream::kAllocations) : (*read)->counters(),
-      static_cast<uint64_t>(status.st_size), WriteStatusOf(**read, ring.ok() ? &*ring : nullptr, *last_block_ns)};
+  const auto& counters = end->counters[format::Stream::kAllocations];
+  return LiveRecording{path, std::move(*fresh), ring.ok() ? ring->counters(format::Stream::kAllocations) : counters,
+                       *bytes, WriteStatusOf(header, *end, ring.ok() ? &*ring : nullptr)};
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ using format::Result;
 using Staged = Result<std::unique_ptr<PrivateFolder>>;
 
 constexpr size_t kPiece = 1 << 16;
+constexpr size_t kMaxLibrary = size_t{64} << 20;  // of which glibc's sentence is looked for; a file can be endless
 constexpr const char* kAgentName = "libheaprec.so";
 
 std::string Reason() { return std::strerror(errno); }  // NOLINT(concurrency-mt-unsafe): one thread
@@ -164,7 +165,9 @@ std::optional<std::string> WhyNoAgent(const Process& process) {
   // The sentence that the library prints when it is run as a program.
   static const std::regex sentence(R"(GNU C Library [^\n]{0,80}version (\d{1,3})\.(\d{1,4}))");
   std::string text;
-  for (std::string piece = ReadPiece(file); !piece.empty(); piece = ReadPiece(file)) {
+  size_t done = 0;
+  for (std::string piece = ReadPiece(file); !piece.empty() && done < kMaxLibrary; piece = ReadPiece(file)) {
+    done += piece.size();
     const size_t kept = std::min<size_t>(text.size(), 200);
     text = text.substr(text.size() - kept) + piece;
     for (size_t at = text.find("GNU C Library"); at != std::string::npos; at = text.find("GNU C Library", at + 1)) {

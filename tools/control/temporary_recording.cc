@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tools/control/staging.h"
+#include "tools/control/written_recording.h"
 
 namespace heaprec::tools {
 namespace {
@@ -71,7 +72,10 @@ TemporaryRecording::~TemporaryRecording() { (void)Stop(); }
 format::Result<std::unique_ptr<Recording>> TemporaryRecording::Open() const {
   const Descriptor file = relay_->Recording();
   if (!file.is_open()) return format::Error{fmt::format("PID {}: no recording was written", java_.process.pid)};
-  return Recording::Open(fmt::format("/proc/self/fd/{}", file.number()), java_.process.root());
+  if (const auto bytes = RecordingBytes(file); !bytes.ok()) {
+    return format::Error{fmt::format("PID {}: {}", java_.process.pid, bytes.error().message)};
+  }
+  return Recording::Open(fmt::format("/proc/{}/fd/{}", getpid(), file.number()), java_.process.root());
 }
 
 std::optional<format::Error> TemporaryRecording::Stop() {

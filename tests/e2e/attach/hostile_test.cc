@@ -238,4 +238,20 @@ TEST_CASE("What a JVM leaves instead of a recording is not copied") {
   CHECK_FALSE(FileExists(out));
 }
 
+TEST_CASE("Open files that are huge and empty keep neither list nor status waiting") {
+  if (!MayPlay()) return;
+  const HostileJvm jvm({.at_start = [] {
+    for (const char* name : {"a.hrec", "b.hrec"}) {
+      const int file = Create(name);
+      if (*name == 'b') (void)!write(file, kMagic, std::strlen(kMagic));
+      if (ftruncate(file, kHuge) != 0) _exit(1);
+    }
+  }});
+  const Outcome list = Run(HeaprecCommand({"list"}));
+  CHECK(list.exit_code == 0);
+  INFO(list.out);
+  CHECK(list.out.find(jvm.pid() + " ") != std::string::npos);
+  CHECK(Run(HeaprecCommand({"status", jvm.pid()})).exit_code == 0);
+}
+
 }  // namespace heaprec::testing

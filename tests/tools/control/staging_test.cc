@@ -123,6 +123,23 @@ TEST_CASE("C libraries that the agent cannot be loaded with are named") {
   CHECK(WhyNoAgent(process) == std::nullopt);
 }
 
+// It may be endless, and costs its owner nothing where it has holes.
+TEST_CASE("No more of a C library is read than one has") {
+  const Scratch scratch;
+  Process process = Ourselves();
+  const std::string sentence = "GNU C Library (GNU libc) stable release version 2.11, by Roland McGrath.\n";
+  process.libc = scratch.File("libc.so.6", "");
+  const auto with_sentence_at = [&](uintmax_t offset) {
+    fs::resize_file(process.libc, 0);
+    fs::resize_file(process.libc, offset);
+    std::ofstream(process.libc, std::ios::app) << sentence;
+    return WhyNoAgent(process);
+  };
+  CHECK(with_sentence_at(uintmax_t{60} << 20).has_value());
+  CHECK(with_sentence_at(uintmax_t{65} << 20) == std::nullopt);
+  CHECK(with_sentence_at(uintmax_t{1} << 40) == std::nullopt);
+}
+
 TEST_CASE("Nothing is put into the files of a process that has got the number of another") {
   Process process = Ourselves();
   process.start_ticks -= 1;

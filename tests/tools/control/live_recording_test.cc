@@ -1,0 +1,91 @@
+// Recordings that a process has open; here that process is the test itself.
+#include "tools/control/live_recording.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/tools/recording_fixture.h"
+#include "tools/control/written_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using testing::Directory;
+
+constexpr off_t kHuge = off_t{1} << 40;  // of holes
+
+Process Ourselves() {
+  auto process = LookAt(getpid());
+  REQUIRE(process.ok());
+  return *process;
+}
+
+Descriptor Open(const std::string& path) { return Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC)); }
+
+// A recording with one block and no end, whose header names that process.
+void WriteRecording(const std::string& path, uint32_t pid) {
+  format::FileHeader header = testing::SomeHeader();
+  header.pid = pid;
+  testing::RecordingFile file(path, header);
+  file.Add(testing::Event{});
+  file.Flush();
+}
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("The recording of a process is found among its open files, with what it has counted") {
+  const Directory folder;
+  const auto pid = static_cast<uint32_t>(getpid());
+  WriteRecording(folder / "other.hrec", pid + 1);
+  std::ofstream(folder / "text") << "not a recording, but longer than the first bytes of one";
+  const Descriptor other = Open(folder / "other.hrec"), text = Open(folder / "text");
+  CHECK_FALSE(FindLiveRecording(Ourselves()));
+  WriteRecording(folder / "rec.hrec", pid);
+  const Descriptor held = Open(folder / "rec.hrec");
+  const auto found = FindLiveRecording(Ourselves());
+  REQUIRE(found);
+  CHECK(found->path == folder / "rec.hrec");
+  CHECK(found->bytes == std::filesystem::file_size(folder / "rec.hrec"));
+  CHECK(found->counters.committed == 1);
+  CHECK(found->recording->Next());
+}
+
+TEST_CASE("Of what a process has open only the first recording is looked for") {
+  const Directory folder;
+  WriteRecording(folder / "rec.hrec", static_cast<uint32_t>(getpid()));
+  const std::string one = Contents(folder / "rec.hrec");
+  std::ofstream(folder / "rec.hrec", std::ios::binary | std::ios::app) << one;
+  const Descriptor held = Open(folder / "rec.hrec");
+  const auto found = FindLiveRecording(Ourselves());
+  REQUIRE(found);
+  CHECK(found->recording->others() == 0);
+}
+
+TEST_CASE("A file with holes, or without a recording's first bytes, is no recording") {
+  const Directory folder;
+  const std::string path = folder / "rec.hrec";
+  WriteRecording(path, static_cast<uint32_t>(getpid()));
+  const Descriptor held = Open(path);
+  CHECK(*RecordingBytes(held) == std::filesystem::file_size(path));
+  REQUIRE(truncate(path.c_str(), kHuge) == 0);
+  CHECK(RecordingBytes(held).error().message.find("has holes") != std::string::npos);
+  CHECK_FALSE(FindLiveRecording(Ourselves()));  // at once
+  REQUIRE(ftruncate(held.number(), 0) == 0);
+  CHECK(RecordingBytes(held).error().message.find("not a heaprec recording") != std::string::npos);
+  REQUIRE(ftruncate(held.number(), kHuge) == 0);
+  CHECK(RecordingBytes(held).error().message.find("not a heaprec recording") != std::string::npos);
+  CHECK_FALSE(FindLiveRecording(Ourselves()));
+}
+
+}  // namespace heaprec::tools
