@@ -1,10 +1,21 @@
 #include "tools/analysis/gc_summary.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heaprec::tools {
 
+GcSummary::GcSummary(const format::FileHeader& header)
+    : is_concurrent_(header.gc_name == "Z" || header.gc_name == "Shenandoah") {}
+
+// 0: the JVM's count is not known.
+bool GcSummary::HasReclaimed(const format::ProcessState& ended) {
+  const uint64_t before = std::exchange(collections_, ended.collections);
+  return !is_concurrent_ && (ended.collections == 0 || ended.collections != before);
+}
+
 void GcSummary::Add(const format::Block& block) {
+  uint64_t begun_used = 0;  // before the pause at hand; 0: not known
   for (const format::ProcessState& state : block.states) {
     if (!format::IsOfHeap(state.kind)) continue;
     ++states_;
@@ -16,6 +27,7 @@ void GcSummary::Add(const format::Block& block) {
     if (state.kind == format::ProcessStateKind::kGcBegin) {
       // It may be taken in behind its own end, from another lane.
       unfinished = state.time_ns >= ended_ns_;
+      begun_used = state.used;
       continue;
     }
     unfinished = false;
@@ -28,6 +40,9 @@ void GcSummary::Add(const format::Block& block) {
     }
     if (!state.cause.empty()) ++causes[state.cause];
     longest_pause_ns = std::max(longest_pause_ns, state.paused_ns);
+    // The JVM counts G1's cleanup as a collection.
+    const bool is_unchanged = state.used == std::exchange(begun_used, 0);
+    if (!HasReclaimed(state) || is_unchanged) continue;
     if (first_after == 0) first_after = state.used;
     last_after = state.used;
     most_after = std::max(most_after, state.used);

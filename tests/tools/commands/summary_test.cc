@@ -1,4 +1,5 @@
 // summary from outside: what it says, and whom it trusts.
+#include <array>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -67,6 +68,59 @@ void WriteEverything(const std::string& path, bool is_lossy) {
     file.counters(stream).stack_mismatches = 1;
   }
   if (!is_lossy) file.End("jvm exit", kSecond);
+}
+
+// Pauses that end with 16 and 32 MiB in use. `counted`: the JVM's counts of collections at them. `used`: before them.
+void WritePauses(const std::string& path, const std::string& gc, std::array<uint64_t, 2> counted, uint64_t used) {
+  format::FileHeader header = SomeHeader();
+  header.gc_name = gc;
+  header.max_tracked_objects = 4096;
+  RecordingFile file(path, header);
+  for (uint64_t i = 0; i < counted.size(); ++i) {
+    format::ProcessState state;
+    state.id = 2 * i + 1;
+    state.time_ns = (i + 1) * 100 * kMs - kMs;
+    state.kind = format::ProcessStateKind::kGcBegin;
+    state.used = used;
+    file.Add(state);
+    ++state.id;
+    state.time_ns += kMs;
+    state.kind = format::ProcessStateKind::kGcEnd;
+    state.used = (i + 1) << 24;
+    state.pauses = 1;
+    state.paused_ns = kMs;
+    state.collections = counted[i];
+    file.Add(state);
+  }
+  file.Add(At(300 * kMs));
+  file.End("jvm exit", kSecond);
+}
+
+TEST_CASE("A pause that reclaims nothing is no collection after which the heap has grown") {
+  const Directory directory;
+  const std::string path = directory / "rec.hrec";
+  const auto grows = [&path](const char* gc, std::array<uint64_t, 2> counted, uint64_t used = 3 << 24) {
+    Overwrite(path, "");
+    WritePauses(path, gc, counted, used);
+    return Heaprec("summary " + path).out.find("The heap after a collection grew") != std::string::npos;
+  };
+  for (const char* const gc : {"G1", "Serial", "Parallel", "unknown"}) {
+    CHECK(grows(gc, {1, 2}));
+    CHECK(grows(gc, {0, 0}));  // the count is not known
+  }
+  CHECK_FALSE(grows("G1", {1, 2}, 2 << 24));  // the second is a cleanup
+  CHECK_FALSE(grows("G1", {1, 1}));           // a remark
+  CHECK(json::parse(Heaprec("summary --json " + path).out)["heap"]["used_after_last"] == 1 << 24);
+  for (const char* const gc : {"Z", "Shenandoah"}) {
+    INFO(gc);
+    CHECK_FALSE(grows(gc, {1, 2}));
+    CHECK(Heaprec("summary " + path).out.find("heaprec leaks") == std::string::npos);
+    const json heap = json::parse(Heaprec("summary --json " + path).out)["heap"];
+    CHECK(heap["pauses"] == 2);
+    CHECK(heap["used_after_first"].is_null());
+    CHECK(heap["used_after_last"].is_null());
+    CHECK(heap["used_after_max"].is_null());
+  }
 }
 
 TEST_CASE("summary begins with the headline and is a screen of 25 lines of 80 columns, whatever was recorded") {

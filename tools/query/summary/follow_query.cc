@@ -75,6 +75,7 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
       tree_(&pool_, scan.TreeOptions()),
       design_(recording_->header()),
       trust_(recording_->header(), Stream::kAllocations, /*has_design=*/true),
+      heap_(recording_->header()),
       matched_(matched_by_.value_or(OrderLevel::kThread)),
       interval_ns_(std::max<uint64_t>(recording_->header().interval_ns, 1)),
       begin_ns_(recording_->header().start.next_interval[Stream::kAllocations] * interval_ns_),

@@ -46,7 +46,7 @@ ClassSiteTotals::Keeps KeptBy(Filter* filter) {
 Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown,
               AskedTime* asked) {
   const format::FileHeader& header = recording->header();
-  Facts facts{.totals = TotalsOfStreams(header)};
+  Facts facts{.totals = TotalsOfStreams(header), .heap = GcSummary(header)};
   ThrownOfBlocks thrown(header, KeptBy(filter));
   LiveAtEnd live(header);
   Names names;
