@@ -327,6 +327,50 @@ TEST_CASE("a later chunk tells who was alive when it began") {
   CHECK(document["live"]["mean_age_seconds"]["value"] == Approx((30'000 * 10 + 10'000 * 2) / 40'000.0));
 }
 
+TEST_CASE("Parts of one recording are named, and so is a time of which a file tells nothing") {
+  const Directory directory;
+  const std::string one = directory / "r.hrec", two = directory / "r-1.hrec", three = directory / "r-2.hrec";
+  for (const uint32_t part : {0, 1, 2}) {
+    format::FileHeader header = LiveHeader();
+    header.start.part = part;
+    header.start.begin_ns = part * 10 * kSecond;
+    header.start.next_interval[format::Stream::kAllocations] = part * 10;
+    RecordingFile file(part == 0 ? one : part == 1 ? two : three, header);
+    Event leak = LeakAt(3 * kSecond);
+    leak.id = 5;
+    if (part == 0) {
+      file.Add(leak);
+    } else {
+      file.AddCheckpointSample(leak, 30'000, 1);
+    }
+    file.Add(Collection(5 * part));
+    file.End(part == 2 ? "jvm exit" : "rotated", (part + 1) * 10 * kSecond);
+  }
+  const std::string parts = one + " " + two + " " + three, merged = directory / "all.hrec";
+  const std::string warning =
+      "heaprec: " + one + " and " + two +
+      " are parts of one recording; what is live counts in each; join them with heaprec merge\n";
+  CHECK(Heaprec("live " + parts).err == warning);
+  CHECK(Heaprec("leaks " + parts).err == warning);
+  CHECK(Heaprec("flame --live --svg -f -o " + (directory / "x.svg") + " " + parts).err.starts_with(warning));
+  CHECK(Heaprec("top " + parts).err.empty());
+  CHECK(Heaprec("live " + one).err.empty());
+  REQUIRE(Heaprec("merge -o " + merged + " " + parts).code == 0);
+  CHECK(Heaprec("live " + merged).err.empty());
+
+  const std::string beside = "heaprec: no data at this time: " + two + " has data from 10.000 s to 20.000 s\n";
+  for (const char* const at : {"5s", "9.9s", "20.1s", "2020-01-01T00:00:00Z"}) {
+    INFO(at);
+    const Outcome outcome = Heaprec("live --at " + std::string(at) + " " + two);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err == beside);
+  }
+  CHECK(Heaprec("live --at 10s " + two).err.empty());
+  CHECK(Heaprec("live --at 20s " + two).err.empty());
+  CHECK(Heaprec("leaks --at 5s " + two).err == beside);
+  CHECK(Heaprec("live --at 5s " + one + " " + two).err == warning);
+}
+
 TEST_CASE("leaks names the site that grows, and says so when none does") {
   const Directory directory;
   const std::string path = directory / "rec.bin", steady = directory / "steady.bin";

@@ -1,4 +1,4 @@
-// The part of recordings that --from and --to choose.
+// The part of recordings that --from and --to choose, or the instant that --at does.
 //
 // Units:    ns since the start of the recording.
 // Threads:  one.
@@ -11,6 +11,7 @@
 
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
+#include "tools/query/filter/time_point.h"
 
 namespace heaprec::tools {
 
@@ -22,14 +23,19 @@ class AskedTime {
   // What of a recording passes `filter`, which has started it.
   std::pair<uint64_t, uint64_t> Add(const Recording& recording, const Filter& filter, uint64_t last_ns);
 
+  // Likewise, whether what was live then is known.
+  void AddInstant(const Recording& recording, const TimePoint& at, uint64_t last_ns);
   // What Add returned, but since 1970: of all recordings so far.
   const std::vector<std::pair<uint64_t, uint64_t>>& times() const { return times_; }
+
   // No recording has data of that time: what is 0 is not known to be.
   bool is_beside_data() const { return !missed_.empty() && !has_data_; }
   // If so, one line on stderr.
-  void Report() const;
+  void Report(const char* asked = "in this range") const;
 
  private:
+  void Note(const Recording& recording, uint64_t begin_ns, uint64_t end_ns, bool has_data);
+
   std::vector<std::string> missed_;  // of recordings without data of that time: what is said of each
   std::vector<std::pair<uint64_t, uint64_t>> times_;
   bool has_data_ = false;

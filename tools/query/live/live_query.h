@@ -63,6 +63,7 @@ class LiveVisitor : public ScanVisitor {
   LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
   OrderLevel finest() const override { return OrderLevel::kClass; }
   bool estimates() const override { return false; }
+  const std::optional<TimePoint>* live_at() const override { return &question_.at; }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;

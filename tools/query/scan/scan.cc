@@ -150,7 +150,7 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
-  if (!is_quiet_) asked_time_.Report();
+  if (!is_quiet_) asked_time_.Report(), asked_instant_.Report("at this time");
   return code;
 }
 
@@ -212,7 +212,9 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const format::StreamCounters& counters = recording->counters(stream_);
   if (of_exceptions()) design.SetCounted(counters.candidates);
   design.CountUnwritten(counters);
-  WarnIfTwice(*recording, last_ns);
+  const std::optional<TimePoint>* const live_at = visitor->live_at();
+  WarnIfTwice(*recording, last_ns, live_at != nullptr);
+  if (live_at != nullptr && *live_at) asked_instant_.AddInstant(*recording, **live_at, last_ns);
   const auto [from_ns, to_ns] = asked_time_.Add(*recording, filter, last_ns);
   const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
   AddCpu(cpu.Between(from_ns, to_ns));
@@ -236,8 +238,9 @@ void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const
   total_ = Sum(total_, estimator.Total());
 }
 
-// A copy that dump made, or the same file again. Files of a rotation share less than an interval.
-void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns) {
+// A copy that dump made, or the same file again. Files of a rotation share less than an interval, but all that lives
+// on.
+void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live) {
   const format::FileHeader& header = recording.header();
   const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);
   const std::string& name = recording.source().name();
@@ -253,6 +256,10 @@ void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns) {
                                    : fmt::format("{} and {} hold the same {}, which are counted twice; join them with "
                                                  "heaprec merge",
                                                  other->name, name, twice));
+  } else if (of_live && !is_quiet_ && std::ranges::count(seen_, header.recording_id, &Seen::id) == 1) {
+    PrintError(
+        fmt::format("{} and {} are parts of one recording; what is live counts in each; join them with heaprec merge",
+                    std::ranges::find(seen_, header.recording_id, &Seen::id)->name, name));
   }
   seen_.push_back({header.recording_id, name, begin_ns, end_ns});
 }

@@ -81,6 +81,9 @@ class ScanVisitor {
   virtual OrderLevel finest() const { return OrderLevel::kThread; }
   // Whether it uses the samples' weights, so that a census must be read first.
   virtual bool estimates() const { return true; }
+  // When it looks at what is live, of which each part of a recording has a list. nullptr: at events only; nullopt: at
+  // the end.
+  virtual const std::optional<TimePoint>* live_at() const { return nullptr; }
   // `matched_by`: the finest grain of the filters, for GroupTable::Start.
   virtual void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) = 0;
   virtual void Visit(const MatchedBlock& matched_block) = 0;
@@ -131,7 +134,7 @@ class RecordingScan {
   RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives);
   ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
   ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
-  void WarnIfTwice(const Recording& recording, uint64_t last_ns);
+  void WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live);
   void AddCpu(const std::optional<CpuSeconds>& cpu);
   void Conclude(const Subset& matched, OrderLevel matched_by, const Estimator& estimator);
 
@@ -146,7 +149,7 @@ class RecordingScan {
     uint64_t begin_ns = 0, end_ns = 0;
   };
   std::vector<Seen> seen_;  // the recordings so far
-  AskedTime asked_time_;
+  AskedTime asked_time_, asked_instant_;
   ScanSummary summary_;
   GroupEstimates matched_, unseen_;
   Estimate total_;
