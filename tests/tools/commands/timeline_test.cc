@@ -95,12 +95,44 @@ TEST_CASE("timeline has the rate of each step, and what sampler and heap did") {
   CHECK(steps[4]["counted_bytes"] == 90 * 2240);
   CHECK(steps[6]["pauses"] == 1);
   CHECK(steps[6]["heap_used"] == 5 << 20);
+  CHECK(steps[7]["heap_used"].is_null());
   CHECK(steps[5]["pauses"] == 0);
   REQUIRE(document["groups"].size() == 2);
   CHECK(document["groups"][0]["name"] == "java.lang.String");
   double bytes = 0;
   for (const json& rate : document["groups"][0]["bytes_per_second"]) bytes += rate["value"].get<double>();
   CHECK(bytes == Approx(144 * 2400));
+}
+
+TEST_CASE("timeline has the counts of the samples that it shows, or none") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  header.native = {.interval_ns = kSecond / 2, .interval_cap = 40, .rate_per_second = 80};
+  RecordingFile file(path, header);
+  for (uint64_t i = 0; i < 20; ++i) {
+    Event event = At((i * 100 + 5) * kMs);
+    file.Add(event);
+    event.kind = format::Kind::kNative;
+    event.id = 1000 + i;
+    file.Add(event);
+  }
+  for (uint64_t second = 0; second < 2; ++second) file.Add(format::Interval{second, 10, 24'000, 10, 10, 0});
+  for (uint64_t half = 0; half < 4; ++half) {
+    file.Add(format::Interval{half, 5, 12'000, 5, 5, 0, format::Stream::kNative});
+  }
+  file.End("jvm exit", 2 * kSecond);
+  const json heap = Parsed("timeline --json " + path)["steps"][1];
+  CHECK(heap["counted_bytes"] == 24'000);
+  CHECK(heap["rate_used"] == Approx(10.0 / 150));
+  const json native = Parsed("timeline --kind malloc --json " + path)["steps"][1];
+  CHECK(native["rate_used"] == Approx(10.0 / 80));
+  CHECK(native["counted_bytes"] == 24'000);
+  for (const std::string filter : {"--class java.lang.String", "--from 500ms"}) {
+    const json filtered = Parsed("timeline " + filter + " --json " + path);
+    CHECK(filtered["steps"][1]["counted_bytes"].is_null());
+    CHECK(filtered["steps"][1]["rate_used"] == Approx(10.0 / 150));
+  }
 }
 
 TEST_CASE("timeline keeps to the span and the steps asked for, and reads standard input twice") {

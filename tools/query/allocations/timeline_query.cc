@@ -94,9 +94,9 @@ TimeAxis TimeSpan::AxisOf(size_t most_steps) const {
   return TimeAxis::Of(begin_ns_ - since_start, end_ns_, interval_ns_, most_steps);
 }
 
-TimelineVisitor::TimelineVisitor(const TimeAxis& axis, const std::optional<Grouping>& grouping,
+TimelineVisitor::TimelineVisitor(const TimeAxis& axis, format::Stream stream, const std::optional<Grouping>& grouping,
                                  std::vector<GroupTable::Key> keys)
-    : axis_(axis), grouping_(grouping), states_(axis.steps) {
+    : axis_(axis), stream_(stream), grouping_(grouping), states_(axis.steps) {
   for (size_t place = 0; place < keys.size(); ++place) {
     if (keys[place] >= place_of_key_.size()) place_of_key_.resize(keys[place] + size_t{1}, kNotWanted);
     place_of_key_[keys[place]] = static_cast<uint32_t>(place);
@@ -105,8 +105,9 @@ TimelineVisitor::TimelineVisitor(const TimeAxis& axis, const std::optional<Group
 
 void TimelineVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   start_ns_ = header.start_epoch_ns;
-  interval_ns_ = std::max<uint64_t>(header.CapOf(MainStream(header)).interval_ns, 1);
-  cap_ = header.interval_cap;
+  const format::StreamCap cap = header.CapOf(stream_);
+  interval_ns_ = std::max<uint64_t>(cap.interval_ns, 1);
+  cap_ = cap.interval_cap;
   all_.Start(matched_by);
   groups_.Start(matched_by);
   if (grouping_) grouping_->Start();
@@ -135,7 +136,7 @@ void TimelineVisitor::AddStates(const format::Block& block) {
   };
   for (const format::Interval& interval : block.intervals) {
     const uint64_t time_ns = interval.index * interval_ns_;
-    if (interval.stream != format::Stream::kAllocations || !is_shown(time_ns)) continue;
+    if (interval.stream != stream_ || !is_shown(time_ns)) continue;
     StepState& state = states_[StepOf(time_ns)];
     state.kept += interval.kept;
     state.allowed += cap_;
@@ -217,7 +218,7 @@ ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, siz
   const CoveredTime covered(first.asked_times());
   TimeAxis axis = span.AxisOf(most_steps);
   axis.JoinShortEnds(covered);
-  TimelineVisitor steps(axis, by, std::move(keys));
+  TimelineVisitor steps(axis, scan->stream(), by, std::move(keys));
   scan->BeQuiet();  // the first pass has said what is damaged
   if (scan->Run(&tree, &steps) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
   *into = TimelineOf(steps, covered, groups, scan->of_exceptions());

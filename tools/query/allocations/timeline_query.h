@@ -98,8 +98,9 @@ struct StepState {
 // The second pass.
 class TimelineVisitor : public ScanVisitor {
  public:
-  // `keys`: the groups of `grouping` to show, the largest first.
-  TimelineVisitor(const TimeAxis& axis, const std::optional<Grouping>& grouping, std::vector<GroupTable::Key> keys);
+  // `stream`: whose sampler is looked at. `keys`: the groups of `grouping` to show, the largest first.
+  TimelineVisitor(const TimeAxis& axis, format::Stream stream, const std::optional<Grouping>& grouping,
+                  std::vector<GroupTable::Key> keys);
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
@@ -118,6 +119,7 @@ class TimelineVisitor : public ScanVisitor {
   size_t StepOf(uint64_t time_ns) const { return axis_.StepOf(start_ns_ + time_ns); }
 
   const TimeAxis axis_;
+  const format::Stream stream_;
   std::optional<Grouping> grouping_;
   std::vector<uint32_t> place_of_key_;  // by key: its index in `keys`
   GroupTable all_{OrderLevel::kThread}, groups_{OrderLevel::kThread};

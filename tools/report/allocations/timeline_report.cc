@@ -30,6 +30,8 @@ struct Curve {
   size_t height = 1;
 };
 
+Value OrUnknown(uint64_t number) { return number > 0 ? Value(number) : Value(); }
+
 Unit UnitOfRate(const Timeline& timeline) { return timeline.counts_events ? Unit::kPerSecond : Unit::kBytesPerSecond; }
 
 Curve CurveOf(const Timeline::Series& series, Unit unit, size_t height = 1) {
@@ -69,7 +71,9 @@ Table Chart(const Timeline& timeline) {
   return table;
 }
 
-Table Steps(const Timeline& timeline) {
+// What the sampler counted is of whole intervals, and of all that it saw: with filters it is not that of the rows.
+Table Steps(const RecordingScan& scan, const Timeline& timeline) {
+  const bool has_counts = scan.chooses_all() && !timeline.counts_events;
   const std::vector<double> used = timeline.RateUsed(), per_mib = timeline.SamplesPerMib();
   std::vector<Step> steps;
   for (size_t i = 0; i < timeline.axis.steps; ++i) {
@@ -79,11 +83,14 @@ Table Steps(const Timeline& timeline) {
       {timeline.counts_events ? "events_per_second" : "bytes_per_second", "rate", UnitOfRate(timeline), Detail::kAlways,
        &Step::rate},
       {"rate_used", "limit used", Unit::kShare, Detail::kAlways, &Step::rate_used},
-      {"samples_per_mib", "samples/MiB", Unit::kNumber, Detail::kAlways, &Step::samples_per_mib},
-      {"counted_bytes", "counted", Unit::kBytes, Detail::kAlways, [](const Step& of) { return of.state.bytes; }},
+      {"samples_per_mib", "samples/MiB", Unit::kNumber, Detail::kAlways,
+       [](const Step& of) { return of.state.bytes > 0 ? Value(of.samples_per_mib) : Value(); }},
+      {"counted_bytes", "counted", Unit::kBytes, Detail::kAlways,
+       [has_counts](const Step& of) { return has_counts ? Value(of.state.bytes) : Value(); }},
       {"pauses", "GC pauses", Unit::kInteger, Detail::kAlways, [](const Step& of) { return of.state.pauses; }},
       {"paused_ns", "paused", Unit::kNanoseconds, Detail::kAlways, [](const Step& of) { return of.state.paused_ns; }},
-      {"heap_used", "heap used", Unit::kBytes, Detail::kAlways, [](const Step& of) { return of.state.heap_used; }}};
+      {"heap_used", "heap used", Unit::kBytes, Detail::kAlways,
+       [](const Step& of) { return OrUnknown(of.state.heap_used); }}};
   Table table = MakeTable("steps", columns, steps);
   table.detail = Detail::kJsonOnly;
   return table;
@@ -117,7 +124,7 @@ Report TimelineReport(const RecordingScan& scan, const Timeline& timeline) {
                                              {"step_ns", timeline.axis.step_ns, Unit::kNanoseconds}}));
   }
   report.Add(Hidden({{"begin_ns", timeline.axis.begin_ns}}));
-  report.Add(Steps(timeline));
+  report.Add(Steps(scan, timeline));
   report.Add(GroupRates(timeline));
   if (timeline.axis.steps > 0) report.Add(Chart(timeline));
   report.Add(FooterOf(scan, "step"));
