@@ -82,7 +82,7 @@ class HostileJvm {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
     unlink(SocketOf(pid_).c_str());
-    for (const std::string& folder : {folder_, relay_}) {
+    for (const std::string& folder : {folder_, relay_, replies_}) {
       if (!folder.empty()) std::filesystem::remove_all(folder);
     }
     for (const int end : told_) close(end);
@@ -94,7 +94,8 @@ class HostileJvm {
   // Once it has been asked to start a recording.
   void WaitForStart() {
     relay_ = std::filesystem::path(WaitToBeTold()).parent_path();
-    REQUIRE(relay_.find("/heaprec-") != std::string::npos);
+    replies_ = std::filesystem::path(WaitToBeTold()).parent_path();
+    for (const std::string& folder : {relay_, replies_}) REQUIRE(folder.find("/heaprec-") != std::string::npos);
   }
   void WaitForQuit() const { REQUIRE(WaitToBeTold() == "quit"); }
 
@@ -137,13 +138,14 @@ class HostileJvm {
     std::string text;
     for (char next = 0; std::count(text.begin(), text.end(), '\0') < 5 && read(socket, &next, 1) == 1;) text += next;
     const std::string options = text.substr(text.rfind('\0', text.size() - 2) + 1);
-    if (options.starts_with("start,")) Tell(Option(options, "file"));
+    if (options.starts_with("start,")) Tell(Option(options, "file") + "\n" + Option(options, "answer"));
     ways.answer(socket, options);
     close(socket);
   }
 
   pid_t pid_ = -1;
-  std::string folder_ = "/tmp/heaprec-test-XXXXXX", relay_;
+  std::string folder_ = "/tmp/heaprec-test-XXXXXX";
+  std::string relay_, replies_;  // that a killed attach leaves
   std::array<int, 2> told_{-1, -1};
 };
 
