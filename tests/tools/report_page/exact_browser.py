@@ -43,9 +43,8 @@ for (let key = 0; key < names.length; ++key) {
   const of = groups.get(key);
   if (of.samples > 0) rows[names[key]] = figures(of, whole);
 }
-const {design} = s.header, counted = design.counted_bytes;
-// What all is, the page says as `top` does; matched.share is of everything recorded.
-const total = side.chooses ? {} : {bytes: design.calibrated ? [counted, counted, counted] : estimator.total()};
+// What all is, was counted; matched.share is of everything recorded.
+const total = side.chooses ? {} : {bytes: estimator.total()};
 return {all: {...figures(all, null), ...total}, rows};
 """
 FACTS = """
