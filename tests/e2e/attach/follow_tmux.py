@@ -108,7 +108,7 @@ def recordings_left(pid):
     left = []
     for name in os.listdir("/tmp"):
         path = f"/tmp/{name}/rec.hrec"
-        if not name.startswith("heaprec-") or not os.path.isfile(path):
+        if not name.startswith("heaprec-") or name.startswith("heaprec-test-") or not os.path.isfile(path):
             continue
         summary = heaprec("summary", "--json", path)
         if summary.returncode == 0 and json.loads(summary.stdout)["recording"]["pid"] == pid:
