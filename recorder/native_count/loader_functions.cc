@@ -1,5 +1,5 @@
-// dlsym and dlopen of libheaprec-native.so. With libc's own the program could reach libc's own free, which takes a
-// block of ours for one that was overwritten, and ends the program.
+// dlsym and dlopen of libheaprec-native.so. Through libc's dlsym and dlopen a program could reach libc's free, which
+// takes a block of ours for one that was overwritten, and ends the program.
 #include <dlfcn.h>
 
 #include <bit>
@@ -50,8 +50,7 @@ void* heaprec_dlsym_in(void* handle, const char* name) {
   if (found == nullptr || is_preempted) return found;
   void* const own = OwnFunction(name);
   if (own == nullptr) return found;
-  const auto* const libc_malloc = reinterpret_cast<void*>(LibcMalloc());
   const bool is_replaced =
-      IsInModuleOf(found, libc_malloc) || IsInModuleOf(found, reinterpret_cast<void*>(next_allocator.malloc));
+      IsInModuleOf(found, LibcMalloc()) || IsInModuleOf(found, reinterpret_cast<const void*>(next_allocator.malloc));
   return is_replaced ? own : found;
 }

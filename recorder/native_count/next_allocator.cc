@@ -44,7 +44,7 @@ bool FindNextAllocator() {
   return true;
 }
 
-void* (*LibcMalloc())(size_t) { return __libc_malloc; }
+const void* LibcMalloc() { return reinterpret_cast<const void*>(__libc_malloc); }
 
 void FreeEarly(void* base) { __libc_free(base); }
 

@@ -27,11 +27,11 @@ extern NextAllocator next_allocator __attribute__((visibility("hidden")));
 // All functions are libc's: each block from it has its length before it.
 extern bool is_libc_real __attribute__((visibility("hidden")));
 
-// The program, or a library before this one, has a malloc of its own: ours is not what it calls.
+// The program, or a library before this one, has a malloc of its own: the program does not call ours.
 extern bool is_preempted __attribute__((visibility("hidden")));
 
-// libc's own malloc, for its address.
-void* (*LibcMalloc())(size_t);
+// The address of libc's own malloc.
+const void* LibcMalloc();
 
 // False: an allocator lacks a function; then libc is used throughout.
 bool FindNextAllocator();

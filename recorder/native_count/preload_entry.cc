@@ -83,9 +83,16 @@ HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size, size_t room)
 
 HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size) { return AllocateAligned(alignment, size, size); }
 
+// The alignment need not be a power of two.
+HEAPREC_INLINE void* AllocateRoundedUp(size_t alignment, size_t size) {
+  if (alignment <= kMaxAlignment) return AllocateAligned(std::bit_ceil(alignment), size);
+  errno = EINVAL;
+  return nullptr;
+}
+
 // A copy of `size` bytes and a terminating zero.
 HEAPREC_INLINE char* Duplicate(const char* text, size_t size) {
-  // A program with its own malloc has a free that takes the blocks of that one only.
+  // The free of a program with its own malloc takes only blocks of that malloc.
   auto* const copy = static_cast<char*>(is_preempted ? malloc(size + 1) : Allocate(size + 1));
   if (copy == nullptr) return nullptr;
   std::memcpy(copy, text, size);
@@ -192,8 +199,8 @@ const char* Variable(const char* name, char** environment) {
   return nullptr;
 }
 
-// The call goes where the program's does. (dlsym would say where a program that is not position independent has its own
-// entry for malloc.)
+// This call reaches what the program's calls reach. The address that dlsym returns does not tell: a program that is not
+// position independent has an entry of its own for malloc.
 bool IsPreempted() {
   void* volatile allocated = malloc(1);
   void* const block = allocated;
@@ -271,23 +278,16 @@ HEAPREC_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   return native::Reallocate(block, bytes);
 }
 
-HEAPREC_EXPORT void* memalign(size_t alignment, size_t size) {
-  if (alignment > native::kMaxAlignment) {
-    errno = EINVAL;
-    return nullptr;
-  }
-  return native::AllocateAligned(std::bit_ceil(alignment), size);
-}
+HEAPREC_EXPORT void* memalign(size_t alignment, size_t size) { return native::AllocateRoundedUp(alignment, size); }
 
 HEAPREC_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
-  if (!native::IsPower(alignment)) {
-    // glibc refuses this since 2.38; other allocators have their own rules.
-    if (native::next_allocator.aligned_alloc == nullptr) return native::NoMemory();
+  // glibc refuses other alignments since 2.38.
+  if (!native::IsPower(alignment) && native::is_libc_real && native::next_allocator.aligned_alloc != nullptr) {
     void* const probe = native::next_allocator.aligned_alloc(alignment, 1);
     if (probe == nullptr) return nullptr;
     native::next_allocator.free(probe);
   }
-  return native::AllocateAligned(std::bit_ceil(alignment), size);
+  return native::AllocateRoundedUp(alignment, size);
 }
 
 HEAPREC_EXPORT int posix_memalign(void** into, size_t alignment, size_t size) {
@@ -343,56 +343,22 @@ HEAPREC_EXPORT int dlclose(void* library) {
 
 namespace heaprec::native {
 
-// The names stand for what the program binds them to; aliases stand for what is here.
-#define HEAPREC_OWN(name) \
-  extern "C" __attribute__((visibility("hidden"), alias(#name), copy(::name))) decltype(::name) heaprec_own_##name
-HEAPREC_OWN(malloc);
-HEAPREC_OWN(free);
-HEAPREC_OWN(calloc);
-HEAPREC_OWN(realloc);
-HEAPREC_OWN(reallocarray);
-HEAPREC_OWN(memalign);
-HEAPREC_OWN(aligned_alloc);
-HEAPREC_OWN(posix_memalign);
-HEAPREC_OWN(valloc);
-HEAPREC_OWN(pvalloc);
-HEAPREC_OWN(strdup);
-HEAPREC_OWN(strndup);
-HEAPREC_OWN(__strdup);
-HEAPREC_OWN(__strndup);
-HEAPREC_OWN(cfree);
-HEAPREC_OWN(free_sized);
-HEAPREC_OWN(free_aligned_sized);
-HEAPREC_OWN(malloc_usable_size);
+// clang-format off
+#define HEAPREC_FOR_EACH_FUNCTION(DO) \
+  DO(malloc) DO(free) DO(calloc) DO(realloc) DO(reallocarray) DO(memalign) DO(aligned_alloc) DO(posix_memalign) \
+  DO(valloc) DO(pvalloc) DO(strdup) DO(strndup) DO(__strdup) DO(__strndup) DO(cfree) DO(free_sized) \
+  DO(free_aligned_sized) DO(malloc_usable_size)
+// clang-format on
+
+// Each name means the function that the program has bound it to. The aliases always mean those of this file.
+#define HEAPREC_ALIAS(name) \
+  extern "C" __attribute__((visibility("hidden"), alias(#name), copy(::name))) decltype(::name) heaprec_own_##name;
+HEAPREC_FOR_EACH_FUNCTION(HEAPREC_ALIAS)
 
 void* OwnFunction(const char* name) {
-  struct Own {
-    const char* name;
-    void* function;
-  };
-#define HEAPREC_NAMED(name) \
-  { #name, reinterpret_cast < void*>(&heaprec_own_##name) }
-  static const Own kOwn[] = {HEAPREC_NAMED(malloc),
-                             HEAPREC_NAMED(free),
-                             HEAPREC_NAMED(calloc),
-                             HEAPREC_NAMED(realloc),
-                             HEAPREC_NAMED(reallocarray),
-                             HEAPREC_NAMED(memalign),
-                             HEAPREC_NAMED(aligned_alloc),
-                             HEAPREC_NAMED(posix_memalign),
-                             HEAPREC_NAMED(valloc),
-                             HEAPREC_NAMED(pvalloc),
-                             HEAPREC_NAMED(strdup),
-                             HEAPREC_NAMED(strndup),
-                             HEAPREC_NAMED(__strdup),
-                             HEAPREC_NAMED(__strndup),
-                             HEAPREC_NAMED(cfree),
-                             HEAPREC_NAMED(free_sized),
-                             HEAPREC_NAMED(free_aligned_sized),
-                             HEAPREC_NAMED(malloc_usable_size)};
-  for (const Own& own : kOwn) {
-    if (std::strcmp(own.name, name) == 0) return own.function;
-  }
+#define HEAPREC_RETURN_IF_NAMED(own) \
+  if (std::strcmp(name, #own) == 0) return reinterpret_cast<void*>(&heaprec_own_##own);
+  HEAPREC_FOR_EACH_FUNCTION(HEAPREC_RETURN_IF_NAMED)
   return nullptr;
 }
 

@@ -349,8 +349,7 @@ void SiteTable::NoteModules(std::span<const uintptr_t> pcs) {
 
 bool SiteTable::UnshareInChild() {
   constexpr int kProtection = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_NORESERVE;
-  // Somewhere else first: where memory is not overcommitted a mapping in the place of another may remove that, and
-  // fail.
+  // At another address first: under strict overcommit a kernel may remove an old mapping and then refuse the new one.
   const auto move_here = [this](void* copy) {
     return copy != MAP_FAILED && mremap(copy, kAllBytes, kAllBytes, MREMAP_MAYMOVE | MREMAP_FIXED, base_) == base_;
   };

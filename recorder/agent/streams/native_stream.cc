@@ -46,7 +46,7 @@ NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig&
 }
 
 void NativeStream::Activate(std::unique_ptr<native::MallocHooks> calls) {
-  (void)native::NewsOfLibraries();  // what was patched until now is no news
+  (void)native::NewsOfLibraries();  // libraries that were patched before are not news
   writer_.RefreshLibraries();
   calls_ = std::move(calls);
   calls_->Activate(&source_, mapped_ ? mapped_->mapper() : nullptr);

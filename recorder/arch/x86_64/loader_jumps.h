@@ -1,33 +1,19 @@
 // dlsym and dlopen, as loader_jumps.h declares them.
 #pragma once
 
-asm(R"(
-  .macro heaprec_find_first real
-  cmpq $0, \real(%rip)
-  jne 1f
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  subq $8, %rsp
-  .cfi_adjust_cfa_offset 8
-  call heaprec_find_loader
-  addq $8, %rsp
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
-1:
-  .endm
+#include "recorder/arch/x86_64/call_before.h"
 
+asm(R"(
   .text
   .globl dlsym
   .type dlsym, @function
 dlsym:
   .cfi_startproc
   endbr64
-  heaprec_find_first heaprec_real_dlsym
+  cmpq $0, heaprec_real_dlsym(%rip)
+  jne 1f
+)" HEAPREC_CALL_BEFORE(heaprec_find_loader) R"(
+1:
   leaq 1(%rdi), %rax  # 0: RTLD_NEXT, 1: RTLD_DEFAULT
   cmpq $1, %rax
   ja heaprec_dlsym_in
@@ -40,10 +26,12 @@ dlsym:
 dlopen:
   .cfi_startproc
   endbr64
-  heaprec_find_first heaprec_real_dlopen
+  cmpq $0, heaprec_real_dlopen(%rip)
+  jne 1f
+)" HEAPREC_CALL_BEFORE(heaprec_find_loader) R"(
+1:
   andl $~8, %esi  # RTLD_DEEPBIND
   jmp *heaprec_real_dlopen(%rip)
   .cfi_endproc
   .size dlopen, . - dlopen
-  .purgem heaprec_find_first
 )");

@@ -1,7 +1,5 @@
 #include "recorder/sources/census/census_threads.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -28,7 +26,7 @@ size_t SlotOf(const void* java_thread, size_t probe, size_t slots) {
 CensusThreads::CensusThreads()
     // Zeros are what slots begin with; pages are touched as threads come.
     : slots_(static_cast<Slot*>(buffer::MapSparse(kSlots * sizeof(Slot))),
-             [](Slot* slots) { munmap(slots, kSlots * sizeof(Slot)); }) {}
+             [](Slot* slots) { buffer::UnmapSparse(slots, kSlots * sizeof(Slot)); }) {}
 
 CensusThreads::Slot* CensusThreads::Look(const void* java_thread) const {
   if (slots_ == nullptr) return nullptr;
