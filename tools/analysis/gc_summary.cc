@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/live/collection_clock.h"
+
 namespace heaprec::tools {
 
-GcSummary::GcSummary(const format::FileHeader& header)
-    : is_concurrent_(header.gc_name == "Z" || header.gc_name == "Shenandoah") {}
+GcSummary::GcSummary(const format::FileHeader& header) : is_concurrent_(IsConcurrent(header)) {}
 
 // 0: the JVM's count is not known.
 bool GcSummary::HasReclaimed(const format::ProcessState& ended) {
@@ -15,7 +16,6 @@ bool GcSummary::HasReclaimed(const format::ProcessState& ended) {
 }
 
 void GcSummary::Add(const format::Block& block) {
-  uint64_t begun_used = 0;  // before the pause at hand; 0: not known
   for (const format::ProcessState& state : block.states) {
     if (!format::IsOfHeap(state.kind)) continue;
     ++states_;
@@ -23,11 +23,14 @@ void GcSummary::Add(const format::Block& block) {
     most_committed = std::max(most_committed, state.committed);
     most_rss = std::max(most_rss, state.rss);
     most_threads = std::max(most_threads, state.threads);
-    if (state.kind == format::ProcessStateKind::kSnapshot) continue;
+    if (state.kind == format::ProcessStateKind::kSnapshot) {
+      if (collections_ == 0) collections_ = state.collections;  // of a file that does not begin with the JVM
+      continue;
+    }
     if (state.kind == format::ProcessStateKind::kGcBegin) {
       // It may be taken in behind its own end, from another lane.
       unfinished = state.time_ns >= ended_ns_;
-      begun_used = state.used;
+      begun_used_ = state.used;
       continue;
     }
     unfinished = false;
@@ -41,7 +44,7 @@ void GcSummary::Add(const format::Block& block) {
     if (!state.cause.empty()) ++causes[state.cause];
     longest_pause_ns = std::max(longest_pause_ns, state.paused_ns);
     // The JVM counts G1's cleanup as a collection.
-    const bool is_unchanged = state.used == std::exchange(begun_used, 0);
+    const bool is_unchanged = state.used == std::exchange(begun_used_, 0);
     if (!HasReclaimed(state) || is_unchanged) continue;
     if (first_after == 0) first_after = state.used;
     last_after = state.used;

@@ -1,8 +1,7 @@
 // What the states of a recording add up to: pauses, the heap after them, the largest process.
 //
-// A pause that only marks, or prepares for it, leaves the garbage in the heap: all of ZGC's and Shenandoah's are taken
-// for such, and of others those that the JVM does not count as a collection (G1's remark) or that free nothing (its
-// cleanup).
+// Pauses that only mark free nothing. Treated as such: all pauses of ZGC and Shenandoah, pauses that the JVM does not
+// count as a collection (G1's remark), and pauses that free nothing (G1's cleanup).
 //
 // Units:    bytes, ns. 0: not known.
 // Threads:  one.
@@ -38,7 +37,8 @@ class GcSummary {
 
   bool is_concurrent_ = false;
   uint64_t states_ = 0, collections_ = 0;
-  uint64_t ended_ns_ = 0;  // the last pause
+  uint64_t begun_used_ = 0;  // before the current pause; 0: not known
+  uint64_t ended_ns_ = 0;    // the last pause
 };
 
 }  // namespace heaprec::tools

@@ -123,12 +123,12 @@ class CommandLine {
     std::vector<std::string> rest(mark == words.end() ? mark : mark + 1, words.end());
     words.erase(mark, words.end());
     if (argc > 1 && !TakesOperand(argv[1])) {
-      // Elsewhere it is files, whatever their names begin with. An option just before "--" lacks its value, and must
-      // not take a file for it.
-      const bool ends_in_option = words.back()[0] == '-' && words.back()[1] != '\0';
+      // Elsewhere it is files, whatever their names begin with. An option just before "--" must not take one for its
+      // value.
+      const ptrdiff_t behind = NeedsValue(argv[1], words.back()) ? 1 : 0;
       for (std::string& file : rest) {
         if (file.size() > 1 && file.starts_with('-')) file.insert(0, "./");
-        words.insert(words.end() - (ends_in_option ? 1 : 0), file.data());
+        words.insert(words.end() - behind, file.data());
       }
     }
     try {
@@ -173,9 +173,18 @@ class CommandLine {
     added_.push_back({&command, app});
   }
 
-  bool TakesOperand(std::string_view name) const {
+  const Added* Named(std::string_view name) const {
     const auto named = std::ranges::find_if(added_, [&](const Added& one) { return one.command->name == name; });
-    return named == added_.end() || !named->command->operand.empty();
+    return named == added_.end() ? nullptr : &*named;
+  }
+  bool TakesOperand(std::string_view name) const {
+    const Added* const named = Named(name);
+    return named == nullptr || !named->command->operand.empty();
+  }
+  // Whether the word is an option of the command that has a value.
+  bool NeedsValue(std::string_view name, const char* word) const {
+    const CLI::Option* const option = Named(name)->app->get_option_no_throw(word);
+    return option != nullptr && option->get_items_expected_min() > 0;
   }
 
   const Added* Chosen() const {

@@ -49,10 +49,9 @@ ExitCode Export(const ExportOptions& options) {
   const auto at = TimeOption("--at", options.at);
   if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
   ExportSettings settings = options.settings;
-  settings.live_at = *at;
-  settings.hides = HiddenBy(*filter);
-  const std::string objection = Objection(options, settings, format, *filter);
-  if (!objection.empty()) return Fail(ExitCode::kUsage, objection);
+  settings.live_at = *at, settings.hides = HiddenBy(*filter);
+  const std::string wrong = Objection(options, settings, format, *filter);
+  if (!wrong.empty()) return Fail(ExitCode::kUsage, wrong);
   auto recordings = OpenRecordings(options.paths);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   if (IsOneOf(options.output, options.paths))
@@ -69,8 +68,9 @@ ExitCode Export(const ExportOptions& options) {
   std::unique_ptr<Exporter> exporter = format.make(settings, &output);
   if (settings.live_filter) exporter = MakeLiveFilter(settings, std::move(exporter));
   const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;
-  const auto passed = Pass(*recordings, *filter, settings.raw ? Weights::kRaw : Weights::kCalibrated, exporter.get(),
-                           beside, [&output] { return output.failed(); });
+  const std::function<bool()> stop = [&output] { return output.failed(); };
+  const Weights weights = settings.raw ? Weights::kRaw : Weights::kCalibrated;
+  const auto passed = Pass(*recordings, *filter, weights, exporter.get(), beside, stop, settings.live_at);
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (!format.takes_remarks && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {

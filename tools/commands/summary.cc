@@ -52,19 +52,7 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   return group;
 }
 
-// The tables and what is matched are of the heap: of other kinds they would show 0.
-std::optional<std::string> Objection(const SummaryOptions& options) {
-  const auto is_of_heap = [](const std::string& name) {
-    return std::ranges::any_of(format::kAllocationKinds, [&](format::Kind kind) { return name == KindName(kind); });
-  };
-  const auto other = std::ranges::find_if_not(options.filter.kinds, is_of_heap);
-  if (other == options.filter.kinds.end()) return {};
-  return "summary filters the heap's samples only; use heaprec top --kind " + *other + " " +
-         ShellQuoted(options.recording);
-}
-
 ExitCode Summarise(SummaryOptions options) {
-  if (const auto objection = Objection(options)) return Fail(ExitCode::kUsage, *objection);
   if (auto filter = Filter::Parse(options.filter); !filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
   auto recordings = Recording::OpenAll(options.recording);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
@@ -98,6 +86,7 @@ Command SummaryCommand() {
       command,
       "Maximum number of classes and of sites; 0 = all (default: 5, fewer if 25 lines are full; json, csv: all)");
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
+  options->filter.heap_only = true;
   options->filter.AddChoiceTo(command);
   command.footer = R"(Examples:
   heaprec summary app.hrec

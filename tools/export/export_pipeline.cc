@@ -45,7 +45,8 @@ class Trusts {
 
 // `most`: events.
 PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights weights, Exporter* exporter,
-                  Progress::Beside beside, const std::function<bool()>& stop, AskedTime* asked) {
+                  Progress::Beside beside, const std::function<bool()>& stop, const std::optional<TimePoint>& live_at,
+                  AskedTime* asked, AskedTime* asked_instant) {
   const auto wants = [&filter](format::Stream stream) { return filter.TakesAny(stream); };
   Calibration calibration = weights == Weights::kCalibrated ? Calibration::Of(recording, wants) : Calibration();
   Progress progress(recording.source().name(), recording.source().size(), beside);
@@ -79,8 +80,8 @@ PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights we
     events += samples.size();
     progress.At(recording.bytes_read());
   }
-  exporter->End(recording);
-  asked->Add(recording, filter, last_ns);
+  if (live_at) asked_instant->AddInstant(recording, *live_at, last_ns);
+  exporter->End(recording, asked->Add(recording, filter, last_ns));
   return {events, is_whole ? trusts.Reasons(recording) : std::vector<std::string>()};
 }
 
@@ -109,24 +110,22 @@ ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, c
   asked.exceptions = filter.TakesAny(Stream::kExceptions);
   asked.live = std::ranges::any_of(recordings, [](const auto& one) { return one->header().max_tracked_objects > 0; });
   asked.raw = asked.raw || asked.live_filter;
-  asked.asked_time = [filter](const Recording& recording, uint64_t last_ns) {
-    Filter of_recording = filter;
-    of_recording.Start(recording.header());
-    return AskedTime().Add(recording, of_recording, last_ns);
-  };
   return asked;
 }
 
 std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
-                            Progress::Beside beside, const std::function<bool()>& stop) {
+                            Progress::Beside beside, const std::function<bool()>& stop,
+                            const std::optional<TimePoint>& live_at) {
   std::vector<PassedOne> passed;
-  AskedTime asked;
+  AskedTime asked, asked_instant;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    passed.push_back(PassOne(*recording, filter, most, weights, exporter, beside, stop, &asked));
+    passed.push_back(
+        PassOne(*recording, filter, most, weights, exporter, beside, stop, live_at, &asked, &asked_instant));
     most -= passed.back().events;
   }
   asked.Report();
+  asked_instant.Report(kAtInstant);
   return passed;
 }
 

@@ -37,8 +37,6 @@ struct ExportSettings {
   std::string service;                                 // otlp: name of the service; empty: as recorded
   bool raw = false;                                    // formats with one weight: the raw one, not the calibrated one
   bool lines = false;                                  // collapsed, speedscope: a frame is a line, not a method
-  // pprof, otlp: from where to where a recording, read up to `last_ns`, passes the filters (ns since its start).
-  std::function<std::pair<uint64_t, uint64_t>(const Recording& recording, uint64_t last_ns)> asked_time;
 };
 
 // Which weights a file with one weight per sample has, as written in the file.
@@ -62,13 +60,16 @@ struct FilteredBlock {
   const std::vector<LiveDetail>* alive = nullptr;  // of each of `samples`, where they are what is alive
 };
 
+// What of a recording's time passes the filters: from, to (ns since its start).
+using AskedRange = std::pair<uint64_t, uint64_t>;
+
 class Exporter {
  public:
   virtual ~Exporter() = default;
   virtual void Begin(const Recording& recording) = 0;
   virtual void Add(const FilteredBlock& block) = 0;
   // The recording was read to its end, or as far as was asked for.
-  virtual void End(const Recording&) {}
+  virtual void End(const Recording&, AskedRange) {}
   virtual std::optional<format::Error> Finish() { return std::nullopt; }
 };
 

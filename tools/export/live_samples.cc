@@ -33,7 +33,7 @@ class LiveFilter final : public Exporter {
     alive_.Add(block);
   }
 
-  void End(const Recording& recording) override {
+  void End(const Recording& recording, AskedRange asked) override {
     const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
     alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns));
     const format::Block& block = alive_.block();
@@ -43,7 +43,7 @@ class LiveFilter final : public Exporter {
     names.Enter(block);
     Calibration raw;  // as `heaprec live`
     behind_->Add({block, samples, names, raw, {}, &alive_.details()});
-    behind_->End(recording);
+    behind_->End(recording, asked);
   }
 
   std::optional<format::Error> Finish() override { return behind_->Finish(); }

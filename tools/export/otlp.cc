@@ -65,7 +65,6 @@ class Otlp final : public Exporter {
  public:
   Otlp(const ExportSettings& settings, Output* output)
       : at_(settings.live_at),
-        asked_time_(settings.asked_time),
         weights_(WeightsName(settings)),
         service_(settings.service),
         measures_(AllMeasuresOf(settings)),
@@ -93,7 +92,8 @@ class Otlp final : public Exporter {
     tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
   }
 
-  void End(const Recording& recording) override {
+  void End(const Recording& recording, AskedRange asked) override {
+    asked_ = asked;
     const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
     const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, end_ns);
     tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
@@ -193,7 +193,7 @@ class Otlp final : public Exporter {
       const int64_t value = whole_[at].Next(measures_[at].of(row.totals));
       if (value > 0) WriteSample(row.key, value, &message);
     }
-    const auto [from_ns, to_ns] = asked_time_(*recording_, last_ns_);
+    const auto [from_ns, to_ns] = asked_;
     message.add_fixed64(profile::kTime, recording_->header().start_epoch_ns + from_ns);
     message.add_uint64(profile::kDuration, to_ns - from_ns);
     WritePeriod(at, &message);
@@ -217,7 +217,6 @@ class Otlp final : public Exporter {
   }
 
   const std::optional<TimePoint> at_;
-  const decltype(ExportSettings::asked_time) asked_time_;
   const std::string_view weights_;
   const std::string service_;
   const std::vector<Measure> measures_;
@@ -226,6 +225,7 @@ class Otlp final : public Exporter {
   Output& output_;
   Totals all_allocations_, all_exceptions_;  // of the recording, so far
   const Recording* recording_ = nullptr;     // the one at hand
+  AskedRange asked_;
   uint64_t last_ns_ = 0;
   LabelledTotals rows_{false};
   TrackedSamples<LabelledTotals::Key> tracked_;

@@ -93,7 +93,6 @@ class Pprof final : public Exporter {
  public:
   Pprof(const ExportSettings& settings, Output* output)
       : at_(settings.live_at),
-        asked_time_(settings.asked_time),
         weights_(WeightsName(settings)),
         measures_(AllMeasuresOf(settings)),
         whole_(measures_.size()),
@@ -120,8 +119,8 @@ class Pprof final : public Exporter {
     tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
   }
 
-  void End(const Recording& recording) override {
-    AddTime(recording);
+  void End(const Recording& recording, AskedRange asked) override {
+    AddTime(recording, asked);
     const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
     const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, end_ns);
     tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
@@ -147,8 +146,8 @@ class Pprof final : public Exporter {
 
  private:
   // Of several recordings, those without data of the time asked for do not say when that is.
-  void AddTime(const Recording& recording) {
-    const auto [from_ns, to_ns] = asked_time_(recording, last_ns_);
+  void AddTime(const Recording& recording, AskedRange asked) {
+    const auto [from_ns, to_ns] = asked;
     if (from_ns == to_ns && duration_ns_ > 0) return;
     const uint64_t start_ns = recording.header().start_epoch_ns + from_ns;
     start_ns_ = duration_ns_ > 0 ? std::min(start_ns_, start_ns) : start_ns;
@@ -262,7 +261,6 @@ class Pprof final : public Exporter {
 
   static constexpr size_t kPiece = 1 << 16;
   const std::optional<TimePoint> at_;
-  const decltype(ExportSettings::asked_time) asked_time_;
   const std::string_view weights_;
   const std::vector<Measure> measures_;
   std::vector<WholeNumbers> whole_;  // by measure

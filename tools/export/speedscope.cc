@@ -32,7 +32,7 @@ class Speedscope final : public Exporter {
   }
   void Add(const FilteredBlock& block) override { totals_.Add(block); }
 
-  void End(const Recording& recording) override {
+  void End(const Recording& recording, AskedRange) override {
     const std::string which = settings_.several ? " of " + IdText(recording.header()) : "";
     if (settings_.allocations) {
       WriteProfile("bytes allocated" + which, "bytes", kSpace);

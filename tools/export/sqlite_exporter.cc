@@ -56,8 +56,8 @@ class SqliteExporter final : public Exporter {
   void Add(const FilteredBlock& block) override {
     if (store_) store_->Add(block);
   }
-  void End(const Recording& recording) override {
-    if (store_) store_->End(recording);
+  void End(const Recording& recording, AskedRange asked) override {
+    if (store_) store_->End(recording, asked);
   }
   std::optional<format::Error> Finish() override {
     if (!store_) return format::Error{file_.error()};

@@ -268,7 +268,7 @@ void SqliteStore::AddCounters(const Recording& recording) {
   }
 }
 
-void SqliteStore::End(const Recording& recording) {
+void SqliteStore::End(const Recording& recording, AskedRange) {
   AddCounters(recording);
   const format::FileHeader& header = recording.header();
   const Span span = SpanOf(recording, last_block_ns_);

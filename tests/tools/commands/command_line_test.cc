@@ -121,6 +121,10 @@ TEST_CASE("of a command that takes no other command, what follows -- is argument
   Bench in_order;
   REQUIRE(in_order.Run({"a", "-o", "-", "--", "b", "-"}) == ExitCode::kOk);
   CHECK(in_order.files == Words{"a", "b", "-"});
+  Bench dash;
+  REQUIRE(dash.Run({"-o", "-x", "--", "b"}) == ExitCode::kOk);  // a value that looks like an option
+  CHECK(dash.output == "-x");
+  CHECK(dash.files == Words{"b"});
 }
 
 TEST_CASE("a former word of a value is replaced by its new one") {

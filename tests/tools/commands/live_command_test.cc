@@ -225,13 +225,15 @@ TEST_CASE("A trimmed recording tells of its end what the whole one tells of that
     CHECK(part["value"] <= whole["value"]);
     if (at > "40.1s") CHECK(part["value"] == whole["value"]);
     CHECK(Parsed("leaks --survived 1 --json " + cut)["leaks"] == 0);
+    const json young = RowOf(Parsed("live --lifetimes --json " + cut), 1, "p.Churn.make");
+    CHECK(young["dies_young"]["value"] == Approx(1));
   }
   // Before any reference was checked after a collection.
   REQUIRE(Heaprec("trim -f --to 2.03s -o " + cut + " " + path).code == 0);
   const std::string live = Heaprec("live " + cut).out;
   INFO(live);
   CHECK(live.find("how much of it survived a collection is unknown\n") != std::string::npos);
-  const std::string why = "the recording ends before objects were checked after a collection\n";
+  const std::string why = "the file ends before the agent checked tracked objects after a collection\n";
   CHECK(live.find("growth: unknown, " + why) != std::string::npos);
   CHECK(Heaprec("live --survived 1 " + cut).out.starts_with("what survived 1 collection is unknown: " + why));
   CHECK(Heaprec("leaks " + cut).out.starts_with("it is unknown what leaks: " + why));
@@ -349,7 +351,8 @@ TEST_CASE("Parts of one recording are named, and so is a time of which a file te
   const std::string parts = one + " " + two + " " + three, merged = directory / "all.hrec";
   const std::string warning =
       "heaprec: " + one + " and " + two +
-      " are parts of one recording; what is live counts in each; join them with heaprec merge\n";
+      " are parts of one recording; objects live in several are counted in each; join the parts with heaprec merge "
+      "first\n";
   CHECK(Heaprec("live " + parts).err == warning);
   CHECK(Heaprec("leaks " + parts).err == warning);
   CHECK(Heaprec("flame --live --svg -f -o " + (directory / "x.svg") + " " + parts).err.starts_with(warning));
@@ -358,7 +361,8 @@ TEST_CASE("Parts of one recording are named, and so is a time of which a file te
   REQUIRE(Heaprec("merge -o " + merged + " " + parts).code == 0);
   CHECK(Heaprec("live " + merged).err.empty());
 
-  const std::string beside = "heaprec: no data at this time: " + two + " has data from 10.000 s to 20.000 s\n";
+  const std::string beside =
+      "heaprec: no data at the time of --at (the nearest is shown): " + two + " has data from 10.000 s to 20.000 s\n";
   for (const char* const at : {"5s", "9.9s", "20.1s", "2020-01-01T00:00:00Z"}) {
     INFO(at);
     const Outcome outcome = Heaprec("live --at " + std::string(at) + " " + two);
@@ -368,6 +372,10 @@ TEST_CASE("Parts of one recording are named, and so is a time of which a file te
   CHECK(Heaprec("live --at 10s " + two).err.empty());
   CHECK(Heaprec("live --at 20s " + two).err.empty());
   CHECK(Heaprec("leaks --at 5s " + two).err == beside);
+  CHECK(Heaprec("export --live --at 5s " + two).err == beside);
+  CHECK(Heaprec("leaks --from 2s --to 5s " + two).err ==
+        "heaprec: no data in this range: " + two + " has data from 10.000 s to 20.000 s\n");
+  CHECK(Heaprec("leaks --from 12s --to 15s " + two).err.empty());
   CHECK(Heaprec("live --at 5s " + one + " " + two).err == warning);
 }
 

@@ -127,12 +127,30 @@ TEST_CASE("timeline has the counts of the samples that it shows, or none") {
   CHECK(heap["rate_used"] == Approx(10.0 / 150));
   const json native = Parsed("timeline --kind malloc --json " + path)["steps"][1];
   CHECK(native["rate_used"] == Approx(10.0 / 80));
-  CHECK(native["counted_bytes"] == 24'000);
+  CHECK(native["counted_bytes"] == 12'000);
   for (const std::string filter : {"--class java.lang.String", "--from 500ms"}) {
     const json filtered = Parsed("timeline " + filter + " --json " + path);
     CHECK(filtered["steps"][1]["counted_bytes"].is_null());
     CHECK(filtered["steps"][1]["rate_used"] == Approx(10.0 / 150));
   }
+}
+
+TEST_CASE("a step of timeline is no shorter than an interval of its stream") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = SomeHeader();
+  header.native = {.interval_ns = 5 * kSecond, .interval_cap = 400, .rate_per_second = 80};
+  RecordingFile file(path, header);
+  for (uint64_t i = 0; i < 200; ++i) {
+    Event event = At((i * 100 + 5) * kMs);
+    file.Add(event);
+    event.kind = format::Kind::kNative;
+    event.id = 1000 + i;
+    file.Add(event);
+  }
+  file.End("jvm exit", 20 * kSecond);
+  CHECK(Parsed("timeline --json " + path)["step_ns"] == kSecond);
+  CHECK(Parsed("timeline --kind malloc --json " + path)["step_ns"] == 5 * kSecond);
 }
 
 TEST_CASE("timeline keeps to the span and the steps asked for, and reads standard input twice") {

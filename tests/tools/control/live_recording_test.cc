@@ -70,6 +70,7 @@ TEST_CASE("Of what a process has open only the first recording is looked for") {
   const auto found = FindLiveRecording(Ourselves());
   REQUIRE(found);
   CHECK(found->recording->others() == 0);
+  CHECK(found->bytes == 2 * one.size());
 }
 
 TEST_CASE("A file with holes, or without a recording's first bytes, is no recording") {
@@ -79,7 +80,7 @@ TEST_CASE("A file with holes, or without a recording's first bytes, is no record
   const Descriptor held = Open(path);
   CHECK(*RecordingBytes(held) == std::filesystem::file_size(path));
   REQUIRE(truncate(path.c_str(), kHuge) == 0);
-  CHECK(RecordingBytes(held).error().message.find("has holes") != std::string::npos);
+  CHECK(RecordingBytes(held).error().message.find("is sparse") != std::string::npos);
   CHECK_FALSE(FindLiveRecording(Ourselves()));  // at once
   REQUIRE(ftruncate(held.number(), 0) == 0);
   CHECK(RecordingBytes(held).error().message.find("not a heaprec recording") != std::string::npos);

@@ -21,9 +21,9 @@ constexpr std::array kAdvice{
     Entry{"damage",
           {"samples in those bytes are missing, and names defined there are [lost]",
            "copy the file again from its origin; heaprec recover counts what is lost; check the disk"}},
-    Entry{
-        "damage_repaired",
-        {"none: the parity records had what those bytes held", "heaprec recover writes a clean copy; check the disk"}},
+    Entry{"damage_repaired",
+          {"none: the bytes were restored from parity records, and no sample or name is missing",
+           "heaprec recover writes a clean copy; check the disk"}},
     Entry{
         "source",
         {"kinds are guessed, and without counted bytes the total is known from the samples only",

@@ -38,9 +38,11 @@ bool KeepsYoungReferents(const format::FileHeader& header) {
   return header.source_reason.find(format::kYoungReferents) != std::string::npos;
 }
 
+bool IsConcurrent(const format::FileHeader& header) { return header.gc_name == "Z" || header.gc_name == "Shenandoah"; }
+
 CollectionClock::CollectionClock(const format::FileHeader& header, format::Stream stream)
     : of_majors_(stream == format::Stream::kAllocations && KeepsYoungReferents(header)),
-      is_concurrent_(header.gc_name == "Z" || header.gc_name == "Shenandoah"),
+      is_concurrent_(IsConcurrent(header)),
       needs_pause_(header.gc_name == "Shenandoah"),
       interval_ns_(header.CapOf(stream).interval_ns) {}
 

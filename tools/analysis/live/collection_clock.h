@@ -27,6 +27,9 @@ namespace heaprec::tools {
 // Whether only major collections tell which tracked objects of the recording are dead.
 bool KeepsYoungReferents(const format::FileHeader& header);
 
+// Whether the collector reclaims between its pauses (ZGC, Shenandoah).
+bool IsConcurrent(const format::FileHeader& header);
+
 class CollectionClock {
  public:
   CollectionClock(const format::FileHeader& header, format::Stream stream);

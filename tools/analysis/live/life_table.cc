@@ -66,7 +66,10 @@ std::vector<AgeStep> AgeAxis::ByCollections(const Lifetime& life, const Lifetime
   auto look = std::upper_bound(looks.begin(), looks.end(), life.gcs_at_birth,
                                [](uint64_t completed, const auto& one) { return completed < one.second; });
   const uint64_t survived = life.Survived();
-  for (uint32_t step = 0; step < ends_.size(); ++step) {
+  // Of a collection whose survivors are not known its deaths say nothing.
+  const uint64_t known = lives.checked_ns() == ReferenceChecks::kToTheEnd ? std::numeric_limits<uint64_t>::max()
+                                                                          : lives.clock().EndedBy(lives.checked_ns());
+  for (uint32_t step = 0; step < ends_.size() && life.gcs_at_birth + step + 1 <= known; ++step) {
     while (look != looks.end() && look->second < life.gcs_at_birth + step + 1) ++look;
     if (look == looks.end()) break;
     const bool died = life.end == LifetimeEnd::kDied && step == survived;

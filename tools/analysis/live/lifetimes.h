@@ -164,7 +164,7 @@ class Lifetimes {
   const CollectionClock& clock() const { return clock_; }
   // False: the recording does not have the number of collections (an import from a file without them).
   bool knows_collections() const { return !is_imported_ || !clock_.counts().empty(); }
-  // False: nor what survived them, as the file ends before any reference was checked after a collection.
+  // Whether survived collections are known; false also if the file ends before any check after a collection.
   bool knows_survivors() const { return knows_collections() && !is_unchecked_; }
   // Up to then it is known which objects collections found dead.
   uint64_t checked_ns() const { return checked_ns_; }

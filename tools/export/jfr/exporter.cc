@@ -65,7 +65,7 @@ class JfrExporter final : public Exporter {
     }
   }
 
-  void End(const Recording& recording) override {
+  void End(const Recording& recording, AskedRange) override {
     const uint64_t end_ns = SpanOf(recording, end_ns_).end_ns;
     alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns));
     std::ranges::sort(heap_after_);

@@ -68,7 +68,7 @@ class LiveLeafVisitor final : public ScanVisitor {
   LiveLeafVisitor(LeafVisitor* leaves, const Question& question) : leaves_(*leaves), question_(question) {}
 
   bool estimates() const override { return false; }
-  const std::optional<TimePoint>* live_at() const override { return &question_.at; }
+  std::optional<LiveTimes> live_times() const override { return LiveTimes{question_.at}; }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;

@@ -60,13 +60,13 @@ void TimeAxis::JoinShortEnds(const CoveredTime& covered) {
   }
 }
 
-TimeSpan::TimeSpan(const std::optional<Grouping>& grouping) {
+TimeSpan::TimeSpan(format::Stream stream, const std::optional<Grouping>& grouping) : stream_(stream) {
   if (grouping) groups_.emplace(*grouping, false);
 }
 
 void TimeSpan::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   start_ns_ = header.start_epoch_ns;
-  interval_ns_ = std::max(interval_ns_, header.CapOf(MainStream(header)).interval_ns);
+  interval_ns_ = std::max(interval_ns_, header.CapOf(stream_).interval_ns);
   if (groups_) groups_->Begin(matched_by);
 }
 
@@ -204,7 +204,7 @@ ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, siz
   RecordingScan first = *scan;
   NamePool names;
   CallTree tree(&names, first.TreeOptions());
-  TimeSpan span(by);
+  TimeSpan span(scan->stream(), by);
   const ExitCode read = first.Run(&tree, &span);
   if (read == ExitCode::kUnreadable) return read;
   std::vector<GroupTable::Key> keys;

@@ -31,7 +31,7 @@ class CoveredTime {
   uint64_t Within(uint64_t begin_ns, uint64_t end_ns) const;
 
  private:
-  std::map<uint64_t, uint64_t> spans_;  // end by begin; they do not meet
+  std::map<uint64_t, uint64_t> spans_;  // begin -> end; disjoint
 };
 
 // A span of time in equal steps.
@@ -71,8 +71,8 @@ struct TimeAxis {
 // The first pass.
 class TimeSpan : public ScanVisitor {
  public:
-  // `grouping`: nullopt: no groups.
-  explicit TimeSpan(const std::optional<Grouping>& grouping);
+  // `stream`: whose intervals steps hold. `grouping`: nullopt: no groups.
+  TimeSpan(format::Stream stream, const std::optional<Grouping>& grouping);
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
@@ -81,6 +81,7 @@ class TimeSpan : public ScanVisitor {
   const std::optional<Groups>& groups() const { return groups_; }
 
  private:
+  const format::Stream stream_;
   std::optional<Groups> groups_;
   uint64_t start_ns_ = 0, start_of_first_ns_ = 0;  // of the current recording, and of that with the first sample
   uint64_t begin_ns_ = std::numeric_limits<uint64_t>::max(), end_ns_ = 0;

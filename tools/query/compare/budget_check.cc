@@ -71,7 +71,7 @@ std::string_view Noun(Budget::Unit unit, bool counts_events) {
 GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visitor, const Budget& budget,
                            size_t index) {
   if (scan.is_beside_data()) return {0, kUnknownEstimate, kUnknownEstimate, kUnknownEstimate, kUnknownEstimate};
-  return budget.subject == Budget::Subject::kTotal ? AllOf(scan) : visitor.Of(index);
+  return budget.subject == Budget::Subject::kTotal ? scan.matched() : visitor.Of(index);
 }
 
 // A budget of nothing is broken by one sample.

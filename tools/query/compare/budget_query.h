@@ -84,9 +84,9 @@ class BudgetTotals final : public ScanVisitor {
 
   // The total is what was counted, where it was.
   GroupEstimates Of(size_t budget) const {
-    return asked_[budget].subject == Budget::Subject::kTotal ? AllOf(scan_) : budgets_.Of(budget);
+    return asked_[budget].subject == Budget::Subject::kTotal ? scan_.matched() : budgets_.Of(budget);
   }
-  GroupEstimates All() const { return AllOf(scan_); }
+  GroupEstimates All() const { return scan_.matched(); }
   size_t budgets() const { return asked_.size(); }
   const ComparisonSide& rows() const { return rows_; }
   bool has_rows() const { return has_rows_; }

@@ -275,7 +275,7 @@ Scale ComparedRuns::ScaleOfAll(Scale scale) const {
 
 std::vector<Estimate> ComparedRuns::Totals(const Scale& scale) const {
   std::vector<Estimate> totals;
-  for (size_t run = 0; run < size(); ++run) totals.push_back(ScaleOf(run, scale).Of(AllOf(surveys_[run])));
+  for (size_t run = 0; run < size(); ++run) totals.push_back(ScaleOf(run, scale).Of(surveys_[run].matched()));
   return totals;
 }
 
@@ -334,12 +334,6 @@ MachineSpeed CompareSpeed(const ComparedRuns& before, const ComparedRuns& after)
   const double wall = std::abs(std::log(speed.ratio_per_second)), cpu = std::abs(std::log(speed.ratio_per_cpu_second));
   speed.is_cause = wall > kOtherSpeed && cpu < wall / 2;
   return speed;
-}
-
-GroupEstimates AllOf(const RecordingScan& scan) {
-  GroupEstimates all = scan.matched();
-  if (scan.chooses_all()) all.bytes = scan.total();
-  return all;
 }
 
 std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tree) {

@@ -135,9 +135,6 @@ struct MachineSpeed {
 };
 MachineSpeed CompareSpeed(const ComparedRuns& before, const ComparedRuns& after);
 
-// All that passed the filters; the bytes of all that was recorded are what was counted.
-GroupEstimates AllOf(const RecordingScan& scan);
-
 // The name of a row; of a stack all its frames, from the root.
 std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tree);
 

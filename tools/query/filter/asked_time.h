@@ -1,6 +1,6 @@
 // The part of recordings that --from and --to choose, or the instant that --at does.
 //
-// Units:    ns since the start of the recording.
+// Units:    ns since the start of the recording; of times(): since 1970.
 // Threads:  one.
 #pragma once
 
@@ -18,6 +18,9 @@ namespace heaprec::tools {
 // From where to where a recording's data reaches. `last_ns`: the last time in it; it counts if there is no ending.
 std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns);
 
+// For Report, of --at.
+inline constexpr char kAtInstant[] = "at the time of --at (the nearest is shown)";
+
 class AskedTime {
  public:
   // What of a recording passes `filter`, which has started it.
@@ -28,7 +31,7 @@ class AskedTime {
   // What Add returned, but since 1970: of all recordings so far.
   const std::vector<std::pair<uint64_t, uint64_t>>& times() const { return times_; }
 
-  // No recording has data of that time: what is 0 is not known to be.
+  // Whether no recording has data of that time. Amounts of 0 are then unknown.
   bool is_beside_data() const { return !missed_.empty() && !has_data_; }
   // If so, one line on stderr.
   void Report(const char* asked = "in this range") const;
@@ -36,8 +39,8 @@ class AskedTime {
  private:
   void Note(const Recording& recording, uint64_t begin_ns, uint64_t end_ns, bool has_data);
 
-  std::vector<std::string> missed_;  // of recordings without data of that time: what is said of each
-  std::vector<std::pair<uint64_t, uint64_t>> times_;
+  std::vector<std::string> missed_;                   // of recordings without data of that time: what is said of each
+  std::vector<std::pair<uint64_t, uint64_t>> times_;  // since 1970
   bool has_data_ = false;
 };
 

@@ -90,7 +90,10 @@ void FilterOptions::AddChoiceTo(Command& command) {
         "or "
         "census (repeatable; default: the first five)";
   }
-  std::vector<std::string> known{"tlab", "outside", "exception", "malloc", "mmap"};
+  if (heap_only)
+    help = "Kind of heap sample: tlab or outside (repeatable; default: both); other kinds: heaprec top --kind";
+  std::vector<std::string> known{"tlab", "outside"};
+  if (!heap_only) known.insert(known.end(), {"exception", "malloc", "mmap"});
   if (with_states)
     known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, "died", "evicted", "untracked",
                                "shrunk", kCensusKind});

@@ -32,6 +32,7 @@ struct FilterOptions {
   std::vector<std::string> kinds, labels;
   std::optional<int64_t> limit;
   bool allocations_only = false;  // unless kinds are given
+  bool heap_only = false;         // no other kinds can be given
   bool with_states = false;       // gc, heap and lifecycle events are kinds, too: taken only if they are given
 
   void AddTo(Command& command);

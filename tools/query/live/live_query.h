@@ -63,7 +63,7 @@ class LiveVisitor : public ScanVisitor {
   LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
   OrderLevel finest() const override { return OrderLevel::kClass; }
   bool estimates() const override { return false; }
-  const std::optional<TimePoint>* live_at() const override { return &question_.at; }
+  std::optional<LiveTimes> live_times() const override { return LiveTimes{question_.at, &question_.span}; }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
@@ -99,7 +99,7 @@ class LiveVisitor : public ScanVisitor {
   uint64_t spanned_collections() const { return spanned_collections_; }
   // False: a recording does not say when the JVM collected.
   bool knows_collections() const { return knows_collections_; }
-  // False: nor how many collections objects survived, or it ends before they were checked.
+  // Whether survived collections are known; false also if a file ends before any check after a collection.
   bool knows_survivors() const { return knows_survivors_; }
   // Live bytes are a range: objects that have not survived a collection may be garbage.
   bool is_range() const { return of_majors_ && moments_.survived == 0; }

@@ -20,7 +20,7 @@ class MappingVisitor : public ScanVisitor {
   MappingVisitor(const Grouping& by, const LiveQuery& question, CallTree* tree);
 
   OrderLevel finest() const override { return mapped_.finest(); }
-  const std::optional<TimePoint>* live_at() const override { return alive_.live_at(); }
+  std::optional<LiveTimes> live_times() const override { return alive_.live_times(); }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;

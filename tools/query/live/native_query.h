@@ -18,7 +18,7 @@ class NativeVisitor : public ScanVisitor {
   NativeVisitor(const Grouping& by, bool own_frames, LiveQuery question, CallTree* tree);
 
   OrderLevel finest() const override { return allocated_.finest(); }
-  const std::optional<TimePoint>* live_at() const override { return live_.live_at(); }
+  std::optional<LiveTimes> live_times() const override { return live_.live_times(); }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;

@@ -150,7 +150,10 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
-  if (!is_quiet_) asked_time_.Report(), asked_instant_.Report("at this time");
+  if (is_quiet_) return code;
+  asked_time_.Report();
+  asked_span_.Report();
+  asked_instant_.Report(kAtInstant);
   return code;
 }
 
@@ -212,9 +215,14 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const format::StreamCounters& counters = recording->counters(stream_);
   if (of_exceptions()) design.SetCounted(counters.candidates);
   design.CountUnwritten(counters);
-  const std::optional<TimePoint>* const live_at = visitor->live_at();
-  WarnIfTwice(*recording, last_ns, live_at != nullptr);
-  if (live_at != nullptr && *live_at) asked_instant_.AddInstant(*recording, **live_at, last_ns);
+  const auto live = visitor->live_times();
+  WarnIfTwice(*recording, last_ns, live.has_value());
+  if (live && live->at) asked_instant_.AddInstant(*recording, *live->at, last_ns);
+  if (live && live->span != nullptr) {
+    Filter span = *live->span;
+    span.Start(recording->header());
+    asked_span_.Add(*recording, span, last_ns);
+  }
   const auto [from_ns, to_ns] = asked_time_.Add(*recording, filter, last_ns);
   const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
   AddCpu(cpu.Between(from_ns, to_ns));
@@ -238,6 +246,12 @@ void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const
   total_ = Sum(total_, estimator.Total());
 }
 
+GroupEstimates RecordingScan::matched() const {
+  GroupEstimates matched = matched_;
+  if (chooses_all()) matched.bytes = total_;
+  return matched;
+}
+
 // A copy that dump made, or the same file again. Files of a rotation share less than an interval, but all that lives
 // on.
 void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live) {
@@ -252,14 +266,16 @@ void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns, bo
       seen_, [&](const Seen& one) { return shared_ns(one) > header.CapOf(MainStream(header)).interval_ns; });
   if (other != seen_.end() && !is_quiet_) {
     const std::string twice = Duration(shared_ns(*other)) + " of one recording";
-    PrintError(other->name == name ? fmt::format("{}: the same {} are counted twice", name, twice)
+    PrintError(other->name == name ? fmt::format("{}: {} are counted twice", name, twice)
                                    : fmt::format("{} and {} hold the same {}, which are counted twice; join them with "
                                                  "heaprec merge",
                                                  other->name, name, twice));
   } else if (of_live && !is_quiet_ && std::ranges::count(seen_, header.recording_id, &Seen::id) == 1) {
+    const std::string& first = std::ranges::find(seen_, header.recording_id, &Seen::id)->name;
     PrintError(
-        fmt::format("{} and {} are parts of one recording; what is live counts in each; join them with heaprec merge",
-                    std::ranges::find(seen_, header.recording_id, &Seen::id)->name, name));
+        fmt::format("{} parts of one recording; objects live in several are counted in each; join the parts with "
+                    "heaprec merge first",
+                    first == name ? name + " has" : first + " and " + name + " are"));
   }
   seen_.push_back({header.recording_id, name, begin_ns, end_ns});
 }

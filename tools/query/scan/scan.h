@@ -81,9 +81,12 @@ class ScanVisitor {
   virtual OrderLevel finest() const { return OrderLevel::kThread; }
   // Whether it uses the samples' weights, so that a census must be read first.
   virtual bool estimates() const { return true; }
-  // When it looks at what is live, of which each part of a recording has a list. nullptr: at events only; nullopt: at
-  // the end.
-  virtual const std::optional<TimePoint>* live_at() const { return nullptr; }
+  // The times at which a visitor looks at what is live. nullopt: it looks at events only.
+  struct LiveTimes {
+    std::optional<TimePoint> at;   // nullopt: the end
+    const Filter* span = nullptr;  // over which growth is measured; null: it is not
+  };
+  virtual std::optional<LiveTimes> live_times() const { return std::nullopt; }
   // `matched_by`: the finest grain of the filters, for GroupTable::Start.
   virtual void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) = 0;
   virtual void Visit(const MatchedBlock& matched_block) = 0;
@@ -107,7 +110,8 @@ class RecordingScan {
   // What was read; after Run.
   const ScannedTotals& scanned() const { return summary_.scanned(); }
   // Estimates of the matched samples, and of a group without samples. Shares are of total().
-  const GroupEstimates& matched() const { return matched_; }
+  // Without filters the matched bytes are the total, which has what could not be written, too.
+  GroupEstimates matched() const;
   const GroupEstimates& unseen() const { return unseen_; }
   // The base of shares: "all", "span" or "selection"; without a filter they are equal.
   const char* share_of() const;
@@ -149,7 +153,7 @@ class RecordingScan {
     uint64_t begin_ns = 0, end_ns = 0;
   };
   std::vector<Seen> seen_;  // the recordings so far
-  AskedTime asked_time_, asked_instant_;
+  AskedTime asked_time_, asked_instant_, asked_span_;
   ScanSummary summary_;
   GroupEstimates matched_, unseen_;
   Estimate total_;

@@ -106,7 +106,7 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
 }
 
 const char* WhySurvivorsAreUnknown(const LiveVisitor& live) {
-  return live.knows_collections() ? "the recording ends before objects were checked after a collection"
+  return live.knows_collections() ? "the file ends before the agent checked tracked objects after a collection"
                                   : kNoCollections;
 }
 

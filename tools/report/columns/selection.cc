@@ -13,16 +13,9 @@ namespace {
 
 Unit UnitOfTotal(const RecordingScan& scan) { return scan.of_exceptions() ? Unit::kCount : Unit::kBytes; }
 
-// Without filters the total, which has what could not be written, too; groups have that only in their upper bounds.
-GroupEstimates MatchedOf(const RecordingScan& scan) {
-  GroupEstimates matched = scan.matched();
-  if (scan.chooses_all()) matched.bytes = scan.total();
-  return matched;
-}
-
 // The sentence, and the fields in the order of its placeholders.
 render::Line Totals(const RecordingScan& scan) {
-  const GroupEstimates matched = MatchedOf(scan);
+  const GroupEstimates matched = scan.matched();
   const double seconds = scan.scanned().seconds;
   const std::string command = TraitsOf(scan.stream()).verb;
   render::Line line = Sentence("{} " + command + " in {}");
@@ -50,7 +43,7 @@ render::Line Totals(const RecordingScan& scan) {
 std::vector<render::Line> HeadlineOf(const RecordingScan& scan) {
   std::vector<Field> hidden{
       {"unit", scan.of_exceptions() ? "events" : "bytes"}, {"share_of", scan.share_of()}, {"total", scan.total()}};
-  for (const auto& [path, estimates] : {std::pair{"matched", MatchedOf(scan)}, {"detection_limit", scan.unseen()}}) {
+  for (const auto& [path, estimates] : {std::pair{"matched", scan.matched()}, {"detection_limit", scan.unseen()}}) {
     for (Field& field : GroupFields(path, estimates, scan)) hidden.push_back(std::move(field));
   }
   hidden.push_back({"scan", scan.AsObject()});

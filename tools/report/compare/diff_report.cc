@@ -94,7 +94,7 @@ std::vector<Line> SideLines(const std::string& name, const DiffSide& side) {
   List runs;
   for (size_t run = 0; run < side.runs.size(); ++run) {
     const RecordingScan& scan = side.runs.scan(run);
-    const GroupEstimates all = AllOf(scan);
+    const GroupEstimates all = scan.matched();
     const std::string file = side.runs.file(run) == "-" ? "standard input" : side.runs.file(run);
     const bool has_cpu = scan.cpu().has_value();
     Line line = Fact(name, std::string("{}: {value}") + (scan.of_exceptions() ? " events" : "") + " in {}",

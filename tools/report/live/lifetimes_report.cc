@@ -52,7 +52,7 @@ LifetimeRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& l
   LifetimeRow row{std::move(name), &group, {}, {}, {}};
   // Steps are the same whatever the recording's length.
   row.seconds = AgeAxis::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
-  if (TraitsOf(live.stream()).lifecycle.is_collected && live.knows_collections()) {
+  if (TraitsOf(live.stream()).lifecycle.is_collected && live.knows_survivors()) {
     row.collections = AgeAxis::OfCollections(group.collections.steps().size()).CurveOf(group.collections);
   }
   row.median = AgeAxis::MedianOf(row.seconds);

@@ -74,7 +74,7 @@ void AddMappings(const MappingAnswer& answer, Report* report) {
   }
   const MappingVisitor::Now all = answer.mappings.All();
   const bool is_shown = !ranked.empty() || answer.scan.scanned().lost > 0;
-  const GroupEstimates& mapped = answer.scan.matched();
+  const GroupEstimates mapped = answer.scan.matched();
   Group group{"mmap", {}};
   render::Line headline = Sentence("\nmappings: {} reserved, {} committed, in {} mapping(s)",
                                    {{"reserved", all.reserved.bytes, Unit::kBytes},

@@ -28,6 +28,10 @@ constexpr size_t kMaxRecordings = 255;  // of a side: numbered in a byte
 // Reads recordings for what is known of them beside their samples.
 class Reading final : public ScanVisitor {
  public:
+  explicit Reading(const PageRequest& request) {
+    if (request.live) live_ = LiveTimes{request.at};
+  }
+  std::optional<LiveTimes> live_times() const override { return live_; }
   OrderLevel finest() const override { return OrderLevel::kClass; }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel>) override { headers_.push_back(header); }
   void Visit(const MatchedBlock&) override {}
@@ -36,6 +40,7 @@ class Reading final : public ScanVisitor {
   const std::vector<format::FileHeader>& headers() const { return headers_; }
 
  private:
+  std::optional<LiveTimes> live_;
   std::vector<format::FileHeader> headers_;
 };
 
@@ -160,7 +165,7 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_
   if (!scan.ok()) return {.code = ExitCode::kUsage, .error = scan.error().message};
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
-  Reading reading;
+  Reading reading(request);
   if (request.said) scan->BeQuiet();
   RecordingPage side{.code = scan->Run(&tree, &reading)};
   if (side.has_failed()) return side;
