@@ -1,4 +1,4 @@
-// Numbers for descriptors of ours, where programs look for none.
+// Moves heaprec's descriptors to numbers that programs do not expect to find in use.
 //
 // Context:  setup.
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace heaprec::buffer {
 
-// The same file under a number below the usual limit of 1024 and above what programs count on. With a lower limit its
-// own number, but never that of a standard stream that the program has closed; -1 if there is no other.
+// Moves the descriptor to a number of 900 or above. If the limit is lower it keeps its number, or moves above 2 if that
+// is the number of a standard stream that the program has closed. Returns -1 if no number is free.
 inline int MovedUp(int descriptor) {
   constexpr int kHigh = 900;
   if (descriptor < 0) return descriptor;

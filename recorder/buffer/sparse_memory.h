@@ -8,11 +8,11 @@
 
 namespace heaprec::buffer {
 
-// Zeros; null: there is no memory.
+// Returns zeroed memory, or null if there is none.
 void* MapSparse(size_t bytes);
 void UnmapSparse(void* memory, size_t bytes);
 
-// The same for memory that is there; only whole pages within it.
+// Disables huge pages for memory that exists; affects only whole pages inside it.
 void KeepSparse(void* memory, size_t bytes);
 
 }  // namespace heaprec::buffer

@@ -5,7 +5,7 @@
 
 namespace heaprec::native {
 
-// Null: it is none of them.
+// Returns the library's own function of this name, or null if it has none.
 void* OwnFunction(const char* name);
 
 }  // namespace heaprec::native

@@ -221,7 +221,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   TablePath(table_path);
   ExpandPath(options.file, copy_path);
   RemoveStaleTables(kTableFolder, kStaleTablesKept);
-  if (is_preempted) return SayNot(table_path, "the program has a malloc of its own");
+  if (is_preempted) return SayNot(table_path, "the program, or a library preloaded before heaprec, has its own malloc");
   const char* why = "";
   SiteTable* const made = SiteTable::Create(table_path, options.depth, &why);
   if (made == nullptr) return SayNot(table_path, why);

@@ -7,7 +7,8 @@
 #        tests/native/foreign_suites.sh --test SUITE TEST          one test; nothing is kept
 #
 # --seconds N: of each suite as many tests as begin within that time, in a random order that is the same in each run. The
-# next run of the same two libraries goes on with the tests that are left; what all of them found is one result.
+# next run continues with the remaining tests if both libraries are unchanged; result and exit code are those of all
+# these runs. After a complete run the next one starts again.
 # Needs `bazel build //recorder:libheaprec.so //recorder:libheaprec-native.so`, libpython3.11-testsuite, and for the other
 # suites network and dpkg-dev: sources come by `apt-get source` and stay in HEAPREC_FOREIGN_SOURCES
 # (~/.cache/heaprec/foreign). HEAPREC_FOREIGN_JOBS tests run at a time (one per core). The result is printed and kept in
@@ -217,7 +218,7 @@ result() { # result SUITE: its section, of the lines of its tests
   grep -E ' (differs|wavers): ' "$RUNS" | sort
   for mode in $MODES; do
     echo "$mode: $(ran) tests, $(grep -c " $mode differs: " "$RUNS") differ, $(grep -c " $mode wavers: " "$RUNS")" \
-      "waver; without: $(grep -c ' fails without$' "$RUNS") fail"
+      "waver; of those run without heaprec $(grep -c ' fails without$' "$RUNS") fail"
   done
   echo "programs: $(sum 2) exact, $(sum 3) sampled; crashes in heaprec: $(sum 4)"
 }
@@ -225,7 +226,7 @@ result() { # result SUITE: its section, of the lines of its tests
 # The same for docs/measurements.md.
 record() { # record SUITE
   local all differ reached=false reason=
-  all=$("list_$1" | wc -l) differ=$(grep -c ' differs: ' "$RUNS")
+  all=$("list_$1" | wc -l) differ=$(grep ' differs: ' "$RUNS" | cut -d' ' -f1 | sort -u | wc -l)
   [ "$(ran)" = "$all" ] || reason="$(ran) of $all tests ran in the time that there was"
   [ "$differ" = 0 ] || reason+="${reason:+; }docs/testing.md names what differs"
   [ -n "$reason" ] || reached=true

@@ -128,7 +128,8 @@ class Attachment {
     const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
     bool asked = false;
     while (Clock::now() < deadline) {
-      if (IsInterrupted() && !was_interrupted_) return Fail("interrupted before the agent was loaded");
+      if (IsInterrupted() && !was_interrupted_)
+        return Fail("interrupted before the JVM opened its attach socket; the agent was not loaded");
       // Without a handler SIGQUIT would end the process: one that is just starting gets it later.
       if (!asked) asked = Ask();
       if (asked) {

@@ -9,11 +9,8 @@
 #include <utility>
 
 #include "format/codec/file_header.h"
-#include "format/reader/reader.h"
 #include "tools/control/written_recording.h"
 #include "tools/input/confined_open.h"
-#include "tools/input/file_source.h"
-#include "tools/input/parallel_reader.h"
 #include "tools/input/ring_copy.h"
 
 namespace heaprec::tools {
@@ -22,25 +19,6 @@ namespace {
 // A recorder with nothing to say writes a block in 5 s all the same.
 constexpr double kLongestSilence = 15;
 
-// What the file says at its present end.
-struct PresentEnd {
-  uint64_t last_block_ns = 0;
-  format::PerStream<format::StreamCounters> counters;  // since the start of the recording
-};
-
-// Reads it to its end, to know whether it has one; nullopt: it has ended.
-std::optional<PresentEnd> EndOfRunning(ParallelReader* blocks) {
-  PresentEnd end;
-  while (const auto block = blocks->Next()) {
-    if (block->ending) return std::nullopt;
-    end.last_block_ns = block->end_ns;
-    for (const format::Stream stream : format::kAllStreams) {
-      end.counters[stream] = block->counters[stream].Since(blocks->header().start.counters[stream]);
-    }
-  }
-  return end;
-}
-
 double SecondsSince(uint64_t monotonic_ns) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -48,15 +26,16 @@ double SecondsSince(uint64_t monotonic_ns) {
   return now_ns > monotonic_ns ? static_cast<double>(now_ns - monotonic_ns) * 1e-9 : 0;
 }
 
-// What the ring says, or what can be told from the file alone.
-WriteStatus WriteStatusOf(const format::FileHeader& header, const PresentEnd& end, const RingCopy* ring) {
+// What the ring says, or what can be told from the file alone. `recording`: at its present end, the time of its last
+// block is `last_ns`.
+WriteStatus WriteStatusOf(const Recording& recording, uint64_t last_ns, const RingCopy* ring) {
   WriteStatus status;
   for (const format::Stream stream : format::kAllStreams) {
-    const format::StreamCounters counters = ring != nullptr ? ring->counters(stream) : end.counters[stream];
+    const format::StreamCounters counters = ring != nullptr ? ring->counters(stream) : recording.counters(stream);
     status.lost_samples += counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   }
   if (ring == nullptr) {
-    const double silence = SecondsSince(header.start_monotonic_ns + end.last_block_ns);
+    const double silence = SecondsSince(recording.header().start_monotonic_ns + last_ns);
     if (silence > kLongestSilence) status.silent_seconds = silence;
   } else if (ring->unwritten_since_ns() != 0) {
     status.silent_seconds = SecondsSince(ring->unwritten_since_ns());
@@ -74,23 +53,22 @@ std::optional<LiveRecording> Examine(const Process& process, const std::string& 
   if (!file.is_open()) return std::nullopt;
   const auto bytes = RecordingBytes(file);
   if (!bytes.ok()) return std::nullopt;
-  const auto source = FileSource::Open(fmt::format("/proc/self/fd/{}", file.number()));
-  if (!source.ok()) return std::nullopt;
-  SliceSource slice(source->get(), 0, *bytes);
-  auto reader = format::Reader::Open(&slice);
-  if (!reader.ok() || (*reader)->header().pid != static_cast<uint32_t>(process.inner_pid)) return std::nullopt;
-  ParallelReader blocks(&slice, std::move(*reader));
-  const format::FileHeader& header = blocks.header();
   const std::string root = process.root();
+  const auto present = Recording::OpenFirst(fmt::format("/proc/self/fd/{}", file.number()), root, *bytes);
+  if (!present.ok()) return std::nullopt;
+  Recording& recording = **present;
+  const format::FileHeader& header = recording.header();
+  if (header.pid != static_cast<uint32_t>(process.inner_pid)) return std::nullopt;
   const auto opened = OpenedRing::Open(header.ring_path, header.recording_id, root);
   const auto ring = opened.ok() ? RingCopy::Of(*opened) : opened.error();
-  const auto end = EndOfRunning(&blocks);
-  if (!end) return std::nullopt;
-  auto fresh = Recording::Open(link, root);
-  if (!fresh.ok()) return std::nullopt;
-  const auto& counters = end->counters[format::Stream::kAllocations];
-  return LiveRecording{path, std::move(*fresh), ring.ok() ? ring->counters(format::Stream::kAllocations) : counters,
-                       *bytes, WriteStatusOf(header, *end, ring.ok() ? &*ring : nullptr)};
+  uint64_t last_ns = 0;
+  while (const auto block = recording.NextInFile()) last_ns = block->end_ns;
+  if (recording.ending()) return std::nullopt;
+  auto fresh = Recording::OpenFirst(link, root);
+  if (!fresh.ok() || (*fresh)->header().recording_id != header.recording_id) return std::nullopt;
+  const WriteStatus status = WriteStatusOf(recording, last_ns, ring.ok() ? &*ring : nullptr);
+  const auto& counters = ring.ok() ? ring->counters(format::Stream::kAllocations) : recording.counters();
+  return LiveRecording{path, std::move(*fresh), counters, *bytes, status};
 }
 
 }  // namespace

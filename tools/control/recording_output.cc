@@ -121,9 +121,9 @@ ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool co
   const pid_t pid = java.process.pid;
   const Countdown countdown(fmt::format("PID {}: recording", pid), "; Ctrl-C ends it", seconds_, counts_down);
   const std::string theirs = relay_->path();
-  const auto keep = [&](ExitCode code, const std::string& why) {
+  const auto keep = [&](ExitCode code, const std::string& why, const char* what = "the recording") {
     relay_->Keep();
-    return Fail(code, fmt::format("{}; the recording is in the JVM's own files, at {}", why, theirs));
+    return Fail(code, fmt::format("{}; {} is in the JVM's own files, at {}", why, what, theirs));
   };
   const auto is_over = [&countdown] {
     countdown.Tell();
@@ -133,13 +133,16 @@ ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool co
     if (const auto error = StopRecording(java, timeout_ms)) return keep(ExitCode::kCannotAttach, error->message);
     const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
     if (!relay_->Wait([deadline] { return Clock::now() >= deadline; })) {
-      return keep(ExitCode::kCannotAttach, fmt::format("PID {}: the JVM still writes the recording", pid));
+      return keep(ExitCode::kCannotAttach,
+                  fmt::format("PID {}: the JVM was still writing the recording {} s after the stop (raise --timeout)",
+                              pid, timeout_ms / 1000));
     }
   }
   const Descriptor recording = relay_->Recording();
   if (!recording.is_open()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));
   const auto bytes = RecordingBytes(recording);
-  if (!bytes.ok()) return keep(ExitCode::kUnreadable, fmt::format("PID {}: {}", pid, bytes.error().message));
+  if (!bytes.ok())
+    return keep(ExitCode::kUnreadable, fmt::format("PID {}: {}", pid, bytes.error().message), "what it wrote");
   Output output(file_->descriptor());
   if (!CopyOut(recording, *bytes, &output)) {
     return keep(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid, theirs, std::strerror(errno)));

@@ -26,7 +26,8 @@ using format::Result;
 using Staged = Result<std::unique_ptr<PrivateFolder>>;
 
 constexpr size_t kPiece = 1 << 16;
-constexpr size_t kMaxLibrary = size_t{64} << 20;  // of which glibc's sentence is looked for; a file can be endless
+constexpr size_t kMaxLibrary =
+    size_t{64} << 20;  // maximum read in search of glibc's version; a sparse file can be arbitrarily long
 constexpr const char* kAgentName = "libheaprec.so";
 
 std::string Reason() { return std::strerror(errno); }  // NOLINT(concurrency-mt-unsafe): one thread
@@ -88,7 +89,7 @@ template <typename Fill>
 Staged StageIn(const Process& process, const std::string& place, bool is_to_execute, const Fill& fill) {
   const Descriptor parent = OpenBelow(process.root(), place, O_PATH | O_DIRECTORY);
   if (!parent.is_open()) return Error{Reason()};
-  // The root was that of the number's process, so of this one.
+  // The opened root belongs to whichever process has this PID: it must still be the same process.
   if (StartTicks(process.pid) != process.start_ticks) return Error{"the process has exited"};
   if (is_to_execute && IsNoExec(parent)) return Error{"mounted noexec"};
   auto made = PrivateFolder::Make(process, parent, place);

@@ -75,7 +75,7 @@ format::Result<std::unique_ptr<Recording>> TemporaryRecording::Open() const {
   if (const auto bytes = RecordingBytes(file); !bytes.ok()) {
     return format::Error{fmt::format("PID {}: {}", java_.process.pid, bytes.error().message)};
   }
-  return Recording::Open(fmt::format("/proc/{}/fd/{}", getpid(), file.number()), java_.process.root());
+  return Recording::OpenFirst(fmt::format("/proc/self/fd/{}", file.number()), java_.process.root());
 }
 
 std::optional<format::Error> TemporaryRecording::Stop() {

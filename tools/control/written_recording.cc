@@ -20,14 +20,16 @@ format::Result<uint64_t> RecordingBytes(const Descriptor& file) {
   const auto header =
       format::FileHeaderBytes(format::Bytes(prefix).first(static_cast<size_t>(std::max<ssize_t>(got, 0))));
   if (!header.ok()) return header.error();
-  const off_t hole = lseek(file.number(), 0, SEEK_HOLE);  // its end, if it has none
+  // Its size first: what is added after that is behind it, and no hole.
   struct stat status {};
-  if (lseek(file.number(), 0, SEEK_SET) != 0 || fstat(file.number(), &status) != 0) {
+  const bool has_size = fstat(file.number(), &status) == 0;
+  const off_t hole = lseek(file.number(), 0, SEEK_HOLE);  // the end, if there is none; -1: the file system cannot tell
+  if (!has_size || lseek(file.number(), 0, SEEK_SET) != 0) {
     return format::Error{std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe): one thread
   }
-  if (hole < 0) return static_cast<uint64_t>(status.st_size);  // a file system that does not know
-  if (hole < status.st_size) return format::Error{"not a heaprec recording: the file has holes"};
-  return static_cast<uint64_t>(hole);
+  if (hole >= 0 && hole < status.st_size)
+    return format::Error{"not a complete heaprec recording: the file is sparse, which the agent never writes"};
+  return static_cast<uint64_t>(status.st_size);
 }
 
 }  // namespace heaprec::tools

@@ -10,8 +10,8 @@
 
 namespace heaprec::tools {
 
-// How many bytes there are to be read or copied, whatever its owner does with it now. The Error: it does not begin as a
-// recording does, or has holes. An agent leaves none, and terabytes of them cost their owner nothing.
+// Returns how many bytes to read or copy; what its owner adds later does not count. Fails if the file does not begin
+// like a recording or is sparse: an agent leaves no holes, and a sparse file of terabytes costs its owner nothing.
 format::Result<uint64_t> RecordingBytes(const Descriptor& file);
 
 }  // namespace heaprec::tools

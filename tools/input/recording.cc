@@ -19,10 +19,6 @@ namespace {
 // A drain that writes once a second is overtaken on the first or second attempt.
 constexpr int kMaxSalvageAttempts = 10;
 
-// "/proc/123/fd/7": a file that a process has open. It is one recording, which is still being written, and it may be
-// anyone's: no more than its header is to be searched for.
-bool IsOpenFile(const std::string& path) { return path.starts_with("/proc/") && !path.starts_with("/proc/self/"); }
-
 bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
   for (uint32_t lane = 0; lane < ring.view().lane_count(); ++lane) {
     if (ring.tail(lane) > (lane < positions.size() ? positions[lane] : 0)) return true;
@@ -46,11 +42,17 @@ format::Result<std::unique_ptr<Recording>> Recording::Again() const { return Ope
 format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
   auto source = FileSource::Open(path);
   if (!source.ok()) return source.error();
-  const std::vector<uint64_t> begins =
-      IsOpenFile(path) ? std::vector<uint64_t>{0} : format::RecordingsIn(source->get());
+  const std::vector<uint64_t> begins = format::RecordingsIn(source->get());
   auto first = OpenPart(std::move(*source), {0, begins.size() > 1 ? begins[1] : UINT64_MAX, root});
   if (first.ok()) (*first)->others_ = begins.size() - 1;
   return first;
+}
+
+format::Result<std::unique_ptr<Recording>> Recording::OpenFirst(const std::string& path, const std::string& root,
+                                                                uint64_t bytes) {
+  auto source = FileSource::Open(path);
+  if (!source.ok()) return source.error();
+  return OpenPart(std::move(*source), {0, bytes, root});
 }
 
 format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const std::string& path) {

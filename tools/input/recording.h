@@ -29,6 +29,11 @@ class Recording {
   // OpenBelow). Of a file that holds several it is the first; others() says so.
   static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
 
+  // The recording at the file's begin, whose first `bytes` are read. The file is not searched for others: it may be
+  // anyone's, and sparse.
+  static format::Result<std::unique_ptr<Recording>> OpenFirst(const std::string& path, const std::string& root,
+                                                              uint64_t bytes = UINT64_MAX);
+
   // All recordings of a file, in their order: one, or several that were merged.
   static format::Result<std::vector<std::unique_ptr<Recording>>> OpenAll(const std::string& path);
 

@@ -6,7 +6,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr long kMsOfOneWish = 500;
+constexpr long kSameRequestMs = 500;
 
 volatile std::sig_atomic_t interrupted = 0;
 volatile long interrupted_ms = 0;
@@ -17,12 +17,12 @@ long NowMs() {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// The work that is to be finished may hang. `timeout`, and wrappers that pass a terminal's signal on, send one wish
-// twice; a terminal that is closed sends several SIGHUP.
+// The work that is to be finished may hang. `timeout`, and wrappers that pass a terminal's signal on, send the same
+// request twice; a terminal that is closed sends several SIGHUP.
 void Note(int signal) {
   const long now_ms = NowMs();
   if (interrupted == 0) interrupted_ms = now_ms;
-  if (now_ms - interrupted_ms >= kMsOfOneWish && signal != SIGHUP) {
+  if (now_ms - interrupted_ms >= kSameRequestMs && signal != SIGHUP) {
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
     sigaction(signal, &action, nullptr);

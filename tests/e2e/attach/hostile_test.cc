@@ -199,7 +199,7 @@ TEST_CASE("Ctrl-C ends attach while a JVM does not open its socket") {
   Process attach(AttachTo(jvm, FreshFolder() + "/rec.hrec", "3600"));
   jvm.WaitForQuit();
   attach.Kill(SIGINT);
-  CheckRefusal(attach.Finish(), "interrupted before the agent was loaded");
+  CheckRefusal(attach.Finish(), "interrupted before the JVM opened its attach socket; the agent was not loaded");
   CHECK_FALSE(FileExists("/tmp/.attach_pid" + jvm.pid()));
 }
 
@@ -214,14 +214,16 @@ TEST_CASE("A recording that a JVM writes after its end is left where it is") {
   Process attach(AttachTo(jvm, out, "2"));
   jvm.WaitForStart();
   attach.Kill(SIGINT);
-  CheckRefusal(attach.Finish(), "the JVM still writes the recording; the recording is in the JVM's own files, at /");
+  CheckRefusal(attach.Finish(),
+               "the JVM was still writing the recording 2 s after the stop (raise --timeout); the recording is in the "
+               "JVM's own files, at /");
   CHECK_FALSE(FileExists(out));
 }
 
 TEST_CASE("What a JVM leaves instead of a recording is not copied") {
   if (!MayPlay()) return;
   const auto [begins, says] =
-      GENERATE(std::pair(kMagic, "the file has holes"), std::pair("", "not a heaprec recording"));
+      GENERATE(std::pair(kMagic, "the file is sparse"), std::pair("", "not a heaprec recording"));
   HostileJvm jvm({.answer = [text = std::string(begins)](int socket, const std::string& options) {
     const int file = Create(Option(options, "file"));
     if (write(file, text.data(), text.size()) < 0 || ftruncate(file, kHuge) != 0) _exit(1);
