@@ -72,7 +72,7 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) 
   if (!(block.census_counters == format::CensusCounters{})) census_ = block.census_counters;
   if (has_rows) chunk_->SetCensus(block.census_counters, block.census_positions);
   end_ns_ = std::max(end_ns_, block.end_ns);
-  if (has_rows) pending_ = Pending{block.counters, block.lane_positions, end_ns_};
+  if (has_rows) pending_ = Pending{block.counters, block.lane_positions, end_ns_, block.census_positions};
   return std::monostate{};
 }
 
@@ -85,7 +85,7 @@ format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<f
   if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
   if (ending && header_.start.begin_ns == 0 && census_.walked_bytes > census_bytes_ + census_.lost_bytes) {
     census_.lost_bytes = census_.walked_bytes - census_bytes_;  // in blocks that were not written, or are damaged
-    chunk_->SetCensus(census_, {});
+    chunk_->SetCensus(census_, pending_->census_positions);
   }
   return Write(/*last=*/true, ending ? &*ending : nullptr);
 }

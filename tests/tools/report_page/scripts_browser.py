@@ -13,7 +13,7 @@ from browser import Browser  # noqa: E402
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
   BoxTree TreeBuilder Flame Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
-  unitOf shadeOf studentTail varianceOfMean""".split()
+  unitOf shadeOf studentTail varianceOfMean totalText""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
 MODEL = """
@@ -98,6 +98,8 @@ CASES = [
     ("who was born before the file counts among the living only", """(m => [new page.Side(m.main, {}).total().samples, new page.Side(m.main, {alive: {age: 0}}).total().bytes[0],
         new page.Side(m.main, {alive: {age: 5}}).total().bytes[0]])(makeModel({columns: {chosen: Uint8Array.from([1, 1, 1, 2]), alive: Uint32Array.from([0, 3]),
         alive_weight: Float64Array.from([100, 300]), alive_age: Float64Array.from([1, 9])}}))""", [3, 400, 300]),
+    ("the rate of everything is that of the total", """(m => page.totalText({state: {}, sideA: new page.Side(m.main, {})})
+        .includes(`, ${page.bytesText(20000 / 2)}/s`))(makeModel())""", True),
     ("each of several recordings is scaled to what it counted", """(m => Array.from(m.main.weight))(makeModel({header: {factors: [1, 10]},
         columns: {recording: Uint8Array.from([0, 0, 1, 1])}}))""", [1000, 2000, 30000, 40000]),
     ("without classes a stack ends with its site", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}).finish(); return [t.size, t.label(1)]; })(makeModel({header: {boxes: {no_classes: true}}}))", [10, "lib.x.C.c"]),
