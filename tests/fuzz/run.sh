@@ -22,7 +22,7 @@ flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -
   -DFMT_HEADER_ONLY)
 sources=(format/*/*.cc tests/format/recordings.cc throttle/*.cc
   $(ls tools/input/*.cc | grep -v loss_summary) tools/rewrite/recording_copier.cc tools/rewrite/recording_editor.cc
-  tools/text/output.cc tools/text/text.cc tools/text/messages.cc tools/text/utf8.cc tools/import/jfr/*.cc
+  tools/text/output.cc tools/text/text.cc tools/text/messages.cc tools/text/utf8.cc tools/text/temporary_folder.cc tools/import/jfr/*.cc
   tools/query/compare/budget.cc tools/query/filter/name_pattern.cc tools/query/filter/time_point.cc tools/analysis/generated_names.cc
   tools/control/attach_reply.cc tools/control/perf_data.cc
   tools/fleet/server/native_block.cc tools/fleet/server/sql_text.cc tools/fleet/server/url.cc
