@@ -20,14 +20,9 @@ export work=${FUZZ_WORK:-${TMPDIR:-/tmp}/heaprec-fuzz} seconds
 clang=${CLANG:-clang++-14}
 flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -I.
   -DFMT_HEADER_ONLY)
-sources=(format/*/*.cc tests/format/recordings.cc throttle/*.cc
-  $(ls tools/input/*.cc | grep -v loss_summary) tools/rewrite/recording_copier.cc tools/rewrite/recording_editor.cc
-  tools/text/output.cc tools/text/text.cc tools/text/messages.cc tools/text/utf8.cc tools/text/temporary_folder.cc tools/import/jfr/*.cc
-  tools/query/compare/budget.cc tools/query/filter/name_pattern.cc tools/query/filter/time_point.cc tools/analysis/generated_names.cc
-  tools/control/attach_reply.cc tools/control/perf_data.cc
-  tools/fleet/server/native_block.cc tools/fleet/server/sql_text.cc tools/fleet/server/url.cc
-  recorder/agent/options/options.cc recorder/agent/options/option_list.cc recorder/agent/options/command.cc recorder/writer/recording_file.cc
-  recorder/buffer/guarded_fd.cc recorder/buffer/write_signals.cc recorder/unwind/cfi_interpreter.cc)
+# What the targets are built of, as Bazel knows it.
+sources=$(bazel query --ui_event_filters=-info --noshow_progress 'kind("source file", deps(//tests/fuzz:all))' |
+  sed -nE 's#^//(.*):(.*\.cc)$#\1/\2#p' | grep -v '^tests/fuzz/')
 libraries=(-lzstd -lxxhash -lre2)
 mkdir -p "$work"
 
@@ -45,7 +40,7 @@ in_background() {
   { "$@" || touch "$work/failed"; } &
 }
 objects=()
-for source in "${sources[@]}"; do
+for source in $sources; do
   object="$work/${source//\//_}.o"
   objects+=("$object")
   [ "$object" -nt "$source" ] && [ "$object" -nt "$newest_header" ] ||
