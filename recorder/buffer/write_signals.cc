@@ -1,6 +1,7 @@
 #include "recorder/buffer/write_signals.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,6 +39,16 @@ WriteSignals::~WriteSignals() {
   }
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   errno = error;
+}
+
+// ppoll, as poll is a cancellation point, and aarch64 has no such call.
+bool WouldWait(int descriptor) {
+  const int error = errno;
+  pollfd one{descriptor, POLLOUT, 0};
+  timespec at_once{};
+  const bool would_wait = syscall(SYS_ppoll, &one, 1, &at_once, nullptr, kKernelSetBytes) == 0;
+  errno = error;
+  return would_wait;
 }
 
 }  // namespace heaprec::buffer

@@ -1,8 +1,4 @@
-// Keeps the signals of writes that fail from the program: SIGXFSZ (RLIMIT_FSIZE) and SIGPIPE. Both end a process that
-// does not expect them, and a program need not expect them for writes that are not its own.
-//
-// Blocks the two in the calling thread while it lives, then takes back those that were raised meanwhile. What was
-// pending before stays pending.
+// Writes that the program does not know of must not affect it: neither end it nor stop it.
 //
 // Context:  any: system calls only, none of them a cancellation point; errno is kept.
 // Failure:  none: the calls between fail with EFBIG and EPIPE as ever.
@@ -12,6 +8,9 @@
 
 namespace heaprec::buffer {
 
+// Keeps the signals of writes that fail from the program: SIGXFSZ (RLIMIT_FSIZE) and SIGPIPE. Both end a process that
+// does not expect them. Blocks the two in the calling thread while it lives, then takes back those that were raised
+// meanwhile. What was pending before stays pending.
 class WriteSignals {
  public:
   WriteSignals();
@@ -22,5 +21,9 @@ class WriteSignals {
  private:
   sigset_t mask_before_, pending_before_;
 };
+
+// Whether a write of at most PIPE_BUF bytes would wait: for a reader of a full pipe, or for a terminal that was
+// stopped.
+bool WouldWait(int descriptor);
 
 }  // namespace heaprec::buffer

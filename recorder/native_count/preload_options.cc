@@ -14,7 +14,7 @@
 namespace heaprec::native {
 namespace {
 
-// Pieces of a line on stderr, in one write.
+// Pieces of a line on stderr, in one write. A line that nobody reads is dropped.
 template <typename... Pieces>
 void Print(Pieces... pieces) {
   const std::string_view texts[] = {"heaprec: ", pieces..., "\n"};
@@ -22,6 +22,7 @@ void Print(Pieces... pieces) {
   for (size_t i = 0; i < std::size(texts); ++i) {
     parts[i] = {const_cast<char*>(texts[i].data()), texts[i].size()};
   }
+  if (buffer::WouldWait(STDERR_FILENO)) return;
   const buffer::WriteSignals blocked;
   [[maybe_unused]] const ssize_t ignored = writev(STDERR_FILENO, parts, static_cast<int>(std::size(parts)));
 }

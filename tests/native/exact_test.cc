@@ -300,6 +300,13 @@ TEST_CASE("A pipe that nobody reads raises no signal") {
   CHECK(found == "3");
 }
 
+TEST_CASE("A full pipe that nobody reads keeps nobody waiting") {
+  const FullPipe unread;
+  Command command{{Program(), Plugin()}};
+  command.environment = With("only=allocations,unknown=1");
+  CHECK(Run(unread.Into(command)).exit_code == 3);
+}
+
 TEST_CASE("A shared memory that is full costs counts, and no signal") {
   const std::string folder = FreshFolder();
   const auto within = [](const std::string& command) {

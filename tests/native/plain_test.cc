@@ -219,6 +219,11 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   const Outcome exact = record({"--native=exact", "--", Program(), Plugin()});
   CHECK(exact.exit_code == 3);
   CHECK(exact.err.find("exact native memory table") != std::string::npos);
+  Command limited{{HeaprecPath(), "record", "--native=exact", "-o", FreshFolder() + "/rec.bin", "--", "true"}};
+  limited.largest_file_bytes = 16 << 10;  // less than a table needs
+  const Outcome none = Run(limited);
+  CHECK(none.exit_code == 6);
+  CHECK(none.err.find("heaprec: no native memory was recorded\n") != std::string::npos);
 }
 
 TEST_CASE("A folder or a device in place of the file is refused, and no table comes beside it") {
@@ -294,6 +299,18 @@ TEST_CASE("A limit on the size of files raises no signal, in a program or in a J
   CAPTURE(jvm);
   CHECK(jvm.find("rec.bin: File too large\n") != std::string::npos);
   CHECK(jvm.ends_with("\nexit 0\n"));
+}
+
+TEST_CASE("A full pipe that nobody reads keeps neither a program nor a JVM waiting") {
+  const FullPipe unread;
+  Command program{{Program(), Plugin()}};
+  program.environment = With("only=allocations,unknown=1");
+  CHECK(Run(unread.Into(program)).exit_code == 3);
+  Command jvm{{JavaHome() + "/bin/java", "-XX:-UsePerfData",
+               "-agentpath:" + AgentPath() + "=native=on,file=" + FreshFolder() + "/rec.bin", "-cp", ProgramsJar(),
+               "e2e.Direct", "1"}};
+  jvm.largest_file_bytes = 16 << 10;  // so that the drain has something to say
+  CHECK(Run(unread.Into(jvm)).exit_code == 0);
 }
 
 TEST_CASE("Where no slot may be written to nothing is recorded, which is said, and the program runs") {

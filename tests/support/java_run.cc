@@ -132,6 +132,19 @@ Outcome Process::Finish() {
 
 Outcome Run(const Command& command) { return Process(command).Finish(); }
 
+// Opened for reading and writing, it waits for nobody.
+FullPipe::FullPipe() : path_(FreshFolder() + "/pipe") {
+  if (mkfifo(path_.c_str(), 0600) != 0) return;
+  end_ = open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  while (write(end_, "x", 1) == 1) {
+  }
+}
+FullPipe::~FullPipe() { close(end_); }
+Command FullPipe::Into(Command command) const {
+  command.args.insert(command.args.begin(), {"sh", "-c", "exec \"$@\" 2>\"$0\"", path_});
+  return command;
+}
+
 std::string JavaHome() { return Environment("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"); }
 
 std::string RunfilePath(const std::string& path) {

@@ -61,6 +61,20 @@ class Process {
 
 Outcome Run(const Command& command);
 
+// A pipe that is full and that nobody reads, while it lives. A command's standard error goes there by Into.
+class FullPipe {
+ public:
+  FullPipe();
+  ~FullPipe();
+  FullPipe(const FullPipe&) = delete;
+  FullPipe& operator=(const FullPipe&) = delete;
+  Command Into(Command command) const;
+
+ private:
+  std::string path_;
+  int end_ = -1;
+};
+
 // $JAVA_HOME, or Debian's JDK 17.
 std::string JavaHome();
 

@@ -134,8 +134,7 @@ ExitCode RecordedCommand::Run() const {
   pid_t pid = 0;
   const int code = RunChild(options_.command, environment_, &why, &pid);
   if (!why.empty()) return Fail(static_cast<ExitCode>(code), why);
-  if (is_counted_) SayTable(static_cast<uint32_t>(pid));
-  const ExitCode said = is_counted_ ? ExitCode::kOk : SayRecordings();
+  const ExitCode said = is_counted_ ? SayTable(static_cast<uint32_t>(pid)) : SayRecordings();
   return code != 0 ? static_cast<ExitCode>(code) : said;
 }
 
@@ -143,13 +142,14 @@ void RecordedCommand::Say(const std::string& sentence) const {
   if (!options_.quiet) PrintError(sentence);
 }
 
-void RecordedCommand::SayTable(uint32_t pid) const {
+ExitCode RecordedCommand::SayTable(uint32_t pid) const {
   const std::string table = native_.TableOf(pid);
-  if (!table.empty()) {
-    Say(table + ": exact native memory table; show it with 'heaprec native'");
-  } else if (is_counted_) {
-    Say("nothing was recorded");
+  if (table.empty()) {
+    Say("no native memory was recorded");
+    return ExitCode::kCannotWrite;
   }
+  Say(table + ": exact native memory table; show it with 'heaprec native'");
+  return ExitCode::kOk;
 }
 
 ExitCode RecordedCommand::SayRecordings() const {
@@ -165,7 +165,7 @@ ExitCode RecordedCommand::SayRecordings() const {
     const Outcome outcome = OutcomeOf(answer);
     if (outcome.is_unwritten) code = ExitCode::kCannotWrite;
     Say(outcome.text);
-    if (outcome.pid && !native_.table.empty()) SayTable(*outcome.pid);
+    if (outcome.pid && !native_.table.empty() && SayTable(*outcome.pid) != ExitCode::kOk) code = ExitCode::kCannotWrite;
   }
   return code;
 }

@@ -42,7 +42,7 @@ class RecordedCommand {
   std::optional<format::Error> PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
   std::string WithReplies(const std::string& text);
   void Say(const std::string& sentence) const;
-  void SayTable(uint32_t pid) const;
+  ExitCode SayTable(uint32_t pid) const;
   ExitCode SayRecordings() const;
 
   RecordOptions options_;  // its command: with the agent, once prepared

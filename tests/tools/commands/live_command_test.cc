@@ -243,6 +243,28 @@ TEST_CASE("A trimmed recording tells of its end what the whole one tells of that
   CHECK(Parsed("live --survived 1 --json " + cut)["live"]["bytes"].is_null());
 }
 
+TEST_CASE("Where the JVM's count of collections could not be read, what survived is unknown, not 0") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, LiveHeader());
+  file.Add(format::Window{1, 0, 1e-4});
+  for (uint64_t second = 1; second < 10; ++second) {
+    file.Add(LeakAt(second * kSecond));
+    format::ProcessState pause = Collection(second);
+    pause.collections = 0;
+    file.Add(pause);
+  }
+  file.End("jvm exit", 20 * kSecond);
+  const json document = Parsed("live --json " + path);
+  CHECK(document["collections"].is_null());
+  CHECK(document["live"]["mean_survived"].is_null());
+  CHECK(document["live"]["bytes"]["value"] == Approx(90'000));
+  CHECK(Parsed("live --survived 1 --json " + path)["live"]["bytes"].is_null());
+  const std::string why = "the recording does not say when the JVM collected\n";
+  CHECK(Heaprec("live " + path).out.find("how much of it survived a collection is unknown\n") != std::string::npos);
+  CHECK(Heaprec("leaks " + path).out.starts_with("it is unknown what leaks: " + why));
+}
+
 TEST_CASE("live --min-age and flame --live show what is old enough, and whole stacks of it") {
   const Directory directory;
   const std::string path = directory / "rec.bin", page = directory / "live.html", picture = directory / "live.svg";

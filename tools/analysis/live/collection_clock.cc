@@ -48,14 +48,16 @@ CollectionClock::CollectionClock(const format::FileHeader& header, format::Strea
 
 void CollectionClock::Add(const format::ProcessState& state) {
   if (!format::IsOfHeap(state.kind)) return;
+  const bool is_end = state.kind == format::ProcessStateKind::kGcEnd;
+  has_pause_ |= is_end;
+  has_count_ |= state.collections > 0;
   if (of_majors_) {
-    if (state.kind != format::ProcessStateKind::kGcEnd) return;
+    if (!is_end || state.collections == 0) return;
     const bool promotes_all = std::ranges::find(kPromotingCauses, state.cause) != kPromotingCauses.end();
     return pauses_of_majors_.push_back({state.time_ns, state.collections, promotes_all});
   }
   begun_.emplace_back(state.time_ns, state.collections);
-  if (is_concurrent_ && state.kind == format::ProcessStateKind::kGcEnd)
-    pauses_.emplace_back(state.time_ns, state.collections);
+  if (is_concurrent_ && is_end) pauses_.emplace_back(state.time_ns, state.collections);
 }
 
 // A death that was found after the end of its object's interval, but before that was closed, has the time of the end:

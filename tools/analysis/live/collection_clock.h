@@ -40,6 +40,8 @@ class CollectionClock {
 
   // Only major collections count: keeps_young_referents().
   bool of_majors() const { return of_majors_; }
+  // False: there were pauses, but the agent could not read the JVM's count of collections.
+  bool knows_counts() const { return of_majors_ || has_count_ || !has_pause_; }
   // The count at the first snapshot, and whenever it had grown since: times, ascending.
   const std::vector<std::pair<uint64_t, uint64_t>>& counts() const { return begun_; }
 
@@ -72,6 +74,7 @@ class CollectionClock {
   const bool is_concurrent_;
   const bool needs_pause_;
   const uint64_t interval_ns_;
+  bool has_pause_ = false, has_count_ = false;
   Counts begun_;
   Counts pauses_;                                      // of concurrent collectors: their ends, with the count there
   Counts ended_;                                       // empty: as begun_

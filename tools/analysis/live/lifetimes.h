@@ -162,8 +162,9 @@ class Lifetimes {
   // Collections that it is known to have survived by `time_ns`, not counting one that may still find it dead.
   uint64_t SurvivedBy(const Lifetime& life, uint64_t time_ns) const;
   const CollectionClock& clock() const { return clock_; }
-  // False: the recording does not have the number of collections (an import from a file without them).
-  bool knows_collections() const { return !is_imported_ || !clock_.counts().empty(); }
+  // False: the recording does not have the number of collections (an import from a file without them, an agent without
+  // HotSpot's symbols).
+  bool knows_collections() const { return clock_.knows_counts() && (!is_imported_ || !clock_.counts().empty()); }
   // Whether survived collections are known; false also if the file ends before any check after a collection.
   bool knows_survivors() const { return knows_collections() && !is_unchecked_; }
   // Up to then it is known which objects collections found dead.
