@@ -161,8 +161,10 @@ class Otlp final : public Exporter {
     for (const format::ServiceLabel& label : header.service_labels) {
       if (label.key != kServiceName) add(ToUtf8(label.key), ToUtf8(label.value));
     }
-    add("process.runtime.name", ToUtf8(header.jvm_name));
-    add("process.runtime.version", ToUtf8(header.jvm_version));
+    if (HasHeap(header)) {
+      add("process.runtime.name", ToUtf8(header.jvm_name));
+      add("process.runtime.version", ToUtf8(header.jvm_version));
+    }
     add("process.pid", uint64_t{header.pid});
     add("heaprec.recording_id", IdText(header));
     add("heaprec.source", ToUtf8(header.source));

@@ -11,9 +11,9 @@
 namespace heaprec::agent {
 namespace {
 
-constexpr std::array<std::string_view, 12> kValid{"file",     "rate",     "only",   "native.mmap_rate",
-                                                  "duration", "throttle", "ring",   "sync",
-                                                  "maxsize",  "maxage",   "rotate", "loglevel"};
+constexpr std::array<std::string_view, 14> kValid{
+    "file", "rate",    "only",   "native.mmap_rate", "duration", "throttle", "ring",
+    "sync", "maxsize", "maxage", "rotate",           "loglevel", "service",  "labels"};
 // As the agent of a JVM has it, where `rate` is that of the heap; and a former name.
 constexpr std::array<std::string_view, 2> kAlsoTaken{"native.rate", "native.maps"};
 

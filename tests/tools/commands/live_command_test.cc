@@ -243,6 +243,24 @@ TEST_CASE("A trimmed recording tells of its end what the whole one tells of that
   CHECK(Parsed("live --survived 1 --json " + cut)["live"]["bytes"].is_null());
 }
 
+TEST_CASE("live and leaks say which collectors keep the old generation's garbage") {
+  const Directory directory;
+  for (const auto& [gc, keeps] :
+       {std::pair("Serial", true), {"Parallel", true}, {"G1", false}, {"Shenandoah", false}}) {
+    INFO(gc);
+    const std::string path = directory / std::string(gc);
+    format::FileHeader header = LiveHeader();
+    header.gc_name = gc;
+    RecordingFile file(path, header);
+    file.Add(LeakAt(kSecond));
+    file.Add(Collection(1));
+    file.End("jvm exit", 10 * kSecond);
+    const std::string line = std::string(gc) + " reclaims the old generation only in full collections";
+    CHECK((Heaprec("live " + path).out.find(line) != std::string::npos) == keeps);
+    CHECK((Heaprec("leaks " + path).out.find(line) != std::string::npos) == keeps);
+  }
+}
+
 TEST_CASE("Where the JVM's count of collections could not be read, what survived is unknown, not 0") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

@@ -40,6 +40,10 @@ bool KeepsYoungReferents(const format::FileHeader& header) {
 
 bool IsConcurrent(const format::FileHeader& header) { return header.gc_name == "Z" || header.gc_name == "Shenandoah"; }
 
+bool KeepsOldGarbage(const format::FileHeader& header) {
+  return header.gc_name == "Serial" || header.gc_name == "Parallel";
+}
+
 CollectionClock::CollectionClock(const format::FileHeader& header, format::Stream stream)
     : of_majors_(stream == format::Stream::kAllocations && KeepsYoungReferents(header)),
       is_concurrent_(IsConcurrent(header)),

@@ -30,6 +30,10 @@ bool KeepsYoungReferents(const format::FileHeader& header);
 // Whether the collector reclaims between its pauses (ZGC, Shenandoah).
 bool IsConcurrent(const format::FileHeader& header);
 
+// Whether only full collections, which the recording does not tell from others, reclaim the old generation (Serial,
+// Parallel): until one, objects that died there count as live, and as survivors of each collection.
+bool KeepsOldGarbage(const format::FileHeader& header);
+
 class CollectionClock {
  public:
   CollectionClock(const format::FileHeader& header, format::Stream stream);

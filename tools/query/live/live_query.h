@@ -105,6 +105,8 @@ class LiveVisitor : public ScanVisitor {
   bool is_range() const { return of_majors_ && moments_.survived == 0; }
   // In one of the recordings only major collections show which objects are dead.
   bool of_majors() const { return of_majors_; }
+  // The collector of one of the recordings that keeps dead objects of the old generation; empty: none does.
+  const std::string& old_garbage_of() const { return old_garbage_of_; }
   // The estimate of these live samples.
   LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
 
@@ -135,6 +137,7 @@ class LiveVisitor : public ScanVisitor {
   LiveQueryTimes moments_;
   std::vector<uint64_t> instants_;
   bool is_imported_ = false;
+  std::string old_garbage_of_;
   uint64_t begin_ns_ = 0, start_epoch_ns_ = 0;
   std::optional<uint64_t> ended_ns_;
   std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject

@@ -90,6 +90,12 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
   const LiveVisitor& live = answer.live;
   std::vector<render::Line> lines;
   if (live.of_majors()) lines.push_back(MajorsLine(live));
+  if (!live.old_garbage_of().empty()) {
+    lines.push_back(
+        Sentence("{} reclaims the old generation only in full collections: until one, what died there counts as live "
+                 "and its growth as a leak; `jcmd PID GC.run` before the end shows what is live",
+                 {{"", live.old_garbage_of()}}));
+  }
   if (live.untracked() > 0) {
     lines.push_back(
         Sentence("{} sample(s) could not be tracked (table full; {} of these rows); other samples of the same second "
