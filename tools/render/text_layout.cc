@@ -1,6 +1,7 @@
 #include "tools/render/text_layout.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "tools/render/value_format.h"
@@ -9,7 +10,7 @@ namespace heaprec::tools::render {
 namespace {
 
 constexpr size_t kGap = 2;
-// Columns go before names become shorter than this, or half of the width.
+// Columns go before names become shorter than this, or half of the width; in a tree before any name becomes shorter.
 constexpr size_t kShortestName = 40, kMinName = 12;
 
 // The values of a column, or its intervals: one strip of the table.
@@ -112,17 +113,22 @@ class Layout {
     return used;
   }
 
-  // Leaves out intervals, then columns, from the right.
+  // Leaves out intervals, then columns, from the right; of a tree at last the intervals that other tables keep.
   void Fit() {
-    const size_t least = std::max(kShortestName, terminal_.width / 2);
+    const size_t least = table_.is_tree ? SIZE_MAX : std::max(kShortestName, terminal_.width / 2);
     const size_t name = strips_.back().is_name ? std::min(strips_.back().width, least) : 0;
-    for (const bool intervals : {true, false}) {
-      for (size_t i = strips_.size(); i-- > 0 && Used() + name > terminal_.width;) {
-        if (strips_[i].is_name || strips_[i].detail != Detail::kWide || strips_[i].is_interval != intervals) continue;
-        const bool has_interval = i + 1 < strips_.size() && strips_[i + 1].is_interval;
-        strips_.erase(strips_.begin() + static_cast<ptrdiff_t>(i),
-                      strips_.begin() + static_cast<ptrdiff_t>(i + (has_interval && !intervals ? 2 : 1)));
-      }
+    LeaveOut(Detail::kWide, /*intervals=*/true, name);
+    LeaveOut(Detail::kWide, /*intervals=*/false, name);
+    if (table_.is_tree) LeaveOut(Detail::kAlways, /*intervals=*/true, name);
+  }
+
+  // Until what is left has room for a name of this width.
+  void LeaveOut(Detail detail, bool intervals, size_t name) {
+    for (size_t i = strips_.size(); i-- > 0 && Used() + name > terminal_.width;) {
+      if (strips_[i].is_name || strips_[i].detail != detail || strips_[i].is_interval != intervals) continue;
+      const bool has_interval = i + 1 < strips_.size() && strips_[i + 1].is_interval;
+      strips_.erase(strips_.begin() + static_cast<ptrdiff_t>(i),
+                    strips_.begin() + static_cast<ptrdiff_t>(i + (has_interval && !intervals ? 2 : 1)));
     }
   }
 

@@ -167,6 +167,35 @@ TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
   CHECK(RenderCsv(report) == "depth,bytes,name\n0,24,main\n1,8,leaf\n1,16,other\n");
 }
 
+TEST_CASE("a narrow tree keeps names: columns go, then all intervals, before packages become initials") {
+  std::vector<Column<ClassRow>> columns = Columns();
+  columns.back().heading = "below";
+  const auto row = [&columns](const char* name) {
+    return MakeRow(columns,
+                   ClassRow{name, {10'118'758, 8'514'437, 11'219'763}, {0.088, 0.07, 0.1}, {421e3, 355e3, 502e3}, 40});
+  };
+  Table table = MakeTable<ClassRow>("children", columns, {});
+  table.is_tree = true;
+  table.rows = {row("com.example.Main.main")};
+  table.rows.front().children = {row("com.example.List.add"), row("com.example.Map.put")};
+  Report report("heaprec.tree/2");
+  report.Add(std::move(table));
+  const auto text_at = [&report](size_t width) { return RenderText(report, {width, false, true}, false); };
+  CHECK(text_at(100).find("9.65 MiB 8.12-10.7  8.8 % 7.0-10.0    421 k 355k-502k  ├─ com") != std::string::npos);
+  CHECK(text_at(50) ==
+        "   bytes 95 %       share  below\n"
+        "9.65 MiB 8.12-10.7  8.8 %  com.example.Main.main\n"
+        "9.65 MiB 8.12-10.7  8.8 %  ├─ com.example.List.add\n"
+        "9.65 MiB 8.12-10.7  8.8 %  └─ com.example.Map.put\n");
+  CHECK(text_at(49) ==
+        "   bytes  share  below\n"
+        "9.65 MiB  8.8 %  com.example.Main.main\n"
+        "9.65 MiB  8.8 %  ├─ com.example.List.add\n"
+        "9.65 MiB  8.8 %  └─ com.example.Map.put\n");
+  CHECK(text_at(40) == text_at(49));
+  CHECK(text_at(36).find("9.65 MiB  8.8 %  ├─ c.e.List.add\n") != std::string::npos);
+}
+
 TEST_CASE("groups become objects and arrays") {
   Report report("heaprec.doctor/2");
   for (const char* file : {"a.hrec", "b.hrec"}) {
