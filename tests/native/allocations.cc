@@ -170,6 +170,21 @@ SITE void after_fork() {
   for (int i = 0; i < 5; ++i) Keep(malloc(1000));
 }
 
+// One call of malloc, for two callers.
+SITE void* shared() {
+  void* const block = malloc(500);
+  wrong += block == nullptr;
+  return block;
+}
+
+SITE void first_caller() {
+  for (int i = 0; i < 3; ++i) Keep(shared());
+}
+
+SITE void second_caller() {
+  for (int i = 0; i < 4; ++i) Keep(shared());
+}
+
 static void Forks() {
   const pid_t child = fork();
   if (child == 0) {
@@ -207,6 +222,8 @@ int main(int argc, char** argv) {
   odd_alignments();
   texts();
   zeroes();
+  first_caller();
+  second_caller();
   Threads();
   Forks();
   if (argc > 1) Loads(argv[1]);

@@ -78,6 +78,7 @@ void RequireExact(const json& document) {
   require("zeroes", {20, 20'000, 0, 0});
   if (document["depth"] == 1) CHECK(SumsOf(document, "operator new(unsigned long)").allocated_bytes >= 100'000);
   require("of_thread", {64'000, 64'000 * 48, 32'000, 32'000 * 48});
+  require("shared", {7, 3500, 7, 3500});
   require("in_child", {0, 0, 0, 0});
   require("after_fork", {5, 5000, 5, 5000});
   require("plugin_allocates", {7, 7 * 1234, 7, 7 * 1234});
@@ -356,6 +357,36 @@ TEST_CASE("Sites have their place and their callers, and libraries their sums") 
   CHECK(text.out.find("churns [allocations+0x") != std::string::npos);
   CHECK(text.out.find("main [allocations]") != std::string::npos);
   CHECK(text.out.find("more; --limit 0 shows all") != std::string::npos);
+}
+
+TEST_CASE("Sites whose shown frames are equal are one row, however many frames tell them apart") {
+  const std::string table = FreshFolder() + "/native.bin";
+  Command command{{Program()}};
+  command.environment = With("depth=8,file=" + table);
+  REQUIRE(Run(command).exit_code == 3);
+  const auto rows = [&](std::vector<std::string> options) {
+    std::vector<json> found;
+    const json document = Read(table, std::move(options));
+    for (const json& row : document["rows"]) {
+      if (row["name"].get<std::string>().starts_with("shared ")) found.push_back(row);
+    }
+    CHECK(document["count"] == document["rows"].size());
+    return found;
+  };
+  const auto all = rows({"--limit", "0"});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0]["live_blocks"] == 7);
+  CHECK(all[0]["live_bytes"] == 3500);
+  CHECK(all[0]["callers"] == json::array());
+  const auto by_caller = rows({"--limit", "0", "--callers", "1"});
+  REQUIRE(by_caller.size() == 2);
+  CHECK(by_caller[0]["live_blocks"] == 4);
+  CHECK(by_caller[0]["callers"][0] == "second_caller [allocations]");
+  CHECK(by_caller[1]["callers"][0] == "first_caller [allocations]");
+  // A table is compared site by site, and then added up.
+  const auto grown = rows({"--limit", "0", "--baseline", table});
+  REQUIRE(grown.size() == 1);
+  CHECK(grown[0]["growth_bytes"] == 0);
 }
 
 TEST_CASE("What grew since an older table is told by site, and what is gone too") {

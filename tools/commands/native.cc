@@ -43,8 +43,13 @@ ExitCode NativeOfTable(const NativeOptions& options) {
     if (!older.ok()) return Fail(ExitCode::kUnreadable, older.error().message);
     CompareRows(TableRowsOf(*older, by, IsByLive(options)), &rows);
   }
-  const TableAnswer answer{*table,         rows, options.by, !options.baseline.empty(), options.output.Rows(kRows),
-                           options.callers};
+  const TableAnswer answer{.table = *table,
+                           .rows = rows,
+                           .by = options.by,
+                           .by_live = IsByLive(options),
+                           .compared = !options.baseline.empty(),
+                           .limit = options.output.Rows(kRows),
+                           .callers = options.callers};
   return Print(NativeTableReport(answer), options.output);
 }
 
@@ -88,7 +93,7 @@ Command NativeCommand() {
   options->output.AddLimitTo(command);
   command
       .AddOption("--callers", options->callers,
-                 "Number of callers to show below a site, from the first call counted there (default: 0)")
+                 "Number of callers to show below a site; sites that look the same are one row (default: 0)")
       .Value("N");
   command
       .AddOption("--min-age", options->min_age,

@@ -1,6 +1,10 @@
 #include "tools/report/native/native_table_report.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "tools/text/utf8.h"
 
@@ -40,6 +44,38 @@ std::vector<Column<TableRow>> TableColumns(const TableAnswer& answer) {
   return columns;
 }
 
+int64_t SizeOf(const TableRow& row, const TableAnswer& answer) {
+  if (answer.compared) return row.Growth();
+  return static_cast<int64_t>(answer.by_live ? row.sums.LiveBytes() : row.sums.allocated_bytes);
+}
+
+std::vector<std::string> ShownFrames(const TableRow& row, const TableAnswer& answer) {
+  std::vector<std::string> frames{row.name};
+  const size_t shown = std::min(answer.callers, row.callers.size());
+  frames.insert(frames.end(), row.callers.begin(), row.callers.begin() + static_cast<ptrdiff_t>(shown));
+  return frames;
+}
+
+// A table may tell sites apart by more frames than are shown: those that look the same are one row, whose callers are
+// those that all of them have.
+std::vector<TableRow> ShownRows(const TableAnswer& answer) {
+  std::vector<TableRow> rows;
+  std::map<std::vector<std::string>, size_t> known;
+  for (const TableRow& row : answer.rows) {
+    const auto [found, is_new] = known.emplace(ShownFrames(row, answer), rows.size());
+    if (is_new) {
+      rows.push_back(row);
+      continue;
+    }
+    TableRow& all = rows[found->second];
+    all.sums += row.sums;
+    all.before += row.before;
+    all.callers.erase(std::ranges::mismatch(all.callers, row.callers).in1, all.callers.end());
+  }
+  std::ranges::stable_sort(rows, std::greater<>(), [&](const TableRow& row) { return SizeOf(row, answer); });
+  return rows;
+}
+
 render::Line Headline(const NativeTableFile& table) {
   const NativeSums total = TotalOf(table);
   return Sentence(std::string("{} live in {} block(s), of {} allocated in {}; process {}, {}, ") +
@@ -68,8 +104,9 @@ void AddOverruns(const NativeTableFile& table, Report* report) {
 
 Report NativeTableReport(const TableAnswer& answer) {
   const NativeTableFile& table = answer.table;
-  const size_t shown = answer.limit > 0 ? std::min(answer.limit, answer.rows.size()) : answer.rows.size();
-  const std::vector<TableRow> rows(answer.rows.begin(), answer.rows.begin() + static_cast<ptrdiff_t>(shown));
+  std::vector<TableRow> rows = ShownRows(answer);
+  const uint64_t count = rows.size();
+  if (answer.limit > 0 && count > answer.limit) rows.resize(answer.limit);
   Report report("heaprec.native/2");
   report.Add(Headline(table));
   report.Add(Hidden({{"ended", table.has_ended},
@@ -78,8 +115,8 @@ Report NativeTableReport(const TableAnswer& answer) {
                      {"exact", true},
                      {"sites", table.sites},
                      {"by", answer.by},
-                     {"count", uint64_t{answer.rows.size()}, Unit::kInteger}}));
-  Table shown_table = MakeTable("rows", TableColumns(answer), rows, answer.rows.size());
+                     {"count", count, Unit::kInteger}}));
+  Table shown_table = MakeTable("rows", TableColumns(answer), rows, count);
   for (size_t i = 0; i < rows.size(); ++i) {
     shown_table.rows[i].below = rows[i].callers;
     if (shown_table.rows[i].below.size() > answer.callers) shown_table.rows[i].below.resize(answer.callers);

@@ -16,9 +16,10 @@ struct TableAnswer {
   const NativeTableFile& table;
   const std::vector<TableRow>& rows;
   std::string by;         // what a row is called
-  bool compared = false;  // with an older table
+  bool by_live = true;    // the largest by what lives, not by what was allocated
+  bool compared = false;  // with an older table; then by growth
   size_t limit = 0;       // rows; 0: all
-  size_t callers = 0;     // below a site, in text
+  size_t callers = 0;     // below a site
 };
 
 render::Report NativeTableReport(const TableAnswer& answer);
