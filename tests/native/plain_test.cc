@@ -247,13 +247,21 @@ TEST_CASE("Verbs that show the heap say that there is none") {
   Command command{{Program()}};
   command.environment = With("file=" + file);
   REQUIRE(Run(command).exit_code == 3);
-  for (const char* verb : {"top", "tree", "live", "leaks", "timeline", "histogram", "export"}) {
+  for (const char* verb : {"top", "tree", "live", "leaks", "timeline", "histogram", "export", "report"}) {
     const Outcome outcome = Run(Command{{HeaprecPath(), verb, file}});
     CAPTURE(verb, outcome.err);
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.out == "");
     CHECK(outcome.err.find("the recording has native memory only, no heap; add --kind malloc") != std::string::npos);
   }
+  const Outcome followed = Run(Command{{HeaprecPath(), "top", "--follow", file}});
+  CHECK(followed.err.find("native memory only; --follow shows allocations of the heap only") != std::string::npos);
+  const Outcome page = Run(Command{{HeaprecPath(), "report", "--kind", "malloc", "-o", file + ".html", file}});
+  INFO(page.err);
+  CHECK(page.exit_code == 0);
+  CHECK(page.err.starts_with("heaprec: " + file + ".html: "));
+  CHECK(page.err.ends_with(" samples\n"));
+  CHECK(page.err.find(", 0 samples") == std::string::npos);
   const Outcome printed = Run(Command{{HeaprecPath(), "print", "--limit", "1", file}});
   CHECK(printed.out.starts_with("heaprec.NativeSample {"));
   const Outcome summary = Run(Command{{HeaprecPath(), "summary", file}});

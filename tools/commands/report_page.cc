@@ -19,11 +19,13 @@ Command ReportCommand() {
   command.AddOption("--max-samples", request->max_samples, "Reduce recordings with more samples (default: 300000)")
       .Value("N");
   command.AddFlag("--no-census", request->scan.no_census, "Ignore the census; estimate from samples only");
+  request->scan.filter.AddKindTo(command);
   command.AddFlag("-f,--force", output->force, "Overwrite FILE if it exists");
   command.AddFlag("-q,--quiet", output->quiet, "Do not print the name and size of FILE");
   command.footer = R"(Examples:
   heaprec report app.hrec
   heaprec report --own com.acme app.hrec -o report.html
+  heaprec report --kind malloc app.hrec
   heaprec report before.hrec after.hrec -o change.html)";
   command.run = [request, output](const auto&) {
     PageRequest asked = *request;

@@ -80,6 +80,13 @@ void FilterOptions::AddChoiceTo(Command& command) {
   command.AddOption("--site", site, "Samples with this Class.method on the stack; same patterns as --class")
       .Value("NAME")
       .InGroup(kGroup);
+  AddKindTo(command);
+  command.AddOption("--label", labels, "Threads with this label: KEY=VALUE or KEY (repeat to require several)")
+      .Value("LABEL")
+      .InGroup(kGroup);
+}
+
+void FilterOptions::AddKindTo(Command& command) {
   const char* help =
       allocations_only
           ? "Kind of sample: tlab, outside, exception, malloc or mmap (repeatable; default: tlab and outside)"
@@ -102,9 +109,6 @@ void FilterOptions::AddChoiceTo(Command& command) {
       .SplitAtCommas()
       .OneOf(known)
       .FormerWords({{"native", "malloc"}, {"mapped", "mmap"}, {"released", "evicted"}, {"not_followed", "untracked"}})
-      .InGroup(kGroup);
-  command.AddOption("--label", labels, "Threads with this label: KEY=VALUE or KEY (repeat to require several)")
-      .Value("LABEL")
       .InGroup(kGroup);
 }
 

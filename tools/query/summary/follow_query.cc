@@ -11,6 +11,7 @@ namespace {
 
 using format::Stream;
 
+constexpr char kHeapOnly[] = "--follow shows allocations of the heap only";
 constexpr uint32_t kTop = 0xffffffff;  // the parent of rows that are no callers
 constexpr size_t kSteps = 600;         // kept for curves
 // Callers shown below a row; the rest of them is little.
@@ -57,11 +58,11 @@ void Follow::Rows::Add(const Drawn& drawn) {
 format::Result<std::unique_ptr<Follow>> Follow::Start(std::unique_ptr<Recording> recording, FollowQuestion question) {
   auto scan = RecordingScan::Parse(question.scan);
   if (!scan.ok()) return scan.error();
-  if (scan->stream() != Stream::kAllocations) return format::Error{"--follow shows allocations of the heap only"};
+  if (scan->stream() != Stream::kAllocations) return format::Error{kHeapOnly};
   auto filter = Filter::Parse(question.scan.filter);
   if (!filter.ok()) return filter.error();
   if (MainStream(recording->header()) != Stream::kAllocations) {
-    return format::Error{recording->source().name() + kNoHeap};
+    return format::Error{recording->source().name() + ": the recording has native memory only; " + kHeapOnly};
   }
   return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, std::move(*filter)));
 }
