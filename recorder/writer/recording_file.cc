@@ -50,12 +50,17 @@ format::Error Failure(const std::string& path) {
   return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
 }
 
-// Another name next to a device or a folder was not requested. /dev/stdout may be a file, which is the program's.
-bool IsTakenByNoFile(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return false;
+// Another name next to a device, a folder or a link to nothing was not requested. /dev/stdout may be a file, which is
+// the program's. Returns nullptr if the path is a file, or gone again.
+const char* WhyNoFile(const std::string& path) {
   std::error_code error;
-  return !S_ISREG(status.st_mode) || std::filesystem::read_symlink(path, error).native().starts_with("/proc/");
+  const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    return target.empty() ? nullptr : "is a symbolic link that leads to no file";
+  }
+  const bool is_file = S_ISREG(status.st_mode) && !target.native().starts_with("/proc/");
+  return is_file ? nullptr : "exists and is not a regular file";
 }
 
 // The maximum size of a file of this process.
@@ -104,7 +109,8 @@ std::string LiteralPattern(const std::string& path) {
   return pattern;
 }
 
-format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns) {
+format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns,
+                                                    bool continues) {
   const bool counts = ExpandPattern(pattern, pid, epoch_ns, 0) != ExpandPattern(pattern, pid, epoch_ns, 1);
   for (int number = 0; number < kMaxNames; ++number) {
     std::string path = ExpandPattern(pattern, pid, epoch_ns, number);
@@ -112,9 +118,8 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
     buffer::GuardedFd descriptor = OpenNew(path);
     if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
-    if (!counts && number == 0 && IsTakenByNoFile(path)) {
-      return format::Error{path + ": exists and is not a regular file; name a file to record into"};
-    }
+    const char* const why = counts || continues || number > 0 ? nullptr : WhyNoFile(path);
+    if (why != nullptr) return format::Error{fmt::format("{}: {}; name a file to record into", path, why)};
   }
   return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMaxNames)};
 }

@@ -28,8 +28,10 @@ std::string LiteralPattern(const std::string& path);
 class RecordingFile {
  public:
   // Creates the file for `pattern`. An existing file is kept: "rec.bin" becomes "rec-1.bin", "rec-2.bin", ... Error:
-  // among others, the name is that of something that is not a regular file.
-  static format::Result<RecordingFile> Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns);
+  // among others, the name is that of something that is not a regular file, or of a symbolic link that leads to none. A
+  // recording that `continues` takes the next free name in that case, too.
+  static format::Result<RecordingFile> Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns,
+                                              bool continues = false);
   RecordingFile(RecordingFile&& other) noexcept;
   RecordingFile& operator=(RecordingFile&&) = delete;
   ~RecordingFile() = default;

@@ -32,7 +32,7 @@ format::Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& 
                                    uint64_t epoch_ns) {
   auto file = RecordingFile::Create(pattern, pid, epoch_ns);
   if (!file.ok()) return file.error();
-  auto copy = RecordingFile::Create(LiteralPattern(file->path() + format::kUnfinishedSuffix), 0, 0);
+  auto copy = RecordingFile::Create(LiteralPattern(file->path() + format::kUnfinishedSuffix), 0, 0, /*continues=*/true);
   if (!copy.ok()) {
     file->Remove();
     return copy.error();

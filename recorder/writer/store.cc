@@ -78,8 +78,9 @@ bool Store::OpenNext(uint64_t now_ns, const format::FileStart& start) {
   next_start_ = start;
   next_start_.part = header_.start.part + 1;
   auto next = in_place
-                  ? RecordingFile::Create(config_.pattern, config_.header.pid, config_.header.start_epoch_ns + now_ns)
-                  : RecordingFile::Create(LiteralPattern(file_->path()), 0, 0);
+                  ? RecordingFile::Create(config_.pattern, config_.header.pid, config_.header.start_epoch_ns + now_ns,
+                                          /*continues=*/true)
+                  : RecordingFile::Create(LiteralPattern(file_->path()), 0, 0, /*continues=*/true);
   if (!next.ok()) return false;  // the old one is still good for writing; the next block tries again
   next_ = std::make_unique<RecordingFile>(std::move(*next));
   return true;
@@ -136,7 +137,7 @@ void Store::BeginCopy(uint64_t now_ns) {
   copy.dropped = retention_.ToDrop(now_ns);
   const Retention::Chunk& first = retention_.FirstKept(copy.dropped);
   // A killed JVM may have left one.
-  auto to = RecordingFile::Create(LiteralPattern(file_->path() + format::kUnfinishedSuffix), 0, 0);
+  auto to = RecordingFile::Create(LiteralPattern(file_->path() + format::kUnfinishedSuffix), 0, 0, /*continues=*/true);
   if (!to.ok()) return Abandon(now_ns);
   copy.to = std::make_unique<RecordingFile>(std::move(*to));
   copy.next = first.offset;

@@ -230,4 +230,15 @@ TEST_CASE("A stranger's file under the recording's name is left alone") {
   CheckWhole(Bench::ReadBack(bench.directory() / "rec-1.hrec"));
 }
 
+TEST_CASE("A symbolic link to nowhere under the recording's name does not end the recording") {
+  Bench bench(kPerSecond);
+  Record(&bench, 0, 3);
+  std::filesystem::remove(bench.path());
+  std::filesystem::create_symlink(bench.directory() / "elsewhere", bench.path());
+  Record(&bench, 3, 3);
+  bench.EndAt(6 * kSecond + kSecond / 2);
+  CHECK_FALSE(std::filesystem::exists(bench.directory() / "elsewhere"));
+  CheckWhole(Bench::ReadBack(bench.directory() / "rec-1.hrec"));
+}
+
 }  // namespace heaprec::writer

@@ -51,11 +51,19 @@ TEST_CASE("A name without an extension, or in a folder with a dot, is numbered a
   CHECK(CreatedAs(folder / ".hidden") == folder / ".hidden-1");
 }
 
-TEST_CASE("A symbolic link to nowhere is not written through") {
+TEST_CASE("A symbolic link to nowhere is refused, and nothing appears behind or beside it") {
   const Folder folder;
   std::filesystem::create_symlink(folder / "elsewhere", folder / "rec.bin");
-  CHECK(CreatedAs(folder / "rec.bin") == folder / "rec-1.bin");
+  const auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
+  REQUIRE_FALSE(file.ok());
+  CHECK(file.error().message ==
+        folder / "rec.bin" + ": is a symbolic link that leads to no file; name a file to record into");
   CHECK_FALSE(std::filesystem::exists(folder / "elsewhere"));
+  CHECK_FALSE(std::filesystem::exists(folder / "rec-1.bin"));
+  // A link beside an existing file is only a name that is taken.
+  std::filesystem::create_symlink(folder / "elsewhere", folder / "other-1.bin");
+  CHECK(CreatedAs(folder / "other.bin") == folder / "other.bin");
+  CHECK(CreatedAs(folder / "other.bin") == folder / "other-2.bin");
 }
 
 TEST_CASE("A folder, a device or a descriptor in place of the file is refused, and nothing appears beside it") {
