@@ -42,13 +42,17 @@ std::string WithoutParameters(std::string name) {
 
 bool AllocatesForCaller(std::string_view module, std::string_view function, Kind kind) {
   constexpr std::array<std::string_view, 3> kModules{"libc.so.", "libstdc++.so.", "libgcc_s.so."};
-  constexpr std::array<std::string_view, 9> kOfHotSpot{"os::malloc",           "os::realloc",         "os::strdup",
-                                                       "os::strdup_check_oom", "AllocateHeap",        "ReallocateHeap",
-                                                       "ChunkPool::allocate",  "Chunk::operator new", "Arena::grow"};
+  constexpr std::array<std::string_view, 9> kOfHotSpot{
+      "os::malloc",   "os::realloc",    "os::strdup",          "os::strdup_check_oom",
+      "AllocateHeap", "ReallocateHeap", "ChunkPool::allocate", "ChunkPool::allocate_chunk",
+      "Arena::grow"};
   if (module == "libjvm.so" && kind == Kind::kMapping) return MapsForCaller(function);
   // A program may contain the C++ library.
   if (function.starts_with("operator new")) return true;
-  if (module == "libjvm.so") return std::ranges::find(kOfHotSpot, function) != kOfHotSpot.end();
+  if (module == "libjvm.so") {
+    return function.ends_with("::operator new") || function.ends_with("::operator new[]") ||
+           std::ranges::find(kOfHotSpot, function) != kOfHotSpot.end();
+  }
   return std::ranges::any_of(kModules, [&](std::string_view name) { return module.starts_with(name); });
 }
 

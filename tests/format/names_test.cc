@@ -3,6 +3,7 @@
 
 #include "format/model/java_names.h"
 #include "format/model/model.h"
+#include "format/native/native_frames.h"
 
 namespace heaprec::format {
 namespace {
@@ -31,6 +32,21 @@ TEST_CASE("hidden classes have their address behind a slash, whichever way HotSp
   CHECK(JavaClassName("p.C$$Lambda$14.0x0000000800c03000") == "p.C$$Lambda$14/0x0000000800c03000");
   CHECK(JavaClassName("p/C$$Lambda.0x00007f0123ABCDEF") == "p.C$$Lambda/0x00007f0123ABCDEF");
   CHECK(JavaClassName("[Lp/C$$Lambda$14+0x0000000800c03000;") == "p.C$$Lambda$14/0x0000000800c03000[]");
+}
+
+TEST_CASE("functions through which HotSpot allocates are not sites, in any JDK") {
+  const auto allocates = [](const char* function) { return AllocatesForCaller("libjvm.so", function, Kind::kMalloc); };
+  // JDK 17 and 25.
+  for (const char* name : {"os::malloc", "ChunkPool::allocate", "ChunkPool::allocate_chunk", "Chunk::operator new",
+                           "ResourceObj::operator new", "AnyObj::operator new", "CHeapObjBase::operator new[]"}) {
+    CAPTURE(name);
+    CHECK(allocates(name));
+  }
+  CHECK_FALSE(allocates("Unsafe_AllocateMemory0"));
+  CHECK_FALSE(allocates("ChunkPool::clean"));
+  // A program's own.
+  CHECK_FALSE(AllocatesForCaller("libfoo.so", "Pool::operator new", Kind::kMalloc));
+  CHECK(AllocatesForCaller("libfoo.so", "operator new", Kind::kMalloc));
 }
 
 TEST_CASE("what is no class name comes back with dots") {
