@@ -85,6 +85,10 @@ TEST_CASE("A method that cannot be called is said to be so, and the others are s
              {"-cp", ProgramsJar()});
   INFO(outcome.out << outcome.err);
   CHECK(outcome.exit_code == 1);
+  // As docs/guide/exact-counts.md has it.
+  CHECK(outcome.out.find("bytes and objects that a call allocates\n\n"
+                         "interpreter  objects  C1  objects  C2 without  objects  C2  objects  method, class\n") !=
+        std::string::npos);
   CHECK(outcome.out.find("e2e.Demos.fails: java.lang.IllegalStateException: as it should") != std::string::npos);
   CHECK(outcome.out.find("e2e.Demos.withParameters has parameters") != std::string::npos);
   CHECK(outcome.out.find("e2e.Demos has no method none") != std::string::npos);
