@@ -43,14 +43,9 @@ ExitCode NativeOfTable(const NativeOptions& options) {
     if (!older.ok()) return Fail(ExitCode::kUnreadable, older.error().message);
     CompareRows(TableRowsOf(*older, by, IsByLive(options)), &rows);
   }
-  const TableAnswer answer{.table = *table,
-                           .rows = rows,
-                           .by = options.by,
-                           .by_live = IsByLive(options),
-                           .compared = !options.baseline.empty(),
-                           .limit = options.output.Rows(kRows),
-                           .callers = options.callers};
-  return Print(NativeTableReport(answer), options.output);
+  return Print(NativeTableReport({*table, rows, options.by, IsByLive(options), !options.baseline.empty(),
+                                  options.output.Rows(kRows), options.callers}),
+               options.output);
 }
 
 ExitCode NativeOfRecording(const NativeOptions& options) {
