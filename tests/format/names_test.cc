@@ -35,7 +35,7 @@ TEST_CASE("hidden classes have their address behind a slash, whichever way HotSp
 }
 
 TEST_CASE("functions through which HotSpot allocates are not sites, in any JDK") {
-  const auto allocates = [](const char* function) { return AllocatesForCaller("libjvm.so", function, Kind::kMalloc); };
+  const auto allocates = [](const char* function) { return AllocatesForCaller("libjvm.so", function, Kind::kNative); };
   // JDK 17 and 25.
   for (const char* name : {"os::malloc", "ChunkPool::allocate", "ChunkPool::allocate_chunk", "Chunk::operator new",
                            "ResourceObj::operator new", "AnyObj::operator new", "CHeapObjBase::operator new[]"}) {
@@ -45,8 +45,8 @@ TEST_CASE("functions through which HotSpot allocates are not sites, in any JDK")
   CHECK_FALSE(allocates("Unsafe_AllocateMemory0"));
   CHECK_FALSE(allocates("ChunkPool::clean"));
   // A program's own.
-  CHECK_FALSE(AllocatesForCaller("libfoo.so", "Pool::operator new", Kind::kMalloc));
-  CHECK(AllocatesForCaller("libfoo.so", "operator new", Kind::kMalloc));
+  CHECK_FALSE(AllocatesForCaller("libfoo.so", "Pool::operator new", Kind::kNative));
+  CHECK(AllocatesForCaller("libfoo.so", "operator new", Kind::kNative));
 }
 
 TEST_CASE("what is no class name comes back with dots") {
