@@ -16,6 +16,9 @@ std::string LossLine(const Recording& recording, uint64_t shown);
 // The same as numbers: counters, losses by reason, salvage, skipped and repaired ranges.
 render::Object LossesValue(const Recording& recording);
 
+// What is lost of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
+std::string LostEnd(const Recording& recording);
+
 // Whether the recorder kept to a rate and counted what it lost. The files that are imported do not say.
 bool CountsLosses(const format::FileHeader& header);
 

@@ -127,10 +127,12 @@ std::optional<format::Block> Recording::NextInFile() {
     end_.next_chunk = block->chunk + 1;
     end_.threads = std::max(end_.threads, static_cast<uint32_t>(block->dictionaries->threads.size()));
     end_.offset = reader_->position();
+    end_.end_ns = std::max(end_.end_ns, block->end_ns);
     end_.counters = block->counters;
     for (const format::ProcessState& state : block->states) end_.states.Add(state.id);
     if (header_.tracks()) end_.tracked.Note(*block);
     for (const format::Stream stream : format::kAllStreams) NoteIntervals(*block, stream);
+    NoteCounted(*block);
     return block;
   }
 }
@@ -167,6 +169,20 @@ void Recording::NoteIntervals(const format::Block& block, format::Stream stream)
   end.latest_times.clear();
   for (const format::Sample& sample : block.samples) {
     if (sample.stream() == stream && sample.time_ns >= begin_ns) end.latest_times.push_back(sample.time_ns);
+  }
+}
+
+// What damaged blocks counted is in no row, either, and is another loss.
+void Recording::NoteCounted(const format::Block& block) {
+  for (const format::Interval& interval : block.intervals) {
+    end_.streams[interval.stream].candidates += interval.candidates;
+    end_.streams[interval.stream].bytes += interval.bytes;
+  }
+  const auto skipped_now = static_cast<size_t>(std::ranges::count(skipped(), false, &format::SkippedRange::repaired));
+  if (std::exchange(skipped_before_, skipped_now) == skipped_now) return;
+  for (const format::Stream stream : format::kAllStreams) {
+    end_.streams[stream].candidates = counters_[stream].candidates;
+    end_.streams[stream].bytes = counters_[stream].candidate_bytes;
   }
 }
 
@@ -219,11 +235,50 @@ format::Result<RingCopy> Recording::CopyRing() const {
 
 bool Recording::SalvageRing() {
   const auto ring = CopyRing();
-  if (!ring.ok()) return false;
+  if (!ring.ok()) {
+    LoseUnwritten();
+    return false;
+  }
   // The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now.
   if (HasPassed(*ring, end_.lane_positions) && ++salvage_attempts_ < kMaxSalvageAttempts) return true;
   salvaged_ = Salvage(*ring, header(), end_, slice_.get(), running());
   return false;
+}
+
+// A block has the rows of all intervals that ended before it, except the one that ends a recording whose file cannot be
+// written: its counts go up to the end, but the ring was to give the rows of all intervals of which it had samples.
+void Recording::LoseUnwritten() {
+  if (header().ring_path.empty()) return;
+  format::Block block;
+  block.counters = since_start_;
+  for (const format::Stream stream : format::kAllStreams) {
+    const uint64_t length = header().CapOf(stream).interval_ns;
+    const FileEnd::StreamEnd& end = end_.streams[stream];
+    if (length == 0 || end_.end_ns < (end.next_interval + 1) * length) continue;
+    constexpr auto kFailed = static_cast<size_t>(format::LossReason::kWriteFailed);
+    const format::StreamCounters& counters = counters_[stream];
+    const uint64_t settled = counters.written + counters.second_stage + counters.lost[kFailed];
+    const uint64_t lost = counters.committed - std::min(counters.committed, settled);
+    const uint64_t candidates = counters.candidates - std::min(counters.candidates, end.candidates);
+    const uint64_t bytes = counters.candidate_bytes - std::min(counters.candidate_bytes, end.bytes);
+    if (lost == 0 && candidates == 0 && bytes == 0) continue;
+    block.intervals.push_back({(end_.end_ns - 1) / length, candidates, bytes, lost, 0, 0, stream});
+    if (lost == 0) continue;
+    block.counters[stream].lost[kFailed] += lost;
+    block.counters[stream].lost_weight[kFailed] +=
+        static_cast<double>(format::CountsEvents(stream) ? candidates : bytes);
+    unwritten_ns_ = std::max(unwritten_ns_, end_.end_ns - end.next_interval * length);
+  }
+  if (block.intervals.empty()) return;
+  salvaged_.dictionaries = std::make_unique<format::Dictionaries>();
+  block.dictionaries = salvaged_.dictionaries.get();
+  block.chunk = end_.next_chunk;
+  block.offset = end_.offset;
+  block.end_ns = end_.end_ns;
+  block.lane_positions = end_.lane_positions;
+  block.census_positions = end_.census_positions;
+  block.census_counters = census_;
+  salvaged_.blocks.push_back(std::move(block));
 }
 
 bool Recording::running() const {

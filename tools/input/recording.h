@@ -73,6 +73,9 @@ class Recording {
   // recording goes on in the next file, or in its own (dump), nor where it was cut off without a ring.
   bool is_settled() const;
   const SalvageReport& salvage() const { return salvaged_.report; }
+  // After the end: how long the file could not be written before a recording ended whose ring is gone, too; 0: it could
+  // be. Of that time a last block has the counts, and its samples as a loss (LossReason::kWriteFailed).
+  uint64_t unwritten_ns() const { return unwritten_ns_; }
   size_t lane_count() const { return end_.lane_positions.size(); }
   uint64_t bytes_read() const { return reader_->position(); }
 
@@ -103,12 +106,15 @@ class Recording {
   static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, Part part);
   void Note(const format::Block& block);
   void NoteIntervals(const format::Block& block, format::Stream stream);
+  void NoteCounted(const format::Block& block);
   void NoteCounters(const format::PerStream<format::StreamCounters>& since_start);
   // Switches to the file that has the name now, after the data already read; false: it is the same file.
   bool FollowReplacement();
   // The rings in shared memory and, once the next agent has moved one, beside the recording; newest heartbeat first.
   std::vector<OpenedRing> OpenRings() const;
   format::Result<RingCopy> CopyRing() const;
+  // What the counters have, and neither the file nor a ring: as an outage's rows that stand for several intervals.
+  void LoseUnwritten();
   // True if the drain has written more since the file was read: read the file again, then try again.
   bool SalvageRing();
 
@@ -132,6 +138,8 @@ class Recording {
   int salvage_attempts_ = 0;
   Salvaged salvaged_;
   size_t next_salvaged_ = 0;
+  size_t skipped_before_ = 0;  // ranges, when the last block came
+  uint64_t unwritten_ns_ = 0;
 };
 
 }  // namespace heaprec::tools

@@ -82,6 +82,7 @@ struct FileEnd {
     uint64_t next_interval = 0;          // all before are in the file
     uint64_t intervals_with_points = 0;  // how many of them held points
     std::vector<uint64_t> latest_times;  // of the samples of the interval just before
+    uint64_t candidates = 0, bytes = 0;  // of the rows of intervals since the file's begin
   };
   format::PerStream<StreamEnd> streams;
   StateIds states;
@@ -89,6 +90,7 @@ struct FileEnd {
   uint32_t next_chunk = 0;
   uint32_t threads = 0;  // that the file names
   uint64_t offset = 0;
+  uint64_t end_ns = 0;  // of the last block
   format::PerStream<format::StreamCounters> counters;
 };
 

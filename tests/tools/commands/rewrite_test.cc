@@ -2,6 +2,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -103,6 +104,50 @@ std::vector<size_t> WriteOutage(const std::string& path, Left left) {
   }
   file.End("jvm exit", 7 * kSecond);
   return ends;
+}
+
+// How a recording without an ending ends.
+enum class Cut { kKilled, kDiskFull, kDiskFullTwice };
+
+// Two seconds of two samples each, of the heap and of malloc. The ring is gone. Where the disk was full, a last block
+// has the counts of six seconds, and no rows of the intervals of which the ring had samples; kDiskFullTwice: the
+// samples of one interval had been lost before.
+void WriteCut(const std::string& path, Cut cut) {
+  format::FileHeader header = HeaderOf(1);
+  header.ring_path = "/no/such/folder/heaprec.ring";
+  header.native = {.interval_ns = kSecond, .interval_cap = 150, .rate_per_second = 150};
+  RecordingFile file(path, header);
+  constexpr std::array kStreams{format::Stream::kAllocations, format::Stream::kNative};
+  file.Add(format::Window{1, 0, 4e-5});
+  file.Add(format::Window{format::kNativeWindowBit + 1, 0, 4e-5});
+  for (uint64_t second = 0; second < 2; ++second) {
+    for (const uint64_t part : {100, 700}) {
+      Event event = testing::At(second * kSecond + part * kMs);
+      event.weight = 24'000;
+      file.Add(event);
+      event.kind = format::Kind::kNative;
+      event.class_name = "malloc";
+      event.id = (uint64_t{1} << 61) + event.time_ns;
+      file.Add(event);
+    }
+    for (const format::Stream stream : kStreams) {
+      file.counters(stream).candidates += 10;
+      file.Add(format::Interval{second, 10, kCounted, 2, 2, 0, stream});
+    }
+  }
+  file.Flush({}, 2 * kSecond + 20 * kMs);
+  if (cut == Cut::kKilled) return;
+  for (const format::Stream stream : kStreams) {
+    format::StreamCounters& counters = file.counters(stream);
+    counters.points += 8, counters.committed += 8, counters.candidates += 40;
+    counters.candidate_bytes = 6 * kCounted;
+    if (cut == Cut::kDiskFull) continue;
+    counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)] = 4;
+    counters.lost_weight[static_cast<size_t>(format::LossReason::kWriteFailed)] = 1.2 * kCounted;
+    counters.second_stage = 1;
+    file.Add(format::Interval{2, 10, kCounted, 5, 0, 0, stream});
+  }
+  file.Flush({}, 6 * kSecond);
 }
 
 // What the commands say of a recording's bytes and objects, in all and by class.
@@ -285,6 +330,64 @@ TEST_CASE("what stood in damaged bytes and what an outage lost are two losses") 
     CHECK(Heaprec("trim -q -f -o " + again + " " + copy).code == 0);
     CheckSame(Estimates(copy), Estimates(again));
   }
+}
+
+TEST_CASE("counts of an outage whose samples only the lost ring had are a loss, and no command calls the rest all") {
+  for (const Cut cut : {Cut::kDiskFull, Cut::kDiskFullTwice}) {
+    CAPTURE(static_cast<int>(cut));
+    const Directory directory;
+    const std::string cut_off = directory / "rec.bin", copy = directory / "copy.bin";
+    WriteCut(cut_off, cut);
+    const json summary = Summary(cut_off);
+    CAPTURE(summary["reasons"].dump());
+    CHECK(summary["trustworthy"] == false);
+    CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(6 * kCounted));
+    CHECK(summary["allocated_bytes"] == 6 * kCounted);
+    const double lost = cut == Cut::kDiskFull ? 4 * kCounted : (3 + 1.2) * kCounted;
+    const uint64_t points = cut == Cut::kDiskFull ? 8 : 7;
+    for (const json& losses : {summary["losses"], summary["losses"]["malloc"]}) {
+      CHECK(losses["lost"]["write_failed"]["points"] == points);
+      CHECK(losses["lost"]["write_failed"]["bytes"].get<double>() == Approx(lost));
+    }
+    // Of four seconds no sample is left: any class may have what they allocated.
+    const json top = json::parse(Heaprec("top --json --by class " + cut_off).out);
+    CHECK(top["total"]["value"].get<double>() == Approx(6 * kCounted));
+    CHECK(top["tables"][0]["rows"][0]["bytes"]["low"].get<double>() < 3 * kCounted);
+    CHECK(top["tables"][0]["rows"][0]["bytes"]["high"].get<double>() > 5.99 * kCounted);
+    for (const std::string kind : {"", " --kind malloc"}) {
+      CAPTURE(kind);
+      const auto checked = Heaprec("check" + kind + " --budget 'total<1TiB' " + cut_off);
+      CHECK(checked.code == 1);
+      CHECK(checked.out.find("281 KiB") != std::string::npos);  // 6 * kCounted
+      CHECK(checked.out.find("inconclusive") != std::string::npos);
+    }
+    const char* const gap = cut == Cut::kDiskFull ? "its last 4.000 s are lost" : "its last 3.000 s are lost";
+    const auto verified = Heaprec("verify " + cut_off);
+    CHECK(verified.code == 0);
+    CHECK(verified.out.find(gap) != std::string::npos);
+    CHECK(Heaprec("summary -v " + cut_off).out.find(gap) != std::string::npos);
+    const json expected = Estimates(cut_off);
+    for (const std::string command : {"recover", "trim"}) {
+      CAPTURE(command);
+      CHECK(Heaprec(command + " -q -f -o " + copy + " " + cut_off).code == 0);
+      CheckSame(expected, Estimates(copy));
+      const auto copied = Heaprec("verify " + copy);
+      CHECK(copied.err.empty());
+      CHECK(copied.code == 0);
+    }
+  }
+}
+
+TEST_CASE("a kill without an outage loses what the ring had, and the rest is whole") {
+  const Directory directory;
+  const std::string killed = directory / "rec.bin";
+  WriteCut(killed, Cut::kKilled);
+  const json summary = Summary(killed);
+  CHECK(summary["trustworthy"] == true);
+  CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(2 * kCounted));
+  CHECK(summary["losses"]["lost"]["write_failed"]["points"] == 0);
+  CHECK(Heaprec("check --budget 'total<1TiB' " + killed).code == 0);
+  CHECK(Heaprec("verify " + killed).out.find("(up to two seconds of samples are lost)") != std::string::npos);
 }
 
 TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {

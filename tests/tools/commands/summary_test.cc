@@ -322,6 +322,14 @@ TEST_CASE("summary says why a recording cannot be trusted") {
           file.counters().points += 1;
           file.counters().lost_weight[1] = 100;
         }).find("of the bytes were lost") != std::string::npos);
+  // A loss is an estimate: this one is more than what was counted.
+  CHECK(verdict([](RecordingFile& file) {
+          file.counters().lost[1] = 100;
+          file.counters().points += 100;
+          file.counters().lost_weight[1] = 105'000;
+          file.counters().candidate_bytes = 100'000;
+        }) == "trustworthy: no, because 96 % of the bytes were lost\n");
+  CHECK(Heaprec("doctor " + path).out.find("95.6 % of the bytes") != std::string::npos);
   CHECK(verdict([](RecordingFile& file) {
           file.counters().lost[1] = 1;
           file.counters().points += 1;

@@ -165,7 +165,8 @@ class Examination {
     for (size_t reason = 0; reason < counters.lost.size(); ++reason) {
       if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
       const double weight = counters.lost_weight[reason];
-      const double share = std::max(all, seen) > 0 ? weight / std::max(all, seen) : 1;
+      const double whole = std::max(all, seen + counters.AllLostWeight());
+      const double share = whole > 0 ? weight / whole : 1;
       const std::string name = format::LossReasonName(static_cast<format::LossReason>(reason));
       AddFinding(
           ("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,

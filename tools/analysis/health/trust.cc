@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tools/analysis/imported.h"
+#include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
@@ -55,7 +56,9 @@ class StreamAssessment {
     const double lost = counters_.AllLostWeight() - killed;
     const double missed = counters_.lost_weight[static_cast<size_t>(format::LossReason::kDroppedByJvm)];
     const uint64_t counted = of_events() ? counters_.candidates : counters_.candidate_bytes;
-    const double all = std::max(static_cast<double>(counted), of_events() ? totals_.objects() : totals_.bytes());
+    // A loss may be an estimate: with the samples it may come to more than was counted.
+    const double known = (of_events() ? totals_.objects() : totals_.bytes()) + counters_.AllLostWeight();
+    const double all = std::max(static_cast<double>(counted), known);
     if (lost <= kMaxLostShare * all) return;
     const double share = all > 0 ? lost / all : 1;
     if (lost == missed && Lost(format::LossReason::kDroppedByJvm) <= kUsuallyMissed && share <= kMaxMissedShare) {
@@ -254,10 +257,10 @@ class Assessment {
       AddNote(TrustTopic::kEnd, "the recording was cut off; its ring is complete");
     } else if (CouldNotBeWritten()) {
       AddReason(TrustTopic::kEnd,
-                "the recording was cut off while its file could not be written, and its ring is gone");
+                "the recording was cut off while its file could not be written, and its ring is gone: " +
+                    LostEnd(recording_));
     } else {
-      AddNote(TrustTopic::kEnd,
-              "the recording was cut off and its ring is gone: up to two seconds of samples are lost");
+      AddNote(TrustTopic::kEnd, "the recording was cut off and its ring is gone: " + LostEnd(recording_));
     }
   }
 
