@@ -488,6 +488,18 @@ TEST_CASE("A copy that has no room is taken back, and the table stays") {
 }
 
 TEST_CASE("What is no table is said to be none") {
+  const std::string table = FreshFolder() + "/native.bin", pipe = FreshFolder() + "/pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  Command command{{Program(), Plugin()}};
+  command.environment = With("file=" + table);
+  REQUIRE(Run(command).exit_code == 3);
+  for (const auto& files : {std::vector{pipe}, std::vector<std::string>{"--baseline", pipe, table}}) {
+    Command native{{"timeout", "60", HeaprecPath(), "native"}};
+    native.args.insert(native.args.end(), files.begin(), files.end());
+    const Outcome outcome = Run(native);
+    CHECK(outcome.exit_code == 3);
+    CHECK(outcome.err == "heaprec: " + pipe + ": not a regular file\n");
+  }
   const Outcome none = Run(Command{{HeaprecPath(), "native", "/nowhere/native.bin"}});
   CHECK(none.exit_code == 3);
   CHECK(none.err.find("/nowhere/native.bin: No such file") != std::string::npos);

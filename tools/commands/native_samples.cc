@@ -1,11 +1,13 @@
 #include "tools/commands/native_samples.h"
 
-#include <cstdio>
+#include <unistd.h>
+
 #include <cstring>
 #include <memory>
 
 #include "tools/analysis/health/unavailable.h"
 #include "tools/commands/native_categories.h"
+#include "tools/input/confined_open.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/recording.h"
 #include "tools/query/live/mapping_query.h"
@@ -83,11 +85,11 @@ ExitCode ShowSamples(const NativeQuery& question) {
 }  // namespace
 
 bool IsRecording(const std::string& path) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(path == "-" ? nullptr : std::fopen(path.c_str(), "rbe"),
-                                                   std::fclose);
+  if (path == "-") return true;
+  const Descriptor file = OpenRegularBelow("", path);
   char magic[sizeof kRecordingMagic - 1] = {};
-  return path == "-" || (file != nullptr && std::fread(magic, 1, sizeof magic, file.get()) == sizeof magic &&
-                         std::memcmp(magic, kRecordingMagic, sizeof magic) == 0);
+  return read(file.number(), magic, sizeof magic) == ssize_t{sizeof magic} &&
+         std::memcmp(magic, kRecordingMagic, sizeof magic) == 0;
 }
 
 ExitCode ShowNativeRecording(const NativeQuery& question) {

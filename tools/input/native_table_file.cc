@@ -1,6 +1,5 @@
 #include "tools/input/native_table_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,8 @@
 #include <cstring>
 #include <map>
 #include <unordered_map>
+
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {
@@ -24,18 +25,17 @@ using format::NativeSiteCounters;
 constexpr size_t kMaxBytes = format::kNativeRowsAt + format::kMaxNativeShards * format::kNativeChunkBytes;
 
 format::Result<std::string> ReadAll(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const Descriptor file = OpenRegularBelow("", path);
   struct stat status {};
-  if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-    if (descriptor >= 0) close(descriptor);
-    return Error{fmt::format("{}: {}", path, std::strerror(errno))};  // NOLINT(concurrency-mt-unsafe): one thread
+  if (!file.is_open() || fstat(file.number(), &status) != 0) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+    return Error{fmt::format("{}: {}", path, errno == EINVAL ? "not a regular file" : std::strerror(errno))};
   }
   std::string bytes(std::min<size_t>(static_cast<size_t>(status.st_size), kMaxBytes), '\0');
   size_t have = 0;
   for (ssize_t got = 1; got > 0 && have < bytes.size(); have += static_cast<size_t>(std::max<ssize_t>(got, 0))) {
-    got = pread(descriptor, bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
+    got = pread(file.number(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
   }
-  close(descriptor);
   bytes.resize(have);
   return bytes;
 }
