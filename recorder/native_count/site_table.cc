@@ -33,6 +33,9 @@ using format::NativeSite;
 using format::NativeSiteCounters;
 
 constexpr size_t kAllBytes = format::kNativeRowsAt + format::kMaxNativeShards * format::kNativeChunkBytes;
+// The first ones, in the order of their sites.
+constexpr uint32_t kCommonChunks = format::kMaxNativeSites / format::kNativeShardSites;
+constexpr size_t kReservedBytes = format::kNativeRowsAt + kCommonChunks * format::kNativeChunkBytes;
 constexpr uint32_t kMaxProbes = 64;
 constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
 // The key of a slot whose site's module is another one now.
@@ -128,7 +131,7 @@ SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why)
     return nullptr;
   }
   // A sparse file on a full tmpfs would answer stores with SIGBUS.
-  const int full = posix_fallocate(descriptor, 0, static_cast<off_t>(format::kNativeRowsAt));
+  const int full = posix_fallocate(descriptor, 0, static_cast<off_t>(kReservedBytes));
   void* const memory =
       full != 0 ? MAP_FAILED
                 : mmap(nullptr, kAllBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
@@ -148,6 +151,7 @@ SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why)
   header.start_epoch_ns = Now(CLOCK_REALTIME);
   header.start_monotonic_ns = Now(CLOCK_MONOTONIC);
   header.depth = depth;
+  header.chunks_used.store(kCommonChunks, std::memory_order_relaxed);
   const ssize_t length = readlink("/proc/self/exe", header.program, sizeof header.program - 1);
   header.program[std::max<ssize_t>(length, 0)] = 0;
   std::atomic_ref(header.magic).store(format::kNativeMagic, std::memory_order_release);
@@ -242,6 +246,12 @@ int SiteTable::Descriptor() {
   }
   errno = error;
   return known;
+}
+
+NativeSiteCounters* SiteTable::CommonChunk(uint32_t first_site) {
+  const uint32_t number = first_site / format::kNativeShardSites;
+  At<NativeShard>(format::kNativeChunksAt)[number].first_site.store(first_site + 1, std::memory_order_release);
+  return At<NativeSiteCounters>(format::kNativeRowsAt + number * format::kNativeChunkBytes);
 }
 
 NativeSiteCounters* SiteTable::NewChunk(uint32_t first_site, uint32_t thread) {

@@ -3,7 +3,7 @@
 //
 // Context:  Create: setup. The others: within malloc: no heap; a system call when something is seen for the first time.
 // Threads:  any number; no thread waits.
-// Failure:  Create returns null and the reason. Without room a site is kNoSite, and a shard is null.
+// Failure:  Create returns null and the reason. Without room a site is kNoSite, and a thread's shard is null.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,9 @@ class SiteTable {
 
   // `key`: of the frames that identify the site, from `first` on; `pcs`: all frames, stored if the site is new.
   uint32_t SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
-  // The rows of kNativeShardSites sites, beginning at a multiple of that.
+  // The rows of kNativeShardSites sites, beginning at a multiple of that: for all threads, and never without memory.
+  format::NativeSiteCounters* CommonChunk(uint32_t first_site);
+  // The same for one thread.
   format::NativeSiteCounters* NewChunk(uint32_t first_site, uint32_t thread);
 
   // Libraries have been unloaded: calls `forget(begin, end)` for their address ranges. If another library calls from

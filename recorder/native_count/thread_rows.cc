@@ -42,6 +42,12 @@ ThreadRows* ThreadRows::Lease(SiteTable* table) {
   return Common(table);
 }
 
+ThreadRows* ThreadRows::InPlaceOfOwn() const {
+  ThreadRows* const rows = is_common_ ? nullptr : Common(table_);
+  if (rows == nullptr) table_->header().without_shard.fetch_add(1, std::memory_order_relaxed);
+  return rows;
+}
+
 ThreadRows* ThreadRows::Common(SiteTable* table) {
   ThreadRows* rows = common.load(std::memory_order_acquire);
   if (rows != nullptr) return rows;
@@ -70,18 +76,16 @@ void ThreadRows::ForgetCallers(uintptr_t begin, uintptr_t end) {
 format::NativeSiteCounters* ThreadRows::ChunkOf(uint32_t number) {
   format::NativeSiteCounters* chunk = chunks_[number].load(std::memory_order_acquire);
   if (chunk != nullptr) return chunk;
-  auto* const made = table_->NewChunk(number * format::kNativeShardSites, static_cast<uint32_t>(syscall(SYS_gettid)));
-  if (made == nullptr) return nullptr;
-  // Of the common ones somebody else may have made one meanwhile: what is left is a chunk of zeros.
-  return chunks_[number].compare_exchange_strong(chunk, made, std::memory_order_acq_rel) ? made : chunk;
+  const uint32_t first_site = number * format::kNativeShardSites;
+  chunk = is_common_ ? table_->CommonChunk(first_site)
+                     : table_->NewChunk(first_site, static_cast<uint32_t>(syscall(SYS_gettid)));
+  chunks_[number].store(chunk, std::memory_order_release);
+  return chunk;
 }
 
 format::NativeSiteCounters* ThreadRows::NewRowOf(uint32_t site) {
   format::NativeSiteCounters* const chunk = ChunkOf(site / format::kNativeShardSites);
-  if (chunk == nullptr) {
-    table_->header().without_shard.fetch_add(1, std::memory_order_relaxed);
-    return nullptr;
-  }
+  if (chunk == nullptr) return nullptr;
   format::NativeSiteCounters* const row = chunk + site % format::kNativeShardSites;
   rows_[site].store(row, std::memory_order_release);
   return row;

@@ -3,7 +3,8 @@
 // Context:  within malloc and free: no heap; mmap if a thread or a site is new.
 // Threads:  a lease belongs to its thread; when a thread ends, the next one gets its rows, sums included. Any thread
 //           may use those of Common(), with locked instructions.
-// Failure:  Lease returns Common() if there are no more; calls whose site has no shard are counted by the table.
+// Failure:  Lease returns Common() if there are no more. A thread without memory for a shard adds to those of Common(),
+//           which are reserved.
 
 #pragma once
 
@@ -21,15 +22,17 @@ class ThreadRows {
   static ThreadRows* Lease(SiteTable* table);
   // For all threads: call sites between these addresses are no longer valid.
   static void ForgetCallers(uintptr_t begin, uintptr_t end);
-  // For calls inside of calls, for threads that end, and if there are no other rows.
+  // For calls inside of calls, for threads that end, and if there are no other rows. Null: no memory for them.
   static ThreadRows* Common(SiteTable* table);
   void Return() { is_leased_.store(is_common_, std::memory_order_release); }
 
   void Allocated(uint32_t site, uint64_t bytes) {
-    if (format::NativeSiteCounters* const row = RowOf(site)) Add(&row->allocated_bytes, &row->allocated_blocks, bytes);
+    if (auto* const row = RowOf(site)) return Add(&row->allocated_bytes, &row->allocated_blocks, bytes);
+    if (ThreadRows* const rows = InPlaceOfOwn()) rows->Allocated(site, bytes);
   }
   void Freed(uint32_t site, uint64_t bytes) {
-    if (format::NativeSiteCounters* const row = RowOf(site)) Add(&row->freed_bytes, &row->freed_blocks, bytes);
+    if (auto* const row = RowOf(site)) return Add(&row->freed_bytes, &row->freed_blocks, bytes);
+    if (ThreadRows* const rows = InPlaceOfOwn()) rows->Freed(site, bytes);
   }
 
   // What the return address of a call of malloc says about the site.
@@ -43,6 +46,7 @@ class ThreadRows {
   // Never an address of code: the highest bit is set.
   static uint64_t NotAlone(uint64_t pc) { return ~(pc & INT64_MAX); }
   Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
+  // Null: no memory for this thread's own.
   format::NativeSiteCounters* RowOf(uint32_t site) {
     format::NativeSiteCounters* const row = rows_[site].load(std::memory_order_acquire);
     return row != nullptr ? row : NewRowOf(site);
@@ -60,6 +64,8 @@ class ThreadRows {
     of_bytes->fetch_add(bytes, std::memory_order_relaxed);
     of_blocks->fetch_add(1, std::memory_order_relaxed);
   }
+  // When RowOf is null.
+  ThreadRows* InPlaceOfOwn() const;
   format::NativeSiteCounters* ChunkOf(uint32_t number);
   format::NativeSiteCounters* NewRowOf(uint32_t site);
 

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "format/native/native_table.h"
 #include "tests/support/java_run.h"
 
 namespace heaprec::testing {
@@ -269,8 +272,8 @@ TEST_CASE("A library whose first page cannot be read allocates as ever") {
   CHECK(Read(table, {"--by", "library"})["total"]["allocated_blocks"].get<int64_t>() >= 40'010);
 }
 
-// Units of `ulimit -f` in sh: 512 bytes. Nothing fits; the table does, and no thread's sums. What the program prints
-// goes through a pipe, which has no such limit.
+// Units of `ulimit -f` in sh: 512 bytes. Nothing fits; the table does, and no thread's own sums. What the program
+// prints goes through a pipe, which has no such limit.
 TEST_CASE("A limit on the size of files raises no signal") {
   const std::string without = Run(Command{{Program(), Plugin()}}).out;
   const auto limited = [](const std::string& limit, const std::string& table) {
@@ -282,8 +285,9 @@ TEST_CASE("A limit on the size of files raises no signal") {
   const std::string table = FreshFolder() + "/native.bin", nothing = limited("0", table);
   CHECK(nothing.find(": File too large; native memory is not recorded\n") != std::string::npos);
   CHECK(nothing.ends_with(without + "exit 3\n"));
-  CHECK(limited("4800", table) == without + "exit 3\n");
-  CHECK(Read(table)["calls_not_counted"].get<int64_t>() > 10'000);
+  CHECK(limited("5280", table) == without + "exit 3\n");
+  CHECK(std::filesystem::file_size(table) <= 5280 * 512);
+  RequireExact(Read(table));
 }
 
 TEST_CASE("A pipe that nobody reads raises no signal") {
@@ -308,11 +312,11 @@ TEST_CASE("A full pipe that nobody reads keeps nobody waiting") {
   CHECK(Run(unread.Into(command)).exit_code == 3);
 }
 
-TEST_CASE("A shared memory that is full costs counts, and no signal") {
+TEST_CASE("A shared memory that is full costs neither counts nor a signal") {
   const std::string folder = FreshFolder();
   const auto within = [](const std::string& command) {
     return std::vector<std::string>{"unshare", "--mount", "sh", "-c",
-                                    "mount -t tmpfs -o size=2400k none /dev/shm && " + command};
+                                    "mount -t tmpfs -o size=2640k none /dev/shm && " + command};
   };
   if (Run(Command{within("true")}).exit_code != 0) {
     WARN("a mount namespace of our own is not allowed here");
@@ -324,7 +328,33 @@ TEST_CASE("A shared memory that is full costs counts, and no signal") {
   CHECK(outcome.signal == 0);
   CHECK(outcome.exit_code == 3);
   CHECK(outcome.err.empty());
-  CHECK(Read(folder + "/native.bin")["calls_not_counted"].get<int64_t>() > 10'000);
+  RequireExact(Read(folder + "/native.bin"));
+}
+
+TEST_CASE("A table in which calls are missing is not said to be exact, nor is what it has grown to or from") {
+  const std::string folder = FreshFolder(), table = folder + "/native.bin", damaged = folder + "/missing.bin";
+  Command command{{Program(), Plugin()}};
+  command.environment = With("file=" + table);
+  REQUIRE(Run(command).exit_code == 3);
+  std::filesystem::copy_file(table, damaged);
+  const uint64_t calls = 7;
+  std::fstream(damaged, std::ios::in | std::ios::out | std::ios::binary)
+      .seekp(offsetof(format::NativeHeader, without_shard))
+      .write(reinterpret_cast<const char*>(&calls), sizeof calls);
+  CHECK(Read(table)["exact"] == true);
+  const json missing = Read(damaged), grown = Read(table, {"--baseline", damaged});
+  CHECK(missing["exact"] == false);
+  CHECK(missing["total"]["live_bytes"].is_null());
+  CHECK(missing["total"]["live_blocks"].is_null());
+  CHECK(missing["total"]["allocated_bytes"] == Read(table)["total"]["allocated_bytes"]);
+  for (const json& row : missing["rows"]) CHECK(row["live_bytes"].is_null());
+  CHECK(grown["exact"] == false);
+  for (const json& row : grown["rows"]) CHECK(row["growth_bytes"].is_null());
+  CHECK(grown["total"]["live_bytes"].is_number());
+  const std::string text = Run(Command{{HeaprecPath(), "native", damaged}}).out;
+  CHECK(text.starts_with("at least "));
+  CHECK(text.find("# trustworthy: no, because there was no memory to count 7 calls: ") != std::string::npos);
+  CHECK(text.find("# exact") == std::string::npos);
 }
 
 TEST_CASE("A shell that becomes the program leaves nothing in its way") {

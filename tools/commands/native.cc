@@ -38,14 +38,17 @@ ExitCode NativeOfTable(const NativeOptions& options) {
   }
   const TableBy by = TableByOf(options.by);
   std::vector<TableRow> rows = TableRowsOf(*table, by, IsByLive(options));
+  uint64_t uncounted = table->without_shard;
   if (!options.baseline.empty()) {
     const auto older = ReadNativeTable(options.baseline);
     if (!older.ok()) return Fail(ExitCode::kUnreadable, older.error().message);
+    uncounted += older->without_shard;
     CompareRows(TableRowsOf(*older, by, IsByLive(options)), &rows);
   }
-  return Print(NativeTableReport({*table, rows, options.by, IsByLive(options), !options.baseline.empty(),
-                                  options.output.Rows(kRows), options.callers}),
-               options.output);
+  const TableAnswer answer{
+      *table,          rows,     options.by, IsByLive(options), !options.baseline.empty(), options.output.Rows(kRows),
+      options.callers, uncounted};
+  return Print(NativeTableReport(answer), options.output);
 }
 
 ExitCode NativeOfRecording(const NativeOptions& options) {
@@ -63,9 +66,7 @@ ExitCode NativeOfRecording(const NativeOptions& options) {
 }
 
 ExitCode Native(const NativeOptions& options) {
-  if (options.categories) {
-    return ShowMemory({.file = options.file, .output = options.output});
-  }
+  if (options.categories) return ShowMemory({.file = options.file, .output = options.output});
   return IsRecording(options.file) ? NativeOfRecording(options) : NativeOfTable(options);
 }
 

@@ -20,17 +20,26 @@ NativeSums TotalOf(const NativeTableFile& table) {
   return total;
 }
 
+// Of what lives or has grown: unknown where calls were not counted. The other end of such a block may have been.
+template <typename Get>
+std::function<Value(const TableRow&)> IfCounted(uint64_t uncounted, Get get) {
+  return [uncounted, get](const TableRow& row) { return uncounted == 0 ? Value(std::invoke(get, row)) : Value(); };
+}
+
 std::vector<Column<TableRow>> TableColumns(const TableAnswer& answer) {
   std::vector<Column<TableRow>> columns;
   if (answer.compared) {
-    columns.push_back({"growth_bytes", "growth", Unit::kByteChange, Detail::kAlways, &TableRow::Growth});
-    columns.push_back({"growth_blocks", "blocks", Unit::kCountChange, Detail::kWide, &TableRow::BlockGrowth});
+    columns.push_back(
+        {"growth_bytes", "growth", Unit::kByteChange, Detail::kAlways, IfCounted(answer.uncounted, &TableRow::Growth)});
+    columns.push_back({"growth_blocks", "blocks", Unit::kCountChange, Detail::kWide,
+                       IfCounted(answer.uncounted, &TableRow::BlockGrowth)});
   }
+  const uint64_t uncounted = answer.table.without_shard;
   const std::string allocated = answer.compared ? "" : "allocated", blocks = answer.compared ? "" : "blocks allocated";
-  columns.push_back(
-      {"live_bytes", "live", Unit::kBytes, Detail::kAlways, [](const TableRow& row) { return row.sums.LiveBytes(); }});
+  columns.push_back({"live_bytes", "live", Unit::kBytes, Detail::kAlways,
+                     IfCounted(uncounted, [](const TableRow& row) { return row.sums.LiveBytes(); })});
   columns.push_back({"live_blocks", "live blocks", Unit::kInteger, Detail::kWide,
-                     [](const TableRow& row) { return row.sums.LiveBlocks(); }});
+                     IfCounted(uncounted, [](const TableRow& row) { return row.sums.LiveBlocks(); })});
   columns.push_back({"allocated_bytes", allocated, Unit::kBytes, Detail::kAlways,
                      [](const TableRow& row) { return row.sums.allocated_bytes; }});
   columns.push_back({"allocated_blocks", blocks, Unit::kInteger, Detail::kWide,
@@ -78,16 +87,21 @@ std::vector<TableRow> ShownRows(const TableAnswer& answer) {
 
 render::Line Headline(const NativeTableFile& table) {
   const NativeSums total = TotalOf(table);
-  return Sentence(std::string("{} live in {} block(s), of {} allocated in {}; process {}, {}, ") +
-                      (table.has_ended ? "when it ended" : "which runs or was killed"),
-                  {{"total.live_bytes", total.LiveBytes(), Unit::kBytes},
-                   {"total.live_blocks", total.LiveBlocks(), Unit::kInteger},
-                   {"total.allocated_bytes", total.allocated_bytes, Unit::kBytes},
-                   {"total.allocated_blocks", total.allocated_blocks, Unit::kInteger},
-                   {"pid", table.pid},
-                   {"program", ToUtf8(table.program)},
-                   {"total.freed_bytes", total.freed_bytes, Unit::kBytes},
-                   {"total.freed_blocks", total.freed_blocks, Unit::kInteger}});
+  std::vector<Field> fields{{"total.allocated_bytes", total.allocated_bytes, Unit::kBytes},
+                            {"total.allocated_blocks", total.allocated_blocks, Unit::kInteger},
+                            {"pid", table.pid},
+                            {"program", ToUtf8(table.program)},
+                            {"total.freed_bytes", total.freed_bytes, Unit::kBytes},
+                            {"total.freed_blocks", total.freed_blocks, Unit::kInteger}};
+  std::string text = "at least {} allocated in {} block(s); process {}, {}, ";
+  if (table.without_shard == 0) {
+    text = "{} live in {} block(s), of {} allocated in {}; process {}, {}, ";
+    fields.insert(fields.begin(), {{"total.live_bytes", total.LiveBytes(), Unit::kBytes},
+                                   {"total.live_blocks", total.LiveBlocks(), Unit::kInteger}});
+  } else {
+    fields.insert(fields.end(), {{"total.live_bytes", Value(), Unit::kBytes}, {"total.live_blocks", Value()}});
+  }
+  return Sentence(text + (table.has_ended ? "when it ended" : "which runs or was killed"), std::move(fields));
 }
 
 void AddOverruns(const NativeTableFile& table, Report* report) {
@@ -112,7 +126,7 @@ Report NativeTableReport(const TableAnswer& answer) {
   report.Add(Hidden({{"ended", table.has_ended},
                      {"start_ns", table.start_epoch_ns, Unit::kEpochNs},
                      {"depth", table.depth},
-                     {"exact", true},
+                     {"exact", answer.uncounted == 0},
                      {"sites", table.sites},
                      {"by", answer.by},
                      {"count", count, Unit::kInteger}}));
@@ -123,13 +137,19 @@ Report NativeTableReport(const TableAnswer& answer) {
   }
   report.Add(std::move(shown_table));
   AddOverruns(table, &report);
-  report.Add(
-      Sentence("# exact; not counted: {} block(s) ({}) allocated before the start, {} call(s) (out of memory), {} "
-               "frees of blocks that other allocators made",
-               {{"before_start.blocks", table.early_blocks, Unit::kInteger},
-                {"before_start.bytes", table.early_bytes, Unit::kBytes},
-                {"calls_not_counted", table.without_shard, Unit::kInteger},
-                {"foreign_frees", table.foreign_frees, Unit::kInteger}}));
+  if (answer.uncounted > 0) {
+    report.Add(Sentence(
+        "# trustworthy: no, because there was no memory to count {} call(s): what is live is unknown, other sums are "
+        "lower bounds",
+        {{"", answer.uncounted, Unit::kInteger}}));
+  }
+  report.Add(Sentence(std::string(answer.uncounted == 0 ? "# exact; " : "# ") +
+                          "not counted: {} block(s) ({}) allocated before the start, {} call(s) (out of memory), {} "
+                          "frees of blocks that other allocators made",
+                      {{"before_start.blocks", table.early_blocks, Unit::kInteger},
+                       {"before_start.bytes", table.early_bytes, Unit::kBytes},
+                       {"calls_not_counted", table.without_shard, Unit::kInteger},
+                       {"foreign_frees", table.foreign_frees, Unit::kInteger}}));
   return report;
 }
 
