@@ -31,7 +31,7 @@ struct ExportOptions {
 // What is wrong with the options; empty: nothing.
 std::string Objection(const ExportOptions& options, const ExportSettings& settings, const ExportFormat& format,
                       const Filter& filter) {
-  if (std::string wrong = format.Objection(settings); !wrong.empty()) return wrong;
+  if (std::string wrong = format.Objection(settings, filter); !wrong.empty()) return wrong;
   if (settings.live_filter && options.filter.limit) return "--live and --limit exclude each other";
   if (format.binary && options.output == "-" && isatty(STDOUT_FILENO) == 1) {
     return format.name + ": binary output is not written to a terminal; name a file with -o";

@@ -35,6 +35,7 @@ const std::vector<ExportFormat>& ExportFormats() {
        .takes_hide = false,
        .takes_at = true,
        .takes_raw = true,
+       .takes_native = false,
        .make = MakeJfr},
       {.name = "otlp",
        .ending = ".otlp",
@@ -68,7 +69,8 @@ std::vector<std::string> ExportFormatNames() {
   return names;
 }
 
-std::string ExportFormat::Objection(const ExportSettings& asked) const {
+std::string ExportFormat::Objection(const ExportSettings& asked, const Filter& filter) const {
+  const bool wants_native = filter.TakesAny(format::Stream::kNative) || filter.TakesAny(format::Stream::kMapping);
   const struct {
     bool is_given;
     const char* option;
@@ -81,6 +83,7 @@ std::string ExportFormat::Objection(const ExportSettings& asked) const {
       {asked.raw, "--raw", &ExportFormat::takes_raw, "; " + name + " always has both raw and calibrated weights"},
       {asked.hides != nullptr, "--hide", &ExportFormat::takes_hide, ""},
       {asked.live_filter, "--live", &ExportFormat::takes_live, ""},
+      {wants_native, "--kind malloc or mmap", &ExportFormat::takes_native, ""},
       {asked.live_at && !asked.live_filter, "--at", &ExportFormat::takes_at, ", and for --live"}};
   for (const auto& [is_given, option, take, more] : options) {
     if (is_given && !(this->*take)) return std::string(option) + " is for --format " + FormatsThat(take) + more;

@@ -7,6 +7,7 @@
 
 #include "tools/export/exporter.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/event_filter.h"
 
 namespace heaprec::tools {
 
@@ -16,13 +17,13 @@ struct ExportFormat {
   bool binary = false;  // nothing for a terminal
   // Of the settings, those that only some have. takes_live: shows what is alive in place of all; takes_at: tells what
   // is alive, at any time. takes_raw: has one weight for each sample, calibrated unless raw ones are asked for; it says
-  // which, unless it has no room for remarks.
+  // which, unless it has no room for remarks. takes_native: has events for malloc and mmap.
   bool takes_hide = true, takes_weights = false, takes_lines = false, takes_live = false, takes_at = false,
-       takes_raw = false, takes_remarks = true, takes_service = false;
+       takes_raw = false, takes_remarks = true, takes_service = false, takes_native = true;
   MakeExporter* make = nullptr;
 
   // The message for the first option that the format does not support; empty: all are supported.
-  std::string Objection(const ExportSettings& asked) const;
+  std::string Objection(const ExportSettings& asked, const Filter& filter) const;
 };
 
 const std::vector<ExportFormat>& ExportFormats();

@@ -76,7 +76,7 @@ class Otlp final : public Exporter {
     tracked_.Begin(recording.header());
     last_ns_ = 0;
     whole_.assign(measures_.size(), WholeNumbers());
-    all_allocations_ = all_exceptions_ = {};
+    period_ = {};
     recording_ = &recording;
   }
 
@@ -86,7 +86,7 @@ class Otlp final : public Exporter {
     for (const format::Sample* const sample : block.samples) {
       const Calibration::Weight weight = block.calibration.WeightOf(*sample);
       rows_.Add(*sample, weight, &catalogue_);
-      (format::CountsEvents(sample->stream()) ? all_exceptions_ : all_allocations_).Add(*sample, weight);
+      period_.Add(*sample, weight);
       if (rows_.full()) WriteProfiles();
     }
     tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
@@ -177,17 +177,6 @@ class Otlp final : public Exporter {
     value.add_int32(value_type::kUnit, dictionary_.Number(unit));
   }
 
-  // The mean distance between samples: points are not drawn at a fixed one. Receivers refuse 0.
-  void WritePeriod(size_t at, pbf_writer* into) {
-    const bool of_exceptions = all_allocations_.samples == 0 || measures_[at].of == kThrows.of;
-    const Totals& totals = of_exceptions ? all_exceptions_ : all_allocations_;
-    const double sum = of_exceptions ? totals.exceptions : totals.bytes;
-    const double mean = totals.samples > 0 ? std::min(sum / static_cast<double>(totals.samples), 0x1p62) : 0;
-    const Measure& measure = of_exceptions ? kThrows : kSpace;
-    WriteValueType(profile::kPeriodType, measure.name, measure.unit, into);
-    into->add_int64(profile::kPeriod, std::max<int64_t>(std::llround(mean), 1));
-  }
-
   void WriteProfile(size_t at, pbf_writer* into) {
     pbf_writer message(*into, scope_profiles::kProfiles);
     WriteValueType(profile::kSampleType, measures_[at].name, measures_[at].unit, &message);
@@ -198,7 +187,9 @@ class Otlp final : public Exporter {
     const auto [from_ns, to_ns] = asked_;
     message.add_fixed64(profile::kTime, recording_->header().start_epoch_ns + from_ns);
     message.add_uint64(profile::kDuration, to_ns - from_ns);
-    WritePeriod(at, &message);
+    const Measure& unit = period_.UnitFor(measures_[at]);
+    WriteValueType(profile::kPeriodType, unit.name, unit.unit, &message);
+    message.add_int64(profile::kPeriod, period_.For(measures_[at]));
   }
 
   void WriteSample(const LabelledTotals::Key& key, int64_t value, pbf_writer* into) {
@@ -225,8 +216,8 @@ class Otlp final : public Exporter {
   std::vector<WholeNumbers> whole_;  // by measure
   Catalogue catalogue_;
   Output& output_;
-  Totals all_allocations_, all_exceptions_;  // of the recording, so far
-  const Recording* recording_ = nullptr;     // the one at hand
+  MeanPeriod period_;                     // of the recording
+  const Recording* recording_ = nullptr;  // the one at hand
   AskedRange asked_;
   uint64_t last_ns_ = 0;
   LabelledTotals rows_{false};

@@ -113,7 +113,7 @@ class Pprof final : public Exporter {
     for (const format::Sample* const sample : block.samples) {
       const Calibration::Weight weight = block.calibration.WeightOf(*sample);
       rows_.Add(*sample, weight, &catalogue_);
-      all_.Add(*sample, weight);
+      period_.Add(*sample, weight);
       if (rows_.full()) WriteSamples();
     }
     tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
@@ -250,12 +250,12 @@ class Pprof final : public Exporter {
   void WriteRest() {
     message_.add_int64(profile::kTime, static_cast<int64_t>(start_ns_));
     message_.add_int64(profile::kDuration, static_cast<int64_t>(duration_ns_));
-    WriteValueType(profile::kPeriodType, "space", "bytes");
-    // Points are drawn by changing chances: so many bytes stand behind one on average.
-    const double mean = all_.samples > 0 ? all_.bytes / static_cast<double>(all_.samples) : 0;
-    message_.add_int64(profile::kPeriod, std::llround(mean));
+    // As heap profiles of Go name bytes here.
+    const Measure& unit = period_.UnitFor(measures_[0]);
+    WriteValueType(profile::kPeriodType, unit.of == kSpace.of ? "space" : unit.name, unit.unit);
+    message_.add_int64(profile::kPeriod, period_.For(measures_[0]));
     message_.add_packed_int64(profile::kComment, comments_.begin(), comments_.end());
-    const bool has_space = measures_.size() > 1 && all_.bytes > 0;
+    const bool has_space = period_.allocations().bytes > 0;
     message_.add_int64(profile::kDefaultSampleType, strings_.NumberOf(has_space ? kSpace.name : measures_[0].name));
   }
 
@@ -268,7 +268,7 @@ class Pprof final : public Exporter {
   Catalogue catalogue_;
   LabelledTotals rows_{true};
   TrackedSamples<LabelledTotals::Key> tracked_;
-  Totals all_;
+  MeanPeriod period_;
   StringTable strings_{""};
   std::vector<int64_t> comments_;
   uint64_t start_ns_ = 0, last_ns_ = 0, duration_ns_ = 0;

@@ -59,6 +59,30 @@ inline std::vector<Measure> AllMeasuresOf(const ExportSettings& settings) {
   return measures;
 }
 
+// The mean distance between samples, as the period of a profile: points are not drawn at a fixed one.
+class MeanPeriod {
+ public:
+  void Add(const format::Sample& sample, const Calibration::Weight& weight) {
+    (format::CountsEvents(sample.stream()) ? exceptions_ : allocations_).Add(sample, weight);
+  }
+  // What it counts for a profile of `measure`: bytes, or throws where nothing was allocated.
+  const Measure& UnitFor(const Measure& measure) const {
+    const bool has_throws_only = allocations_.samples == 0 && exceptions_.samples > 0;
+    return has_throws_only || measure.of == kThrows.of ? kThrows : kSpace;
+  }
+  // In that unit. Readers refuse 0.
+  int64_t For(const Measure& measure) const {
+    const Measure& unit = UnitFor(measure);
+    const Totals& totals = unit.of == kThrows.of ? exceptions_ : allocations_;
+    const double mean = totals.samples > 0 ? unit.of(totals) / static_cast<double>(totals.samples) : 0;
+    return std::max<int64_t>(std::llround(std::min(mean, 0x1p62)), 1);
+  }
+  const Totals& allocations() const { return allocations_; }
+
+ private:
+  Totals allocations_, exceptions_;
+};
+
 // Whole numbers for formats that have no others. Each is what makes the sum so far the rounded one, so that no sum
 // drifts: it is off by at most 1/2, and each number by less than 1.
 class WholeNumbers {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <string>
 
@@ -154,6 +155,21 @@ bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) 
   return true;
 }
 
+// Rows of states are almost in the order of time, and counts grow.
+void TimeSlice::NoteCollections(const format::Block& block) {
+  for (const format::ProcessState& state : block.states) {
+    if (!format::IsOfHeap(state.kind) || state.time_ns >= from_ns_) continue;
+    const auto [time_ns, count] = collections_.empty() ? std::pair<uint64_t, uint64_t>() : collections_.back();
+    if (state.time_ns >= time_ns && state.collections > count)
+      collections_.emplace_back(state.time_ns, state.collections);
+  }
+}
+
+uint64_t TimeSlice::CollectionsBy(uint64_t time_ns) const {
+  const auto after = std::ranges::upper_bound(collections_, time_ns, {}, &std::pair<uint64_t, uint64_t>::first);
+  return after == collections_.begin() ? 0 : std::prev(after)->second;
+}
+
 // A chunk says at its start who is alive.
 void TimeSlice::NoteCheckpoint(const format::Block& block) {
   if (chunk_ != block.chunk && !has_begun_) {
@@ -189,6 +205,7 @@ bool TimeSlice::Apply(const format::LifecycleEvent& lifecycle) {
 // A sample that a border leaves out has no lifecycle event in the cut either.
 void TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cut) {
   NoteCheckpoint(block);
+  if (!has_begun_) NoteCollections(block);
   for (const format::Sample& sample : block.samples) {
     const bool is_left_out = (has_begun_ && sample.time_ns < from_ns_) || sample.time_ns >= to_ns_;
     if (!is_left_out && header_.MaxTracked(sample.stream()) > 0) alive_[sample.id] = {sample, 0, 0, 0};
@@ -219,8 +236,12 @@ void TimeSlice::AddCheckpoint(const format::Block& block, format::Block* cut) {
     cut->live_checkpoint.push_back(checkpoint_sample);
   };
   if (!has_begun_) {
-    for (const auto& [id, checkpoint_sample] : alive_) {
-      if (checkpoint_sample.sample.time_ns < from_ns_) add(checkpoint_sample);
+    for (const auto& [id, alive] : alive_) {
+      if (alive.sample.time_ns >= from_ns_) continue;
+      format::CheckpointSample checkpoint_sample = alive;
+      // A section of samples does not say it, and the cut lacks the states that do.
+      if (alive.collections == 0) checkpoint_sample.collections = CollectionsBy(alive.sample.time_ns);
+      add(checkpoint_sample);
     }
     return;
   }

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "format/model/model.h"
 #include "format/reader/reader.h"
@@ -64,6 +66,8 @@ class TimeSlice {
   void NoteCheckpoint(const format::Block& block);
   void NoteLifecycleEvent(const format::LifecycleEvent& lifecycle);
   bool Apply(const format::LifecycleEvent& lifecycle);
+  void NoteCollections(const format::Block& block);
+  uint64_t CollectionsBy(uint64_t time_ns) const;
   uint64_t Since(uint64_t time_ns) const { return time_ns > shift_ns_ ? time_ns - shift_ns_ : 0; }
 
   format::FileHeader header_;
@@ -77,8 +81,9 @@ class TimeSlice {
   // Followed and alive, by id, with the names of chunk_; from the first block of the cut on, those that the cut has.
   std::map<uint64_t, format::CheckpointSample> alive_;
   std::optional<uint32_t> chunk_;
-  bool has_begun_ = false;  // the cut has a block
-  bool is_within_ = false;  // the block at hand ends in the span
+  std::vector<std::pair<uint64_t, uint64_t>> collections_;  // before the span: (time, count), ascending in both
+  bool has_begun_ = false;                                  // the cut has a block
+  bool is_within_ = false;                                  // the block at hand ends in the span
 };
 
 }  // namespace heaprec::tools

@@ -297,6 +297,12 @@ TEST_CASE("Exceptions are counted: budgets and baselines of theirs are events, n
   const auto bytes = Heaprec(of + "--budget 'class:Often<300B' " + one);
   CHECK(bytes.code == 2);
   CHECK(bytes.err.find("counts throws") != std::string::npos);
+  for (const char* kind : {"", "--kind malloc "}) {
+    const auto of_others = Heaprec(std::string("check ") + kind + "--budget 'total<10000 events/s' " + one);
+    INFO(of_others.out << of_others.err);
+    CHECK(of_others.code == 2);
+    CHECK(of_others.err.find("need --kind exception") != std::string::npos);
+  }
   const std::string baseline =
       Heaprec(of + "--by class --per second --baseline " + one + " --max-regression 3% " + other).out;
   INFO(baseline);

@@ -361,6 +361,16 @@ def check_time(recording, start, end):
     print(f"{os.path.basename(recording)} {' '.join(choice)}: {expected}")
 
 
+def check_period(recording, column, unit, *choice):
+    """The mean distance between samples, in what they count."""
+    raw = run("go", "tool", "pprof", "-raw", export("pprof", recording, *choice))
+    rows = rows_of(recording, *choice)
+    mean = sum(row[column] for row in rows) / len(rows)
+    named, period = re.search(r"^PeriodType: (.*)\nPeriod: (\d+)$", raw, re.M).groups()
+    assert named == unit, named
+    assert abs(int(period) - max(mean, 1)) <= 1, f"period {period}, but the rows say {mean}"
+
+
 def check_opens(recording, *choice):
     """Random recordings, whose names and weights are beyond what any JVM has."""
     rows = rows_of(recording, *choice)
@@ -382,6 +392,8 @@ def main():
     check(generated, ("--from", "50ms", "--class", "*Entity1*"))
     check_live(sys.argv[3])
     check_time(sys.argv[3], "2s", "5s")
+    check_period(sys.argv[4], "calibrated_bytes", "space bytes")
+    check_period(sys.argv[5], "calibrated_objects", "exceptions count", "--kind", "exception")
     for recording in sys.argv[5:]:
         check_opens(recording)
         check_opens(recording, "--kind", "exception")

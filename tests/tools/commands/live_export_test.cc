@@ -180,6 +180,13 @@ TEST_CASE("What cannot be exported so is refused") {
         std::string::npos);
   CHECK(Heaprec("export --live --format jfr -o " + directory / "x.jfr " + path)
             .err.find("--live is for --format csv, jsonl, collapsed, speedscope") != std::string::npos);
+  for (const char* kinds : {"malloc", "mmap", "tlab,malloc"}) {
+    INFO(kinds);
+    const Outcome native = Heaprec(std::string("export --kind ") + kinds + " -o " + directory / "x.jfr " + path);
+    CHECK(native.code == 2);
+    CHECK(native.err.find("--kind malloc or mmap is for --format csv, jsonl, collapsed, pprof, otlp, speedscope, "
+                          "sqlite\n") != std::string::npos);
+  }
 }
 
 }  // namespace heaprec::tools

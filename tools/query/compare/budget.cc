@@ -62,7 +62,8 @@ Budget::Per TakePer(std::string_view* amount) {
 std::optional<format::Error> SetUnit(const std::string& text, std::string_view unit, Budget* budget) {
   const size_t position = unit.empty() ? text.size() : static_cast<size_t>(unit.data() - text.data());
   budget->has_unit = !unit.empty();
-  if (unit == "objects" || unit == "object" || unit == "events" || unit == "event") {
+  budget->is_of_events = unit == "events" || unit == "event";
+  if (unit == "objects" || unit == "object" || budget->is_of_events) {
     budget->unit = Budget::Unit::kObjects;
     return {};
   }

@@ -32,7 +32,8 @@ struct Budget {
   std::optional<NamePattern> pattern;  // nullopt: all
   double limit = 0;                    // bytes, objects, or a part from 0 to 1
   Unit unit = Unit::kBytes;
-  bool has_unit = true;  // else it is a plain number, of bytes
+  bool has_unit = true;       // else it is a plain number, of bytes
+  bool is_of_events = false;  // the unit was "events"
   Per per = Per::kRecording;
 
   // Not for kTotal.

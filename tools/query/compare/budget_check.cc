@@ -27,6 +27,15 @@ std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std:
   return {};
 }
 
+// Only exceptions are events.
+std::optional<format::Error> RefuseEvents(const std::vector<Budget>& budgets) {
+  const auto wrong = std::ranges::find(budgets, true, &Budget::is_of_events);
+  if (wrong == budgets.end()) return {};
+  return format::Error{
+      fmt::format("--budget '{}': events are exceptions, which need --kind exception; to count objects, write objects",
+                  wrong->text)};
+}
+
 // Exceptions are counted, not weighed.
 std::optional<format::Error> CountEvents(std::vector<Budget>* budgets) {
   for (Budget& budget : *budgets) {
@@ -235,9 +244,8 @@ format::Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) 
   const auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return scan.error();
   question.counts_events = scan->of_exceptions();
-  if (question.counts_events) {
-    if (const auto wrong = CountEvents(&question.budgets)) return *wrong;
-  }
+  const auto wrong = question.counts_events ? CountEvents(&question.budgets) : RefuseEvents(question.budgets);
+  if (wrong) return *wrong;
   if (options.baselines.empty()) return question;
   question.subjects = Subjects(question.budgets);
   if (options.by == kNoRows) return question;

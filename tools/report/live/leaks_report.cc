@@ -99,8 +99,8 @@ render::Line TooShort(const LiveVisitor& live) {
     return Sentence(std::string("it is unknown what leaks: ") + WhySurvivorsAreUnknown(live));
   if (!TraitsOf(live.stream()).lifecycle.is_collected)
     return Sentence("no leak found: the time is too short to measure growth");
-  return Sentence("no leak found: " + CollectionsText(live) +
-                      " are too few to distinguish growth from objects that were not yet collected",
+  return Sentence("no leak found: after " + CollectionsText(live) +
+                      " growth cannot be distinguished from objects that were not yet collected",
                   SpannedCollections(live));
 }
 
