@@ -216,8 +216,11 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   const Outcome scripted = record({"--native=sampled", "--", script});
   CHECK(scripted.exit_code == 4);
   CHECK(scripted.err.find(" samples") != std::string::npos);
-  REQUIRE(record({"--native=sampled", "--service", "shop", "--", "true"}).exit_code == 0);
-  const std::string otlp = Run(Command{{HeaprecPath(), "export", "--format", "otlp", "--kind", "malloc", file}}).out;
+  const std::string shop = FreshFolder() + "/shop.bin";
+  REQUIRE(Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "-o", shop, "--native=sampled", "--service",
+                       "shop", "--", "true"}})
+              .exit_code == 0);
+  const std::string otlp = Run(Command{{HeaprecPath(), "export", "--format", "otlp", "--kind", "malloc", shop}}).out;
   CHECK(otlp.find("service.name") != std::string::npos);
   CHECK(otlp.find("shop") != std::string::npos);
   CHECK(otlp.find("process.runtime") == std::string::npos);  // it has no JVM
