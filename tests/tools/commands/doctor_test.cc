@@ -140,7 +140,7 @@ TEST_CASE("doctor names each loss with its share") {
         Inconsistency(patient.After(Lost(loss, 480)), std::string("loss_") + format::LossReasonName(loss));
     INFO(format::LossReasonName(loss));
     CHECK(finding["level"] == "warning");
-    CHECK(finding["value"] == Approx(0.1));
+    CHECK(finding["value"] == Approx(480 / (4800 + 480.0)));
     CHECK(finding["action"] != "");
   }
   CHECK(Inconsistency(patient.After(Nothing), "losses")["level"] == "ok");

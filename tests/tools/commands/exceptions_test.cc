@@ -188,7 +188,7 @@ TEST_CASE("The counters and the cap of each stream are judged on their own") {
   CHECK(verdict(header, [](format::StreamCounters& counters) {
           counters.points += 1;
           counters.lost[1] = 1;
-          counters.lost_weight[1] = 50;
+          counters.lost_weight[1] = 1000.0 / 19;  // 5 % of it and 1000
         }).find("exceptions: 5 % of the events were lost") != std::string::npos);
   header.exceptions.interval_cap = 1;
   CHECK(verdict(header, [](format::StreamCounters&) {
