@@ -36,14 +36,13 @@ ExitCode NativeOfTable(const NativeOptions& options) {
     return Fail(ExitCode::kUsage,
                 options.file + ": --min-age needs ages, which an exact table does not have; record with native=on");
   }
-  const TableBy by = TableByOf(options.by);
-  std::vector<TableRow> rows = TableRowsOf(*table, by, IsByLive(options));
+  std::vector<TableRow> rows = TableRowsOf(*table, TableByOf(options.by), IsByLive(options));
   uint64_t uncounted = table->without_shard;
   if (!options.baseline.empty()) {
     const auto older = ReadNativeTable(options.baseline);
     if (!older.ok()) return Fail(ExitCode::kUnreadable, older.error().message);
     uncounted += older->without_shard;
-    CompareRows(TableRowsOf(*older, by, IsByLive(options)), &rows);
+    CompareRows(TableRowsOf(*older, TableByOf(options.by), IsByLive(options)), &rows);
   }
   const TableAnswer answer{
       *table,          rows,     options.by, IsByLive(options), !options.baseline.empty(), options.output.Rows(kRows),
