@@ -17,19 +17,16 @@ void Set(uid_t user, gid_t group) {
 
 }  // namespace
 
-FilesystemUser::FilesystemUser(const Credentials& user)
+FilesystemUser::FilesystemUser(uid_t user, gid_t group)
     : user_before_(static_cast<uid_t>(setfsuid(kNone))), group_before_(static_cast<gid_t>(setfsgid(kNone))) {
-  if (user.uid == user_before_) {
+  if (user == user_before_) {
     is_active_ = true;
     return;
   }
-  groups_.emplace(user);
-  if (!groups_->is_active()) return;
-  Set(user.uid, user.gid);
-  is_active_ = static_cast<uid_t>(setfsuid(kNone)) == user.uid && static_cast<gid_t>(setfsgid(kNone)) == user.gid;
+  Set(user, group);
+  is_active_ = static_cast<uid_t>(setfsuid(kNone)) == user && static_cast<gid_t>(setfsgid(kNone)) == group;
   if (is_active_) return;
   Set(user_before_, group_before_);
-  groups_.reset();
   errno = EPERM;
 }
 

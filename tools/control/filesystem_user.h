@@ -7,17 +7,11 @@
 
 #include <sys/types.h>
 
-#include <optional>
-
-#include "tools/control/thread_groups.h"
-
 namespace heaprec::tools {
-
-inline constexpr const char* kCannotActAsUser = "cannot act as the JVM's user (needs CAP_SETUID and CAP_SETGID)";
 
 class FilesystemUser {
  public:
-  explicit FilesystemUser(const Credentials& user);
+  FilesystemUser(uid_t user, gid_t group);
   ~FilesystemUser();
   FilesystemUser(const FilesystemUser&) = delete;
   FilesystemUser& operator=(const FilesystemUser&) = delete;
@@ -26,7 +20,6 @@ class FilesystemUser {
  private:
   const uid_t user_before_;
   const gid_t group_before_;
-  std::optional<ThreadGroups> groups_;  // none: nothing is changed
   bool is_active_ = false;
 };
 

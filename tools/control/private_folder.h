@@ -46,7 +46,8 @@ class PrivateFolder {
  private:
   PrivateFolder(const Process& process, Descriptor parent, const std::string& parent_path);
 
-  const Credentials user_;
+  const uid_t user_;
+  const gid_t group_;
   const Descriptor parent_;
   const std::string name_, path_;
   Descriptor folder_;

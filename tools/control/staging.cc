@@ -100,7 +100,6 @@ Staged StageIn(const Process& process, const std::string& place, bool is_to_exec
 
 template <typename Fill>
 Staged StageAnywhere(const Process& process, bool is_to_execute, const Fill& fill, std::string_view otherwise) {
-  if (!FilesystemUser(process).is_active()) return Error{fmt::format("PID {}: {}", process.pid, kCannotActAsUser)};
   std::string reasons;
   for (const std::string& place : PlacesOf(process)) {
     auto made = StageIn(process, place, is_to_execute, fill);
@@ -113,12 +112,10 @@ Staged StageAnywhere(const Process& process, bool is_to_execute, const Fill& fil
 // What the JVM will load is read the way that the JVM goes.
 std::optional<Error> PutAgent(const Process& process, const PrivateFolder& folder, const std::string& agent) {
   if (auto error = StageFile(folder, agent, kAgentName)) return error;
-  Descriptor copy;
-  {
-    const FilesystemUser user(process);
-    copy = OpenRegularBelow(process.root(), folder.path() + "/" + kAgentName);
-    if (!copy.is_open()) return Error{"the copy cannot be read: " + Reason()};
-  }
+  const FilesystemUser user(process.uid, process.gid);
+  const Descriptor copy = OpenRegularBelow(process.root(), folder.path() + "/" + kAgentName);
+  if (!copy.is_open()) return Error{"the copy cannot be read: " + Reason()};
+  const FilesystemUser ourselves(geteuid(), getegid());
   const Descriptor ours(open(agent.c_str(), O_RDONLY | O_CLOEXEC));
   if (!ours.is_open() || !AreSame(ours, copy)) return Error{"the copy differs from " + agent};
   return std::nullopt;
@@ -127,13 +124,13 @@ std::optional<Error> PutAgent(const Process& process, const PrivateFolder& folde
 }  // namespace
 
 bool CanRead(const Process& process, const std::string& file) {
-  const FilesystemUser user(process);
+  const FilesystemUser user(process.uid, process.gid);
   return user.is_active() && Descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC)).is_open();
 }
 
 // Without a trace: a file without a name. Where the file system has none, nobody knows, and the agent will say.
 bool CanWriteIn(const Process& process, const std::string& folder) {
-  const FilesystemUser user(process);
+  const FilesystemUser user(process.uid, process.gid);
   if (!user.is_active()) return false;
   if (Descriptor(open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600)).is_open()) return true;
   return errno == EOPNOTSUPP || errno == EISDIR;
