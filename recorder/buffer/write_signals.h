@@ -1,4 +1,4 @@
-// Writes that the program does not know of must not affect it: neither end it nor stop it.
+// For writes of the agent, which must neither end the program nor make it wait.
 //
 // Context:  any: system calls only, none of them a cancellation point; errno is kept.
 // Failure:  none: the calls between fail with EFBIG and EPIPE as ever.

@@ -49,7 +49,8 @@ ExitCode Export(const ExportOptions& options) {
   const auto at = TimeOption("--at", options.at);
   if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
   ExportSettings settings = options.settings;
-  settings.live_at = *at, settings.hides = HiddenBy(*filter);
+  settings.live_at = *at;
+  settings.hides = HiddenBy(*filter);
   const std::string wrong = Objection(options, settings, format, *filter);
   if (!wrong.empty()) return Fail(ExitCode::kUsage, wrong);
   auto recordings = OpenRecordings(options.paths);
@@ -57,9 +58,8 @@ ExitCode Export(const ExportOptions& options) {
   if (IsOneOf(options.output, options.paths))
     return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");
   const bool wants_heap = options.filter.kinds.empty() && !filter->TakesAny(format::Stream::kNative);
-  if (wants_heap && std::ranges::none_of(*recordings, [](const auto& one) { return HasHeap(one->header()); })) {
+  if (wants_heap && std::ranges::none_of(*recordings, [](const auto& one) { return HasHeap(one->header()); }))
     return Fail(ExitCode::kUnreadable, options.paths.front() + kNoHeap);
-  }
   settings = SettingsFor(settings, *recordings, *filter);
   if (settings.live_filter && !settings.live) return Fail(ExitCode::kUnreadable, options.paths.front() + kNoLive);
   auto file = OutputFile::Open(options.output, options.force);
@@ -68,7 +68,7 @@ ExitCode Export(const ExportOptions& options) {
   std::unique_ptr<Exporter> exporter = format.make(settings, &output);
   if (settings.live_filter) exporter = MakeLiveFilter(settings, std::move(exporter));
   const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;
-  const std::function<bool()> stop = [&output] { return output.failed(); };
+  const auto stop = [&output] { return output.failed(); };
   const Weights weights = settings.raw ? Weights::kRaw : Weights::kCalibrated;
   const auto passed = Pass(*recordings, *filter, weights, exporter.get(), beside, stop, settings.live_at);
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);

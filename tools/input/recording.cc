@@ -172,7 +172,8 @@ void Recording::NoteIntervals(const format::Block& block, format::Stream stream)
   }
 }
 
-// What damaged blocks counted is in no row, either, and is another loss.
+// Adds up the rows. Rows of damaged blocks are missing too, but that is a loss of another kind: after one the sums
+// continue from the counters.
 void Recording::NoteCounted(const format::Block& block) {
   for (const format::Interval& interval : block.intervals) {
     end_.streams[interval.stream].candidates += interval.candidates;
@@ -245,8 +246,8 @@ bool Recording::SalvageRing() {
   return false;
 }
 
-// A block has the rows of all intervals that ended before it, except the one that ends a recording whose file cannot be
-// written: its counts go up to the end, but the ring was to give the rows of all intervals of which it had samples.
+// A block has the rows of all intervals that ended before it. The exception is the last block of a recording whose file
+// could not be written: its counters go up to the end, but intervals whose samples are in the ring have no rows.
 void Recording::LoseUnwritten() {
   if (header().ring_path.empty()) return;
   format::Block block;

@@ -29,8 +29,8 @@ class Recording {
   // OpenBelow). Of a file that holds several it is the first; others() says so.
   static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
 
-  // The recording at the file's begin, whose first `bytes` are read. The file is not searched for others: it may be
-  // anyone's, and sparse.
+  // The recording at the beginning of the file, of which the first `bytes` are read. The file is not searched for
+  // others: it may be anyone's, and sparse.
   static format::Result<std::unique_ptr<Recording>> OpenFirst(const std::string& path, const std::string& root,
                                                               uint64_t bytes = UINT64_MAX);
 
@@ -73,8 +73,8 @@ class Recording {
   // recording goes on in the next file, or in its own (dump), nor where it was cut off without a ring.
   bool is_settled() const;
   const SalvageReport& salvage() const { return salvaged_.report; }
-  // After the end: how long the file could not be written before a recording ended whose ring is gone, too; 0: it could
-  // be. Of that time a last block has the counts, and its samples as a loss (LossReason::kWriteFailed).
+  // After the end: for how long the file could not be written when a recording ended, if its ring is gone too, else 0.
+  // A last block has the counts of that time, and its samples as a loss (LossReason::kWriteFailed).
   uint64_t unwritten_ns() const { return unwritten_ns_; }
   size_t lane_count() const { return end_.lane_positions.size(); }
   uint64_t bytes_read() const { return reader_->position(); }
@@ -113,7 +113,7 @@ class Recording {
   // The rings in shared memory and, once the next agent has moved one, beside the recording; newest heartbeat first.
   std::vector<OpenedRing> OpenRings() const;
   format::Result<RingCopy> CopyRing() const;
-  // What the counters have, and neither the file nor a ring: as an outage's rows that stand for several intervals.
+  // Adds a block with what the counters have but neither the file nor a ring has: one row for each stream, as a loss.
   void LoseUnwritten();
   // True if the drain has written more since the file was read: read the file again, then try again.
   bool SalvageRing();

@@ -113,7 +113,7 @@ class Layout {
     return used;
   }
 
-  // Leaves out intervals, then columns, from the right; of a tree at last the intervals that other tables keep.
+  // Leaves out intervals, then columns, from the right; of a tree then also the intervals that other tables keep.
   void Fit() {
     const size_t least = table_.is_tree ? SIZE_MAX : std::max(kShortestName, terminal_.width / 2);
     const size_t name = strips_.back().is_name ? std::min(strips_.back().width, least) : 0;

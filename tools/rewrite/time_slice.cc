@@ -155,7 +155,7 @@ bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) 
   return true;
 }
 
-// Rows of states are almost in the order of time, and counts grow.
+// States are almost in the order of time, and counts never fall.
 void TimeSlice::NoteCollections(const format::Block& block) {
   for (const format::ProcessState& state : block.states) {
     if (!format::IsOfHeap(state.kind) || state.time_ns >= from_ns_) continue;
@@ -239,7 +239,7 @@ void TimeSlice::AddCheckpoint(const format::Block& block, format::Block* cut) {
     for (const auto& [id, alive] : alive_) {
       if (alive.sample.time_ns >= from_ns_) continue;
       format::CheckpointSample checkpoint_sample = alive;
-      // A section of samples does not say it, and the cut lacks the states that do.
+      // Samples have no count of collections, and the cut does not have the earlier states, which do.
       if (alive.collections == 0) checkpoint_sample.collections = CollectionsBy(alive.sample.time_ns);
       add(checkpoint_sample);
     }

@@ -19,8 +19,8 @@ void SetLogLevel(LogLevel level) { log_level.store(level, std::memory_order_rela
 void WriteLine(LogLevel level, std::string_view text) {
   if (level > log_level.load(std::memory_order_relaxed)) return;
   const std::string line = fmt::format("heaprec: {}\n", text);
-  // One write, so that lines of several processes do not mix; a stderr that is gone is not our concern. If nobody reads
-  // it, the line is dropped: the recording has what it says.
+  // One write, so that lines of several processes do not mix. A line that would have to wait is dropped: the program
+  // must not wait for a reader of its stderr.
   if (buffer::WouldWait(STDERR_FILENO)) return;
   const buffer::WriteSignals blocked;
   if (write(STDERR_FILENO, line.data(), line.size()) >= 0 || errno != EBADF) return;

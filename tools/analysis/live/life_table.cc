@@ -66,7 +66,7 @@ std::vector<AgeStep> AgeAxis::ByCollections(const Lifetime& life, const Lifetime
   auto look = std::upper_bound(looks.begin(), looks.end(), life.gcs_at_birth,
                                [](uint64_t completed, const auto& one) { return completed < one.second; });
   const uint64_t survived = life.Survived();
-  // Of a collection whose survivors are not known its deaths say nothing.
+  // The deaths found by a collection say nothing if its survivors are not known.
   const uint64_t known = lives.checked_ns() == ReferenceChecks::kToTheEnd ? std::numeric_limits<uint64_t>::max()
                                                                           : lives.clock().EndedBy(lives.checked_ns());
   for (uint32_t step = 0; step < ends_.size() && life.gcs_at_birth + step + 1 <= known; ++step) {

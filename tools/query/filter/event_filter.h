@@ -38,6 +38,7 @@ struct FilterOptions {
   void AddTo(Command& command);
   // All but --limit.
   void AddChoiceTo(Command& command);
+  // --kind alone.
   void AddKindTo(Command& command);
   // --focus, --ignore and --hide.
   void AddStackChoiceTo(Command& command);
