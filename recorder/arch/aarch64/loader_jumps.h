@@ -3,6 +3,11 @@
 
 #include "recorder/arch/aarch64/call_before.h"
 
+#define HEAPREC_LOAD(real) "  adrp x16, " #real "\n  ldr x16, [x16, :lo12:" #real "]\n"
+// Sets x16 to the address in `real`, after the loader's functions were looked up if they are not known.
+#define HEAPREC_FIND_FIRST(real) \
+  HEAPREC_LOAD(real) "  cbnz x16, 1f\n" HEAPREC_CALL_BEFORE(heaprec_find_loader) HEAPREC_LOAD(real) "1:\n"
+
 asm(R"(
   .text
   .globl dlsym
@@ -10,13 +15,7 @@ asm(R"(
 dlsym:
   .cfi_startproc
   hint #34  // bti c
-  adrp x16, heaprec_real_dlsym
-  ldr x16, [x16, :lo12:heaprec_real_dlsym]
-  cbnz x16, 1f
-)" HEAPREC_CALL_BEFORE(heaprec_find_loader) R"(
-  adrp x16, heaprec_real_dlsym
-  ldr x16, [x16, :lo12:heaprec_real_dlsym]
-1:
+)" HEAPREC_FIND_FIRST(heaprec_real_dlsym) R"(
   cmn x0, #1  // RTLD_NEXT
   b.eq 2f
   cbz x0, 2f  // RTLD_DEFAULT
@@ -31,15 +30,12 @@ dlsym:
 dlopen:
   .cfi_startproc
   hint #34  // bti c
-  adrp x16, heaprec_real_dlopen
-  ldr x16, [x16, :lo12:heaprec_real_dlopen]
-  cbnz x16, 1f
-)" HEAPREC_CALL_BEFORE(heaprec_find_loader) R"(
-  adrp x16, heaprec_real_dlopen
-  ldr x16, [x16, :lo12:heaprec_real_dlopen]
-1:
+)" HEAPREC_FIND_FIRST(heaprec_real_dlopen) R"(
   and w1, w1, #0xfffffff7  // RTLD_DEEPBIND
   br x16
   .cfi_endproc
   .size dlopen, . - dlopen
 )");
+
+#undef HEAPREC_FIND_FIRST
+#undef HEAPREC_LOAD

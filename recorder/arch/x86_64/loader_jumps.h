@@ -3,6 +3,10 @@
 
 #include "recorder/arch/x86_64/call_before.h"
 
+// Looks up the loader's functions if `real` is not known.
+#define HEAPREC_FIND_FIRST(real) \
+  "  cmpq $0, " #real "(%rip)\n  jne 1f\n" HEAPREC_CALL_BEFORE(heaprec_find_loader) "1:\n"
+
 asm(R"(
   .text
   .globl dlsym
@@ -10,10 +14,7 @@ asm(R"(
 dlsym:
   .cfi_startproc
   endbr64
-  cmpq $0, heaprec_real_dlsym(%rip)
-  jne 1f
-)" HEAPREC_CALL_BEFORE(heaprec_find_loader) R"(
-1:
+)" HEAPREC_FIND_FIRST(heaprec_real_dlsym) R"(
   leaq 1(%rdi), %rax  # 0: RTLD_NEXT, 1: RTLD_DEFAULT
   cmpq $1, %rax
   ja heaprec_dlsym_in
@@ -26,12 +27,11 @@ dlsym:
 dlopen:
   .cfi_startproc
   endbr64
-  cmpq $0, heaprec_real_dlopen(%rip)
-  jne 1f
-)" HEAPREC_CALL_BEFORE(heaprec_find_loader) R"(
-1:
+)" HEAPREC_FIND_FIRST(heaprec_real_dlopen) R"(
   andl $~8, %esi  # RTLD_DEEPBIND
   jmp *heaprec_real_dlopen(%rip)
   .cfi_endproc
   .size dlopen, . - dlopen
 )");
+
+#undef HEAPREC_FIND_FIRST
