@@ -92,6 +92,11 @@ bool CountsLosses(const format::FileHeader& header) {
                              [&](format::Stream stream) { return header.CapOf(stream).rate_per_second > 0; });
 }
 
+bool LostItsRing(const Recording& recording) {
+  return !recording.header().ring_path.empty() && !recording.salvage().ring_found && !recording.ending() &&
+         !recording.running();
+}
+
 std::string LostEnd(const Recording& recording) {
   if (recording.unwritten_ns() == 0) return "up to two seconds of samples are lost";
   return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));

@@ -16,6 +16,8 @@ std::string LossLine(const Recording& recording, uint64_t shown);
 // The same as numbers: counters, losses by reason, salvage, skipped and repaired ranges.
 render::Object LossesValue(const Recording& recording);
 
+// Whether it was cut off, and the ring that had its end is gone.
+bool LostItsRing(const Recording& recording);
 // What is lost of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
 std::string LostEnd(const Recording& recording);
 

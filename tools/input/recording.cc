@@ -26,6 +26,14 @@ bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
   return false;
 }
 
+uint64_t Excess(uint64_t all, uint64_t known) { return all - std::min(all, known); }
+
+// Samples that were committed and, by these counters, neither written nor lost.
+uint64_t Unsettled(const format::StreamCounters& counters) {
+  return Excess(counters.committed, counters.written + counters.second_stage +
+                                        counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)]);
+}
+
 }  // namespace
 
 format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<FileSource> source, Part part) {
@@ -246,29 +254,48 @@ bool Recording::SalvageRing() {
   return false;
 }
 
+// Returns how many points of a killed recorder are in no interval of the file: samples that only the ring had, which
+// are taken out of `committed`, and points under way.
+uint64_t Recording::LoseOpen(format::Stream stream, format::StreamCounters* since_start) const {
+  const format::StreamCounters& counters = counters_[stream];
+  const uint64_t samples = Unsettled(counters);
+  const uint64_t under_way = Excess(counters.points, counters.committed + counters.thinned + counters.LostPoints());
+  since_start->committed -= samples;
+  return samples + std::min(under_way, MostUnderWay(lane_count(), end_.threads));
+}
+
 // A block has the rows of all intervals that ended before it. The exception is the last block of a recording whose file
-// could not be written: its counters go up to the end, but intervals whose samples are in the ring have no rows.
+// could not be written: its counters go up to the end, but intervals whose samples are in the ring have no rows. In
+// both cases the counters also have what the last block met of intervals that were still open.
 void Recording::LoseUnwritten() {
   if (header().ring_path.empty()) return;
+  const auto misses_rows = [this](format::Stream stream) {
+    const uint64_t length = header().CapOf(stream).interval_ns;
+    return length > 0 && end_.end_ns >= (end_.streams[stream].next_interval + 1) * length;
+  };
+  const bool could_write = std::ranges::none_of(format::kAllStreams, misses_rows);
+  if (could_write && running()) return;  // its ring cannot be seen from here, and more may come
   format::Block block;
   block.counters = since_start_;
   for (const format::Stream stream : format::kAllStreams) {
     const uint64_t length = header().CapOf(stream).interval_ns;
+    if (length == 0) continue;
     const FileEnd::StreamEnd& end = end_.streams[stream];
-    if (length == 0 || end_.end_ns < (end.next_interval + 1) * length) continue;
-    constexpr auto kFailed = static_cast<size_t>(format::LossReason::kWriteFailed);
     const format::StreamCounters& counters = counters_[stream];
-    const uint64_t settled = counters.written + counters.second_stage + counters.lost[kFailed];
-    const uint64_t lost = counters.committed - std::min(counters.committed, settled);
-    const uint64_t candidates = counters.candidates - std::min(counters.candidates, end.candidates);
-    const uint64_t bytes = counters.candidate_bytes - std::min(counters.candidate_bytes, end.bytes);
-    if (lost == 0 && candidates == 0 && bytes == 0) continue;
-    block.intervals.push_back({(end_.end_ns - 1) / length, candidates, bytes, lost, 0, 0, stream});
-    if (lost == 0) continue;
-    block.counters[stream].lost[kFailed] += lost;
-    block.counters[stream].lost_weight[kFailed] +=
-        static_cast<double>(format::CountsEvents(stream) ? candidates : bytes);
-    unwritten_ns_ = std::max(unwritten_ns_, end_.end_ns - end.next_interval * length);
+    const uint64_t candidates = Excess(counters.candidates, end.candidates);
+    const uint64_t bytes = Excess(counters.candidate_bytes, end.bytes);
+    const uint64_t lost = could_write ? LoseOpen(stream, &block.counters[stream]) : Unsettled(counters);
+    if (lost == 0 && (could_write || (candidates == 0 && bytes == 0))) continue;
+    const uint64_t index = std::max(end.next_interval, (end_.end_ns - 1) / length);
+    block.intervals.push_back({index, candidates, bytes, could_write ? 0 : lost, 0, 0, stream});
+    const auto reason =
+        static_cast<size_t>(could_write ? format::LossReason::kKilled : format::LossReason::kWriteFailed);
+    block.counters[stream].lost[reason] += lost;
+    if (lost > 0) {
+      block.counters[stream].lost_weight[reason] +=
+          static_cast<double>(format::CountsEvents(stream) ? candidates : bytes);
+    }
+    if (misses_rows(stream)) unwritten_ns_ = std::max(unwritten_ns_, end_.end_ns - end.next_interval * length);
   }
   if (block.intervals.empty()) return;
   salvaged_.dictionaries = std::make_unique<format::Dictionaries>();

@@ -74,7 +74,8 @@ class Recording {
   bool is_settled() const;
   const SalvageReport& salvage() const { return salvaged_.report; }
   // After the end: for how long the file could not be written when a recording ended, if its ring is gone too, else 0.
-  // A last block has the counts of that time, and its samples as a loss (LossReason::kWriteFailed).
+  // A last block has the counts of that time, and its samples as a loss (LossReason::kWriteFailed). Where it is 0, the
+  // last block has those of the intervals that were open when the file was last written (LossReason::kKilled).
   uint64_t unwritten_ns() const { return unwritten_ns_; }
   size_t lane_count() const { return end_.lane_positions.size(); }
   uint64_t bytes_read() const { return reader_->position(); }
@@ -115,6 +116,7 @@ class Recording {
   format::Result<RingCopy> CopyRing() const;
   // Adds a block with what the counters have but neither the file nor a ring has: one row for each stream, as a loss.
   void LoseUnwritten();
+  uint64_t LoseOpen(format::Stream stream, format::StreamCounters* since_start) const;
   // True if the drain has written more since the file was read: read the file again, then try again.
   bool SalvageRing();
 

@@ -213,14 +213,6 @@ void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t 
   }
 }
 
-// At most one of each thread. A thread counts its first point before it has a lane or a name in the ring, so threads
-// that were just starting are unknown here: this many are allowed for.
-constexpr uint64_t kMostNewThreads = 256;
-
-uint64_t MostUnderWay(const RingCopy& ring, const FileEnd& end, const Gatherer& gathered) {
-  return std::max<uint64_t>(kMostNewThreads, ring.view().lane_count()) + std::max(end.threads, gathered.threads);
-}
-
 // What mmap's hooks had noted, and the drain had not yet looked at.
 void AddLostMappings(const format::RingMappingCalls& calls, format::StreamCounters* counters) {
   constexpr auto kKilled = static_cast<size_t>(format::LossReason::kKilled);
@@ -360,6 +352,13 @@ void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& 
 
 }  // namespace
 
+// A thread counts its first point before it has a lane or a name in the ring, so threads that were just starting are
+// unknown: this many are allowed for.
+uint64_t MostUnderWay(size_t lanes, size_t threads) {
+  constexpr uint64_t kMostNewThreads = 256;
+  return std::max<uint64_t>(kMostNewThreads, lanes) + threads;
+}
+
 // A number may be late by what was under way in another lane, and never comes if it was lost: the ring holds no more
 // than so many.
 void StateIds::Add(uint64_t id) {
@@ -400,7 +399,8 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   }
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
-  CarryCounters(ring, end.counters, is_running, MostUnderWay(ring, end, gathered), &result);
+  const uint64_t most_under_way = MostUnderWay(ring.view().lane_count(), std::max(end.threads, gathered.threads));
+  CarryCounters(ring, end.counters, is_running, most_under_way, &result);
   result.census = ring.census();
   AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;

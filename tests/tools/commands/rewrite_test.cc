@@ -107,11 +107,14 @@ std::vector<size_t> WriteOutage(const std::string& path, Left left) {
 }
 
 // How a recording without an ending ends.
-enum class Cut { kKilled, kDiskFull, kDiskFullTwice };
+enum class Cut { kKilled, kKilledInInterval, kDiskFull, kDiskFullTwice };
+
+constexpr uint64_t kOpenPoints = 70, kUnderWay = 3;  // of an interval that was open: more than one for each lane
+constexpr uint64_t kOpenBytes = 30'000;
 
 // Two seconds of two samples each, of the heap and of malloc. The ring is gone. Where the disk was full, a last block
 // has the counts of six seconds, and no rows of the intervals of which the ring had samples; kDiskFullTwice: the
-// samples of one interval had been lost before.
+// samples of one interval had been lost before. kKilledInInterval: the block was written in the middle of an interval.
 void WriteCut(const std::string& path, Cut cut) {
   format::FileHeader header = HeaderOf(1);
   header.ring_path = "/no/such/folder/heaprec.ring";
@@ -134,6 +137,14 @@ void WriteCut(const std::string& path, Cut cut) {
       file.counters(stream).candidates += 10;
       file.Add(format::Interval{second, 10, kCounted, 2, 2, 0, stream});
     }
+  }
+  if (cut == Cut::kKilledInInterval) {
+    for (const format::Stream stream : kStreams) {
+      format::StreamCounters& counters = file.counters(stream);
+      counters.points += kOpenPoints + kUnderWay, counters.committed += kOpenPoints;
+      counters.candidates += 200, counters.candidate_bytes = 2 * kCounted + kOpenBytes;
+    }
+    return file.Flush({}, 2 * kSecond + 700 * kMs);
   }
   file.Flush({}, 2 * kSecond + 20 * kMs);
   if (cut == Cut::kKilled) return;
@@ -388,6 +399,41 @@ TEST_CASE("a kill without an outage loses what the ring had, and the rest is who
   CHECK(summary["losses"]["lost"]["write_failed"]["points"] == 0);
   CHECK(Heaprec("check --budget 'total<1TiB' " + killed).code == 0);
   CHECK(Heaprec("verify " + killed).out.find("(up to two seconds of samples are lost)") != std::string::npos);
+}
+
+TEST_CASE("what the file's last block had counted of an open interval is lost by name in a kill that took the ring") {
+  const Directory directory;
+  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+  WriteCut(killed, Cut::kKilledInInterval);
+  const json summary = Summary(killed);
+  CAPTURE(summary["reasons"].dump());
+  CHECK(summary["trustworthy"] == true);
+  CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(2 * kCounted + kOpenBytes));
+  CHECK(summary["allocated_bytes"] == 2 * kCounted + kOpenBytes);
+  for (const json& losses : {summary["losses"], summary["losses"]["malloc"]}) {
+    CHECK(losses["lost"]["killed"]["points"] == kOpenPoints + kUnderWay);
+    CHECK(losses["lost"]["killed"]["bytes"].get<double>() == Approx(kOpenBytes));
+    CHECK(losses["lost"]["write_failed"]["points"] == 0);
+  }
+  CHECK(Heaprec("summary -v " + killed).out.find("the kill lost 73 sample points, which represent 29.3 KiB") !=
+        std::string::npos);
+  // Any class may have what was lost, and a budget is held against that.
+  const json top = json::parse(Heaprec("top --json --by class " + killed).out);
+  CHECK(top["tables"][0]["rows"][0]["bytes"]["high"].get<double>() > 2 * kCounted + 0.99 * kOpenBytes);
+  CHECK(Heaprec("check --budget 'total<117KiB' " + killed).code == 1);
+  CHECK(Heaprec("verify " + killed).code == 0);
+  const json expected = Estimates(killed);
+  for (const std::string command : {"recover", "trim"}) {
+    CAPTURE(command);
+    const auto copied = Heaprec(command + " -f -o " + copy + " " + killed);
+    CHECK(copied.code == 0);
+    if (command == "recover") CHECK(copied.err.find("; its ring is gone: up to two seconds") != std::string::npos);
+    CheckSame(expected, Estimates(copy));
+    CHECK(Summary(copy)["losses"]["lost"]["killed"]["points"] == kOpenPoints + kUnderWay);
+    const auto verified = Heaprec("verify " + copy);
+    CHECK(verified.err.empty());
+    CHECK(verified.code == 0);
+  }
 }
 
 TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {

@@ -35,7 +35,8 @@ double LostWeight(const format::StreamCounters& counters) {
 }
 
 double UnwrittenWeight(const format::StreamCounters& counters) {
-  return counters.lost_weight[static_cast<size_t>(format::LossReason::kWriteFailed)];
+  return counters.lost_weight[static_cast<size_t>(format::LossReason::kWriteFailed)] +
+         counters.lost_weight[static_cast<size_t>(format::LossReason::kKilled)];
 }
 
 Estimator::Estimator(const Design& design, double lost_weight, Weights weights, const Subset* whole,

@@ -48,6 +48,9 @@ class StreamAssessment {
   std::string Named(const std::string& sentence) const { return TraitsOf(stream_).prefix + sentence; }
   void AddReason(TrustTopic about, const std::string& reason) { trust_.reasons.push_back({about, Named(reason)}); }
   void AddNote(TrustTopic about, const std::string& note) { trust_.notes.push_back({about, Named(note)}); }
+  std::string Amount(double weight) const {
+    return of_events() ? Grouped(static_cast<uint64_t>(weight)) + " events" : Bytes(weight);
+  }
   uint64_t Lost(format::LossReason loss) const { return counters_.lost[static_cast<size_t>(loss)]; }
 
   void AssessLosses() {
@@ -69,14 +72,14 @@ class StreamAssessment {
               fmt::format("{} of the {} were lost", ShortPercent(share), of_events() ? "events" : "bytes"));
   }
 
-  // The rest of the recording is as it would be if the process had been killed 0.1 s earlier.
+  // The rest of the recording is as it would be if the process had been killed a little earlier.
   void AssessKill() {
     const uint64_t points = Lost(format::LossReason::kKilled);
     if (points == 0) return;
     const double weight = counters_.lost_weight[static_cast<size_t>(format::LossReason::kKilled)];
     AddNote(TrustTopic::kLosses,
-            fmt::format("the kill lost {} sample point{} of the last 0.1 s{}", Grouped(points), points == 1 ? "" : "s",
-                        weight > 0 ? fmt::format(", which represent {}", Bytes(weight)) : ""));
+            fmt::format("the kill lost {} sample point{}{}", Grouped(points), points == 1 ? "" : "s",
+                        weight > 0 ? ", which represent " + Amount(weight) : ""));
   }
 
   // The counters of docs/sampler.md#counters. A thread that was stopped in the middle of a hit has counted its point

@@ -166,8 +166,10 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
   }
   state.samples += samples;
   const StreamCounters& now = block.counters[stream];
+  // Of what was committed, a reader counts as killed what only a ring had that is gone.
+  const uint64_t killed = now.Since(state.counters).lost[static_cast<size_t>(format::LossReason::kKilled)];
   for (const auto counter : kCounters) {
-    if (now.*counter < state.counters.*counter) {
+    if (now.*counter + (counter == &StreamCounters::committed ? killed : 0) < state.counters.*counter) {
       Find(block.offset, Named(stream, "a recorder counter decreased"));
       break;
     }

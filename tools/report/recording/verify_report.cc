@@ -33,7 +33,7 @@ render::Line LineOf(const Recording& recording, const Verification& verification
   };
   if (recording.salvage().ring_found) {
     add(", {} sample(s) from the ring", recording.salvage().events);
-  } else if (!recording.ending() && !recording.running() && !recording.header().ring_path.empty()) {
+  } else if (LostItsRing(recording)) {
     line.text += ", its ring is gone (" + LostEnd(recording) + ")";
   }
   if (recording.tail_bytes() > 0) add(", {} bytes of an unfinished block at the end", recording.tail_bytes());
