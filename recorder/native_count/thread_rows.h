@@ -4,7 +4,7 @@
 // Threads:  a lease belongs to its thread; when a thread ends, the next one gets its rows, sums included. Any thread
 //           may use those of Common(), with locked instructions.
 // Failure:  Lease returns Common() if there are no more. A thread without memory for a shard adds to those of Common(),
-//           which are reserved.
+//           which are reserved, and asks for the shard again after 1, 2, 4, ..., kMaxPause calls.
 
 #pragma once
 
@@ -19,6 +19,8 @@ namespace heaprec::native {
 
 class ThreadRows {
  public:
+  static constexpr uint32_t kMaxPause = 1 << 16;
+
   static ThreadRows* Lease(SiteTable* table);
   // For all threads: call sites between these addresses are no longer valid.
   static void ForgetCallers(uintptr_t begin, uintptr_t end);
@@ -75,6 +77,9 @@ class ThreadRows {
   SiteTable* table_ = nullptr;
   std::atomic<bool> is_leased_{false};
   bool is_common_ = false;
+  // Calls that go to Common() before the next attempt to get a shard: system calls in each call of malloc would take
+  // more time than the program itself.
+  uint32_t pause_ = 0, calls_left_ = 0;
   Caller callers_[kCallers];
 };
 

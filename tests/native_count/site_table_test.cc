@@ -3,6 +3,7 @@
 // Random: std::mt19937_64 with the seeds below.
 #include "recorder/native_count/site_table.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +18,20 @@
 
 #include "recorder/native_count/thread_rows.h"
 #include "tools/input/native_table_file.h"
+
+namespace {
+
+bool is_full = false;  // the shared memory
+uint64_t refusals = 0;
+
+}  // namespace
+
+// In place of libc's.
+extern "C" int posix_fallocate(int descriptor, off_t offset, off_t bytes) {
+  if (!is_full) return fallocate(descriptor, 0, offset, bytes) == 0 ? 0 : errno;
+  ++refusals;
+  return ENOSPC;
+}
 
 namespace heaprec::native {
 namespace {
@@ -86,6 +101,36 @@ TEST_CASE("Sums of threads that allocate and free each other's blocks are exact"
   REQUIRE(place != nullptr);
   CHECK(place->sums.allocated_bytes == place->sums.allocated_blocks * 16);
   CHECK(place->pcs == std::vector<uint64_t>{1010, 1011, 1012});
+}
+
+// A hundred times as many calls as attempts: 17 attempts to come to the longest pause, then one in each.
+TEST_CASE("Without room for a shard calls are counted, few of them ask for room, and once there is some it is used") {
+  constexpr uint64_t kCalls = 4 * ThreadRows::kMaxPause;
+  const uint32_t site = SiteOf(500);
+  ThreadRows* rows = nullptr;
+  std::thread([&] {
+    std::vector<ThreadRows*> leased;  // those of ended threads have shards
+    do {
+      rows = ThreadRows::Lease(TheTable().table);
+      leased.push_back(rows);
+    } while (rows->KnownRowOf(SiteOf(1010)) != nullptr);
+    const uint64_t chunks = TheTable().table->header().chunks_used;
+    is_full = true;
+    for (uint64_t i = 0; i < kCalls; ++i) rows->Allocated(site, 3);
+    CHECK(rows->KnownRowOf(site) == nullptr);
+    CHECK(refusals > 0);
+    CHECK(refusals < kCalls / 100);
+    CHECK(TheTable().table->header().chunks_used == chunks);
+    is_full = false;
+    for (uint64_t i = 0; i <= ThreadRows::kMaxPause; ++i) rows->Allocated(site, 3);
+    CHECK(rows->KnownRowOf(site) != nullptr);
+    for (ThreadRows* const one : leased) one->Return();
+  }).join();
+  const NativeTableFile file = Read();
+  const auto* const place = PlaceOf(file, 500);
+  REQUIRE(place != nullptr);
+  CHECK(place->sums.allocated_blocks == kCalls + ThreadRows::kMaxPause + 1);
+  CHECK(file.without_shard == 0);
 }
 
 TEST_CASE("Where there is no room for another site, its sums are those of no site") {
