@@ -253,8 +253,8 @@ void SqliteStore::AddCounters(const Recording& recording) {
     const format::StreamCounters& counters = recording.counters(stream);
     const std::string_view name = TraitsOf(stream).name;
     Try(inserts_->counters.Run(recording_, name, known(counters.candidates), known(counters.candidate_bytes),
-                               counters.points, known(counters.thinned), counters.committed, counters.written,
-                               known(counters.second_stage), known(counters.stacks_walked),
+                               known(counters.points), known(counters.thinned), known(counters.committed),
+                               counters.written, known(counters.second_stage), known(counters.stacks_walked),
                                known(counters.stacks_from_jvmti), known(counters.stack_mismatches)));
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
       if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;

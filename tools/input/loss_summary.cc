@@ -37,21 +37,8 @@ List Ranges(const Recording& recording, bool repaired) {
   return ranges;
 }
 
-// Counters of losses: unknown where the recorder did not count.
-class Counts {
- public:
-  explicit Counts(const Recording& recording) : are_known_(CountsLosses(recording.header())) {}
-  template <typename Number>
-  Value operator()(Number count) const {
-    return are_known_ ? Value(count) : Value();
-  }
-
- private:
-  const bool are_known_;
-};
-
 // `unit`: of the weights.
-Object CountersOf(const format::StreamCounters& counters, const char* unit, const Counts& known) {
+Object CountersOf(const format::StreamCounters& counters, const char* unit, const RecorderCounts& known) {
   Object lost;
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
     if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
@@ -59,18 +46,18 @@ Object CountersOf(const format::StreamCounters& counters, const char* unit, cons
                     Object{{"points", known(counters.lost[reason])}, {unit, known(counters.lost_weight[reason])}}});
   }
   return {{"candidates", known(counters.candidates)},
-          {"points", counters.points},
-          {"committed", counters.committed},
+          {"points", known(counters.points)},
+          {"committed", known(counters.committed)},
           {"written", counters.written},
           {"thinned", known(counters.thinned)},
           {"second_stage", known(counters.second_stage)},
           {"lost", std::move(lost)}};
 }
 
-Object TrackedCounters(const format::StreamCounters& counters, const Counts& known) {
+Object TrackedCounters(const format::StreamCounters& counters, const RecorderCounts& known) {
   Object object = CountersOf(counters, "bytes", known);
   object.push_back({"candidate_bytes", known(counters.candidate_bytes)});
-  object.push_back({"untracked", counters.untracked});
+  object.push_back({"untracked", known(counters.untracked)});
   return object;
 }
 
@@ -79,10 +66,10 @@ Object SalvageOf(const SalvageReport& salvage) {
           {"unnamed", salvage.unnamed},       {"invalid", salvage.invalid}, {"errors", salvage.errors}};
 }
 
-Object CapOf(const format::StreamCap& cap) {
-  return {{"rate_per_second", cap.rate_per_second},
-          {"interval_ns", cap.interval_ns},
-          {"interval_cap", uint64_t{cap.interval_cap}}};
+Object CapOf(const format::StreamCap& cap, const RecorderCounts& known) {
+  return {{"rate_per_second", known(cap.rate_per_second)},
+          {"interval_ns", known(cap.interval_ns)},
+          {"interval_cap", known(uint64_t{cap.interval_cap})}};
 }
 
 }  // namespace
@@ -124,13 +111,13 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
 
 Object LossesValue(const Recording& recording) {
   const format::StreamCounters& counters = recording.counters();
-  const Counts known(recording);
+  const RecorderCounts known(recording.header());
   Object losses = CountersOf(counters, "bytes", known);
   const Object more{{"candidate_bytes", known(counters.candidate_bytes)},
                     {"stacks", Object{{"walked", known(counters.stacks_walked)},
                                       {"from_jvmti", known(counters.stacks_from_jvmti)},
                                       {"mismatches", known(counters.stack_mismatches)}}},
-                    {"untracked", counters.untracked},
+                    {"untracked", known(counters.untracked)},
                     {"exceptions", CountersOf(recording.counters(format::Stream::kExceptions), "events", known)},
                     {"malloc", TrackedCounters(recording.counters(format::Stream::kNative), known)},
                     {"mmap", TrackedCounters(recording.counters(format::Stream::kMapping), known)},
@@ -154,13 +141,15 @@ std::string WhichText(const format::FileHeader& header, size_t index, size_t cou
 }
 
 Object HeaderValue(const format::FileHeader& header) {
-  Object exceptions = CapOf(header.exceptions), native = CapOf(header.native), mapped = CapOf(header.mapped);
+  const RecorderCounts known(header);
+  Object exceptions = CapOf(header.exceptions, known);
+  Object native = CapOf(header.native, known);
+  Object mapped = CapOf(header.mapped, known);
   exceptions.push_back({"unavailable_reason", ToUtf8(header.exceptions_unavailable_reason)});
-  native.push_back({"max_tracked_blocks", uint64_t{header.max_tracked_blocks}});
+  native.push_back({"max_tracked_blocks", known(uint64_t{header.max_tracked_blocks})});
   native.push_back({"unavailable_reason", ToUtf8(header.native_unavailable_reason)});
   if (!header.native_not_seen.empty()) native.push_back({"not_seen", ToUtf8(header.native_not_seen)});
-  mapped.push_back({"max_tracked_mappings", uint64_t{header.max_tracked_mappings}});
-  const bool has_limit = CountsLosses(header);
+  mapped.push_back({"max_tracked_mappings", known(uint64_t{header.max_tracked_mappings})});
   return {{"recording_id", Hex(header.recording_id)},
           {"start_time", Iso(header.start_epoch_ns)},
           {"start_ns", header.start_epoch_ns},
@@ -168,15 +157,15 @@ Object HeaderValue(const format::FileHeader& header) {
           {"program", ToUtf8(ProgramOf(header))},
           {"jvm_name", ProgramOf(header).empty() ? ToUtf8(header.jvm_name) : ""},
           {"jvm_version", ToUtf8(header.jvm_version)},
-          {"gc", ToUtf8(header.gc_name)},
-          {"agent_version", ToUtf8(header.agent_version)},
-          {"agent_options", ToUtf8(header.agent_options)},
+          {"gc", known(ToUtf8(header.gc_name))},
+          {"agent_version", known(ToUtf8(header.agent_version))},
+          {"agent_options", known(ToUtf8(header.agent_options))},
           {"source", ToUtf8(header.source)},
           {"source_reason", ToUtf8(header.source_reason)},
-          {"rate_per_second", has_limit ? Value(header.rate_per_second) : Value()},
+          {"rate_per_second", known(header.rate_per_second)},
           {"interval_ns", header.interval_ns},
-          {"interval_cap", has_limit ? Value(uint64_t{header.interval_cap}) : Value()},
-          {"max_tracked_objects", uint64_t{header.max_tracked_objects}},
+          {"interval_cap", known(uint64_t{header.interval_cap})},
+          {"max_tracked_objects", known(uint64_t{header.max_tracked_objects})},
           {"exceptions", std::move(exceptions)},
           {"malloc", std::move(native)},
           {"mmap", std::move(mapped)}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "tools/input/recording.h"
 #include "tools/render/value.h"
@@ -23,6 +24,20 @@ std::string LostEnd(const Recording& recording);
 
 // Whether the recorder kept to a rate and counted what it lost. The files that are imported do not say.
 bool CountsLosses(const format::FileHeader& header);
+
+// What only a recorder that counts knows: unknown of an import.
+class RecorderCounts {
+ public:
+  explicit RecorderCounts(const format::FileHeader& header) : are_known_(CountsLosses(header)) {}
+  template <typename Count>
+  render::Value operator()(Count count) const {
+    return are_known_ ? render::Value(std::move(count)) : render::Value();
+  }
+  bool are_known() const { return are_known_; }
+
+ private:
+  const bool are_known_;
+};
 
 // The recording's id as 32 hexadecimal digits.
 std::string IdText(const format::FileHeader& header);

@@ -266,7 +266,13 @@ TEST_CASE("Old objects of the last dump are alive, and samples are not said to b
     // Before the last lines: an import never knows its losses.
     CHECK((text.substr(0, text.find("\n# ")).find("unknown") == std::string::npos) == with_size);
     CHECK(text.find("could not be tracked") == std::string::npos);
-    CHECK(json::parse(Heaprec("summary --json " + out).out)["live"]["samples"] == 2);
+    const json summary = json::parse(Heaprec("summary --json " + out).out);
+    CHECK(summary["live"]["samples"] == 2);
+    // How many objects the JVM tracked at a time, and which it dropped, is not in the file.
+    for (const char* unknown : {"/live/untracked", "/recording/max_tracked_objects"}) {
+      CHECK(summary.at(json::json_pointer(unknown)).is_null());
+    }
+    CHECK(Heaprec("summary --verbose " + out).out.find("\n  tracked:     unknown\n") != std::string::npos);
   }
 }
 
@@ -293,17 +299,48 @@ TEST_CASE("What the file does not say is unknown, not zero") {
   CHECK(summary.find(" 1; losses and limit unknown\n") != std::string::npos);
   const json document = json::parse(Heaprec("summary --json " + out).out);
   CHECK(document["estimates"].at("objects").is_null());
-  for (const char* unknown : {"/allocated_bytes", "/rate_used", "/recording/rate_per_second", "/recording/interval_cap",
-                              "/losses/candidates", "/losses/candidate_bytes", "/losses/thinned",
-                              "/losses/lost/missed/points", "/losses/lost/missed/bytes", "/losses/stacks/walked"}) {
+  for (const char* unknown : {"/allocated_bytes",
+                              "/rate_used",
+                              "/recording/rate_per_second",
+                              "/recording/interval_cap",
+                              "/losses/candidates",
+                              "/losses/candidate_bytes",
+                              "/losses/thinned",
+                              "/losses/lost/missed/points",
+                              "/losses/lost/missed/bytes",
+                              "/losses/stacks/walked",
+                              "/losses/points",
+                              "/losses/untracked",
+                              "/intervals",
+                              "/windows",
+                              "/kinds/outside/samples",
+                              "/kinds/outside/objects",
+                              "/kinds/tlab/bytes",
+                              "/exceptions/thrown",
+                              "/recording/agent_version",
+                              "/recording/gc",
+                              "/recording/malloc/rate_per_second"}) {
     INFO(unknown);
     CHECK(document.at(json::json_pointer(unknown)).is_null());
   }
-  CHECK(document["losses"]["points"] == 1);
   CHECK(text.find(", losses unknown\n") != std::string::npos);
+  const std::string verbose = Heaprec("summary --verbose " + out).out;
+  INFO(verbose);
+  for (const char* heading :
+       {"agent", "  tlab", "  outside", "counted", "  intervals", "  points", "  lost", "  stacks"}) {
+    const size_t at = verbose.find(std::string("\n") + heading + ":");
+    REQUIRE(at != std::string::npos);
+    CHECK(verbose.compare(verbose.find_first_not_of(' ', verbose.find(':', at) + 1), 8, "unknown\n") == 0);
+  }
+  CHECK(verbose.find("; limit unknown\n") != std::string::npos);
+  CHECK(verbose.find("unknown off") == std::string::npos);
+  CHECK(Heaprec("doctor " + out).out.find("nothing was lost") == std::string::npos);
   const json row_of = json::parse(Heaprec("sql --json " + out + " 'select * from recordings'").out)[0];
   for (const char* unknown : {"counted_bytes", "rate_per_second", "interval_cap"}) CHECK(row_of.at(unknown).is_null());
   CHECK(json::parse(Heaprec("histogram --json " + out).out)["classes"][0]["from"] == nullptr);
+  // These events tell the kind.
+  REQUIRE(Heaprec("import -q -f --events tlab " + (directory / "t.jfr") + " -o " + out).code == 0);
+  CHECK(json::parse(Heaprec("summary --json " + out).out)["kinds"]["outside"]["samples"] == 1);
 }
 
 TEST_CASE("A budget of what the file does not say is inconclusive, and so is a comparison") {

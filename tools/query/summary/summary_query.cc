@@ -23,8 +23,8 @@ void AddTimes(const Recording& recording, const Filter* filter, AskedTime* asked
   }
   const format::Stream stream = MainStream(recording.header());
   const format::StreamCap cap = recording.header().CapOf(stream);
-  // In whole intervals: the last one may have filled its cap before it was cut short.
-  const uint64_t interval_ns = std::max<uint64_t>(cap.interval_ns, 1);
+  // In whole intervals, if they have a cap: the last one may have filled its cap before it was cut short.
+  const uint64_t interval_ns = cap.rate_per_second > 0 ? std::max<uint64_t>(cap.interval_ns, 1) : 1;
   const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
   const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;
   const StreamTotals& totals = facts.totals[stream];

@@ -1,5 +1,7 @@
 #include "tools/report/recording/stream_facts.h"
 
+#include "tools/input/loss_summary.h"
+
 namespace heaprec::tools {
 
 using namespace render;
@@ -48,25 +50,36 @@ std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTr
   const format::StreamCap cap = recording.header().CapOf(stream);
   const std::string path = traits.json_path;
   std::vector<render::Line> lines;
-  lines.push_back(Fact("  busiest", "{} sample(s) in an interval of {}, limit {}",
-                       {{path + "max_in_interval", totals.most_in_interval, Unit::kInteger},
-                        {"", static_cast<double>(cap.interval_ns) * 1e-9, Unit::kSeconds},
-                        {"", uint64_t{cap.interval_cap}, Unit::kInteger}},
+  const RecorderCounts known(recording.header());
+  const auto when_known = [&known](const char* text, const char* unknown) {
+    return known.are_known() ? text : unknown;
+  };
+  lines.push_back(Fact(
+      "  busiest",
+      when_known("{} sample(s) in an interval of {}, limit {}", "{} sample(s) in an interval of {}; limit unknown"),
+      {{path + "max_in_interval", totals.most_in_interval, Unit::kInteger},
+       {"", static_cast<double>(cap.interval_ns) * 1e-9, Unit::kSeconds},
+       {"", known(uint64_t{cap.interval_cap}), Unit::kInteger}},
+      Detail::kWide));
+  lines.push_back(Fact("  intervals", when_known("{}, {} of them reduced to the limit; {} window(s)", "{}"),
+                       {{path + "intervals", known(totals.intervals), Unit::kInteger},
+                        {path + "intervals_thinned", known(totals.intervals_thinned), Unit::kInteger},
+                        {path + "windows", known(totals.windows), Unit::kInteger}},
                        Detail::kWide));
-  lines.push_back(Fact("  intervals", "{}, {} of them reduced to the limit; {} window(s)",
-                       {{path + "intervals", totals.intervals, Unit::kInteger},
-                        {path + "intervals_thinned", totals.intervals_thinned, Unit::kInteger},
-                        {path + "windows", totals.windows, Unit::kInteger}},
+  lines.push_back(Fact("  points",
+                       when_known("{}: {} committed, {} thinned at delivery; {} dropped in the second stage", "{}"),
+                       {{"", known(counters.points), Unit::kInteger},
+                        {"", known(counters.committed), Unit::kInteger},
+                        {"", known(counters.thinned), Unit::kInteger},
+                        {"", known(counters.second_stage), Unit::kInteger}},
                        Detail::kWide));
-  lines.push_back(Fact("  points", "{}: {} committed, {} thinned at delivery; {} dropped in the second stage",
-                       {{"", counters.points, Unit::kInteger},
-                        {"", counters.committed, Unit::kInteger},
-                        {"", counters.thinned, Unit::kInteger},
-                        {"", counters.second_stage, Unit::kInteger}},
-                       Detail::kWide));
-  lines.push_back(Lost(counters, stream));
+  lines.push_back(known.are_known() ? Lost(counters, stream) : Fact("  lost", {"", Value()}, Detail::kWide));
   if (stream != format::Stream::kAllocations) return lines;
-  AddStacks(counters, &lines);
+  if (known.are_known()) {
+    AddStacks(counters, &lines);
+  } else {
+    lines.push_back(Fact("  stacks", {"", Value()}, Detail::kWide));
+  }
   lines.push_back(Fact("  salvaged", "{} sample(s) from the ring", {{"", recording.salvage().events, Unit::kInteger}},
                        Detail::kWide));
   return lines;

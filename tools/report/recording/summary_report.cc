@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tools/analysis/health/unavailable.h"
+#include "tools/analysis/imported.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
@@ -111,7 +112,9 @@ void AddOrigin(const SummaryAnswer& answer, Group* into) {
                  {{"file", ToUtf8(answer.recording.source().name())},
                   {"", header.start_epoch_ns, Unit::kEpochNs},
                   {"ended", answer.facts.ended}}));
-  into->Add(Fact("agent", "{}, options: {}", {{"", ToUtf8(header.agent_version)}, {"", ToUtf8(header.agent_options)}},
+  const RecorderCounts known(header);
+  into->Add(Fact("agent", known.are_known() ? "{}, options: {}" : "{}",
+                 {{"", known(ToUtf8(header.agent_version))}, {"", known(ToUtf8(header.agent_options))}},
                  Detail::kWide));
   into->Add(
       Fact("source", "{} ({})", {{"", ToUtf8(header.source)}, {"", ToUtf8(header.source_reason)}}, Detail::kWide));
@@ -141,19 +144,23 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   into->Add(Fact("file", "{} bytes", {{"file_bytes", answer.recording.bytes_read(), Unit::kInteger}}, Detail::kWide));
 }
 
-// Samples by kind, and what they stand for.
-void AddKinds(const Facts& facts, Group* into) {
+// Samples by kind, and what they stand for. An import without sizes is of events that do not tell the kind either
+// (jdk.ObjectAllocationSample).
+void AddKinds(const format::FileHeader& header, const Facts& facts, Group* into) {
+  const bool are_known = !IsImported(header.source) || !IsUnknown(facts.volume.objects);
   for (const format::Kind kind : format::kAllocationKinds) {
     const KindTotals& samples = facts.allocations().kinds[static_cast<size_t>(kind)];
     const AllocationTotals::OfKind& of = facts.volume.kinds[static_cast<size_t>(kind)];
     const std::string path = std::string("kinds.") + KindName(kind) + ".";
-    into->Add(Fact(std::string("  ") + KindName(kind), "{} sample(s), representing {} in {} object(s)",
-                   {{path + "samples", samples.events, Unit::kInteger},
-                    {path + "bytes", of.bytes, Unit::kBytes},
-                    {path + "objects", of.objects, Unit::kCount},
-                    {path + "share", of.share, Unit::kShare},
-                    {path + "weight_bytes", samples.bytes, Unit::kBytes},
-                    {path + "weight_objects", IsUnknown(of.objects) ? Value() : Value(samples.objects)}},
+    const auto known = [are_known](Value value) { return are_known ? std::move(value) : Value(); };
+    into->Add(Fact(std::string("  ") + KindName(kind),
+                   are_known ? "{} sample(s), representing {} in {} object(s)" : "{}",
+                   {{path + "samples", known(samples.events), Unit::kInteger},
+                    {path + "bytes", known(of.bytes), Unit::kBytes},
+                    {path + "objects", known(of.objects), Unit::kCount},
+                    {path + "share", known(of.share), Unit::kShare},
+                    {path + "weight_bytes", known(samples.bytes), Unit::kBytes},
+                    {path + "weight_objects", IsUnknown(of.objects) ? Value() : known(samples.objects)}},
                    Detail::kWide));
   }
 }
@@ -161,12 +168,15 @@ void AddKinds(const Facts& facts, Group* into) {
 void AddCounted(const SummaryAnswer& answer, Group* into) {
   const AllocationTotals& volume = answer.facts.volume;
   const uint64_t bytes = answer.recording.counters().candidate_bytes;
-  const Value counted = CountsLosses(answer.recording.header()) ? Value(bytes) : Value();
+  // Some sources do not count the candidates either.
+  const bool is_counted =
+      CountsLosses(answer.recording.header()) && (bytes > 0 || answer.facts.allocations().events() == 0);
+  const Value counted = is_counted ? Value(bytes) : Value();
   const Estimate& raw = volume.raw_bytes;
   const Value off = bytes > 0 ? Value(raw.value / static_cast<double>(bytes) - 1) : Value();
-  into->Add(Fact("counted", "{} ({} bytes)",
+  into->Add(Fact("counted", is_counted ? "{} ({} bytes)" : "{}",
                  {{"allocated_bytes", counted, Unit::kBytes}, {"", counted, Unit::kInteger}}, Detail::kWide));
-  into->Add(Fact("estimated", "{} from the samples alone, {} off",
+  into->Add(Fact("estimated", bytes > 0 ? "{} from the samples alone, {} off" : "{} from the samples alone",
                  {{"estimates.bytes_uncalibrated", raw, Unit::kBytes},
                   {"estimates.difference", off, Unit::kChange},
                   {"estimates.calibrated", volume.calibrated},
@@ -205,14 +215,17 @@ void AddHeap(const GcSummary& heap, Group* into) {
 void AddLive(const SummaryAnswer& answer, Group* into) {
   if (!answer.facts.live) return into->Add(Hidden({{"live", nullptr}}));
   const LiveAtEndTotals& live = *answer.facts.live;
+  const RecorderCounts known(answer.recording.header());
   into->Add(Fact("live at end", "{} in {} object(s), from {} sample(s)",
                  {{"live.bytes", live.bytes, Unit::kBytes},
                   {"live.objects", live.objects, Unit::kCount},
                   {"live.samples", live.samples, Unit::kInteger}}));
   into->Add(Fact("  tracked",
-                 "up to {} object(s) at a time; {} sample(s) were not tracked (table full); others carry their weight",
-                 {{"", answer.recording.header().max_tracked_objects, Unit::kInteger},
-                  {"live.untracked", live.untracked, Unit::kInteger}},
+                 known.are_known() ? "up to {} object(s) at a time; {} sample(s) were not tracked (table full); others "
+                                     "carry their weight"
+                                   : "{}",
+                 {{"", known(answer.recording.header().max_tracked_objects), Unit::kInteger},
+                  {"live.untracked", known(live.untracked), Unit::kInteger}},
                  Detail::kWide));
 }
 
@@ -238,13 +251,14 @@ void AddCensus(const SummaryAnswer& answer, Group* into) {
 void AddThrown(const SummaryAnswer& answer, Group* into) {
   const ExceptionTotals& thrown = answer.facts.thrown;
   const bool is_recorded = answer.recording.header().exceptions.interval_ns > 0;
+  const RecorderCounts known(answer.recording.header());
   const Detail shown = is_recorded ? Detail::kAlways : Detail::kJsonOnly;
   into->Add(Fact("exceptions", "{} thrown, counted; {} sample(s)",
-                 {{"exceptions.thrown", thrown.counted, Unit::kInteger},
+                 {{"exceptions.thrown", known(thrown.counted), Unit::kInteger},
                   {"exceptions.samples", thrown.samples, Unit::kInteger},
-                  {"exceptions.estimated", thrown.estimated, Unit::kCount},
+                  {"exceptions.estimated", known(thrown.estimated), Unit::kCount},
                   {"exceptions.calibrated", thrown.calibrated},
-                  {"exceptions.calibration", thrown.factor}},
+                  {"exceptions.calibration", known(thrown.factor)}},
                  shown));
   using ThrownGroup = ExceptionTotals::Group;
   for (const auto& [name, heading, groups] : {std::tuple{"exceptions.classes", "exception class", &thrown.classes},
@@ -354,7 +368,7 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
   AddOrigin(answer, &group);
   AddSamples(answer, &group);
   if (has_heap) {
-    AddKinds(answer.facts, &group);
+    AddKinds(answer.recording.header(), answer.facts, &group);
     AddCounted(answer, &group);
     AddHeap(answer.facts.heap, &group);
     AddLive(answer, &group);
