@@ -13,7 +13,7 @@ namespace {
 
 // What HotSpot of JDK 8 to 25 inlines, expands as an intrinsic, or links through hidden frames, and what only hands a
 // fresh object on.
-constexpr std::array<std::string_view, 31> kDefault{
+constexpr std::array<std::string_view, 43> kDefault{
     "java.lang.Object.clone",
     "java.lang.Class.newInstance",
     "java.lang.reflect.Array.newInstance",
@@ -45,6 +45,27 @@ constexpr std::array<std::string_view, 31> kDefault{
     "jdk.internal.reflect.NativeConstructorAccessorImpl.*",
     "jdk.internal.reflect.DelegatingConstructorAccessorImpl.newInstance",
     "jdk.internal.reflect.GeneratedConstructorAccessor*",
+    "jdk.internal.misc.Unsafe.allocateMemory",
+    "jdk.internal.misc.Unsafe.allocateMemory0",
+    "jdk.internal.misc.Unsafe.reallocateMemory",
+    "jdk.internal.misc.Unsafe.reallocateMemory0",
+    "sun.misc.Unsafe.allocateMemory",
+    "sun.misc.Unsafe.reallocateMemory",
+    "libjvm.so.Unsafe_AllocateMemory*",
+    "libjvm.so.Unsafe_ReallocateMemory*",
+    "libjvm.so.AllocateHeap",
+    "libjvm.so.ReallocateHeap",
+    "libjvm.so.os::malloc",
+    "libjvm.so.os::realloc",
+};
+
+// Of JDK 11 to 27.
+constexpr std::array<std::string_view, 5> kOwn{
+    "libjvm.so.MemAllocator::Allocation::notify_allocation_jvmti_sampler",
+    "libjvm.so.ThreadHeapSampler::",
+    "libjvm.so.JvmtiSampledObjectAllocEventCollector::",
+    "libjvm.so.JvmtiExport::record_sampled_internal_object_allocation",
+    "libjvm.so.JvmtiExport::post_sampled_object_alloc",
 };
 
 std::string_view Trimmed(std::string_view line) {
@@ -55,6 +76,10 @@ std::string_view Trimmed(std::string_view line) {
 }
 
 }  // namespace
+
+bool AllocatesForSampling(std::string_view method) {
+  return std::ranges::any_of(kOwn, [method](std::string_view prefix) { return method.starts_with(prefix); });
+}
 
 std::span<const std::string_view> AllocationPrimitives::DefaultPatterns() { return kDefault; }
 

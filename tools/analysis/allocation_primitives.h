@@ -1,4 +1,4 @@
-// Methods that only carry out an allocation for their caller: Object.clone, Arrays.copyOf, Unsafe.allocateInstance, ...
+// Methods that only carry out an allocation for their caller: Object.clone, Arrays.copyOf, Unsafe.allocateMemory, ...
 //
 // Whether such a frame is on a stack depends on how the code was compiled: C2 expands the intrinsic and leaves the
 // frame out, the interpreter does not. So the site of an allocation is the first frame that is none of them.
@@ -20,6 +20,10 @@
 #include "format/bytes/result.h"
 
 namespace heaprec::tools {
+
+// What the JVM allocates to tell heaprec of a sampled object: the name of its site, and of the frames that do it.
+inline constexpr std::string_view kOwnSite = "[heaprec]";
+bool AllocatesForSampling(std::string_view method);
 
 class AllocationPrimitives {
  public:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/ring/ring_reader.h"
+#include "tools/analysis/allocation_primitives.h"
 
 namespace heaprec::tools {
 
@@ -22,7 +23,7 @@ void CallTree::Enter(const format::Block& block, Names* names, std::span<const u
     names_of_.clear();
     names_of_methods_.clear();
     sites_.clear();
-    primitives_.clear();
+    roles_.clear();
   }
   chunk_ = block.chunk;
   chunk_names_ = names;
@@ -30,31 +31,49 @@ void CallTree::Enter(const format::Block& block, Names* names, std::span<const u
   nodes_of_.resize(dictionaries.stacks.size(), kNotLooked);
   names_of_.resize(dictionaries.frames.size(), kNotLooked);
   names_of_methods_.resize(dictionaries.methods.size(), kNotLooked);
-  if (!options_.is_primitive) return;
   sites_.resize(dictionaries.stacks.size(), kNotLooked);
-  primitives_.resize(dictionaries.methods.size(), -1);
+  roles_.resize(dictionaries.methods.size(), Role::kNotLooked);
 }
 
-bool CallTree::IsPrimitive(format::Index frame) {
+CallTree::Role CallTree::RoleOf(format::Index frame) {
   const format::Frame* const entry = chunk_names_->FrameOf(frame);
-  if (entry == nullptr || entry->IsGap() || entry->method >= primitives_.size()) return false;
-  int8_t& known = primitives_[entry->method];
-  if (known < 0) known = options_.is_primitive(chunk_names_->Method({.method = entry->method})) ? 1 : 0;
-  return known == 1;
+  if (entry == nullptr || entry->IsGap() || entry->method >= roles_.size()) return Role::kOther;
+  Role& role = roles_[entry->method];
+  if (role == Role::kNotLooked) {
+    const std::string_view method = chunk_names_->Method({.method = entry->method});
+    role = options_.marks_own && AllocatesForSampling(method)       ? Role::kOwn
+           : options_.is_primitive && options_.is_primitive(method) ? Role::kPrimitive
+                                                                    : Role::kOther;
+  }
+  return role;
+}
+
+// The outermost of the native frames at the leaf that tell heaprec of a sample; kNone: none does.
+format::Index CallTree::OwnSiteOf(format::Index stack) {
+  format::Index own = format::kNone;
+  for (format::Index at = stack; options_.marks_own && at < sites_.size();) {
+    const format::StackNode& entry = *chunk_names_->NodeOf(at);
+    const format::Frame* const frame = chunk_names_->FrameOf(entry.frame);
+    if (frame == nullptr || frame->type != format::FrameType::kNative) break;
+    if (RoleOf(entry.frame) == Role::kOwn) own = at;
+    if (entry.parent >= at) break;  // kNone, or damaged
+    at = entry.parent;
+  }
+  return own;
 }
 
 // Towards the root, past primitives; a stack that has nothing else stays as it is.
 format::Index CallTree::SiteOf(format::Index stack) {
   if (stack >= sites_.size()) return stack;
   if (sites_[stack] != kNotLooked) return sites_[stack];
-  format::Index site = stack;
-  for (format::Index at = stack;;) {
+  format::Index site = OwnSiteOf(stack);
+  for (format::Index at = stack; site == format::kNone;) {
     const format::StackNode& entry = *chunk_names_->NodeOf(at);
-    if (!IsPrimitive(entry.frame)) {
+    if (RoleOf(entry.frame) != Role::kPrimitive) {
       site = at;
-      break;
+    } else if (entry.parent == format::kNone || entry.parent >= at) {
+      site = stack;
     }
-    if (entry.parent == format::kNone || entry.parent >= at) break;
     at = entry.parent;
   }
   return sites_[stack] = site;
@@ -86,9 +105,14 @@ CallTree::NodeId CallTree::Look(format::Index stack) {
   return node == kRoot ? nodes_of_[stack] = ChildOf(kRoot, names_.Of(kHidden)) : node;
 }
 
-NamePool::Id CallTree::LeafNameOf(format::Index stack) {
+NamePool::Id CallTree::InnermostNameOf(format::Index stack) {
+  const format::Index own = OwnSiteOf(stack);
+  return NameAbove(own == format::kNone ? stack : own);
+}
+
+// Of a frame that is not hidden.
+NamePool::Id CallTree::NameAbove(format::Index stack) {
   if (stack >= nodes_of_.size()) return names_.Of(kUnknown);
-  if (options_.is_primitive) stack = SiteOf(stack);
   for (format::Index at = stack;;) {
     const format::StackNode& entry = *chunk_names_->NodeOf(at);
     const NamePool::Id name = NameOfFrame(entry.frame);
@@ -149,6 +173,7 @@ uint64_t CallTree::KeyOfMethod(format::Index index) const {
 NamePool::Id CallTree::Render(const format::Frame& frame) {
   const std::string_view method = chunk_names_->Method(frame);
   if (options_.hides && !frame.IsGap() && options_.hides(method)) return kLeftOut;
+  if (options_.marks_own && AllocatesForSampling(method)) return names_.Of(kOwnSite);
   if (!options_.lines || frame.line < 0) return names_.Of(method);
   return names_.Of(fmt::format("{}:{}", method, frame.line));
 }

@@ -11,7 +11,8 @@
 // frames are all hidden is the node kHidden below the root.
 //
 // A site is the first frame that does not only carry out the allocation (allocation_primitives.h): primitive frames at
-// a stack's leaf are left out, and the path ends at the site. Callers of the site keep theirs.
+// a stack's leaf are left out, and the path ends at the site. Callers of the site keep theirs. What the JVM allocates
+// for heaprec's samples ends at a frame kOwnSite, which stands for all that the JVM called for them.
 //
 // Folding takes the loops out of a path: a frame whose name stands on its path already leads back to that node, so
 // a name is on no path twice. a b a c is a c: mutual recursion folds as direct does.
@@ -56,6 +57,7 @@ class CallTree {
     // Frames at the leaf to leave out, so that the leaf is the site; empty: none. A stack of nothing else keeps its
     // last.
     std::function<bool(std::string_view method)> is_primitive{};
+    bool marks_own = true;  // false: frames of what is allocated for heaprec's samples are as any other
   };
 
   CallTree(NamePool* names, Options options);
@@ -66,12 +68,11 @@ class CallTree {
   void Enter(const format::Block& block, Names* names, std::span<const uint64_t> method_keys = {});
 
   // Of a stack of the block entered last: the node of its leaf.
-  NodeId Of(format::Index stack) {
-    if (options_.is_primitive) stack = SiteOf(stack);
-    return PathOf(stack);
-  }
+  NodeId Of(format::Index stack) { return PathOf(SiteOf(stack)); }
   // The name of that node, for which no path has to be made.
-  NamePool::Id LeafNameOf(format::Index stack);
+  NamePool::Id LeafNameOf(format::Index stack) { return NameAbove(SiteOf(stack)); }
+  // The same, except that no primitive is left out.
+  NamePool::Id InnermostNameOf(format::Index stack);
   // The child of that name, made if there is none: for what is shown below a leaf, such as its class.
   NodeId ChildOf(NodeId parent, NamePool::Id name);
 
@@ -88,9 +89,13 @@ class CallTree {
   }
   static constexpr NamePool::Id kLeftOut = 0xfffffffe;
 
+  enum class Role : int8_t { kNotLooked, kOther, kPrimitive, kOwn };
+
   NodeId Look(format::Index stack);
+  NamePool::Id NameAbove(format::Index stack);
   format::Index SiteOf(format::Index stack);
-  bool IsPrimitive(format::Index frame);
+  format::Index OwnSiteOf(format::Index stack);
+  Role RoleOf(format::Index frame);
   NodeId Below(NodeId parent, format::Index frame);
   uint64_t HashOf(NodeId id) const { return HashOf(nodes_[id].parent, nodes_[id].name); }
   static uint64_t HashOf(NodeId parent, NamePool::Id name) { return format::MixWord(uint64_t{parent} << 32 | name); }
@@ -111,7 +116,7 @@ class CallTree {
   std::vector<NodeId> nodes_of_;                           // by stack
   std::vector<NamePool::Id> names_of_, names_of_methods_;  // by frame, by method
   std::vector<format::Index> sites_;                       // by stack: the node at which its path ends
-  std::vector<int8_t> primitives_;                         // by method; -1: not looked at
+  std::vector<Role> roles_;                                // by method
   std::vector<format::Index> path_;                        // scratch
 };
 

@@ -147,8 +147,9 @@ uint32_t Grouping::KeyOfPlace(format::Index class_id, format::Index stack, Names
     case By::kClass:
       return Named(class_id, names, tree);
     case By::kPackage:
-    case By::kLibrary:
       return PackageOf(tree->LeafNameOf(stack), &tree->names());
+    case By::kLibrary:
+      return PackageOf(tree->InnermostNameOf(stack), &tree->names());
     case By::kStack:
       return tree->Of(stack);
     default:

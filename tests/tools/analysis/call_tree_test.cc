@@ -89,6 +89,44 @@ TEST_CASE("a new recording with a chunk of the same number has its own dictionar
   CHECK(PathOf(tree, tree.Of(stack)) == "p.b");
 }
 
+TEST_CASE("what the JVM allocates for a sample ends at a frame of its own, and its library is that") {
+  for (const bool marks_own : {true, false}) {
+    NamePool names;
+    CallTree tree(&names, {.is_primitive = [](std::string_view method) { return method == "p.primitive"; },
+                           .marks_own = marks_own});
+    tree.Start();
+    Chunk chunk(0);
+    const auto native = [&](const std::string& function) {
+      const format::Index frame = chunk.Frame(function);
+      chunk.dictionaries().methods.back().class_name = "libjvm.so";
+      chunk.dictionaries().frames.back().type = format::FrameType::kNative;
+      return frame;
+    };
+    const format::Index main = chunk.Frame("main"), allocate = native("MemAllocator::allocate");
+    const format::Index notify = native("MemAllocator::Allocation::notify_allocation_jvmti_sampler");
+    const format::Index record = native("JvmtiExport::record_sampled_internal_object_allocation");
+    const format::Index storage = native("OopStorage::allocate"), primitive = chunk.Frame("primitive");
+    const format::Index own = chunk.Stack({main, allocate, notify, record, storage});
+    const format::Index other = chunk.Stack({main, allocate});
+    const format::Index by_primitive = chunk.Stack({main, primitive});
+    // Native frames that Java frames have called do not count: those are another allocation.
+    const format::Index below = chunk.Stack({notify, main});
+    chunk.EnterInto(&tree);
+    CHECK(PathOf(tree, tree.Of(own)) == (marks_own
+                                             ? "p.main libjvm.so.MemAllocator::allocate [heaprec]"
+                                             : "p.main libjvm.so.MemAllocator::allocate "
+                                               "libjvm.so.MemAllocator::Allocation::notify_allocation_jvmti_sampler "
+                                               "libjvm.so.JvmtiExport::record_sampled_internal_object_allocation "
+                                               "libjvm.so.OopStorage::allocate"));
+    CHECK(names.At(tree.LeafNameOf(own)) == (marks_own ? "[heaprec]" : "libjvm.so.OopStorage::allocate"));
+    CHECK(names.At(tree.InnermostNameOf(own)) == (marks_own ? "[heaprec]" : "libjvm.so.OopStorage::allocate"));
+    CHECK(names.At(tree.LeafNameOf(other)) == "libjvm.so.MemAllocator::allocate");
+    CHECK(names.At(tree.LeafNameOf(below)) == "p.main");
+    CHECK(names.At(tree.LeafNameOf(by_primitive)) == "p.main");
+    CHECK(names.At(tree.InnermostNameOf(by_primitive)) == "p.primitive");
+  }
+}
+
 TEST_CASE("lines tell frames apart only if asked for") {
   for (const bool lines : {false, true}) {
     NamePool names;

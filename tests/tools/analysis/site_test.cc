@@ -19,7 +19,8 @@ TEST_CASE("Allocation primitives are whole methods, or all with a prefix") {
   for (const char* method :
        {"java.lang.Object.clone", "java.util.Arrays.copyOfRange", "java.lang.StringConcatHelper.newArray",
         "java.lang.invoke.DirectMethodHandle.allocateInstance",
-        "java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke"}) {
+        "java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke", "libjvm.so.os::malloc",
+        "libjvm.so.Unsafe_AllocateMemory0", "jdk.internal.misc.Unsafe.allocateMemory0"}) {
     INFO(method);
     CHECK(all.Contains(method));
   }

@@ -286,12 +286,15 @@ uint64_t SliceReader::ClassId(format::Index index) {
 uint64_t SliceReader::SiteOf(format::Index stack) {
   if (stack < sites_.size() && sites_[stack] != 0) return sites_[stack];
   std::optional<format::Frame> leaf, first;  // first: that is not a primitive
+  bool is_own = false;
   ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
     if (!leaf) leaf = frame;
+    is_own |= frame.type == format::FrameType::kNative && AllocatesForSampling(names_.Method(frame.method));
     if (!first && (frame.IsGap() || !primitives_.Contains(names_.Method(frame.method)))) first = frame;
   });
   const std::optional<format::Frame>& of = first ? first : leaf;
-  const uint64_t site = !of           ? IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone)
+  const uint64_t site = is_own        ? IdOfName(NameKind::kMethod, kOwnSite, &methods_, format::kNone)
+                        : !of         ? IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone)
                         : of->IsGap() ? IdOfName(NameKind::kMethod, kTruncated, &methods_, format::kNone)
                                       : IdOfName(NameKind::kMethod, names_.Method(of->method), &methods_, of->method);
   if (stack != format::kNone && stack < (1u << 24)) {

@@ -133,7 +133,7 @@ RecordingScan::RecordingScan(const ScanOptions& options, Filter filter, Allocati
 }
 
 CallTree::Options RecordingScan::TreeOptions() const {
-  CallTree::Options options{.lines = options_.lines, .fold = options_.fold};
+  CallTree::Options options{.lines = options_.lines, .fold = options_.fold, .marks_own = !options_.exact_sites};
   if (const auto& hide = filter_.hide()) {
     options.hides = [hide = *hide](std::string_view method) { return hide.Matches(method); };
   }
