@@ -10,6 +10,7 @@ namespace heaprec::tools {
 namespace {
 
 constexpr double kTail = 0.05;  // both tails of a 95 % interval
+constexpr double kRounding = 1e-12;
 
 // P(|T| > t) of Student's distribution, and the t of a probability.
 double BothTails(double t, double freedom) { return BetaBelow(freedom / (freedom + t * t), freedom / 2, 0.5); }
@@ -110,7 +111,7 @@ Growth::Growth(std::vector<uint64_t> instants, uint64_t survived)
 // size).
 GrowthPart Growth::PartOf(const Lifetime& life, const Lifetimes& lives) const {
   GrowthPart part;
-  double earlier = 0;
+  double earlier = 0, reach = 0;
   for (auto at = std::lower_bound(instants_.begin(), instants_.end(), life.from_ns); at != instants_.end(); ++at) {
     if (!life.IsTrackedAt(*at)) break;
     if (lives.SurvivedBy(life, *at) < survived_) continue;
@@ -119,10 +120,13 @@ GrowthPart Growth::PartOf(const Lifetime& life, const Lifetimes& lives) const {
     const double weight = lives.WeightAt(life, *at), free = weight - static_cast<double>(life.size);
     part.bytes.push_back(weight);
     part.slope += share_[i] * weight;
+    reach += std::abs(share_[i] * weight);
     part.variance += share_[i] * weight * (share_[i] * free + 2 * earlier);
     earlier += share_[i] * free;
   }
   part.variance = std::max(part.variance, 0.0);
+  // What is alive throughout does not grow. Without a deviation any remainder would be significant.
+  if (std::abs(part.slope) <= kRounding * reach) part.slope = 0;
   return part;
 }
 
