@@ -26,6 +26,9 @@ LAYOUT = {
                            "object:jdk.types.OldObject* arrayElements:int root:jdk.types.OldObjectGcRoot*",
     "jdk.JavaExceptionThrow": "startTime:long eventThread:java.lang.Thread* stackTrace:jdk.types.StackTrace* "
                               "message:java.lang.String thrownClass:java.lang.Class*",
+    "jdk.JavaErrorThrow": "startTime:long eventThread:java.lang.Thread* stackTrace:jdk.types.StackTrace* "
+                          "message:java.lang.String thrownClass:java.lang.Class*",
+    "jdk.ExceptionStatistics": "startTime:long throwables:long",
     "jdk.ActiveRecording": "startTime:long id:long name:java.lang.String destination:java.lang.String disk:boolean "
                            "maxAge:long flushInterval:long maxSize:long recordingStart:long recordingDuration:long",
     "jdk.JVMInformation": "startTime:long jvmName:java.lang.String jvmVersion:java.lang.String "

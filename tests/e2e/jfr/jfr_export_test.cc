@@ -182,6 +182,39 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weight
   CHECK(Jfr({"view", "--width", "120", "allocation-by-thread", jfr}).find("worker-0-1 ") != std::string::npos);
 }
 
+TEST_CASE("jfr view counts exceptions exactly, and names the application's methods of what was thrown and is live") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Java{.main = "e2e.Throws",
+                                   .args = {"2", "20000", "0"},
+                                   .agent_options = "file=" + recording + ",exceptions=on,live=on,rate=400"});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const auto summary = nlohmann::json::parse(Run(Command{{HeaprecPath(), "summary", "--json", recording}}).out);
+  const uint64_t thrown = summary["exceptions"]["thrown"];
+  REQUIRE(thrown > 0);
+  const auto counted = [&](const std::vector<std::string>& options) {
+    const std::string jfr = Export({recording}, options);
+    const auto printed = nlohmann::json::parse(Jfr({"print", "--json", "--events", "jdk.ExceptionStatistics", jfr}));
+    std::vector<uint64_t> values;
+    for (const auto& event : printed["recording"]["events"]) values.push_back(event["values"]["throwables"]);
+    return values;
+  };
+  CHECK(counted({}) == std::vector<uint64_t>{0, thrown});
+  CHECK(counted({"--to", "100ms"}) == std::vector<uint64_t>{0});
+  if (Jfr({"help"}).find("jfr view") == std::string::npos) return;  // older than 21
+  const std::string jfr = Export({recording}, {"--kind", "tlab,outside,exception"});
+  const auto view = [&](const char* name) { return Jfr({"view", "--width", "160", "--cell-height", "1", name, jfr}); };
+  for (const char* name : {"exception-by-message", "exception-by-site", "exception-by-type", "exception-count"}) {
+    INFO(name << view(name));
+    CHECK(view(name).find("Missing") == std::string::npos);
+  }
+  CHECK(view("exception-by-type").find("e2e.Throws$Custom") != std::string::npos);
+  CHECK(view("exception-by-site").find("e2e.Throws$Worker.") != std::string::npos);
+  const std::string sites = view("memory-leaks-by-site");
+  INFO(sites);
+  CHECK(sites.find("e2e.Throws$Worker.") != std::string::npos);
+}
+
 // Numbers as `jfr print --json` has them; ages in ISO 8601.
 TEST_CASE("jfr print shows what is alive as the JDK's own old objects") {
   const std::string path = FreshFolder() + "/live.bin";

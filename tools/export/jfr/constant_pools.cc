@@ -21,6 +21,8 @@ constexpr uint64_t kNotYet = UINT64_MAX;
 constexpr const char* kNoClass = "heaprec";
 constexpr const char* kNoParameters = "()V";
 
+constexpr std::array<std::string_view, 5> kOfTheJdk{"java/", "javax/", "jdk/", "sun/", "com/sun/"};
+
 // Frame types by key, as the JDK numbers them: all are in every chunk. Readers take such a key for a single byte, and
 // some for an index: 6 is the highest that all of them know.
 constexpr uint8_t kNativeKey = 3, kUnknownKey = 6;
@@ -138,10 +140,24 @@ uint64_t ConstantPools::Package(std::string_view class_name) {
   });
 }
 
+// Which one it was is not recorded, but tools take a method for the application's if its class has one that is not the
+// JDK's.
+uint64_t ConstantPools::ClassLoader(std::string_view class_name) {
+  if (class_name.find_first_not_of('[') == std::string_view::npos) return 0;
+  const size_t dimensions = class_name.find_first_not_of('[');
+  if (dimensions > 0 && class_name[dimensions] != 'L') return 0;  // an array of a primitive type
+  class_name.remove_prefix(dimensions > 0 ? dimensions + 1 : 0);
+  if (std::ranges::any_of(kOfTheJdk, [=](std::string_view prefix) { return class_name.starts_with(prefix); })) return 0;
+  return Intern(kClassLoaders, "", [&](Sink sink) {
+    sink.Long(0);  // type
+    sink.Long(Symbol("unknown"));
+  });
+}
+
 uint64_t ConstantPools::ClassNamed(std::string_view name) {
   const ClassName spelled = SpelledFor(name);
   return Intern(kClasses, spelled.name, [&](Sink sink) {
-    sink.Long(0);  // class loader
+    sink.Long(ClassLoader(spelled.name));
     sink.Long(Symbol(spelled.name));
     sink.Long(Package(spelled.name));
     sink.Int(0);  // modifiers

@@ -52,7 +52,18 @@ class ConstantPools {
     uint32_t chunk = 0;  // that has it
   };
   using Known = std::unordered_map<std::string, Constant>;
-  enum : size_t { kSymbols, kFrameTypes, kPackages, kClasses, kThreads, kMethods, kStacks, kObjects, kPools };
+  enum : size_t {
+    kSymbols,
+    kFrameTypes,
+    kPackages,
+    kClasses,
+    kThreads,
+    kMethods,
+    kStacks,
+    kObjects,
+    kClassLoaders,
+    kPools
+  };
 
   template <typename Fields>
   uint64_t Intern(size_t pool, const std::string& identity, const Fields& append_fields);
@@ -63,6 +74,7 @@ class ConstantPools {
   uint64_t Symbol(std::string_view utf8);
   uint8_t FrameType(const format::Frame& frame);
   uint64_t Package(std::string_view class_name);
+  uint64_t ClassLoader(std::string_view class_name);
   uint64_t ClassNamed(std::string_view name);
   uint64_t Method(format::Index index);
   uint64_t MethodNamed(const std::string& class_name, const std::string& name, const std::string& descriptor);
@@ -72,7 +84,7 @@ class ConstantPools {
   uint64_t next_key_ = 1;
   std::array<Pool, kPools> pools_{Pool{TypeId::kSymbol},     Pool{TypeId::kFrameType}, Pool{TypeId::kPackage},
                                   Pool{TypeId::kClass},      Pool{TypeId::kThread},    Pool{TypeId::kMethod},
-                                  Pool{TypeId::kStackTrace}, Pool{TypeId::kOldObject}};
+                                  Pool{TypeId::kStackTrace}, Pool{TypeId::kOldObject}, Pool{TypeId::kClassLoader}};
   std::array<Known, kPools> known_;
 
   const format::Dictionaries* dictionaries_ = nullptr;

@@ -65,8 +65,8 @@ class JfrExporter final : public Exporter {
     }
   }
 
-  void End(const Recording& recording, AskedRange) override {
-    const uint64_t end_ns = SpanOf(recording, end_ns_).end_ns;
+  void End(const Recording& recording, AskedRange asked) override {
+    const auto [begin_ns, end_ns] = SpanOf(recording, end_ns_);
     alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns));
     std::ranges::sort(heap_after_);
     chunk_.constants().Enter(alive_.block());
@@ -76,10 +76,16 @@ class JfrExporter final : public Exporter {
       Write();
       chunk_.constants().Enter(alive_.block());
     }
+    // Counted of the whole time only.
+    if (CountsExceptions(recording.header()) && asked.first <= begin_ns && asked.second >= end_ns) {
+      AddThrown(end_ns, recording.counters(format::Stream::kExceptions).candidates);
+    }
     Write();
   }
 
  private:
+  static bool CountsExceptions(const format::FileHeader& header) { return header.exceptions.interval_ns > 0; }
+
   void AddFacts(const format::FileHeader& header) {
     chunk_.AddEvent(TypeId::kHeaprecRecording, begin_ns_, [&](Sink sink) {
       sink.String(IdText(header));
@@ -107,6 +113,12 @@ class JfrExporter final : public Exporter {
       sink.Long(header.start_epoch_ns / kNsPerMs);
       sink.Long(header.duration_ns / kNsPerMs);
     });
+    if (CountsExceptions(header)) AddThrown(begin_ns_, 0);
+  }
+
+  // The JDK writes such events again and again, and tools show the difference.
+  void AddThrown(uint64_t time_ns, uint64_t since_start) {
+    chunk_.AddEvent(TypeId::kExceptionStatistics, time_ns, [&](Sink sink) { sink.Long(since_start); });
   }
 
   // What the JDK's own event has no field for is in one of ours before it: some readers expect the next event right

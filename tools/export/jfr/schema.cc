@@ -14,6 +14,8 @@ constexpr Field Pooled(std::string_view name, TypeId type, std::string_view labe
 constexpr Field kStartTime{"startTime", TypeId::kLong, "Start Time", Unit::kTicks};
 constexpr Field kEventThread = Pooled("eventThread", TypeId::kThread, "Event Thread");
 constexpr Field kStackTrace = Pooled("stackTrace", TypeId::kStackTrace, "Stack Trace");
+constexpr Field kMessage{"message", TypeId::kString, "Message"};
+constexpr Field kThrownClass = Pooled("thrownClass", TypeId::kClass, "Class");
 constexpr Field kLabels = Pooled("labels", TypeId::kSymbol, "Labels");
 constexpr Field kValue{"value", TypeId::kString};
 
@@ -187,11 +189,24 @@ std::vector<Type> Samples() {
            {kStartTime,
             kEventThread,
             kStackTrace,
-            {"message", TypeId::kString, "Message"},
-            Pooled("thrownClass", TypeId::kClass, "Class"),
+            kMessage,
+            kThrownClass,
             {"weight", TypeId::kDouble, "Throws That It Stands For"},
             kLabels},
            "Java Exception",
+           kJavaApplication,
+           Super::kEvent},
+      // Never written: which class is an Error is not recorded. Tools ask for both kinds at once.
+      Type{TypeId::kErrorThrow,
+           "jdk.JavaErrorThrow",
+           {kStartTime, kEventThread, kStackTrace, kMessage, kThrownClass},
+           "Java Error",
+           kJavaApplication,
+           Super::kEvent},
+      Type{TypeId::kExceptionStatistics,
+           "jdk.ExceptionStatistics",
+           {kStartTime, {"throwables", TypeId::kLong, "Exceptions Created"}},
+           "Exception Statistics",
            kJavaApplication,
            Super::kEvent},
   };

@@ -55,6 +55,8 @@ enum class TypeId : uint8_t {
   kAllocationSample,
   kOldObjectSample,
   kExceptionThrow,
+  kErrorThrow,
+  kExceptionStatistics,
   kActiveRecording,
   kJvmInformation,
   kHeaprecRecording,
