@@ -35,8 +35,9 @@ class Speedscope final : public Exporter {
   void End(const Recording& recording, AskedRange) override {
     const std::string which = settings_.several ? " of " + IdText(recording.header()) : "";
     if (settings_.allocations) {
-      WriteProfile("bytes allocated" + which, "bytes", kSpace);
-      WriteProfile("objects allocated" + which, "none", kObjects);
+      const std::string what = settings_.live_filter ? "live" : "allocated";
+      WriteProfile("bytes " + what + which, "bytes", kSpace);
+      WriteProfile("objects " + what + which, "none", kObjects);
     }
     if (settings_.exceptions) WriteProfile("exceptions thrown" + which, "none", kThrows);
   }

@@ -147,6 +147,8 @@ TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs
   CHECK(Heaprec("export --live --format collapsed --weights objects " + path).out == "p.Main.main;p.Leak.add 115\n");
   const json scope = json::parse(Heaprec("export --live --format speedscope " + path).out);
   CHECK(scope["profiles"][0]["endValue"] == 115'000);
+  CHECK(scope["profiles"][0]["name"] == "bytes live");
+  CHECK(scope["profiles"][1]["name"] == "objects live");
 }
 
 TEST_CASE("An export never replaces its recording, which may be standard input") {
