@@ -131,6 +131,17 @@ TEST_CASE("doctor and summary are of one mind") {
   agree(Nothing, false);
 }
 
+TEST_CASE("doctor says what to do about objects that the JVM allocates inline") {
+  Patient patient;
+  const auto uncounted = [](RecordingFile& file) { file.Add(format::Interval{0, 10, 90'000'000, 2, 2, 0}); };
+  CHECK(Inconsistency(patient.After(uncounted), "total")["action"].get<std::string>().find("UseTLAB") ==
+        std::string::npos);
+  patient.header.source_reason = "hooks; without TLABs the JVM's code allocates inline, where the hooks see nothing: x";
+  const json total = Inconsistency(patient.After(uncounted), "total");
+  CHECK(total["level"] == "problem");
+  CHECK(total["action"].get<std::string>().find("-XX:-UseTLAB") != std::string::npos);
+}
+
 TEST_CASE("doctor names each loss with its share") {
   Patient patient;
   for (size_t reason = 0; reason < format::kLosses; ++reason) {

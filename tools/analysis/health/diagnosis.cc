@@ -12,6 +12,7 @@
 #include "tools/analysis/health/unavailable.h"
 #include "tools/analysis/health/verification.h"
 #include "tools/analysis/stream_totals.h"
+#include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/input/writer_process.h"
@@ -88,7 +89,12 @@ class Examination {
       AddFinding("native", Level::kNote, refusal);
     Total();
     for (const Stream stream : format::kAllStreams) Losses(stream);
-    if (!any_loss_) AddFinding("losses", Level::kOk, "nothing was lost", 0);
+    if (!CountsLosses(header_)) {
+      AddFinding("losses", Level::kNote, "unknown: an import does not have the counters of losses", std::nullopt,
+                 "losses_unknown");
+    } else if (!any_loss_) {
+      AddFinding("losses", Level::kOk, "nothing was lost", 0);
+    }
     Samples();
     Throttle();
     Source();
@@ -111,8 +117,10 @@ class Examination {
   void TakeTrust() {
     const TrustReport trust = AssessTrust(recording_, of_.totals, of_.volume);
     for (const TrustReason& reason : trust.reasons) {
-      const bool biased = reason.about == TrustTopic::kSource;
-      AddFinding(IdOf(reason.about), Level::kProblem, reason.text, std::nullopt, biased ? AdviceForSource() : "");
+      AddFinding(IdOf(reason.about), Level::kProblem, reason.text, std::nullopt,
+                 reason.about == TrustTopic::kSource  ? AdviceForSource()
+                 : reason.about == TrustTopic::kTotal ? AdviceForTotal()
+                                                      : "");
     }
     for (const TrustReason& note : trust.notes) {
       AddFinding(IdOf(note.about), Level::kNote, note.text, std::nullopt,
@@ -125,6 +133,10 @@ class Examination {
   }
 
   std::string_view AdviceForSource() const { return header_.source == "tlab" ? "source_tlab" : "source_imported"; }
+  // As the agent spells it, of a JVM with -XX:-UseTLAB.
+  std::string_view AdviceForTotal() const {
+    return header_.source_reason.find("allocates inline") != std::string::npos ? "total_inline" : "total";
+  }
   std::string_view AdviceForEnd() const {
     if (recording_.running()) return "end_running";
     return recording_.salvage().ring_found ? "end_salvaged" : "end";
@@ -227,7 +239,7 @@ class Examination {
     if (!HasFinding("source")) {
       AddFinding("source", Level::kOk, fmt::format("{} ({})", ToUtf8(header_.source), ToUtf8(header_.source_reason)));
     }
-    if (!HasFinding("stacks")) {
+    if (!HasFinding("stacks") && CountsLosses(header_)) {
       AddFinding(
           "stacks", Level::kOk,
           fmt::format("{} walked by the agent, {} from GetStackTrace, {} mismatches", Grouped(counters_.stacks_walked),
