@@ -288,7 +288,7 @@ void Drain::FlushIfDue(uint64_t now_ns) {
   const bool too_early = waiting_  ? since_ns < kRetryNs && !TooMuchWaits()
                          : samples ? MayBlockGrow(since_ns)
                                    : since_ns < kMaxUnflushedNs;
-  if (!too_early) (void)Flush(now_ns, nullptr);  // failed data waits
+  if (!too_early && !Flush(now_ns, nullptr)) WriteProvisional(now_ns);  // failed data waits
 }
 
 bool Drain::MayBlockGrow(uint64_t since_ns) const {

@@ -6,7 +6,8 @@
 // Failure:  a block that cannot be written waits, and the ring keeps its samples, so that a kill loses nothing. The
 //           drain tries again every second. When the ring needs the room, or a megabyte or 1,024 intervals wait, it
 //           drops and counts the samples (LossReason::kWriteFailed), and begins a new chunk. The next block that is
-//           written has the counts of the lost intervals; at the end there is reserved room for them.
+//           written has the counts of the lost intervals; at the end there is reserved room for them. Until then the
+//           room has a provisional block, for a kill that takes the ring.
 #pragma once
 
 #include <pthread.h>
@@ -155,6 +156,10 @@ class Drain {
   void Account(const format::PerStream<Pending>& counted, bool written);
   // Writes the counts of lost intervals, and `ending` if there is one, into the reserved room.
   bool WriteCounts(uint64_t now_ns, const format::EndMarker* ending);
+  // In an outage, the same until a block can be written.
+  void WriteProvisional(uint64_t now_ns);
+  // Of each lane; what is before it is in the file, or lost.
+  std::vector<uint64_t> Tails() const;
   std::unique_ptr<format::ChunkWriter> CountsChunk(uint32_t number, const std::vector<uint64_t>& positions) const;
   bool WriteNamedCounts(uint32_t number, const std::vector<uint64_t>& positions, uint64_t now_ns);
   bool WriteEnd(uint64_t now_ns, const format::EndMarker& ending);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/writer/provisional_block.h"
 #include "recorder/writer/drain.h"
 
 namespace heaprec::writer {
@@ -241,11 +242,25 @@ bool Drain::WriteEnd(uint64_t now_ns, const format::EndMarker& ending) {
   return WriteCounts(now_ns, &ending);
 }
 
-bool Drain::WriteCounts(uint64_t now_ns, const format::EndMarker* ending) {
+std::vector<uint64_t> Drain::Tails() const {
   std::vector<uint64_t> positions;
   for (uint32_t i = 0; i < ring_.lane_count(); ++i) {
     positions.push_back(ring_.lane(i).tail.load(std::memory_order_relaxed));  // ours alone to write
   }
+  return positions;
+}
+
+// A reader that finds no ring would not know of the outage, and take what is in the file for all.
+void Drain::WriteProvisional(uint64_t now_ns) {
+  if (!outage_) return;
+  const std::vector<uint64_t> positions = Tails();
+  const auto counts =
+      CountsChunk(next_chunk_, positions)->Finish(CountersWith({}), positions, SinceStart(now_ns), nullptr);
+  if (counts.ok()) store_.WriteProvisional(format::ProvisionalBlock(*counts, config_.header.recording_id));
+}
+
+bool Drain::WriteCounts(uint64_t now_ns, const format::EndMarker* ending) {
+  const std::vector<uint64_t> positions = Tails();
   const uint32_t number = next_chunk_++;
   const auto counts = CountsChunk(number, positions)->Finish(CountersWith({}), positions, SinceStart(now_ns), ending);
   if (ending == nullptr && WriteNamedCounts(number, positions, now_ns)) return true;

@@ -129,11 +129,12 @@ RecordingFile::RecordingFile(RecordingFile&& other) noexcept
       descriptor_(std::move(other.descriptor_)),
       size_(other.size_),
       reserved_to_(other.reserved_to_),
+      provisional_to_(other.provisional_to_),
       failure_(other.failure_),
       is_torn_(other.is_torn_) {}
 
 void RecordingFile::Close() {
-  if (reserved_to_ > size_ && descriptor_.IsOurs()) (void)TakeBack();
+  if (reserved_to_ > size_ && descriptor_.IsOurs()) (void)Truncate(std::max(size_, provisional_to_));
   descriptor_.Close();
 }
 
@@ -186,17 +187,30 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
   }
   size_ += done;
   failure_ = 0;
+  if (std::exchange(provisional_to_, 0) > size_) (void)TakeBack();
   return std::monostate{};
+}
+
+void RecordingFile::WriteProvisional(std::span<const std::byte> bytes) {
+  if (is_torn_ || bytes.size() > reserved_room() || size_ + bytes.size() < provisional_to_) return;
+  if (!descriptor_.Reopen(path_, O_RDWR)) return;
+  const buffer::WriteSignals blocked;
+  const ssize_t wrote = pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
+  if (wrote > 0) provisional_to_ = std::max(provisional_to_, size_ + static_cast<uint64_t>(wrote));
+}
+
+bool RecordingFile::Truncate(uint64_t to) {
+  int result = 0;
+  do {
+    result = ftruncate(descriptor_.number(), static_cast<off_t>(to));
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
 }
 
 // Also releases what was reserved.
 bool RecordingFile::TakeBack() {
-  int result = 0;
-  do {
-    result = ftruncate(descriptor_.number(), static_cast<off_t>(size_));
-  } while (result != 0 && errno == EINTR);
-  is_torn_ = result != 0;
-  if (!is_torn_) reserved_to_ = size_;
+  is_torn_ = !Truncate(size_);
+  if (!is_torn_) reserved_to_ = size_, provisional_to_ = 0;
   return !is_torn_;
 }
 
@@ -244,6 +258,7 @@ format::Result<std::monostate> RecordingFile::ReplaceBy(RecordingFile&& other) {
   descriptor_.ReplaceBy(std::move(other.descriptor_));
   size_ = other.size_;
   reserved_to_ = other.reserved_to_;
+  provisional_to_ = 0;
   is_torn_ = false;
   return std::monostate{};
 }

@@ -41,6 +41,9 @@ class RecordingFile {
   // succeeds even if the disk is then full. After a failure: four times as much beyond them. Error: there is no such
   // room. It is not an error if the file system cannot reserve.
   format::Result<std::monostate> Reserve(size_t bytes);
+  // Puts `bytes` behind the content, in reserved room; the next Append takes their place. Nothing happens where they
+  // have no room, or are fewer than those that are there.
+  void WriteProvisional(std::span<const std::byte> bytes);
   // Bytes for which an Append certainly has room; 0: none is reserved.
   uint64_t reserved_room() const;
   static constexpr uint64_t kReserveBytes = 64 << 10;
@@ -67,13 +70,15 @@ class RecordingFile {
  private:
   RecordingFile(std::string path, buffer::GuardedFd descriptor)
       : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+  bool Truncate(uint64_t to);
   bool TakeBack();
   format::Error Fail(int error);
 
   std::string path_;
   buffer::GuardedFd descriptor_;
   uint64_t size_ = 0;
-  uint64_t reserved_to_ = 0;  // the disk has room up to this offset
+  uint64_t reserved_to_ = 0;     // the disk has room up to this offset
+  uint64_t provisional_to_ = 0;  // the end of what is behind the content; 0: nothing is
   int failure_ = 0;
   bool is_torn_ = false;  // a partly written block is still in the file
 };

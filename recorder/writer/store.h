@@ -61,6 +61,8 @@ class Store {
   format::Result<std::monostate> Append(std::span<const std::byte> block);
   // Appends the last block of a recording to the reserved space, regardless of limits and of a full disk.
   format::Result<std::monostate> AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
+  // As RecordingFile: until the next append succeeds.
+  void WriteProvisional(std::span<const std::byte> block) { file_->WriteProvisional(block); }
   // Bytes that fit there; 0: the file system cannot reserve any.
   uint64_t reserved_room() const { return file_->reserved_room(); }
   // errno of the last append; 0: none.

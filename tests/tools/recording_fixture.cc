@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "format/writer/provisional_block.h"
+
 namespace heaprec::tools::testing {
 namespace {
 
@@ -219,6 +221,14 @@ void RecordingFile::StartChunk() {
   REQUIRE(block.ok());
   Append(*block);
   writer_ = std::make_unique<format::ChunkWriter>(header_, ++chunk_);
+}
+
+void RecordingFile::AddProvisional(const std::vector<format::Interval>& lost, uint64_t end_ns) {
+  format::ChunkWriter counts(header_, chunk_ + 1);
+  for (const format::Interval& interval : lost) counts.Add(interval);
+  const auto chunk = counts.Finish(counters_, {}, end_ns, nullptr);
+  REQUIRE(chunk.ok());
+  Append(format::ProvisionalBlock(*chunk, header_.recording_id));
 }
 
 void RecordingFile::End(const std::string& reason, uint64_t time_ns) {

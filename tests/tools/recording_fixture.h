@@ -76,6 +76,8 @@ class RecordingFile {
   format::StreamCounters& counters(format::Stream stream = format::Stream::kAllocations) { return counters_[stream]; }
   void Flush(const std::vector<uint64_t>& lane_positions = {}, uint64_t end_ns = 0);
   void StartChunk();
+  // What stands behind all blocks while the disk is full, with the rows of what was lost by then.
+  void AddProvisional(const std::vector<format::Interval>& lost, uint64_t end_ns);
   void End(const std::string& reason, uint64_t time_ns);
   uint64_t size() const { return size_; }
 

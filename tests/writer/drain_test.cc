@@ -8,8 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "format/reader/provisional_block.h"
 #include "tests/writer/drain_bench.h"
 
 namespace heaprec::writer {
@@ -416,6 +418,57 @@ TEST_CASE("Counts of lost intervals are added up where they are too many, and wa
   CHECK(bytes == 100 * last);
   CHECK(buffered == last / 100);
   CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] + read.counters.written == last / 100);
+}
+
+TEST_CASE("While the disk is full the file's end has the counts, for a kill that takes the ring") {
+  Bench bench(2000);
+  uint64_t id = 0, second = 0;
+  const auto record = [&] {
+    for (uint64_t i = 0; i < 150; ++i) {
+      ++id;
+      bench.Sample(id, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
+    }
+    bench.shared_counters().SetPopulation(id, 5000 * id);
+    bench.TickAt(++second * kSecond);
+  };
+  const auto provisional = [&bench]() -> std::optional<format::Block> {
+    std::ifstream file(bench.path(), std::ios::binary);
+    const std::string chars((std::istreambuf_iterator<char>(file)), {});
+    format::MemoryByteSource source(format::AsBytes(chars), "rec");
+    auto reader = format::Reader::Open(&source);
+    REQUIRE(reader.ok());
+    while ((*reader)->Next()) {
+    }
+    if ((*reader)->skipped().empty()) return std::nullopt;
+    CHECK((*reader)->skipped().size() == 1);
+    CHECK((*reader)->skipped().back().at_end);
+    return format::ReadProvisionalBlock(&source, (*reader)->header(), (*reader)->skipped().back().begin);
+  };
+  {
+    const FileSizeLimit full(64 << 10);
+    while (!bench.drain().unwritten().any() && second < 1000) {
+      CHECK_FALSE(provisional());
+      record();
+    }
+    const auto first = provisional();
+    REQUIRE(first);
+    CHECK(first->counters[format::Stream::kAllocations].committed == id);
+    CHECK(first->counters[format::Stream::kAllocations].candidate_bytes == 5000 * id);
+    CHECK(first->counters[format::Stream::kAllocations].written == bench.ReadBack().samples.size());
+    CHECK(first->end_ns >= second * kSecond);
+    for (int i = 0; i < 12; ++i) record();
+    const auto later = provisional();
+    REQUIRE(later);
+    CHECK(later->counters[format::Stream::kAllocations].committed >
+          first->counters[format::Stream::kAllocations].committed);
+  }
+  record();
+  CHECK_FALSE(provisional());
+  bench.EndAt(second * kSecond + 1);
+  const auto read = bench.ReadBack();
+  CHECK(read.skipped == 0);
+  CHECK(read.counters.committed == id);
+  CHECK(read.samples.size() + read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == id);
 }
 
 TEST_CASE("Where the disk is full to the end, and there is no ring, reserved room says what was lost") {

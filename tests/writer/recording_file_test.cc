@@ -137,4 +137,31 @@ TEST_CASE("A folder that is not there is an error that names the file") {
   CHECK(file.error().message == "/nonexistent/rec.bin: No such file or directory");
 }
 
+TEST_CASE("What is behind the content provisionally is gone with the next append, however short that is") {
+  const Folder folder;
+  auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
+  REQUIRE(file.ok());
+  const std::vector<std::byte> content(100, std::byte{1}), counts(300, std::byte{2}), more(50, std::byte{3});
+  const auto size = [&] { return std::filesystem::file_size(folder / "rec.bin"); };
+  REQUIRE(file->Append(content).ok());
+  file->WriteProvisional(counts);
+  CHECK(size() == 100);  // there is no reserved room
+  REQUIRE(file->Reserve(1).ok());
+  file->WriteProvisional(counts);
+  CHECK(size() == 400);
+  CHECK(file->size() == 100);
+  file->WriteProvisional(more);  // would leave the end of the counts
+  std::vector<std::byte> there(300);
+  REQUIRE(file->Read(100, there).ok());
+  CHECK(there == counts);
+  REQUIRE(file->Append(more).ok());
+  CHECK(size() == 150);
+  REQUIRE(file->Append(content).ok());
+  CHECK(size() == 250);
+  REQUIRE(file->Reserve(1).ok());
+  file->WriteProvisional(counts);
+  file->Close();
+  CHECK(size() == 550);
+}
+
 }  // namespace heaprec::writer

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "format/reader/provisional_block.h"
 #include "format/reader/recordings_in_file.h"
 #include "tools/input/file_source.h"
 #include "tools/input/writer_process.h"
@@ -130,19 +131,23 @@ std::optional<format::Block> Recording::NextInFile() {
     ++blocks_of_chunk_;
     prepared_ = reader_->TakePrepared();
     Note(*block);
-    end_.lane_positions = block->lane_positions;
-    end_.census_positions = block->census_positions;
-    end_.next_chunk = block->chunk + 1;
     end_.threads = std::max(end_.threads, static_cast<uint32_t>(block->dictionaries->threads.size()));
     end_.offset = reader_->position();
-    end_.end_ns = std::max(end_.end_ns, block->end_ns);
-    end_.counters = block->counters;
     for (const format::ProcessState& state : block->states) end_.states.Add(state.id);
     if (header_.tracks()) end_.tracked.Note(*block);
-    for (const format::Stream stream : format::kAllStreams) NoteIntervals(*block, stream);
-    NoteCounted(*block);
+    NoteEnd(*block);
     return block;
   }
+}
+
+void Recording::NoteEnd(const format::Block& block) {
+  end_.lane_positions = block.lane_positions;
+  end_.census_positions = block.census_positions;
+  end_.next_chunk = block.chunk + 1;
+  end_.end_ns = std::max(end_.end_ns, block.end_ns);
+  end_.counters = block.counters;
+  for (const format::Stream stream : format::kAllStreams) NoteIntervals(block, stream);
+  NoteCounted(block);
 }
 
 bool Recording::FollowReplacement() {
@@ -187,7 +192,8 @@ void Recording::NoteCounted(const format::Block& block) {
     end_.streams[interval.stream].candidates += interval.candidates;
     end_.streams[interval.stream].bytes += interval.bytes;
   }
-  const auto skipped_now = static_cast<size_t>(std::ranges::count(skipped(), false, &format::SkippedRange::repaired));
+  const auto skipped_now = static_cast<size_t>(
+      std::ranges::count_if(skipped(), [](const auto& range) { return !range.repaired && !range.at_end; }));
   if (std::exchange(skipped_before_, skipped_now) == skipped_now) return;
   for (const format::Stream stream : format::kAllStreams) {
     end_.streams[stream].candidates = counters_[stream].candidates;
@@ -254,6 +260,12 @@ bool Recording::SalvageRing() {
   return false;
 }
 
+// What stands at the end of a file that could not be written until its recorder was killed.
+std::optional<format::Block> Recording::ProvisionalBlock() const {
+  if (running() || skipped().empty() || !skipped().back().at_end) return std::nullopt;
+  return format::ReadProvisionalBlock(slice_.get(), header(), skipped().back().begin);
+}
+
 // Returns how many points of a killed recorder are in no interval of the file: samples that only the ring had, which
 // are taken out of `committed`, and points under way.
 uint64_t Recording::LoseOpen(format::Stream stream, format::StreamCounters* since_start) const {
@@ -268,14 +280,21 @@ uint64_t Recording::LoseOpen(format::Stream stream, format::StreamCounters* sinc
 // could not be written: its counters go up to the end, but intervals whose samples are in the ring have no rows. In
 // both cases the counters also have what the last block met of intervals that were still open.
 void Recording::LoseUnwritten() {
-  if (header().ring_path.empty()) return;
+  format::Block block;
+  const auto provisional = ProvisionalBlock();
+  if (header().ring_path.empty() && !provisional) return;
+  if (provisional) {
+    unwritten_ns_ = Excess(provisional->end_ns, end_.end_ns);
+    NoteCounters(provisional->counters);
+    NoteEnd(*provisional);
+    block.intervals = provisional->intervals;
+  }
   const auto misses_rows = [this](format::Stream stream) {
     const uint64_t length = header().CapOf(stream).interval_ns;
     return length > 0 && end_.end_ns >= (end_.streams[stream].next_interval + 1) * length;
   };
-  const bool could_write = std::ranges::none_of(format::kAllStreams, misses_rows);
+  const bool could_write = !provisional && std::ranges::none_of(format::kAllStreams, misses_rows);
   if (could_write && running()) return;  // its ring cannot be seen from here, and more may come
-  format::Block block;
   block.counters = since_start_;
   for (const format::Stream stream : format::kAllStreams) {
     const uint64_t length = header().CapOf(stream).interval_ns;

@@ -116,6 +116,8 @@ class Recording {
   format::Result<RingCopy> CopyRing() const;
   // Adds a block with what the counters have but neither the file nor a ring has: one row for each stream, as a loss.
   void LoseUnwritten();
+  std::optional<format::Block> ProvisionalBlock() const;
+  void NoteEnd(const format::Block& block);
   uint64_t LoseOpen(format::Stream stream, format::StreamCounters* since_start) const;
   // True if the drain has written more since the file was read: read the file again, then try again.
   bool SalvageRing();

@@ -107,14 +107,17 @@ std::vector<size_t> WriteOutage(const std::string& path, Left left) {
 }
 
 // How a recording without an ending ends.
-enum class Cut { kKilled, kKilledInInterval, kDiskFull, kDiskFullTwice };
+enum class Cut { kKilled, kKilledInInterval, kDiskFull, kDiskFullTwice, kKilledOnFullDisk, kKilledOnFullDiskTwice };
+
+bool IsTwice(Cut cut) { return cut == Cut::kDiskFullTwice || cut == Cut::kKilledOnFullDiskTwice; }
 
 constexpr uint64_t kOpenPoints = 70, kUnderWay = 3;  // of an interval that was open: more than one for each lane
 constexpr uint64_t kOpenBytes = 30'000;
 
 // Two seconds of two samples each, of the heap and of malloc. The ring is gone. Where the disk was full, a last block
 // has the counts of six seconds, and no rows of the intervals of which the ring had samples; kDiskFullTwice: the
-// samples of one interval had been lost before. kKilledInInterval: the block was written in the middle of an interval.
+// samples of one interval had been lost before. A recorder that is killed then leaves a provisional block of the same.
+// kKilledInInterval: the block was written in the middle of an interval.
 void WriteCut(const std::string& path, Cut cut) {
   format::FileHeader header = HeaderOf(1);
   header.ring_path = "/no/such/folder/heaprec.ring";
@@ -148,16 +151,21 @@ void WriteCut(const std::string& path, Cut cut) {
   }
   file.Flush({}, 2 * kSecond + 20 * kMs);
   if (cut == Cut::kKilled) return;
+  std::vector<format::Interval> lost;
   for (const format::Stream stream : kStreams) {
     format::StreamCounters& counters = file.counters(stream);
     counters.points += 8, counters.committed += 8, counters.candidates += 40;
     counters.candidate_bytes = 6 * kCounted;
-    if (cut == Cut::kDiskFull) continue;
+    if (!IsTwice(cut)) continue;
     counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)] = 4;
     counters.lost_weight[static_cast<size_t>(format::LossReason::kWriteFailed)] = 1.2 * kCounted;
     counters.second_stage = 1;
-    file.Add(format::Interval{2, 10, kCounted, 5, 0, 0, stream});
+    lost.push_back({2, 10, kCounted, 5, 0, 0, stream});
   }
+  if (cut == Cut::kKilledOnFullDisk || cut == Cut::kKilledOnFullDiskTwice) {
+    return file.AddProvisional(lost, 6 * kSecond);
+  }
+  for (const format::Interval& interval : lost) file.Add(interval);
   file.Flush({}, 6 * kSecond);
 }
 
@@ -344,7 +352,7 @@ TEST_CASE("what stood in damaged bytes and what an outage lost are two losses") 
 }
 
 TEST_CASE("counts of an outage whose samples only the lost ring had are a loss, and no command calls the rest all") {
-  for (const Cut cut : {Cut::kDiskFull, Cut::kDiskFullTwice}) {
+  for (const Cut cut : {Cut::kDiskFull, Cut::kDiskFullTwice, Cut::kKilledOnFullDisk, Cut::kKilledOnFullDiskTwice}) {
     CAPTURE(static_cast<int>(cut));
     const Directory directory;
     const std::string cut_off = directory / "rec.bin", copy = directory / "copy.bin";
@@ -354,8 +362,8 @@ TEST_CASE("counts of an outage whose samples only the lost ring had are a loss, 
     CHECK(summary["trustworthy"] == false);
     CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(6 * kCounted));
     CHECK(summary["allocated_bytes"] == 6 * kCounted);
-    const double lost = cut == Cut::kDiskFull ? 4 * kCounted : (3 + 1.2) * kCounted;
-    const uint64_t points = cut == Cut::kDiskFull ? 8 : 7;
+    const double lost = IsTwice(cut) ? (3 + 1.2) * kCounted : 4 * kCounted;
+    const uint64_t points = IsTwice(cut) ? 7 : 8;
     for (const json& losses : {summary["losses"], summary["losses"]["malloc"]}) {
       CHECK(losses["lost"]["write_failed"]["points"] == points);
       CHECK(losses["lost"]["write_failed"]["bytes"].get<double>() == Approx(lost));
@@ -372,7 +380,10 @@ TEST_CASE("counts of an outage whose samples only the lost ring had are a loss, 
       CHECK(checked.out.find("281 KiB") != std::string::npos);  // 6 * kCounted
       CHECK(checked.out.find("inconclusive") != std::string::npos);
     }
-    const char* const gap = cut == Cut::kDiskFull ? "its last 4.000 s are lost" : "its last 3.000 s are lost";
+    // A recorder that ends writes what it had lost before; one that is killed has written nothing since 2.02 s.
+    const char* const gap = cut == Cut::kKilledOnFullDiskTwice ? "its last 3.980 s are lost"
+                            : IsTwice(cut)                     ? "its last 3.000 s are lost"
+                                                               : "its last 4.000 s are lost";
     const auto verified = Heaprec("verify " + cut_off);
     CHECK(verified.code == 0);
     CHECK(verified.out.find(gap) != std::string::npos);

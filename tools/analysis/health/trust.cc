@@ -268,9 +268,9 @@ class Assessment {
   }
 
   bool CouldNotBeWritten() const {
-    return std::ranges::any_of(format::kAllStreams, [this](format::Stream stream) {
-      return recording_.counters(stream).lost[static_cast<size_t>(format::LossReason::kWriteFailed)] > 0;
-    });
+    return recording_.unwritten_ns() > 0 || std::ranges::any_of(format::kAllStreams, [this](format::Stream stream) {
+             return recording_.counters(stream).lost[static_cast<size_t>(format::LossReason::kWriteFailed)] > 0;
+           });
   }
 
   const Recording& recording_;
