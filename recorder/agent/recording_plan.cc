@@ -176,6 +176,9 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
     Log(LogLevel::kWarn, "writing the recording works again after {:.1f} s; {} samples were lost",
         static_cast<double>(outage_ns) * 1e-9, lost_samples);
   };
+  callbacks.on_sync_failed = [](const std::string& error) {
+    Log(LogLevel::kWarn, "{}; fdatasync failed. After a power cut the recording may be damaged or end early", error);
+  };
   // Collections have no part in when a block is freed.
   callbacks.tracked[Stream::kNative] = {.drop = NativeStream::Drop,
                                         .collections_at_birth = [](uint16_t, uint64_t) { return 0; },

@@ -174,6 +174,7 @@ void Drain::Tick() {
   FlushIfDue(now_ns);
   AnswerSnapshots(now_ns);
   store_.Tick(SinceStart(now_ns));
+  ReportSyncFailure();
   if (now_ns - chunk_start_ns_ >= kForgetAfterNs) consumer_.ForgetPrevious();
   StopIfDone(now_ns);
 }
@@ -331,6 +332,7 @@ void Drain::End() {
   // Nobody waits for this, because it helps against a power cut only. The drain itself stays in memory until the next
   // recording begins.
   store_.Finish();
+  ReportSyncFailure();
 }
 
 // Waits until every point has had its outcome counted: a thread may be on its way from the JVM to a lane.

@@ -60,6 +60,8 @@ struct DrainCallbacks {
   // Writing failed more than once in a row, or samples were lost; later, writing succeeded again. Both may be empty.
   std::function<void(const std::string& error)> on_writing_stopped;
   std::function<void(uint64_t lost_samples, uint64_t outage_ns)> on_writing_resumed;
+  // Written data could not be made durable: once, the first time. May be empty.
+  std::function<void(const std::string& error)> on_sync_failed;
   format::PerStream<TrackedSet::Callbacks> tracked;  // of streams that are tracked according to the header
 };
 
@@ -148,6 +150,7 @@ class Drain {
   void NoteFailure(const std::string& error);
   void EndOutage();
   void ReportOutage();
+  void ReportSyncFailure();
   bool MayBlockGrow(uint64_t since_ns) const;
   bool TooMuchWaits() const;
   // Drops what waits, and what came since; its intervals are pending again, as lost ones.
@@ -204,6 +207,7 @@ class Drain {
     bool is_reported = false;
   };
   std::optional<Outage> outage_;
+  bool is_sync_failure_reported_ = false;
   uint64_t quiet_ticks_ = 0, last_candidates_ = 0;
 
   pthread_t thread_{};

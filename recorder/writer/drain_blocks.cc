@@ -1,5 +1,8 @@
 // Blocks and chunks: how Drain writes what it has collected, and what it does if it cannot.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "format/writer/provisional_block.h"
@@ -178,6 +181,13 @@ void Drain::EndOutage() {
 void Drain::ReportOutage() {
   if (!outage_ || std::exchange(outage_->is_reported, true)) return;
   if (callbacks_.on_writing_stopped) callbacks_.on_writing_stopped(outage_->error);
+}
+
+// The next fdatasync of the same pages may succeed all the same: the kernel reports a failure to write them once.
+void Drain::ReportSyncFailure() {
+  const int error = store_.sync_failure();
+  if (error == 0 || std::exchange(is_sync_failure_reported_, true) || !callbacks_.on_sync_failed) return;
+  callbacks_.on_sync_failed(fmt::format("{}: {}", store_.path(), std::strerror(error)));
 }
 
 bool Drain::WriteWaiting() {

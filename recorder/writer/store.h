@@ -67,6 +67,8 @@ class Store {
   uint64_t reserved_room() const { return file_->reserved_room(); }
   // errno of the last append; 0: none.
   int failure() const { return file_->failure(); }
+  // errno of the last fdatasync that failed; 0: none has.
+  int sync_failure() const { return syncer_->failure(); }
   // The current file, with a descriptor of its own for a reader.
   format::Result<RecordingFile> Duplicate() const { return file_->Duplicate(); }
 

@@ -32,8 +32,7 @@ uint64_t Syncer::Request(int descriptor, std::string folder) {
   // One of its own: the drain may close the file meanwhile.
   Job job{++last_, fcntl(descriptor, F_DUPFD_CLOEXEC, 0), std::move(folder)};
   if (!Start()) {
-    const bool ok = Do(job);
-    Note(job.number, ok);
+    Note(job.number, Do(job));
     return job.number;
   }
   const std::lock_guard lock(mutex_);
@@ -47,6 +46,11 @@ std::optional<bool> Syncer::Outcome(uint64_t number) {
   const std::lock_guard lock(mutex_);
   if (done_ < number) return std::nullopt;
   return std::find(failed_.begin(), failed_.end(), number) == failed_.end();
+}
+
+int Syncer::failure() {
+  const std::lock_guard lock(mutex_);
+  return failure_;
 }
 
 void Syncer::Finish() {
@@ -67,36 +71,37 @@ void Syncer::Run() {
     const Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    const bool ok = Do(job);
+    const int error = Do(job);
     lock.lock();
-    Note(job.number, ok);
+    Note(job.number, error);
   }
 }
 
-void Syncer::Note(uint64_t number, bool ok) {
+void Syncer::Note(uint64_t number, int error) {
   done_ = number;
-  if (ok) return;
+  if (error == 0) return;
+  failure_ = error;
   failed_.push_back(number);
   if (failed_.size() > kFailuresKept) failed_.pop_front();
 }
 
-bool Syncer::Do(const Job& job) {
-  if (job.descriptor < 0) return false;
+int Syncer::Do(const Job& job) {
+  if (job.descriptor < 0) return EBADF;
   const auto repeat = [](int (*sync)(int), int descriptor) {
     int result = 0;
     do {
       result = sync(descriptor);
     } while (result != 0 && errno == EINTR);
-    return result == 0;
+    return result == 0 ? 0 : errno;
   };
-  const bool ok = repeat(fdatasync, job.descriptor);
+  const int error = repeat(fdatasync, job.descriptor);
   close(job.descriptor);
-  if (job.folder.empty()) return ok;
+  if (job.folder.empty()) return error;
   const int folder = open(job.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return ok;  // it may be closed to us: the content is safe, the name is the file system's
+  if (folder < 0) return error;  // it may be closed to us: the content is safe, the name is the file system's
   (void)repeat(fsync, folder);
   close(folder);
-  return ok;
+  return error;
 }
 
 }  // namespace heaprec::writer

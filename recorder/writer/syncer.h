@@ -29,6 +29,8 @@ class Syncer {
   uint64_t Request(int descriptor, std::string folder);
   // Whether request `number` was successful; nullopt while it waits. Earlier ones are then finished, too.
   std::optional<bool> Outcome(uint64_t number);
+  // errno of the last request that failed; 0: none has.
+  int failure();
   // Returns when all requests are finished; the thread ends.
   void Finish();
 
@@ -40,8 +42,8 @@ class Syncer {
   };
   void Run();
   bool Start();
-  void Note(uint64_t number, bool ok);
-  static bool Do(const Job& job);
+  void Note(uint64_t number, int error);
+  static int Do(const Job& job);
 
   const Where where_;
   pthread_t thread_{};
@@ -51,6 +53,7 @@ class Syncer {
   std::deque<Job> jobs_;
   uint64_t last_ = 0, done_ = 0;
   std::deque<uint64_t> failed_;  // the latest
+  int failure_ = 0;
   bool finish_ = false;
 };
 

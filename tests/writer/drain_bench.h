@@ -92,6 +92,7 @@ class Bench {
     callbacks.on_writing_resumed = [this](uint64_t lost_samples, uint64_t outage_ns) {
       outages_.push_back("resumed: " + std::to_string(lost_samples) + " in " + std::to_string(outage_ns / kSecond));
     };
+    callbacks.on_sync_failed = [this](const std::string& error) { sync_failures_.push_back(error); };
     drain_ = std::make_unique<Drain>(*ring_, std::move(*store), config, std::move(callbacks));
   }
   ~Bench() { std::filesystem::remove_all(directory_); }
@@ -226,6 +227,7 @@ class Bench {
   bool stopped() const { return stopped_; }
   // What was said of writing, in order.
   const std::vector<std::string>& outages() const { return outages_; }
+  const std::vector<std::string>& sync_failures() const { return sync_failures_; }
   // Stacks that samples need not bring, each time it was said.
   const std::vector<format::StackKey>& emitted() const { return emitted_; }
 
@@ -238,7 +240,7 @@ class Bench {
   uint64_t now_ = kStart, step_ = 0;
   int chunks_ = 0;
   std::vector<format::StackKey> emitted_;
-  std::vector<std::string> outages_;
+  std::vector<std::string> outages_, sync_failures_;
   bool stopped_ = false;
 };
 

@@ -1,4 +1,5 @@
-// The drain on a disk whose fdatasync does not return.
+// The drain on a disk whose fdatasync does not return, or fails.
+#include <cerrno>
 #include <condition_variable>
 #include <mutex>
 
@@ -11,7 +12,7 @@ struct Gate {
   std::mutex mutex;
   std::condition_variable changed;
   bool is_open = false;
-  int waiting = 0, passed = 0;
+  int waiting = 0, passed = 0, failing = 0;  // the next ones fail
 };
 
 Gate& TheGate() {
@@ -29,7 +30,10 @@ extern "C" int __wrap_fdatasync(int /*descriptor*/) {
   gate.changed.wait(lock, [&gate] { return gate.is_open; });
   --gate.waiting;
   ++gate.passed;
-  return 0;
+  if (gate.failing == 0) return 0;
+  --gate.failing;
+  errno = EIO;
+  return -1;
 }
 
 namespace heaprec::writer {
@@ -61,6 +65,39 @@ TEST_CASE("A disk that does not answer to fdatasync delays no block, and is aske
   const auto read = bench.ReadBack();
   CHECK(read.samples.size() == 10);
   CHECK(read.ending == "test");
+}
+
+TEST_CASE("A failing fdatasync is reported once, with its reason, and tried again") {
+  Gate& gate = TheGate();
+  gate.is_open = true;
+  gate.passed = 0;
+  gate.failing = GENERATE(0, 1, 3);
+  const bool fails = gate.failing > 0;
+  SyncPolicy sync;
+  sync.every_ns = 0;
+  Bench bench(150, {}, 0, {}, sync);
+  for (uint64_t second = 0; second < 5; ++second) {
+    bench.Sample(second + 1, second * kSecond + kSecond / 2);
+    bench.TickAt((second + 1) * kSecond);
+    bench.TickAt((second + 1) * kSecond + 1);
+  }
+  bench.EndAt(6 * kSecond);
+  CHECK(gate.failing == 0);
+  CHECK(gate.passed >= 5);
+  CHECK(bench.sync_failures() == std::vector<std::string>(fails ? 1 : 0, bench.path() + ": Input/output error"));
+  CHECK(bench.outages().empty());
+  CHECK(bench.ReadBack().samples.size() == 5);
+}
+
+TEST_CASE("A failure of the last fdatasync is reported, too") {
+  Gate& gate = TheGate();
+  gate.is_open = true;
+  Bench bench(150);
+  gate.failing = 1;
+  bench.Sample(1, kSecond / 2);
+  bench.EndAt(kSecond);
+  CHECK(gate.failing == 0);
+  CHECK(bench.sync_failures().size() == 1);
 }
 
 }  // namespace heaprec::writer
