@@ -19,8 +19,10 @@ enum CensusColumn : size_t {
   kBytesExcess = 7,
   kObjectsVariance = 8,
   kBytesVariance = 9,
+  kObjectsCovariance = 10,
+  kBytesCovariance = 11,
 };
-constexpr size_t kCensusColumns = 10;
+constexpr size_t kCensusColumns = 12;
 
 // In the file none is 0; in memory it is kNone, one below that.
 uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
@@ -33,7 +35,8 @@ bool TakeIndex(ByteCursor& column, size_t entries, Index* index) {
 }
 
 bool IsPossible(const CensusSum& sum) {
-  return std::isfinite(sum.weight_excess) && std::isfinite(sum.variance) && sum.weight_excess >= 0 && sum.variance >= 0;
+  const auto is_possible = [](double value) { return std::isfinite(value) && value >= 0; };
+  return is_possible(sum.weight_excess) && is_possible(sum.variance) && is_possible(sum.covariance);
 }
 
 }  // namespace
@@ -54,6 +57,8 @@ void EncodeCensus(Section section, std::span<const CensusRow> rows, ByteBuffer* 
     columns.F64(kBytesExcess, row.bytes.weight_excess);
     columns.F64(kObjectsVariance, row.objects.variance);
     columns.F64(kBytesVariance, row.bytes.variance);
+    columns.F64(kObjectsCovariance, row.objects.covariance);
+    columns.F64(kBytesCovariance, row.bytes.covariance);
   }
   columns.Finish(static_cast<uint64_t>(section), /*critical=*/false, rows.size(), raw);
 }
@@ -78,6 +83,8 @@ bool DecodeCensus(Bytes body, const Dictionaries& dictionaries, std::vector<Cens
     row.bytes.weight_excess = columns[kBytesExcess].F64();
     row.objects.variance = columns[kObjectsVariance].F64();
     row.bytes.variance = columns[kBytesVariance].F64();
+    row.objects.covariance = columns[kObjectsCovariance].F64();
+    row.bytes.covariance = columns[kBytesCovariance].F64();
     if (!IsPossible(row.objects) || !IsPossible(row.bytes)) return false;
     rows->push_back(row);
   }

@@ -25,8 +25,9 @@ struct CensusSum {
   uint64_t counted = 0;      // found
   double weight_excess = 0;  // sum of (w - 1) x: counted + weight_excess is an unbiased estimate of all
   double variance = 0;       // sum of w (w - 1) x^2: an unbiased estimate of that estimate's variance
+  double covariance = 0;     // sum of w (w - 1) x b, b the walk's bytes: with the estimate of all bytes
   double estimate() const { return static_cast<double>(counted) + weight_excess; }
-  void Add(uint64_t found, double weight);
+  void Add(uint64_t found, uint64_t walk_bytes, double weight);
   CensusSum& operator+=(const CensusSum& other);
   bool operator==(const CensusSum&) const = default;
 };
@@ -81,17 +82,19 @@ enum class CensusCount : uint8_t {
   kUnvisitedBytes
 };
 
-inline void CensusSum::Add(uint64_t found, double weight) {
+inline void CensusSum::Add(uint64_t found, uint64_t walk_bytes, double weight) {
   const auto x = static_cast<double>(found);
   counted += found;
   weight_excess += (weight - 1) * x;
   variance += weight * (weight - 1) * x * x;
+  covariance += weight * (weight - 1) * x * static_cast<double>(walk_bytes);
 }
 
 inline CensusSum& CensusSum::operator+=(const CensusSum& other) {
   counted += other.counted;
   weight_excess += other.weight_excess;
   variance += other.variance;
+  covariance += other.covariance;
   return *this;
 }
 

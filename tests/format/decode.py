@@ -245,14 +245,14 @@ class Chunk:
         return refused
 
     def census(self, body, block, name):
-        rows, c, refused = columns(body, 10)
+        rows, c, refused = columns(body, 12)
         slot = 0
         for _ in range(rows):
             slot = c[0].delta(slot)
             thread, klass = c[1].varint(), c[2].varint()
             block.setdefault(name, []).append(
                 [slot * 10**9, self.threads[thread - 1] if thread else None, self.classes[klass - 1] if klass else None]
-                + [c[i].varint() for i in (3, 4, 5)] + [repr(c[i].f64()) for i in (6, 7, 8, 9)])
+                + [c[i].varint() for i in (3, 4, 5)] + [repr(c[i].f64()) for i in range(6, 12)])
         return refused
 
     def section_19(self, body, block):

@@ -171,7 +171,9 @@ json CensusRows(const std::vector<CensusRow>& rows, const Dictionaries& names) {
               Number(objects.weight_excess),
               Number(bytes.weight_excess),
               Number(objects.variance),
-              Number(bytes.variance)};
+              Number(bytes.variance),
+              Number(objects.covariance),
+              Number(bytes.covariance)};
     if (row.thread != kNone) {
       const Thread& thread = names.threads[row.thread];
       line[1] = {thread.java_tid, thread.os_tid, thread.is_virtual ? 1 : 0, Latin1(thread.name)};

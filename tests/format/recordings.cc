@@ -265,7 +265,7 @@ void RandomRecording::AddCensus(ChunkWriter* writer, PlainBlock* plain) {
   const auto sum = [this] {
     const bool drawn = Uniform(2) == 0;
     return CensusSum{AnyInteger(), drawn ? static_cast<double>(AnyInteger()) / 3 : 0,
-                     drawn ? static_cast<double>(AnyInteger()) : 0};
+                     drawn ? static_cast<double>(AnyInteger()) : 0, drawn ? static_cast<double>(AnyInteger()) : 0};
   };
   for (uint64_t i = Uniform(6); i > 0; --i) {
     PlainSample named{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};

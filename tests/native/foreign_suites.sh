@@ -96,7 +96,7 @@ list_python() { /usr/bin/python3.11 -m test --list-tests 2>/dev/null | grep -vxF
 LEFT_OUT_python="test_peg_generator compiles C parsers, for minutes; nothing of python's memory is in it"
 run_python() { cd "$JOB" && exec /usr/bin/python3.11 -m test -v "--timeout=$SECONDS_PER_TEST" "$1"; }
 details_python() {
-  sed -nE 's/^(Ran [0-9]+ tests?) in .*/\1/p; s/^((OK|FAILED)( \(.*\))?)$/\1/p; s/^((FAIL|ERROR): [^ ]+).*/\1/p' | tr '\n' ' '
+  sed -nE 's/^(Ran [0-9]+ tests?) in .*/\1/p; s/^((OK|FAILED)( \(.*\))?)$/\1/p; s/^((FAIL|ERROR): [^ ]+) \(.*/\1/p' | tr '\n' ' '
 }
 
 # With the system's perl, of the same version, and its library, where the tests look for theirs.

@@ -192,17 +192,16 @@ void RecordingFile::AddWalk(uint64_t time_ns, const std::string& thread, double 
   row.thread = Thread(event);
   row.walks = 1;
   uint64_t objects = 0, bytes = 0;
+  for (const Found& one : found) objects += one.objects, bytes += one.bytes;
   for (const Found& one : found) {
     format::CensusRow of = row;
     of.class_id = writer_->InternClass(one.class_name);
-    of.objects.Add(one.objects, weight);
-    of.bytes.Add(one.bytes, weight);
+    of.objects.Add(one.objects, bytes, weight);
+    of.bytes.Add(one.bytes, bytes, weight);
     writer_->AddCensus(of);
-    objects += one.objects;
-    bytes += one.bytes;
   }
-  row.objects.Add(objects, weight);
-  row.bytes.Add(bytes, weight);
+  row.objects.Add(objects, bytes, weight);
+  row.bytes.Add(bytes, bytes, weight);
   writer_->AddCensusTotal(row);
   ++census_.walks;
   census_.walked_bytes += bytes;

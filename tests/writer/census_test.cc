@@ -19,9 +19,9 @@ TEST_CASE("Walks add up by second and class, and counters follow them") {
   REQUIRE(read.census.size() == 3);
   const format::CensusRow& first = read.census.at({0, "p/A"});
   CHECK(first.walks == 2);
-  CHECK(first.objects == format::CensusSum{15, 0, 0});
+  CHECK(first.objects == format::CensusSum{15, 0, 0, 0});
   CHECK(first.bytes.counted == 15 * 24);
-  CHECK(read.census.at({0, "p/B"}).objects == format::CensusSum{7, 21, 4 * 3 * 49});
+  CHECK(read.census.at({0, "p/B"}).objects == format::CensusSum{7, 21, 4 * 3 * 49, 4 * 3 * 7 * 7 * 24});
   CHECK(read.census.at({1, "p/A"}).objects.counted == 1);
   CHECK(read.census_counters.walks == 4);
   CHECK(read.census_counters.walked_bytes == 23 * 24);

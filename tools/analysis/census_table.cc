@@ -22,6 +22,18 @@ void AddRow(const format::CensusRow& row, CensusGroup* into) {
   into->walks += row.walks;
 }
 
+// What the walks and the recorder count may differ by this share: the first and the last moment of a recording.
+constexpr double kTolerance = 0.01;
+constexpr double kSmallestObject = 8;  // bytes
+constexpr double kUnknownValue = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// Student's, for the variance comes from the same walks.
+double Widening(double effective) { return 1 + (kZ * kZ + 1) / (2 * effective); }
+
+// How much the variance of so many effective walks may be too small by chance.
+double Doubt(double effective) { return std::clamp(2 - effective / kFewEffectiveWalks, 0.0, 1.0); }
+
 template <typename Map>
 auto& Entry(Map& map, std::string_view key) {
   const auto known = map.find(key);
@@ -30,31 +42,97 @@ auto& Entry(Map& map, std::string_view key) {
 
 }  // namespace
 
-void TypicalWeight::Add(const format::CensusRow& total) {
+uint64_t CandidateBytes(const format::CensusCounters& counters) {
+  const uint64_t all = counters.tlab_bytes + counters.outside_bytes;
+  return all - std::min(all, counters.aborted_bytes + counters.lost_bytes + counters.over_budget_bytes);
+}
+
+void CensusEstimator::Add(const format::CensusRow& total) {
   bytes_ += total.bytes;
   walks_ += total.walks;
 }
 
-double TypicalWeight::value() const {
+void CensusEstimator::AddCandidates(std::optional<uint64_t> bytes) {
+  are_known_ &= bytes.has_value();
+  candidates_ += static_cast<double>(bytes.value_or(0));
+}
+
+double CensusEstimator::TypicalWeight() const {
   if (bytes_.counted == 0) return 0;
   return bytes_.variance / bytes_.estimate() * static_cast<double>(walks_) / static_cast<double>(bytes_.counted);
 }
 
-Estimate EstimateOf(const format::CensusSum& sum, uint64_t walks, double typical) {
-  const double value = sum.estimate();
+double CensusEstimator::EffectiveWalks() const {
+  if (bytes_.variance == 0) return kInfinite;
+  return bytes_.estimate() * bytes_.estimate() / bytes_.variance;
+}
+
+bool CensusEstimator::has_too_few_walks() const {
+  if (!is_drawn_of_known()) return false;
+  const double value = bytes_.estimate(), effective = EffectiveWalks();
+  if (bytes_.variance == 0) return std::abs(value - candidates_) > kTolerance * candidates_;
+  if (effective < kMinEffectiveWalks) return true;
+  const double variance = Widening(effective) * bytes_.variance;
+  const Estimate all = TotalInterval(value, variance, variance / value);
+  return candidates_ < all.low || candidates_ > all.high;
+}
+
+// A walk's bytes hold those of any class. Of a file that does not have covariances that is all that is known of them.
+CensusEstimator::Sum CensusEstimator::Ratio(const format::CensusSum& sum, Of what) const {
+  const double all = bytes_.estimate(), scale = candidates_ / all, share = sum.estimate() / all;
+  const double least = sum.variance * (what == Of::kBytes ? 1 : kSmallestObject);
+  const double covariance = std::max(sum.covariance, least);
+  const double variance = sum.variance - 2 * share * covariance + share * share * bytes_.variance;
+  return {scale * sum.estimate(), scale * scale * std::max(variance, 0.0)};
+}
+
+CensusEstimator::Sum CensusEstimator::BytesOf(const format::CensusSum& sum) const {
+  return is_drawn_of_known() ? Ratio(sum, Of::kBytes) : Sum{sum.estimate(), sum.variance};
+}
+
+Estimate CensusEstimator::AllBytes() const {
+  if (is_drawn_of_known()) return {candidates_, candidates_, candidates_};
+  return Bytes({.objects = {}, .bytes = bytes_, .walks = walks_});
+}
+
+Estimate CensusEstimator::Bytes(const CensusGroup& group) const {
+  return Interval(group.bytes, group.walks, Of::kBytes);
+}
+
+Estimate CensusEstimator::Objects(const CensusGroup& group) const {
+  return Interval(group.objects, group.walks, Of::kObjects);
+}
+
+Estimate CensusEstimator::Interval(const format::CensusSum& sum, uint64_t walks, Of what) const {
   const auto counted = static_cast<double>(sum.counted);
-  if (sum.variance == 0 && !(typical > 0 && counted > 0)) return {value, value, value};
-  // By chance all walks that found it may be light ones, and its variance with them; hardly if they are many.
-  const double own = sum.variance > 0 ? value * value / sum.variance : 0;
-  const double doubt = std::clamp(2 - own / kFewEffectiveWalks, 0.0, 1.0);
-  const double of_one = walks > 0 ? doubt * typical * counted / static_cast<double>(walks) : 0;
-  const double variance = std::max(sum.variance, of_one * value), effective = value * value / variance;
-  if (effective < kMinEffectiveWalks) return {value, counted, std::numeric_limits<double>::infinity()};
-  // Student's, for the variance comes from the same walks.
-  const double widening = 1 + (kZ * kZ + 1) / (2 * effective);
-  Estimate estimate = TotalInterval(value, widening * variance, widening * variance / value);
-  estimate.low = std::min(value, std::max(estimate.low, counted));
-  return estimate;
+  const bool too_few = has_too_few_walks();
+  if (sum.variance == 0 && (counted == 0 || (TypicalWeight() == 0 && !too_few))) return {counted, counted, counted};
+  const Sum estimate = is_drawn_of_known() ? Ratio(sum, what) : Sum{sum.estimate(), sum.variance};
+  const double others = static_cast<double>(bytes_.counted) - counted;  // found to be something else
+  const double most = is_drawn_of_known() && what == Of::kBytes ? std::max(candidates_ - others, counted) : kInfinite;
+  const auto within = [&](double low, double high) {
+    return Estimate{std::clamp(estimate.value, counted, most), std::max(low, counted), std::min(high, most)};
+  };
+  if (too_few) return {kUnknownValue, counted, most};
+  const double variance = std::max(estimate.variance, Floor(sum, walks) * estimate.value);
+  const double effective = std::min(estimate.value * estimate.value / variance, EffectiveWalks());
+  if (effective < kMinEffectiveWalks) return within(counted, most);
+  const double widened = Widening(effective) * variance;
+  const Estimate interval = TotalInterval(estimate.value, widened, widened / estimate.value);
+  return within(interval.low, interval.high);
+}
+
+// By chance all walks that found it may be light ones, and its variance with them; hardly if they are many. A share
+// has besides that the chance that one more heavy walk would have found another mixture.
+double CensusEstimator::Floor(const format::CensusSum& sum, uint64_t walks) const {
+  const double own = sum.variance > 0 ? sum.estimate() * sum.estimate() / sum.variance : 0;
+  const double found = walks > 0 ? static_cast<double>(sum.counted) / static_cast<double>(walks) : 0;
+  const double unfound = Doubt(own) * TypicalWeight() * found;
+  if (!is_drawn_of_known()) return unfound;
+  const double product = sum.variance * bytes_.variance;
+  const double together = product > 0 ? std::min(sum.covariance * sum.covariance / product, 1.0) : 0;
+  const double scaled = candidates_ / bytes_.estimate() * sum.estimate();
+  return (1 - together) * unfound + Doubt(EffectiveWalks()) * scaled / EffectiveWalks();
 }
 
 void CensusTable::AddTotal(std::string_view group, const format::CensusRow& row) { AddClass(group, "", row); }

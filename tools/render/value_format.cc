@@ -91,9 +91,14 @@ bool IsNear(double number, const Step& step, const Scale& scale) {
   return !std::isfinite(number) || (has_digits && of < 999.5);
 }
 
+// Of what is known by its ends only; the upper one may not be known either.
+CellText RangeCell(const Interval& of, const std::string& low, const std::string& between, const std::string& high) {
+  return {std::isfinite(of.high) ? low + between + high : "at least " + low, ""};
+}
+
 CellText Scaled(const Interval& of, const Scale& scale) {
   const std::string between = scale.is_signed ? ".." : "-";
-  if (of.is_range()) return {Alone(of.low, scale, false) + between + Alone(of.high, scale, false), ""};
+  if (of.is_range()) return RangeCell(of, Alone(of.low, scale, false), between, Alone(of.high, scale, false));
   const double largest = std::max(std::abs(of.low), std::abs(of.high));
   const bool by_end = (scale.is_signed || of.value == 0) && std::isfinite(largest);
   const Step& step = StepOf(by_end ? largest : of.value, scale);
@@ -146,6 +151,7 @@ CellText NumberCell(const Interval& of, Unit unit) {
     case Unit::kPoints:
       return ShareCell(of, true, " points");
     case Unit::kInteger: {
+      if (of.is_range()) return RangeCell(of, WholeNumber(of.low), "-", WholeNumber(of.high));
       CellText cell{WholeNumber(of.value), ""};
       if (of.low != of.value || of.high != of.value) cell.interval = WholeNumber(of.low) + "-" + WholeNumber(of.high);
       return cell;

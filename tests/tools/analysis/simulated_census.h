@@ -47,8 +47,8 @@ class SimulatedCensus {
         format::CensusRow& row = rows_[class_id];
         row.class_id = class_id;
         ++row.walks;
-        row.objects.Add(found.first, 1 / probability_);
-        row.bytes.Add(found.second, 1 / probability_);
+        row.objects.Add(found.first, tlab->bytes, 1 / probability_);
+        row.bytes.Add(found.second, tlab->bytes, 1 / probability_);
       }
     }
     *tlab = {};

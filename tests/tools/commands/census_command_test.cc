@@ -8,6 +8,8 @@
 namespace heaprec::tools {
 namespace {
 
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 using nlohmann::json;
 using testing::Directory;
 using testing::Event;
@@ -114,6 +116,49 @@ TEST_CASE("A census that is drawn stands for more than it found, with an interva
   rare.AddWalk(0, "main", 1000, {{"java/lang/String", 10, 240}});
   rare.End("jvm exit", kSecond);
   CHECK(RowOf(CensusOf(once), "java.lang.String")["objects"]["low"] >= 10);
+}
+
+TEST_CASE("The bytes of a drawn census are those that the recorder counted, or its walks are too few") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, CensusHeader(format::CensusMode::kDrawn));
+  for (int i = 0; i < 100; ++i) {
+    file.AddWalk(kSecond / 2, "main", 10, {{"java/lang/String", 10, 240}, {"p/Node", 5, 160}});
+  }
+  file.census().tlabs = 1000;
+  file.census().tlab_bytes = 420'000;
+  file.End("jvm exit", 2 * kSecond);
+  const json census = CensusOf(path);
+  CHECK(census["total"]["bytes"]["value"] == 420'000);
+  CHECK(census["total"]["bytes"]["low"] == 420'000);
+  // In each walk the class has the same share: its own is as well known as the total.
+  const json bytes = RowOf(census, "java.lang.String")["bytes"];
+  CHECK(bytes["value"] == Approx(252'000));
+  CHECK(bytes["high"].get<double>() - bytes["low"].get<double>() < 0.001 * 252'000);
+  CHECK(CensusOf("--class /Node/ " + path)["total"]["bytes"]["value"] == Approx(168'000));
+  CHECK_THAT(Heaprec("census " + path).out, StartsWith("410 KiB in 15.8 k (15.7k-15.8k) objects; bytes counted, "
+                                                       "objects from 100 walks\n"));
+  CHECK(json::parse(Heaprec("summary --json " + path).out)["census"]["bytes"]["high"] == 420'000);
+
+  const std::string light = directory / "light.bin";
+  RecordingFile few(light, CensusHeader(format::CensusMode::kDrawn));
+  for (int i = 0; i < 3; ++i) {
+    few.AddWalk(kSecond / 2, "main", 1.5, {{"java/lang/String", 10, 240}, {"p/Node", 5, 160}});
+  }
+  few.census().tlabs = 1000;
+  few.census().tlab_bytes = 50'000'000;
+  few.End("jvm exit", 2 * kSecond);
+  const json ranges = CensusOf(light);
+  CHECK(ranges["total"]["bytes"]["low"] == 50'000'000);
+  CHECK(RowOf(ranges, "p.Node")["bytes"]["value"].is_null());
+  CHECK(RowOf(ranges, "p.Node")["bytes"]["low"] == 480);
+  CHECK(RowOf(ranges, "p.Node")["bytes"]["high"] == 50'000'000 - 720);
+  CHECK(RowOf(ranges, "p.Node")["objects"]["high"].is_null());
+  const std::string text = Heaprec("census " + light).out;
+  INFO(text);
+  CHECK(text.find("47.7 MiB in at least 45 objects") == 0);
+  CHECK(text.find("480 B-47.7 MiB") != std::string::npos);
+  CHECK_THAT(text, EndsWith("# too few walks: 1.8 KiB by them, 47.7 MiB counted; rows are ranges\n"));
 }
 
 TEST_CASE("What is missing in a census is said, and verify finds a census that contradicts itself") {

@@ -132,7 +132,7 @@ Estimate Estimator::ShareWith(const Subset& of, const Subset& whole, double vari
 
 // As a share of the classes that it has a part in.
 Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) const {
-  if (strata.all) return {strata.bytes, strata.bytes, strata.bytes};
+  if (strata.all) return {strata.all->bytes, strata.all->bytes, strata.all->bytes};
   const double share = std::min(of.bytes() / strata.bytes, 1.0), chain = of.WholeChain().bytes;
   const double others = chain + strata.sampled - 2 * of.first_stage().bytes;
   const double unit =
@@ -171,7 +171,7 @@ Estimate Estimator::Objects(const Subset& of) const {
 Estimate Estimator::WrittenObjects(const Subset& of) const {
   if (of.unsized() > 0) return kUnknownEstimate;
   const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
-  if (strata && strata->all) return {*strata->all, *strata->all, *strata->all};
+  if (strata && strata->all) return {strata->all->objects, strata->all->objects, strata->all->objects};
   const double raw = of.WholeChain().objects;
   double variance = of.Remaining().objects, unit = UnitObjects(of);
   if (calibrated_) {
@@ -195,8 +195,8 @@ Estimate Estimator::MeanSize(const Subset& of) const {
   if (of.unsized() > 0) return kUnknownEstimate;
   if (of.objects() <= 0) return RatioInterval(0, 0, 0);
   const double mean = of.bytes() / of.objects();
-  if (const auto strata = of.KnownStrata(); strata && strata->all && *strata->all > 0) {
-    return Scaled({1, 1, 1}, strata->bytes / *strata->all);
+  if (const auto strata = of.KnownStrata(); strata && strata->all && strata->all->objects > 0) {
+    return Scaled({1, 1, 1}, strata->all->bytes / strata->all->objects);
   }
   const Spread spread = of.Remaining();
   const double variance = spread.bytes - 2 * mean * spread.both + mean * mean * spread.objects;

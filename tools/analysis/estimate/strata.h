@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -25,24 +27,33 @@ namespace heaprec::tools {
 // Threads:  any; it is constant.
 // Maths:    docs/estimates.md#post-stratification, name for name
 struct Stratum {
-  uint32_t index = 0;         // among those of the recording
-  double bytes = 0;           // T f: of all its samples, scaled
-  double factor = 1;          // f: scales the bytes and objects of one
-  double known = 0;           // k: 1 if everything was counted, 0 if the census says nothing
-  double sampled = 0;         // F: variance of bytes by the first stage
-  double counted = 0;         // W: of what the census says of bytes
-  bool is_one_class = false;  // by its name as the JVM has it
-  double objects = 0;         // counted; of one class if everything was
+  uint32_t index = 0;  // among those of the recording
+  double bytes = 0;    // T f: of all its samples, scaled
+  double factor = 1;   // f: scales the bytes and objects of one
+  double known = 0;    // k: 1 if everything was counted, 0 if the census says nothing
+  double sampled = 0;  // F: variance of bytes by the first stage
+  double counted = 0;  // W: of what the census says of bytes
   bool is_exact() const { return known == 1; }
   double shared() const { return known * known * (sampled + counted); }  // G
+};
+
+// A class, by its name as the JVM has it.
+struct ClassOfStratum {
+  const Stratum* stratum = nullptr;
+  // If everything was counted, and no other class has its name but for what a JVM makes up: its bytes and objects, and
+  // what all its samples come to in bytes once scaled.
+  struct Counted {
+    double bytes = 0, objects = 0, scaled = 0;
+  };
+  std::optional<Counted> counted;
 };
 
 class Strata {
  public:
   // By name as dictionaries have it, of the classes of each stratum.
   struct Table {
-    std::vector<Stratum> strata;
-    std::unordered_map<std::string, size_t> of_class;
+    std::deque<Stratum> strata;  // classes point to them
+    std::unordered_map<std::string, ClassOfStratum> of_class;
   };
 
   Strata() = default;  // none
@@ -53,14 +64,14 @@ class Strata {
   void Scale(const format::Block& block, std::span<WeightedSample> drawn);
 
  private:
-  const Stratum* Of(format::Index class_id);
-  const Stratum* Find(const std::string& class_name) const;
+  const ClassOfStratum* Of(format::Index class_id);
+  const ClassOfStratum* Find(const std::string& class_name) const;
 
   std::shared_ptr<const Table> table_;
   // Of the chunk at hand, by class.
   struct Looked {
     bool done = false;
-    const Stratum* stratum = nullptr;
+    const ClassOfStratum* found = nullptr;
   };
   const format::Dictionaries* dictionaries_ = nullptr;
   uint32_t chunk_ = format::kNone;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "format/model/java_names.h"
+#include "tools/analysis/generated_names.h"
 #include "tools/analysis/imported.h"
 
 namespace heaprec::tools {
@@ -49,11 +51,13 @@ void StrataBuilder::Add(const format::Block& block) {
     sums.counted_objects += row.objects;
     sums.walks += row.walks;
   }
+  for (const format::CensusRow& row : block.census_totals) counted_.Add(row);
 }
 
 Strata StrataBuilder::Build(const format::CensusCounters& counters) {
   if (mode_ == format::CensusMode::kOff) return Strata();
   if (is_biased_) why_none_ = "weights are biased";
+  if (mode_ == format::CensusMode::kDrawn) counted_.AddCandidates(CandidateBytes(counters));
   if (!why_none_.empty() || !IsComplete(counters)) return Strata();
   classes_.erase(kStackChunk);
   unit_ = design_.all().independent().bytes / design_.all().bytes();
@@ -80,28 +84,26 @@ bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
   } else if (mode_ == format::CensusMode::kAll &&
              std::min(std::abs(counted - recorded), std::abs(without - recorded)) > kTolerance * recorded) {
     why_none_ = fmt::format("it has {:.0f} bytes, the recording {:.0f}", counted, recorded);
+  } else if (counted_.has_too_few_walks()) {
+    why_none_ = "its walks are too few";
   }
   return why_none_.empty();
 }
 
 bool StrataBuilder::IsEnough(const Sums& sums) const {
-  return sums.counted_bytes.estimate() >= kMinSamples * unit_ && sums.bytes > 0;
+  return counted_.BytesOf(sums.counted_bytes).value >= kMinSamples * unit_ && sums.bytes > 0;
 }
 
-Stratum StrataBuilder::Make(const Sums& sums, double known) {
-  Stratum stratum;
+const Stratum* StrataBuilder::AddStratum(const Sums& sums, double known, Strata::Table* table) const {
+  const CensusEstimator::Sum counted = counted_.BytesOf(sums.counted_bytes);
+  Stratum& stratum = table->strata.emplace_back();
+  stratum.index = static_cast<uint32_t>(table->strata.size() - 1);
   stratum.known = known;
-  stratum.bytes = sums.bytes + known * (sums.counted_bytes.estimate() - sums.bytes);
+  stratum.bytes = sums.bytes + known * (counted.value - sums.bytes);
   stratum.factor = stratum.bytes / sums.bytes;
   stratum.sampled = stratum.factor * stratum.factor * sums.variance;
-  stratum.counted = sums.counted_bytes.variance;
-  return stratum;
-}
-
-size_t StrataBuilder::AddStratum(const Sums& sums, double known, Strata::Table* table) {
-  table->strata.push_back(Make(sums, known));
-  table->strata.back().index = static_cast<uint32_t>(table->strata.size() - 1);
-  return table->strata.size() - 1;
+  stratum.counted = counted.variance;
+  return &stratum;
 }
 
 // The largest classes each have their own; all others have one together, with so many of the smallest of those as it
@@ -119,14 +121,19 @@ Strata::Table StrataBuilder::Exact() {
     of_rest.push_back(own.back());
     own.pop_back();
   }
-  for (const Class* one : own) {
-    table.of_class[one->first] = AddStratum(one->second.sums, 1, &table);
-    table.strata.back().is_one_class = true;
-    table.strata.back().objects = one->second.sums.counted_objects.estimate();
-  }
+  const auto name_of = [](const Class& one) { return StripGeneratedSuffix(format::JavaClassName(one.first)); };
+  std::map<std::string, int> of_name;
+  for (const Class& one : classes_) ++of_name[name_of(one)];
+  const auto add = [&](const Class& one, const Stratum* stratum) {
+    const Sums& sums = one.second.sums;
+    ClassOfStratum& of = table.of_class[one.first] = {stratum, {}};
+    if (of_name[name_of(one)] > 1) return;
+    of.counted = {sums.counted_bytes.estimate(), sums.counted_objects.estimate(), stratum->factor * sums.bytes};
+  };
+  for (const Class* one : own) add(*one, AddStratum(one->second.sums, 1, &table));
   if (of_rest.empty()) return table;
-  const size_t last = AddStratum(rest, 1, &table);
-  for (const Class* one : of_rest) table.of_class[one->first] = last;
+  const Stratum* const last = AddStratum(rest, 1, &table);
+  for (const Class* one : of_rest) add(*one, last);
   return table;
 }
 
@@ -137,8 +144,9 @@ Strata::Table StrataBuilder::Composed() {
   for (const auto& [name, one] : classes_) {
     if (!IsEnough(one.sums) || one.sums.walks < kMinWalks) continue;
     const double sampled = one.sums.variance / one.sums.bytes;
-    const double counted = one.sums.counted_bytes.variance / one.sums.counted_bytes.estimate();
-    if (sampled > 0) table.of_class[name] = AddStratum(one.sums, sampled / (sampled + counted), &table);
+    const CensusEstimator::Sum sum = counted_.BytesOf(one.sums.counted_bytes);
+    const double counted = sum.variance / sum.value;
+    if (sampled > 0) table.of_class[name] = {AddStratum(one.sums, sampled / (sampled + counted), &table), {}};
   }
   if (table.strata.empty()) why_none_ = "no class was found often enough";
   return table;

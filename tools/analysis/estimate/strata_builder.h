@@ -18,6 +18,7 @@
 #include "format/model/census.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
+#include "tools/analysis/census_table.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/analysis/estimate/subset.h"
@@ -55,13 +56,13 @@ class StrataBuilder {
   bool IsEnough(const Sums& sums) const;
   Strata::Table Exact();
   Strata::Table Composed();
-  static Stratum Make(const Sums& sums, double known);
-  static size_t AddStratum(const Sums& sums, double known, Strata::Table* table);
+  const Stratum* AddStratum(const Sums& sums, double known, Strata::Table* table) const;
 
   const format::CensusMode mode_;
   const bool is_biased_;
   Design design_;
   Classes classes_;
+  CensusEstimator counted_;
   double unit_ = 0;  // bytes that a sample stands for
   std::string why_none_;
 };

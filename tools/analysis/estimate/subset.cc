@@ -39,10 +39,12 @@ void Subset::Add(const WeightedSample& sample) {
   // Of the first stage alone, and its estimate over both: y / p times z / p times (w_1 - s) / w.
   const Spread first_stage = sample.first_stage_part * square;
   first_stage_ += first_stage;
-  if (sample.stratum == nullptr) {
+  if (sample.of_class == nullptr) {
     ++unknown_;
   } else {
-    Piece& piece = PieceOf(sample.stratum);
+    if (samples_ == 1) class_ = sample.of_class;
+    if (class_ != sample.of_class) class_ = nullptr;
+    Piece& piece = PieceOf(sample.of_class->stratum);
     piece.bytes += w;
     piece.objects += o;
     piece.first_stage += first_stage;
@@ -172,8 +174,6 @@ void Subset::NotePiece(uint32_t stratum, size_t piece) {
   piece_of_[stratum] = static_cast<uint32_t>(piece) + 1;
 }
 
-bool Subset::Piece::IsWhole() const { return bytes >= stratum->bytes * (1 - kRounding); }
-
 // How much of the variance the census takes away.
 Spread Subset::Piece::Explained() const {
   const double b = share(), o = objects / stratum->bytes, k = stratum->known, shared = stratum->shared();
@@ -224,9 +224,9 @@ std::optional<Subset::Known> Subset::KnownStrata() const {
     known.bytes += piece.stratum->bytes;
     known.sampled += piece.stratum->sampled;
   }
-  const Piece& piece = pieces_.front();
-  if (is_class_ && pieces_.size() == 1 && piece.stratum->is_one_class && piece.IsWhole())
-    known.all = piece.stratum->objects;
+  // Not if a filter left out some of its samples.
+  if (is_class_ && class_ != nullptr && class_->counted && bytes_ >= class_->counted->scaled * (1 - kRounding))
+    known.all = class_->counted;
   return known;
 }
 

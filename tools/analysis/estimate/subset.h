@@ -69,9 +69,9 @@ class Subset {
 
   // The strata of this subset's samples, if each of them was counted completely and every sample is in one.
   struct Known {
-    double bytes = 0;           // counted
-    double sampled = 0;         // variance of bytes of the first stage, without the count
-    std::optional<double> all;  // the subset is one complete class: its counted objects
+    double bytes = 0;                            // counted
+    double sampled = 0;                          // variance of bytes of the first stage, without the count
+    std::optional<ClassOfStratum::Counted> all;  // the subset is one complete class
   };
   std::optional<Known> KnownStrata() const;
 
@@ -104,7 +104,6 @@ class Subset {
     double bytes = 0, objects = 0;
     Spread first_stage;
     double share() const { return bytes / stratum->bytes; }
-    bool IsWhole() const;
     Spread Explained() const;
     // What both stages' bytes do not share with the samples' any more.
     double Shift() const { return stratum->known * stratum->sampled - stratum->shared(); }
@@ -114,6 +113,7 @@ class Subset {
 
   OrderLevel chosen_by_;
   bool is_class_;
+  const ClassOfStratum* class_ = nullptr;  // of all samples; nullptr if they have several
   std::vector<Piece> pieces_;
   std::vector<uint32_t> piece_of_;      // by stratum, once there are many; from 1
   size_t piece_ = 0;                    // the last one that was added to

@@ -19,7 +19,7 @@ enum class OrderLevel : uint8_t { kClass, kMethod, kStack, kThread, kSample };
 inline constexpr size_t kNodes = 4;  // all but kSample
 inline constexpr size_t kGrains = kNodes + 1;
 
-struct Stratum;
+struct ClassOfStratum;
 
 struct WeightedSample {
   uint32_t index = 0;  // into the samples of its block
@@ -49,7 +49,7 @@ struct WeightedSample {
   };
   Side before, after;
 
-  const Stratum* stratum = nullptr;  // that it was scaled to
+  const ClassOfStratum* of_class = nullptr;  // of the stratum that it was scaled to
 
   // By the second stage, of one that is not scaled.
   double raised() const { return weight - first_weight; }

@@ -112,7 +112,7 @@ class Estimator {
   }
 
   bytesWithin(strata, of) {
-    if (strata.all !== null) return [strata.bytes, strata.bytes, strata.bytes];
+    if (strata.all !== null) return Array(3).fill(strata.all[0]);
     const share = Math.min(of.bytes / strata.bytes, 1), chain = of.chain[0], rest = Math.max(strata.bytes - of.bytes, 0);
     const others = chain + strata.sampled - 2 * of.first[0];
     const unit = (1 - share) * this.unitBytes(chain, of.bytes) + share * this.unitBytes(others, rest);
@@ -145,7 +145,7 @@ class Estimator {
   writtenObjects(of) {
     if (of.unsized > 0) return UNKNOWN;
     const strata = this.allCounted ? of.knownStrata() : null;
-    if (strata && strata.all !== null) return [strata.all, strata.all, strata.all];
+    if (strata && strata.all !== null) return Array(3).fill(strata.all[1]);
     const raw = of.chain[1];
     let variance = of.remaining()[1], unit = this.unitObjects(of);
     if (this.calibrated) {
@@ -166,7 +166,7 @@ class Estimator {
     if (of.unsized > 0) return UNKNOWN;
     if (of.objects <= 0) return ratioWithin(0, 0, 0);
     const mean = of.bytes / of.objects, strata = of.knownStrata();
-    if (strata && strata.all > 0) return scaled([1, 1, 1], strata.bytes / strata.all);
+    if (strata && strata.all !== null && strata.all[1] > 0) return scaled([1, 1, 1], strata.all[0] / strata.all[1]);
     const [bytes, objects, both] = of.remaining(), variance = bytes - 2 * mean * both + mean * mean * objects;
     const kish = of.objects * of.objects / of.independent[1];
     return ratioWithin(mean, variance / (of.objects * of.objects), Math.min(of.samples, kish));

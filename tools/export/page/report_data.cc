@@ -173,11 +173,19 @@ List StrataOf(const SampleColumns& columns) {
                                {"factor", stratum.factor},
                                {"known", stratum.known},
                                {"sampled", stratum.sampled},
-                               {"counted", stratum.counted},
-                               {"is_one_class", stratum.is_one_class},
-                               {"objects", stratum.objects}});
+                               {"counted", stratum.counted}});
   }
   return strata;
+}
+
+// By class: bytes, objects, and what its samples come to; null where not everything was counted.
+List CountedOf(const SampleColumns& columns) {
+  List classes;
+  for (const auto& counted : columns.counted_of_class) {
+    classes.emplace_back(counted ? render::Value(List{counted->bytes, counted->objects, counted->scaled})
+                                 : render::Value());
+  }
+  return classes;
 }
 
 }  // namespace
@@ -198,6 +206,7 @@ std::string ReportData(const SampleColumns& columns, Object facts) {
   for (Member& member : Object{{"names", columns.names},
                                {"strata", StrataOf(columns)},
                                {"stratum_of_class", columns.stratum_of_class},
+                               {"counted_of_class", CountedOf(columns)},
                                {"has_no_chances", columns.has_no_chances},
                                {"chosen_by", columns.chosen_by},
                                {"factors", columns.factors},

@@ -21,7 +21,7 @@ function makeSamples({header, columns}) {
     size: f64(), weight: f64(), objects: f64(), notSure: f64(), loose: f64(), firstPart: f64(), perByte: f64(),
     line: new Uint32Array(n), rank: new Uint32Array(n), inLine: new Uint32Array(n), parted: columns.parted,
     rounding: new Float32Array(n * (NODES + 1)).fill(1), stratum: new Int32Array(n).fill(-1),
-    strata: header.strata, uncounted: columns.uncounted, alive: f64(), age: f64(), trueSize: f64(), chosen: columns.chosen,
+    strata: header.strata, countedOfClass: header.counted_of_class, uncounted: columns.uncounted, alive: f64(), age: f64(), trueSize: f64(), chosen: columns.chosen,
   };
   placeTimes(s, columns);
   placeLines(s, columns);

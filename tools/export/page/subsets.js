@@ -26,6 +26,7 @@ class Subsets {
     this.next = new Float64Array(END.size);       // scratch: the end that begins a run
     this.product = new Float64Array(3);           // scratch
     this.pieces = samples.strata.length > 0 ? Array.from({length: count}, () => new Map()) : null;
+    this.classes = this.pieces && this.oneClass ? Array.from({length: count}, () => new Set()) : null;
   }
 
   add(subset, i) {
@@ -56,6 +57,7 @@ class Subsets {
   }
 
   addPiece(subset, i, w, o, first) {
+    if (this.classes) this.classes[subset].add(this.s.cls[i]);
     const pieces = this.pieces[subset], stratum = this.s.stratum[i];
     let piece = pieces.get(stratum);
     if (!piece) pieces.set(stratum, piece = {stratum: this.s.strata[stratum], bytes: 0, objects: 0, first: [0, 0, 0]});
@@ -191,7 +193,8 @@ class Subset {
     this.independent = spread(AT.independent);
     this.first = spread(AT.first);
     this.unknown = a[at + AT.unknown];
-    this.isClass = subsets.oneClass;
+    this.classes = subsets.classes ? [...subsets.classes[index]] : [];
+    this.countedOfClass = subsets.s.countedOfClass;
     this.pieces = subsets.pieces ? [...subsets.pieces[index].values()] : [];
     this.chain = this.wholeChain(subsets, at, spread);
   }
@@ -246,9 +249,9 @@ class Subset {
       known.bytes += stratum.bytes;
       known.sampled += stratum.sampled;
     }
-    const [piece] = this.pieces;
-    const isWhole = piece.bytes >= piece.stratum.bytes * (1 - SAME);
-    if (this.isClass && this.pieces.length === 1 && piece.stratum.is_one_class && isWhole) known.all = piece.stratum.objects;
+    // [bytes, objects]; not if a filter left out some of the class's samples.
+    const counted = this.classes.length === 1 ? this.countedOfClass[this.classes[0]] : null;
+    if (counted && this.bytes >= counted[2] * (1 - SAME)) known.all = counted;
     return known;
   }
 }

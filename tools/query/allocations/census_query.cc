@@ -24,6 +24,14 @@ std::string WhyNone(const Recording& recording) {
   return refused.empty() ? name + kNoCensus : fmt::format("{}: no census: {}", name, ToUtf8(refused));
 }
 
+// What the walks in the file stand for: not known of a part of a recording.
+std::optional<uint64_t> CandidatesOf(const Recording& recording) {
+  const bool is_cut = recording.ending() && recording.ending()->reason == "trim";
+  if (recording.header().census != format::CensusMode::kDrawn || recording.header().start.begin_ns > 0 || is_cut)
+    return std::nullopt;
+  return CandidateBytes(recording.census_counters());
+}
+
 }  // namespace
 
 format::Result<CensusScan> CensusScan::Parse(const CensusChoice& choice) {
@@ -63,6 +71,7 @@ ExitCode CensusScan::Read(Recording* recording) {
   }
   origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
                       recording->census_counters(), header.start.begin_ns > 0});
+  estimator_.AddCandidates(CandidatesOf(*recording));
   return ReportDamage(*recording);
 }
 
@@ -75,7 +84,7 @@ void CensusScan::Add(const format::Block& block, Names* names, Filter* filter) {
     if (one_class) total_.AddClass("", names->Class(row.class_id), row);
   }
   for (const format::CensusRow& row : block.census_totals) {
-    typical_.Add(row);
+    estimator_.Add(row);
     if (one_class || !filter->Keeps(row)) continue;
     total_.AddTotal("", row);
     if (choice_.by != CensusBy::kClass) table_.AddTotal(GroupOf(row, names), row);
@@ -92,6 +101,14 @@ std::string CensusScan::GroupOf(const format::CensusRow& row, Names* names) cons
       break;
   }
   return fmt::format("{:>6} s", row.time_ns / format::kCensusSlotNs);
+}
+
+bool CensusScan::ChoosesAll() const {
+  return choice_.from.empty() && choice_.to.empty() && choice_.thread.empty() && choice_.class_name.empty();
+}
+
+Estimate CensusScan::TotalBytes() const {
+  return ChoosesAll() ? estimator_.AllBytes() : estimator_.Bytes(total().sums);
 }
 
 bool CensusScan::is_exact() const {
@@ -125,26 +142,26 @@ std::string CensusScan::LossLine() const {
   add(all.over_budget, all.over_budget_bytes, "over the limit of their second");
   add(all.unvisited, all.unvisited_bytes, "active TLABs at the end not counted");
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
+  if (estimator_.has_too_few_walks()) {
+    line += fmt::format("\n# too few walks: {} by them, {} counted; rows are ranges", Bytes(estimator_.by_walks()),
+                        Bytes(estimator_.AllBytes().value));
+  }
   return line + "\n";
 }
 
 void CensusTotals::Add(const format::Block& block) {
   for (const format::CensusRow& row : block.census_totals) {
     table_.AddTotal("", row);
-    typical_.Add(row);
+    estimator_.Add(row);
   }
   if (!(block.census_counters == format::CensusCounters{})) counters_ = block.census_counters;
 }
 
-Estimate CensusTotals::Bytes() const {
-  const CensusGroup all = table_.All().sums;
-  return EstimateOf(all.bytes, all.walks, typical_.value());
-}
+void CensusTotals::End(const Recording& recording) { estimator_.AddCandidates(CandidatesOf(recording)); }
 
-Estimate CensusTotals::Objects() const {
-  const CensusGroup all = table_.All().sums;
-  return EstimateOf(all.objects, all.walks, typical_.value());
-}
+Estimate CensusTotals::Bytes() const { return estimator_.AllBytes(); }
+
+Estimate CensusTotals::Objects() const { return estimator_.Objects(table_.All().sums); }
 
 uint64_t CensusTotals::MissingBytes() const {
   return counters_.aborted_bytes + counters_.lost_bytes + counters_.over_budget_bytes + counters_.unvisited_bytes;

@@ -45,10 +45,14 @@ class CensusScan {
   const CensusTable& table() const { return table_; }
   // Of all that was chosen.
   CensusTable::Row total() const { return total_.All(); }
-  // Of the walks of all recordings.
-  double typical_weight() const { return typical_.value(); }
+  // From the walks of all recordings.
+  const CensusEstimator& estimator() const { return estimator_; }
+  // Of all that was chosen: counted by the recorder, if that is everything.
+  Estimate TotalBytes() const;
   const std::vector<CensusOrigin>& origins() const { return origins_; }
   CensusBy by() const { return choice_.by; }
+  // Some were walked, and the recorder counted the bytes of all.
+  bool is_counted() const { return ChoosesAll() && estimator_.is_drawn_of_known(); }
   // Everything was walked, and nothing of that is missing.
   bool is_exact() const;
   std::string LossLine() const;
@@ -58,11 +62,12 @@ class CensusScan {
   ExitCode Read(Recording* recording);
   void Add(const format::Block& block, Names* names, Filter* filter);
   std::string GroupOf(const format::CensusRow& row, Names* names) const;
+  bool ChoosesAll() const;
 
   CensusChoice choice_;
   Filter filter_;
   CensusTable table_, total_;
-  TypicalWeight typical_;
+  CensusEstimator estimator_;
   std::vector<CensusOrigin> origins_;
 };
 
@@ -70,6 +75,8 @@ class CensusScan {
 class CensusTotals {
  public:
   void Add(const format::Block& block);
+  // After the last block.
+  void End(const Recording& recording);
   Estimate Bytes() const;
   Estimate Objects() const;
   const format::CensusCounters& counters() const { return counters_; }
@@ -78,7 +85,7 @@ class CensusTotals {
 
  private:
   CensusTable table_;
-  TypicalWeight typical_;
+  CensusEstimator estimator_;
   format::CensusCounters counters_;
 };
 

@@ -190,20 +190,23 @@ class ColumnBuilder {
       into_.explicit_first_weights.push_back(0);
     }
     into_.stratum_of_class.resize(into_.classes.size(), -1);
+    into_.counted_of_class.resize(into_.classes.size());
     lives_->Add(block, subjects_, survivors);
   }
 
   void NoteStratum(const WeightedSample& one) {
     into_.stratum_of_class.resize(into_.classes.size(), -1);
-    if (one.stratum == nullptr) return;
-    const size_t stratum = one.stratum->index;
+    into_.counted_of_class.resize(into_.classes.size());
+    if (one.of_class == nullptr) return;
+    const size_t stratum = one.of_class->stratum->index;
     if (stratum >= into_.strata.size()) into_.strata.resize(stratum + 1);
-    into_.strata[stratum] = *one.stratum;
+    into_.strata[stratum] = *one.of_class->stratum;
     into_.stratum_of_class[into_.class_id.back()] = static_cast<int32_t>(stratum);
+    into_.counted_of_class[into_.class_id.back()] = one.of_class->counted;
   }
 
   static double Unscaled(const WeightedSample& one, double weight) {
-    return one.stratum == nullptr ? weight : weight / one.stratum->factor;
+    return one.of_class == nullptr ? weight : weight / one.of_class->stratum->factor;
   }
 
   void AddWeight(const WeightedSample& one) {

@@ -76,6 +76,7 @@ struct SampleColumns {
   std::vector<double> lambdas;  // by `window`; 0: unknown
   std::vector<Stratum> strata;  // of a census; empty: none
   std::vector<int32_t> stratum_of_class;
+  std::vector<std::optional<ClassOfStratum::Counted>> counted_of_class;  // where everything was counted
 
   // Stacks as a tree, parents first; node 0 is the root. Names are indices into `names`.
   std::vector<uint32_t> node_parent, node_name;

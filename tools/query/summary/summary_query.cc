@@ -63,6 +63,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
     facts.census.Add(*block);
     progress.At(recording->bytes_read());
   }
+  facts.census.End(*recording);
   facts.events = recording->events();
   facts.volume = volume->Close(recording->counters());
   facts.thrown = thrown.Close(recording->counters(format::Stream::kExceptions));

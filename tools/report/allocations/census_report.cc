@@ -16,9 +16,7 @@ namespace {
 struct CensusEstimates {
   CensusEstimates() = default;
   CensusEstimates(const CensusGroup& of, const CensusScan& scan)
-      : bytes(EstimateOf(of.bytes, of.walks, scan.typical_weight())),
-        objects(EstimateOf(of.objects, of.walks, scan.typical_weight())),
-        walks(of.walks) {}
+      : bytes(scan.estimator().Bytes(of)), objects(scan.estimator().Objects(of)), walks(of.walks) {}
   Estimate bytes, objects;
   uint64_t walks = 0;
 };
@@ -67,12 +65,13 @@ Estimate DifferenceOf(const Estimate& now, const Estimate& before) {
 // "1.2 MiB in 3,000 objects, each counted"
 render::Line Headline(const CensusScan& scan, const std::string& prefix, const std::string& path) {
   const CensusGroup all = scan.total().sums;
-  const CensusEstimates estimates(all, scan);
   std::string text = prefix + "{} in {} object(s)";
-  std::vector<Field> fields{{path + "bytes", estimates.bytes, Unit::kBytes},
-                            {path + "objects", estimates.objects, Unit::kCount}};
+  std::vector<Field> fields{{path + "bytes", scan.TotalBytes(), Unit::kBytes},
+                            {path + "objects", scan.estimator().Objects(all), Unit::kCount}};
   if (scan.is_exact()) {
     text += ", each counted";
+  } else if (scan.is_counted()) {
+    text += "; bytes counted, objects from {} walk(s)";
   } else if (all.bytes.variance > 0) {
     text += ", estimated from {} walk(s)";
   } else {
