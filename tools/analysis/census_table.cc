@@ -25,6 +25,8 @@ void AddRow(const format::CensusRow& row, CensusGroup* into) {
 // What the walks and the recorder count may differ by this share: the first and the last moment of a recording.
 constexpr double kTolerance = 0.01;
 constexpr double kSmallestObject = 8;  // bytes
+// By simulation: docs/estimates.md#few-walks
+constexpr double kOneMore = 1.5;
 constexpr double kUnknownValue = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
@@ -78,16 +80,17 @@ bool CensusEstimator::has_too_few_walks() const {
 }
 
 // A walk's bytes hold those of any class. Of a file that does not have covariances that is all that is known of them.
-CensusEstimator::Sum CensusEstimator::Ratio(const format::CensusSum& sum, Of what) const {
-  const double all = bytes_.estimate(), scale = candidates_ / all, share = sum.estimate() / all;
+CensusEstimator::Sum CensusEstimator::Regression(const format::CensusSum& sum, Of what) const {
+  if (bytes_.variance == 0) return {sum.estimate(), sum.variance};
   const double least = sum.variance * (what == Of::kBytes ? 1 : kSmallestObject);
-  const double covariance = std::max(sum.covariance, least);
-  const double variance = sum.variance - 2 * share * covariance + share * share * bytes_.variance;
-  return {scale * sum.estimate(), scale * scale * std::max(variance, 0.0)};
+  const double most = std::sqrt(sum.variance * bytes_.variance);
+  const double covariance = std::min(std::max(sum.covariance, least), most), slope = covariance / bytes_.variance;
+  const double value = sum.estimate() + slope * (candidates_ - bytes_.estimate());
+  return {std::max(value, static_cast<double>(sum.counted)), std::max(sum.variance - slope * covariance, 0.0)};
 }
 
 CensusEstimator::Sum CensusEstimator::BytesOf(const format::CensusSum& sum) const {
-  return is_drawn_of_known() ? Ratio(sum, Of::kBytes) : Sum{sum.estimate(), sum.variance};
+  return is_drawn_of_known() ? Regression(sum, Of::kBytes) : Sum{sum.estimate(), sum.variance};
 }
 
 Estimate CensusEstimator::AllBytes() const {
@@ -107,7 +110,7 @@ Estimate CensusEstimator::Interval(const format::CensusSum& sum, uint64_t walks,
   const auto counted = static_cast<double>(sum.counted);
   const bool too_few = has_too_few_walks();
   if (sum.variance == 0 && (counted == 0 || (TypicalWeight() == 0 && !too_few))) return {counted, counted, counted};
-  const Sum estimate = is_drawn_of_known() ? Ratio(sum, what) : Sum{sum.estimate(), sum.variance};
+  const Sum estimate = is_drawn_of_known() ? Regression(sum, what) : Sum{sum.estimate(), sum.variance};
   const double others = static_cast<double>(bytes_.counted) - counted;  // found to be something else
   const double most = is_drawn_of_known() && what == Of::kBytes ? std::max(candidates_ - others, counted) : kInfinite;
   const auto within = [&](double low, double high) {
@@ -122,8 +125,8 @@ Estimate CensusEstimator::Interval(const format::CensusSum& sum, uint64_t walks,
   return within(interval.low, interval.high);
 }
 
-// By chance all walks that found it may be light ones, and its variance with them; hardly if they are many. A share
-// has besides that the chance that one more heavy walk would have found another mixture.
+// By chance all walks that found it may be light ones, and its variance with them; hardly if they are many. With the
+// bytes of all known, one more heavy walk might still have found another mixture.
 double CensusEstimator::Floor(const format::CensusSum& sum, uint64_t walks) const {
   const double own = sum.variance > 0 ? sum.estimate() * sum.estimate() / sum.variance : 0;
   const double found = walks > 0 ? static_cast<double>(sum.counted) / static_cast<double>(walks) : 0;
@@ -132,7 +135,8 @@ double CensusEstimator::Floor(const format::CensusSum& sum, uint64_t walks) cons
   const double product = sum.variance * bytes_.variance;
   const double together = product > 0 ? std::min(sum.covariance * sum.covariance / product, 1.0) : 0;
   const double scaled = candidates_ / bytes_.estimate() * sum.estimate();
-  return (1 - together) * unfound + Doubt(EffectiveWalks()) * scaled / EffectiveWalks();
+  const double mixture = kOneMore * Doubt(EffectiveWalks()) * scaled / EffectiveWalks();
+  return (1 - together) * unfound + together * mixture;
 }
 
 void CensusTable::AddTotal(std::string_view group, const format::CensusRow& row) { AddClass(group, "", row); }

@@ -31,8 +31,8 @@ inline constexpr double kMinEffectiveWalks = 2;
 // Up to so many a floor of the variance holds, which fades out until twice as many.
 inline constexpr double kFewEffectiveWalks = 10;
 
-// What sums of walks stand for. The recorder counts the bytes of all candidates, whether they are walked or not: with
-// them estimates are shares of what is known.
+// What sums of walks stand for. The recorder counts the bytes of all candidates, whether they are walked or not: what
+// walks found of all of them by chance too much or too little is taken off or added in proportion.
 class CensusEstimator {
  public:
   // Of all walks, whatever is then asked for.
@@ -58,7 +58,7 @@ class CensusEstimator {
 
  private:
   enum class Of : uint8_t { kBytes, kObjects };
-  Sum Ratio(const format::CensusSum& sum, Of what) const;
+  Sum Regression(const format::CensusSum& sum, Of what) const;
   Estimate Interval(const format::CensusSum& sum, uint64_t walks, Of what) const;
   // Of a variance, divided by the value.
   double Floor(const format::CensusSum& sum, uint64_t walks) const;

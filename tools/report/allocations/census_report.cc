@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <sstream>
 
 namespace heaprec::tools {
@@ -19,13 +20,18 @@ struct CensusEstimates {
       : bytes(scan.estimator().Bytes(of)), objects(scan.estimator().Objects(of)), walks(of.walks) {}
   Estimate bytes, objects;
   uint64_t walks = 0;
+  // nullopt: only a range is known.
+  std::optional<double> MeanSize() const {
+    if (!std::isfinite(bytes.value) || !(objects.value > 0)) return std::nullopt;
+    return bytes.value / objects.value;
+  }
 };
 
 struct CensusRow {
   std::string name;
   CensusGroup now_sums, before_sums;
   CensusEstimates now, before;
-  double share = 0;  // of the bytes
+  double share = 0;  // of the bytes; NaN: not known
 };
 
 const char* ByText(CensusBy by) {
@@ -38,19 +44,23 @@ std::vector<CensusRow> RowsOf(const CensusScan& scan, const CensusScan* before, 
   if (before != nullptr) {
     for (CensusTable::Row& row : before->table().Rows()) by_name[row.name].before_sums = row.sums;
   }
-  const double whole = scan.total().sums.bytes.estimate();
+  const double whole = scan.TotalBytes().value;
   std::vector<CensusRow> rows;
   for (auto& [name, row] : by_name) {
     row.name = name;
     row.now = CensusEstimates(row.now_sums, scan);
     if (before != nullptr) row.before = CensusEstimates(row.before_sums, *before);
-    row.share = whole > 0 ? row.now_sums.bytes.estimate() / whole : 0;
+    row.share = whole > 0 ? row.now.bytes.value / whole : 0;
     rows.push_back(std::move(row));
   }
   if (sort == "name" || scan.by() == CensusBy::kTime) return rows;
   std::ranges::stable_sort(rows, std::greater<>(), [&](const CensusRow& row) {
-    const auto key = [&](const CensusGroup& of) { return (sort == "objects" ? of.objects : of.bytes).estimate(); };
-    return before != nullptr ? std::abs(key(row.now_sums) - key(row.before_sums)) : key(row.now_sums);
+    const auto key = [&](const CensusEstimates& of, const CensusGroup& sums) {
+      const double value = (sort == "objects" ? of.objects : of.bytes).value;
+      return std::isfinite(value) ? value : (sort == "objects" ? sums.objects : sums.bytes).estimate();
+    };
+    const double now = key(row.now, row.now_sums);
+    return before != nullptr ? std::abs(now - key(row.before, row.before_sums)) : now;
   });
   return rows;
 }
@@ -88,8 +98,8 @@ std::vector<Column<CensusRow>> PlainColumns(const std::string& by) {
           {"objects", "objects", Unit::kInteger, Detail::kAlways, [](const CensusRow& row) { return row.now.objects; }},
           {"mean_size", "mean size", Unit::kBytes, Detail::kWide,
            [](const CensusRow& row) {
-             const double objects = row.now_sums.objects.estimate();
-             return objects > 0 ? Value(row.now_sums.bytes.estimate() / objects) : Value();
+             const auto size = row.now.MeanSize();
+             return size ? Value(*size) : Value();
            }},
           {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
           {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
