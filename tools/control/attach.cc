@@ -41,14 +41,17 @@ constexpr int kOldest = 11;
 constexpr const char* kStopped = "the JVM is stopped (SIGSTOP or a debugger); continue it and retry";
 constexpr const char* kEnded = "the JVM exited before the agent answered";
 
-// While it lives, this thread has the effective user and group of another, whom a socket tells to the other end. Where
+// While it lives, this thread has the effective user and groups of another, whom a socket tells to the other end. Where
 // that is refused nothing is changed. The C library's functions would change all threads; the real user, who may be
 // root again, stays.
 class EffectiveUser {
  public:
-  EffectiveUser(uid_t user, gid_t group) : user_before_(geteuid()), group_before_(getegid()) {
-    if (user == user_before_ || !SetGroup(group)) return;
-    if (!SetUser(user)) SetGroup(group_before_);
+  explicit EffectiveUser(const Credentials& user) : user_before_(geteuid()), group_before_(getegid()) {
+    if (user.uid == user_before_) return;
+    groups_.emplace(user);
+    if (SetGroup(user.gid) && SetUser(user.uid)) return;
+    SetGroup(group_before_);
+    groups_.reset();
   }
   ~EffectiveUser() {
     SetUser(user_before_);
@@ -63,6 +66,7 @@ class EffectiveUser {
 
   const uid_t user_before_;
   const gid_t group_before_;
+  std::optional<ThreadGroups> groups_;  // none: nothing is changed
 };
 
 class Attachment {
@@ -111,7 +115,7 @@ class Attachment {
       return errno == EEXIST ? AwaitSocket() : Result<Descriptor>(FailWithErrno("/tmp/" + trigger + " of the JVM"));
     }
     auto socket = AwaitSocket();
-    const FilesystemUser user(process_.uid, process_.gid);
+    const FilesystemUser user(process_);
     if (user.is_active()) unlinkat(tmp_.number(), trigger.c_str(), 0);
     return socket;
   }
@@ -119,7 +123,7 @@ class Attachment {
   // As the JVM's user, whose file it has to be. O_EXCL: what is there already, and may be a trap, is not touched. It
   // may also be that of another attacher, which does.
   bool Create(const std::string& name) const {
-    const FilesystemUser user(process_.uid, process_.gid);
+    const FilesystemUser user(process_);
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     return user.is_active() && Descriptor(openat(tmp_.number(), name.c_str(), kFlags, 0600)).is_open();
   }
@@ -174,7 +178,7 @@ class Attachment {
     setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     {
       // The JVM answers its own user, and user 0. In a user namespace the machine's root may have no number.
-      const EffectiveUser user(process_.uid, process_.gid);
+      const EffectiveUser user(process_);
       if (connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return std::nullopt;
     }
     ucred peer{};

@@ -17,16 +17,18 @@ void Set(uid_t user, gid_t group) {
 
 }  // namespace
 
-FilesystemUser::FilesystemUser(uid_t user, gid_t group)
+FilesystemUser::FilesystemUser(const Credentials& user)
     : user_before_(static_cast<uid_t>(setfsuid(kNone))), group_before_(static_cast<gid_t>(setfsgid(kNone))) {
-  if (user == user_before_) {
+  if (user.uid == user_before_) {
     is_active_ = true;
     return;
   }
-  Set(user, group);
-  is_active_ = static_cast<uid_t>(setfsuid(kNone)) == user && static_cast<gid_t>(setfsgid(kNone)) == group;
+  groups_.emplace(user);
+  Set(user.uid, user.gid);
+  is_active_ = static_cast<uid_t>(setfsuid(kNone)) == user.uid && static_cast<gid_t>(setfsgid(kNone)) == user.gid;
   if (is_active_) return;
   Set(user_before_, group_before_);
+  groups_.reset();
   errno = EPERM;
 }
 

@@ -7,11 +7,15 @@
 
 #include <sys/types.h>
 
+#include <optional>
+
+#include "tools/control/thread_groups.h"
+
 namespace heaprec::tools {
 
 class FilesystemUser {
  public:
-  FilesystemUser(uid_t user, gid_t group);
+  explicit FilesystemUser(const Credentials& user);
   ~FilesystemUser();
   FilesystemUser(const FilesystemUser&) = delete;
   FilesystemUser& operator=(const FilesystemUser&) = delete;
@@ -20,6 +24,7 @@ class FilesystemUser {
  private:
   const uid_t user_before_;
   const gid_t group_before_;
+  std::optional<ThreadGroups> groups_;  // none: nothing is changed
   bool is_active_ = false;
 };
 

@@ -46,8 +46,7 @@ class PrivateFolder {
  private:
   PrivateFolder(const Process& process, Descriptor parent, const std::string& parent_path);
 
-  const uid_t user_;
-  const gid_t group_;
+  const Credentials user_;
   const Descriptor parent_;
   const std::string name_, path_;
   Descriptor folder_;

@@ -116,6 +116,11 @@ void TakeStatus(std::string_view status, Process* process) {
   process->inner_pid = inner.empty() ? process->pid : NumberIn<pid_t>(inner);
   process->uid = NumberIn<uid_t>(Word(Field(status, "Uid"), 1));
   process->gid = NumberIn<gid_t>(Word(Field(status, "Gid"), 1));
+  std::string_view groups = Field(status, "Groups");
+  for (auto word = Word(groups, 0); !word.empty(); word = Word(groups, 0)) {
+    process->groups.push_back(NumberIn<gid_t>(word));
+    groups.remove_prefix(static_cast<size_t>(word.data() + word.size() - groups.data()));
+  }
   const std::string_view state = Field(status, "State");
   if (!state.empty()) process->state = state.front();
   process->catches_quit = (NumberIn<uint64_t>(Field(status, "SigCgt"), 16) >> (SIGQUIT - 1) & 1) != 0;

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "format/bytes/result.h"
+#include "tools/control/thread_groups.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {
 
-struct Process {
+// The credentials are the effective ones.
+struct Process : Credentials {
   pid_t pid = 0;
-  uint64_t start_ticks = 0;  // since boot: tells it from others that had, or will have, the number
-  pid_t inner_pid = 0;       // as the process itself sees it: in its pid namespace
-  uid_t uid = 0;             // effective
-  gid_t gid = 0;
+  uint64_t start_ticks = 0;   // since boot: tells it from others that had, or will have, the number
+  pid_t inner_pid = 0;        // as the process itself sees it: in its pid namespace
   char state = '?';           // as in /proc/PID/status: 'T' is stopped
   bool catches_quit = false;  // without a handler SIGQUIT would end it
   bool same_files = true;     // it has our root and mounts: a path means the same to it and to us

@@ -112,10 +112,12 @@ Staged StageAnywhere(const Process& process, bool is_to_execute, const Fill& fil
 // What the JVM will load is read the way that the JVM goes.
 std::optional<Error> PutAgent(const Process& process, const PrivateFolder& folder, const std::string& agent) {
   if (auto error = StageFile(folder, agent, kAgentName)) return error;
-  const FilesystemUser user(process.uid, process.gid);
-  const Descriptor copy = OpenRegularBelow(process.root(), folder.path() + "/" + kAgentName);
-  if (!copy.is_open()) return Error{"the copy cannot be read: " + Reason()};
-  const FilesystemUser ourselves(geteuid(), getegid());
+  Descriptor copy;
+  {
+    const FilesystemUser user(process);
+    copy = OpenRegularBelow(process.root(), folder.path() + "/" + kAgentName);
+    if (!copy.is_open()) return Error{"the copy cannot be read: " + Reason()};
+  }
   const Descriptor ours(open(agent.c_str(), O_RDONLY | O_CLOEXEC));
   if (!ours.is_open() || !AreSame(ours, copy)) return Error{"the copy differs from " + agent};
   return std::nullopt;
@@ -124,13 +126,13 @@ std::optional<Error> PutAgent(const Process& process, const PrivateFolder& folde
 }  // namespace
 
 bool CanRead(const Process& process, const std::string& file) {
-  const FilesystemUser user(process.uid, process.gid);
+  const FilesystemUser user(process);
   return user.is_active() && Descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC)).is_open();
 }
 
 // Without a trace: a file without a name. Where the file system has none, nobody knows, and the agent will say.
 bool CanWriteIn(const Process& process, const std::string& folder) {
-  const FilesystemUser user(process.uid, process.gid);
+  const FilesystemUser user(process);
   if (!user.is_active()) return false;
   if (Descriptor(open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600)).is_open()) return true;
   return errno == EOPNOTSUPP || errno == EISDIR;

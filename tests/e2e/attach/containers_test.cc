@@ -265,6 +265,57 @@ TEST_CASE("A JVM of another user among the same files is recorded, where it can 
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("What a JVM of another user can read and write depends on its supplementary groups, not on root's") {
+  if (!MayUse({"unshare", "--mount"})) return;
+  std::string folder = "/tmp/heaprec-test-XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const std::string agent = folder + "/libheaprec.so", ours = folder + "/ours", theirs = folder + "/theirs";
+  std::filesystem::copy_file(ProgramsJar(), folder + "/programs.jar");
+  std::filesystem::copy_file(AgentPath(), agent);
+  REQUIRE(Run(Command{{"sh", "-ec", R"(cd $0; chmod 0755 .; mkdir ours theirs; chmod 0770 ours theirs
+chgrp 4242 theirs; chmod 0640 libheaprec.so)",
+                       folder}})
+              .exit_code == 0);
+  const auto attach = [&](std::vector<std::string> words, const std::string& pid, const std::string& output) {
+    Command command = HeaprecCommand({"attach", pid, "--lib", agent, "-o", output});
+    words.insert(words.begin(), "setpriv");
+    command.args.insert(command.args.begin(), words.begin(), words.end());
+    return command;
+  };
+  const auto start = [&](const std::string& group, const std::string& groups) {
+    Process jvm(Command{{"setpriv", "--reuid=65534", "--regid=" + group, "--groups=" + groups, JavaHome() + "/bin/java",
+                         "-Xmx200m", "-cp", folder + "/programs.jar", "e2e.Load", "1", "600000", "50"}});
+    REQUIRE(jvm.WaitForOutput("running"));
+    return jvm;
+  };
+
+  SECTION("the kernel sets them") {
+    Process jvm = start("65534", "4242");
+    const std::string pid = std::to_string(jvm.pid());
+    Command relayed = attach({"--groups=0"}, pid, ours + "/rec.hrec");
+    relayed.args.insert(relayed.args.end(), {"--duration", "1s"});
+    const Outcome copied = Run(relayed);
+    INFO(copied.err);
+    CHECK(copied.out == "PID " + pid + ": recorded " + ours + "/rec.hrec\n");
+    CHECK(ReadRows(ours + "/rec.hrec").trustworthy());
+    const Outcome direct = Run(attach({"--groups=0"}, pid, theirs + "/rec.hrec"));
+    INFO(direct.err);
+    CHECK(direct.out == "PID " + pid + ": recording " + theirs + "/rec.hrec\n");
+    CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
+    End(&jvm);
+  }
+  SECTION("the kernel refuses to set them: with its own") {
+    Process jvm = start("0", "4242");
+    const std::string pid = std::to_string(jvm.pid());
+    const Outcome attached = Run(attach({"--bounding-set=-setgid", "--groups=0"}, pid, ours + "/rec.hrec"));
+    INFO(attached.err);
+    CHECK(attached.out == "PID " + pid + ": recording " + ours + "/rec.hrec\n");
+    CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
+    End(&jvm);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("Ctrl-C ends a recording that is copied out; the end of the JVM does, too") {
   if (!MayUse({"unshare", "--mount"})) return;
   const Container container(kOwnTmp);

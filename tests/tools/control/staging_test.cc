@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "tools/control/recording_relay.h"
+#include "tools/control/thread_groups.h"
 
 namespace heaprec::tools {
 namespace {
@@ -93,10 +94,32 @@ TEST_CASE("What a user can write to and read is found without a trace") {
   CHECK(CanRead(process, file));
   if (geteuid() != 0) return;
   Process nobody = process;
-  nobody.uid = nobody.gid = 65534;  // the folder is 0700 and root's
+  static_cast<Credentials&>(nobody) = {.uid = 65534, .gid = 65534, .groups = {}};  // the folder is 0700 and root's
   CHECK_FALSE(CanWriteIn(nobody, scratch.path()));
   CHECK_FALSE(CanRead(nobody, file));
   CHECK(CanWriteIn(process, scratch.path()));  // we are ourselves again
+}
+
+TEST_CASE("What another user can write to and read depends on that user's supplementary groups, not on ours") {
+  if (geteuid() != 0) return;
+  constexpr gid_t kOurs = 4242, kTheirs = 4243;
+  const Scratch scratch;
+  const std::string file = scratch.File("file", "x");
+  CHECK(chmod(file.c_str(), 0640) == 0);
+  CHECK(chmod(scratch.path().c_str(), 0770) == 0);
+  Process nobody = Ourselves();
+  static_cast<Credentials&>(nobody) = {.uid = 65534, .gid = 65534, .groups = {kTheirs}};
+  const ThreadGroups ours({.groups = {kOurs}});
+  gid_t now = 0;
+  if (getgroups(1, &now) != 1 || now != kOurs) return;  // a user namespace that denies setgroups
+  for (const gid_t group : {kOurs, kTheirs}) {
+    REQUIRE(chown(scratch.path().c_str(), 0, group) == 0);
+    REQUIRE(chown(file.c_str(), 0, group) == 0);
+    CHECK(CanWriteIn(nobody, scratch.path()) == (group == kTheirs));
+    CHECK(CanRead(nobody, file) == (group == kTheirs));
+  }
+  CHECK(getgroups(1, &now) == 1);
+  CHECK(now == kOurs);
 }
 
 TEST_CASE("C libraries that the agent cannot be loaded with are named") {
