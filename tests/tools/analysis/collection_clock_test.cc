@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <tuple>
 
 namespace heaprec::tools {
 namespace {
@@ -72,6 +73,26 @@ TEST_CASE("Without pauses in the recording deaths alone show major collections")
   clock.AddDeath(300 * kMs, 5000 * kMs);
   clock.Close();
   CHECK(clock.counts().size() == 2);
+}
+
+TEST_CASE("What was born before the first state has not survived what that one had counted") {
+  for (const auto& [collector, kind, before] : {std::tuple("G1", format::ProcessStateKind::kSnapshot, 150u),
+                                                {"G1", format::ProcessStateKind::kGcBegin, 149u},
+                                                {"Shenandoah", format::ProcessStateKind::kSnapshot, 0u},
+                                                {"Z", format::ProcessStateKind::kGcBegin, 150u}}) {
+    INFO(collector << ", state " << static_cast<int>(kind));
+    format::FileHeader header;
+    header.gc_name = collector;
+    CollectionClock clock(header, format::Stream::kAllocations);
+    format::ProcessState state;
+    state.kind = kind;
+    state.time_ns = 1000 * kMs;
+    state.collections = 150;
+    clock.Add(state);
+    clock.Close();
+    CHECK(clock.BegunBy(500 * kMs) == before);
+    CHECK(clock.EndedBy(500 * kMs) == (collector == std::string("G1") ? before : 0));
+  }
 }
 
 }  // namespace

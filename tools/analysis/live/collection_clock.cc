@@ -61,6 +61,12 @@ void CollectionClock::Add(const format::ProcessState& state) {
     return pauses_of_majors_.push_back({state.time_ns, state.collections, promotes_all});
   }
   begun_.emplace_back(state.time_ns, state.collections);
+  if (state.time_ns < earliest_ns_) {
+    // A concurrent collection has several pauses under its count: this one need not be its first.
+    const bool announces = state.kind != format::ProcessStateKind::kSnapshot && !is_concurrent_;
+    earliest_ns_ = state.time_ns;
+    before_ = state.collections - (announces && state.collections > 0 ? 1 : 0);
+  }
   if (is_concurrent_ && is_end) pauses_.emplace_back(state.time_ns, state.collections);
 }
 
@@ -82,6 +88,7 @@ void CollectionClock::Close() {
   for (Counts* counts : {&begun_, &pauses_}) {
     for (auto& [time_ns, counted] : *counts) counted = OfRecorded(counted);
   }
+  before_ = OfRecorded(before_);
   KeepGrowing(&begun_);
   if (!is_concurrent_) return;
   uint64_t count = 0, pauses = 0;
@@ -155,19 +162,20 @@ uint64_t CollectionClock::OfRecorded(uint64_t count) const {
 }
 
 uint64_t CollectionClock::BegunBy(uint64_t birth_ns) const {
-  if (!of_majors_) return CountAt(begun_, birth_ns);
+  if (!of_majors_) return CountAt(begun_, birth_ns, before_);
   const auto first = std::lower_bound(known_to_.begin(), known_to_.end(), birth_ns);
   return static_cast<uint64_t>(first - known_to_.begin());
 }
 
 uint64_t CollectionClock::EndedBy(uint64_t time_ns) const {
-  return CountAt(is_concurrent_ && !of_majors_ ? ended_ : begun_, time_ns);
+  const bool is_later = is_concurrent_ && !of_majors_;
+  return CountAt(is_later ? ended_ : begun_, time_ns, is_later ? 0 : before_);
 }
 
-uint64_t CollectionClock::CountAt(const Counts& counts, uint64_t time_ns) {
+uint64_t CollectionClock::CountAt(const Counts& counts, uint64_t time_ns, uint64_t before) {
   const auto after = std::upper_bound(counts.begin(), counts.end(), time_ns,
                                       [](uint64_t time, const auto& look) { return time < look.first; });
-  return after == counts.begin() ? 0 : std::prev(after)->second;
+  return after == counts.begin() ? before : std::prev(after)->second;
 }
 
 }  // namespace heaprec::tools

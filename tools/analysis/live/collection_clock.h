@@ -53,14 +53,15 @@ class CollectionClock {
   // marking too: what has no pause collects nothing.
   uint64_t OfRecorded(uint64_t count) const;
 
-  // That an object born then cannot have survived. 0: none, or not known.
+  // That an object born then cannot have survived. 0: none, or not known. Births before the first state cannot have
+  // survived what that one had counted, but for the collection that it announces.
   uint64_t BegunBy(uint64_t birth_ns) const;
   // That an object tracked then has survived, if they began after its birth.
   uint64_t EndedBy(uint64_t time_ns) const;
 
  private:
   using Counts = std::vector<std::pair<uint64_t, uint64_t>>;  // (time, count), ascending in both
-  static uint64_t CountAt(const Counts& counts, uint64_t time_ns);
+  static uint64_t CountAt(const Counts& counts, uint64_t time_ns, uint64_t before);
   // A major collection as the JVM's pauses tell.
   struct Major {
     uint64_t ended_ns = 0;
@@ -80,6 +81,7 @@ class CollectionClock {
   const uint64_t interval_ns_;
   bool has_pause_ = false, has_count_ = false;
   Counts begun_;
+  uint64_t earliest_ns_ = UINT64_MAX, before_ = 0;     // of the first state: its time, and what was counted before it
   Counts pauses_;                                      // of concurrent collectors: their ends, with the count there
   Counts ended_;                                       // empty: as begun_
   std::vector<std::pair<uint64_t, uint64_t>> deaths_;  // of_majors: (died, birth)

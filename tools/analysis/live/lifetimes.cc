@@ -19,6 +19,8 @@ namespace {
 constexpr uint64_t kBetweenChecksNs = 100'000'000;
 // A check that has found a death is over so long afterwards.
 constexpr uint64_t kOfCheckNs = 50'000'000;
+// Only a checkpoint says how many collections there were at a birth.
+constexpr uint64_t kNotStored = UINT64_MAX;
 // The recorder went on, or what it did last is not in the file.
 constexpr std::array<std::string_view, 4> kWithoutLastCheck{"rotated", "dump", "trim", "recovered"};
 
@@ -77,7 +79,7 @@ void Lifetimes::AddCheckpoint(const format::Block& block, std::span<const uint32
     if (!Knows(checkpoint_sample.sample.id)) {
       if (subjects[i] == kLeftOut) continue;
       Born(checkpoint_sample.sample, checkpoint_sample.sample.weight_bytes(), subjects[i], last_block_ns_);
-      all_.back().gcs_at_birth = checkpoint_sample.collections;
+      if (!is_imported_) all_.back().gcs_at_birth = checkpoint_sample.collections;
     }
     Lifetime& life = all_[tracked_.at(checkpoint_sample.sample.id)];
     if (life.size > checkpoint_sample.left()) {  // what told of it is lost, or was before this file
@@ -107,6 +109,7 @@ void Lifetimes::Born(const format::Sample& sample, double weight, uint32_t subje
   life.size = sample.size;
   life.weight = weight;
   life.subject = subject;
+  life.gcs_at_birth = kNotStored;
   all_.push_back(life);
 }
 
@@ -174,7 +177,7 @@ void Lifetimes::Close(uint64_t end_ns) {
   for (Lifetime& life : all_) {
     if (life.end == LifetimeEnd::kAlive) life.end_ns = std::max(end_ns, life.from_ns);
     // The recorder counts minor collections, too.
-    const bool is_stored = life.gcs_at_birth != 0 && !is_range();
+    const bool is_stored = life.gcs_at_birth != kNotStored && !is_range();
     life.gcs_at_birth = is_stored ? clock_.OfRecorded(life.gcs_at_birth) : clock_.BegunBy(life.birth_ns);
     if (life.end != LifetimeEnd::kDied) {
       life.ended_in = clock_.EndedBy(std::min(life.end_ns, checked_ns_));
