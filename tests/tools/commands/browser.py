@@ -66,6 +66,10 @@ class Browser:
 
     def resize(self, width, height):
         self.call("POST", "/window/rect", {"width": width, "height": height})
+        # The page hears of it in a frame that begins later.
+        self.call("POST", "/execute/async", {"args": [], "script": """
+            const done = arguments[0];
+            requestAnimationFrame(() => requestAnimationFrame(() => done()));"""})
 
     def run(self, script, *arguments):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
