@@ -35,6 +35,7 @@ Lifetimes Born(const std::vector<format::LifecycleEvent>& lifecycle_events, size
   for (uint64_t second = 1; second < 10; ++second) {
     format::ProcessState state;
     state.time_ns = second * kSecondNs;
+    state.kind = format::ProcessStateKind::kGcBegin;
     state.collections = second;
     block.states.push_back(state);
   }
