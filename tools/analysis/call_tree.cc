@@ -48,7 +48,7 @@ CallTree::Role CallTree::RoleOf(format::Index frame) {
   return role;
 }
 
-// The outermost of the native frames at the leaf that tell heaprec of a sample; kNone: none does.
+// Finds the outermost native frame at the leaf that reports a sample to heaprec; kNone: there is none.
 format::Index CallTree::OwnSiteOf(format::Index stack) {
   format::Index own = format::kNone;
   for (format::Index at = stack; options_.marks_own && at < sites_.size();) {
@@ -110,7 +110,7 @@ NamePool::Id CallTree::InnermostNameOf(format::Index stack) {
   return NameAbove(own == format::kNone ? stack : own);
 }
 
-// Of a frame that is not hidden.
+// The name of the first frame that is not hidden.
 NamePool::Id CallTree::NameAbove(format::Index stack) {
   if (stack >= nodes_of_.size()) return names_.Of(kUnknown);
   for (format::Index at = stack;;) {

@@ -11,8 +11,8 @@
 // frames are all hidden is the node kHidden below the root.
 //
 // A site is the first frame that does not only carry out the allocation (allocation_primitives.h): primitive frames at
-// a stack's leaf are left out, and the path ends at the site. Callers of the site keep theirs. What the JVM allocates
-// for heaprec's samples ends at a frame kOwnSite, which stands for all that the JVM called for them.
+// a stack's leaf are left out, and the path ends at the site. Callers of the site keep theirs. Paths of memory
+// that the JVM allocates to report samples end at a frame kOwnSite, which replaces the JVM's own frames.
 //
 // Folding takes the loops out of a path: a frame whose name stands on its path already leads back to that node, so
 // a name is on no path twice. a b a c is a c: mutual recursion folds as direct does.
@@ -57,7 +57,7 @@ class CallTree {
     // Frames at the leaf to leave out, so that the leaf is the site; empty: none. A stack of nothing else keeps its
     // last.
     std::function<bool(std::string_view method)> is_primitive{};
-    bool marks_own = true;  // false: frames of what is allocated for heaprec's samples are as any other
+    bool marks_own = true;  // false: shows the JVM's frames instead of kOwnSite
   };
 
   CallTree(NamePool* names, Options options);

@@ -11,7 +11,7 @@
 
 namespace heaprec::tools {
 
-// With which a process works with files.
+// The identity that the kernel checks when a process accesses files.
 struct Credentials {
   uid_t uid = 0;
   gid_t gid = 0;

@@ -17,7 +17,7 @@ std::string LossLine(const Recording& recording, uint64_t shown);
 // The same as numbers: counters, losses by reason, salvage, skipped and repaired ranges.
 render::Object LossesValue(const Recording& recording);
 
-// Whether it was cut off, and the ring that had its end is gone.
+// Whether the recording was cut off and its ring, which had the last samples, is gone.
 bool LostItsRing(const Recording& recording);
 // What is lost of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
 std::string LostEnd(const Recording& recording);
@@ -25,7 +25,7 @@ std::string LostEnd(const Recording& recording);
 // Whether the recorder kept to a rate and counted what it lost. The files that are imported do not say.
 bool CountsLosses(const format::FileHeader& header);
 
-// What only a recorder that counts knows: unknown of an import.
+// Passes a recorder's counters through; for an import it returns unknown.
 class RecorderCounts {
  public:
   explicit RecorderCounts(const format::FileHeader& header) : are_known_(CountsLosses(header)) {}

@@ -83,7 +83,7 @@ TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end
   // It is still alive when the collection at 49 has begun, as far as anybody knows, but has not survived it.
   CHECK(lives.SurvivedBy(lives.all()[0], 49) == 1);
   CHECK(lives.SurvivedBy(lives.all()[1], 49) == 2);
-  CHECK(lives.clock().BegunBy(4) == 1);  // nobody knows when it began
+  CHECK(lives.clock().BegunBy(4) == 1);  // when it began is unknown
   CHECK(lives.clock().BegunBy(48) == 2);
 }
 
