@@ -44,6 +44,8 @@ def record(name, figure_id, added=None, **fields):
             fields[key] = earlier.get(key, 0) + value
         if "value" in (added or {}) and "goal" in fields:
             fields["reached"] = fields["value"] >= fields["goal"]
+            if fields["reached"]:
+                fields.pop("reason", None)
         figures = [figure for figure in figures if figure["id"] != figure_id]
         figures.append({"id": figure_id, **fields, "date": datetime.date.today().isoformat(), "commit": commit(),
                         "machine": machine()})

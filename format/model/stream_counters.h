@@ -28,8 +28,8 @@ constexpr bool IsLoss(LossReason reason) { return reason != LossReason::kStackCh
 const char* LossReasonName(LossReason loss);  // "missed", "ring_full", ... as in summary and docs/format/recording.md
 
 // Of one stream, cumulative since the start. Every block has them, so what a gap lost is known.
-//   points = committed + thinned + LostPoints()
-//   committed = written + second_stage + lost[kWriteFailed], once all intervals are closed
+//   points = SettledPoints()
+//   committed = SettledSamples(), once all intervals are closed
 // Samples in flight may be missing on the right-hand sides, so these may be smaller, never larger.
 struct StreamCounters {
   uint64_t candidates = 0;       // slow-path allocations, or events, seen
@@ -48,6 +48,10 @@ struct StreamCounters {
 
   // Points that never became samples in the ring: lost[kDroppedByJvm, kRingFull, kLanesBusy, kOversized, kKilled].
   uint64_t LostPoints() const;
+  uint64_t SettledPoints() const { return committed + thinned + LostPoints(); }
+  uint64_t SettledSamples() const {
+    return written + second_stage + lost[static_cast<size_t>(LossReason::kWriteFailed)];
+  }
   void SetStackChunks(uint64_t objects, uint64_t bytes) {
     lost[static_cast<size_t>(LossReason::kStackChunks)] = objects;
     lost_weight[static_cast<size_t>(LossReason::kStackChunks)] = static_cast<double>(bytes);

@@ -1,6 +1,6 @@
 // Reads the provisional block at the end of a file: the counts of a recorder that could not write.
 //
-// Failure:  nullopt: there is none at this place, or it is not whole.
+// Failure:  returns nullopt if there is none at the offset, or it is incomplete.
 // Format:   docs/format/recording.md#provisional-block
 #pragma once
 

@@ -1,4 +1,4 @@
-// Makes a block that stands at the end of a file until one can be written: the counts of a recorder that cannot write.
+// Builds the provisional block: the counts of a recorder that cannot write, until the next block overwrites it.
 //
 // Format:   docs/format/recording.md#provisional-block
 #pragma once
@@ -8,7 +8,8 @@
 
 namespace heaprec::format {
 
-// `chunk`: one as of ChunkWriter, of a single block without samples. Empty: it is none.
-ByteBuffer ProvisionalBlock(Bytes chunk, const RecordingId& recording);
+// `chunk`: from ChunkWriter, with a single block without samples. Returns nothing if it is not such a chunk.
+// It is padded to `at_least` bytes, so that it covers an earlier one.
+ByteBuffer ProvisionalBlock(Bytes chunk, const RecordingId& recording, uint64_t at_least = 0);
 
 }  // namespace heaprec::format

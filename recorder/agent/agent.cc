@@ -215,10 +215,10 @@ std::string Agent::NoteInlineAllocation() const {
   if (inline_allocation_->empty())
     return "; without TLABs the agent makes the JVM's code allocate through calls instead of inline";
   Log(LogLevel::kWarn,
-      "without TLABs the JVM's code allocates inline: the agent counts the bytes but does not sample most objects; "
-      "remove -XX:-UseTLAB, or start the JVM with the agent ({})",
-      *inline_allocation_);
-  return "; without TLABs the JVM's code allocates inline, where the hooks see nothing: " + *inline_allocation_;
+      "{}: the agent counts the bytes but does not sample most objects; remove -XX:-UseTLAB, or start the JVM with the "
+      "agent ({})",
+      format::kAllocatesInline, *inline_allocation_);
+  return std::string("; ") + format::kAllocatesInline + ", where the hooks see nothing: " + *inline_allocation_;
 }
 
 void Agent::AskForExceptions() {

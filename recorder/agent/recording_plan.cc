@@ -177,7 +177,9 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
         static_cast<double>(outage_ns) * 1e-9, lost_samples);
   };
   callbacks.on_sync_failed = [](const std::string& error) {
-    Log(LogLevel::kWarn, "{}; fdatasync failed. After a power cut the recording may be damaged or end early", error);
+    Log(LogLevel::kWarn,
+        "{}; fdatasync failed and will be retried. A power cut may damage or shorten the recording; check the disk",
+        error);
   };
   // Collections have no part in when a block is freed.
   callbacks.tracked[Stream::kNative] = {.drop = NativeStream::Drop,

@@ -33,7 +33,7 @@ using format::NativeSite;
 using format::NativeSiteCounters;
 
 constexpr size_t kAllBytes = format::kNativeRowsAt + format::kMaxNativeShards * format::kNativeChunkBytes;
-// The first ones, in the order of their sites.
+// The first chunks, in site order, reserved for threads without a chunk of their own.
 constexpr uint32_t kCommonChunks = format::kMaxNativeSites / format::kNativeShardSites;
 constexpr size_t kReservedBytes = format::kNativeRowsAt + kCommonChunks * format::kNativeChunkBytes;
 constexpr uint32_t kMaxProbes = 64;

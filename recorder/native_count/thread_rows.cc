@@ -77,14 +77,16 @@ void ThreadRows::ForgetCallers(uintptr_t begin, uintptr_t end) {
 format::NativeSiteCounters* ThreadRows::ChunkOf(uint32_t number) {
   format::NativeSiteCounters* chunk = chunks_[number].load(std::memory_order_acquire);
   if (chunk != nullptr) return chunk;
-  if (calls_left_ > 0) {
+  const uint32_t first_site = number * format::kNativeShardSites;
+  if (is_common_) {
+    chunk = table_->CommonChunk(first_site);
+  } else if (calls_left_ > 0) {
     --calls_left_;
     return nullptr;
+  } else {
+    chunk = table_->NewChunk(first_site, static_cast<uint32_t>(syscall(SYS_gettid)));
+    calls_left_ = pause_ = chunk != nullptr ? 0 : std::clamp(2 * pause_, 1U, kMaxPause);
   }
-  const uint32_t first_site = number * format::kNativeShardSites;
-  chunk = is_common_ ? table_->CommonChunk(first_site)
-                     : table_->NewChunk(first_site, static_cast<uint32_t>(syscall(SYS_gettid)));
-  calls_left_ = pause_ = chunk != nullptr ? 0 : std::clamp(2 * pause_, 1U, kMaxPause);
   chunks_[number].store(chunk, std::memory_order_release);
   return chunk;
 }

@@ -48,7 +48,7 @@ class ThreadRows {
   // Never an address of code: the highest bit is set.
   static uint64_t NotAlone(uint64_t pc) { return ~(pc & INT64_MAX); }
   Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
-  // Null: no memory for this thread's own.
+  // Null: there is no memory for this thread's own row.
   format::NativeSiteCounters* RowOf(uint32_t site) {
     format::NativeSiteCounters* const row = rows_[site].load(std::memory_order_acquire);
     return row != nullptr ? row : NewRowOf(site);
@@ -66,7 +66,7 @@ class ThreadRows {
     of_bytes->fetch_add(bytes, std::memory_order_relaxed);
     of_blocks->fetch_add(1, std::memory_order_relaxed);
   }
-  // When RowOf is null.
+  // The rows to use if RowOf returns null; counts the call as uncounted if there are none.
   ThreadRows* InPlaceOfOwn() const;
   format::NativeSiteCounters* ChunkOf(uint32_t number);
   format::NativeSiteCounters* NewRowOf(uint32_t site);
@@ -77,8 +77,8 @@ class ThreadRows {
   SiteTable* table_ = nullptr;
   std::atomic<bool> is_leased_{false};
   bool is_common_ = false;
-  // Calls that go to Common() before the next attempt to get a shard: system calls in each call of malloc would take
-  // more time than the program itself.
+  // Calls that go to Common() before the next attempt to get a shard: a system call in each malloc would take more
+  // time than the program itself.
   uint32_t pause_ = 0, calls_left_ = 0;
   Caller callers_[kCallers];
 };

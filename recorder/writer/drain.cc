@@ -340,7 +340,7 @@ void Drain::AwaitSettled() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
   const auto is_settled = [](const buffer::SharedCounters& shared_counters) {
     const format::StreamCounters counters = shared_counters.Snapshot();
-    return counters.points <= counters.committed + counters.thinned + counters.LostPoints();
+    return counters.points <= counters.SettledPoints();
   };
   while (callbacks_.now() < deadline &&
          !std::all_of(shared_counters_of_.of.begin(), shared_counters_of_.of.end(), is_settled)) {

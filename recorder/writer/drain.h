@@ -60,7 +60,7 @@ struct DrainCallbacks {
   // Writing failed more than once in a row, or samples were lost; later, writing succeeded again. Both may be empty.
   std::function<void(const std::string& error)> on_writing_stopped;
   std::function<void(uint64_t lost_samples, uint64_t outage_ns)> on_writing_resumed;
-  // Written data could not be made durable: once, the first time. May be empty.
+  // Called once, when fdatasync first fails. May be empty.
   std::function<void(const std::string& error)> on_sync_failed;
   format::PerStream<TrackedSet::Callbacks> tracked;  // of streams that are tracked according to the header
 };
@@ -159,9 +159,9 @@ class Drain {
   void Account(const format::PerStream<Pending>& counted, bool written);
   // Writes the counts of lost intervals, and `ending` if there is one, into the reserved room.
   bool WriteCounts(uint64_t now_ns, const format::EndMarker* ending);
-  // In an outage, the same until a block can be written.
+  // During an outage, writes the counts as a provisional block, which the next block overwrites.
   void WriteProvisional(uint64_t now_ns);
-  // Of each lane; what is before it is in the file, or lost.
+  // The tail of each lane: everything before it is in the file, or lost.
   std::vector<uint64_t> Tails() const;
   std::unique_ptr<format::ChunkWriter> CountsChunk(uint32_t number, const std::vector<uint64_t>& positions) const;
   bool WriteNamedCounts(uint32_t number, const std::vector<uint64_t>& positions, uint64_t now_ns);

@@ -183,10 +183,12 @@ void Drain::ReportOutage() {
   if (callbacks_.on_writing_stopped) callbacks_.on_writing_stopped(outage_->error);
 }
 
-// The next fdatasync of the same pages may succeed all the same: the kernel reports a failure to write them once.
+// Reported even if the next fdatasync succeeds: the kernel reports a failed write of a page only once.
 void Drain::ReportSyncFailure() {
+  if (is_sync_failure_reported_ || !callbacks_.on_sync_failed) return;
   const int error = store_.sync_failure();
-  if (error == 0 || std::exchange(is_sync_failure_reported_, true) || !callbacks_.on_sync_failed) return;
+  if (error == 0) return;
+  is_sync_failure_reported_ = true;
   callbacks_.on_sync_failed(fmt::format("{}: {}", store_.path(), std::strerror(error)));
 }
 
@@ -260,13 +262,15 @@ std::vector<uint64_t> Drain::Tails() const {
   return positions;
 }
 
-// A reader that finds no ring would not know of the outage, and take what is in the file for all.
+// Without it, a reader that finds no ring would not see the outage and would take the file for complete.
 void Drain::WriteProvisional(uint64_t now_ns) {
   if (!outage_) return;
   const std::vector<uint64_t> positions = Tails();
   const auto counts =
       CountsChunk(next_chunk_, positions)->Finish(CountersWith({}), positions, SinceStart(now_ns), nullptr);
-  if (counts.ok()) store_.WriteProvisional(format::ProvisionalBlock(*counts, config_.header.recording_id));
+  if (!counts.ok()) return;
+  const uint64_t there = store_.provisional_bytes();
+  store_.WriteProvisional(format::ProvisionalBlock(*counts, config_.header.recording_id, there));
 }
 
 bool Drain::WriteCounts(uint64_t now_ns, const format::EndMarker* ending) {
@@ -325,9 +329,7 @@ format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<fo
   start.intervals_with_points = intervals_with_points_;
   for (const format::Stream stream : streams_) {
     format::StreamCounters& before = start.counters[stream] = counters[stream];
-    const uint64_t settled =
-        before.written + before.second_stage + before.lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
-    const uint64_t open = before.committed - std::min(before.committed, settled);
+    const uint64_t open = before.committed - std::min(before.committed, before.SettledSamples());
     before.committed -= open;
     before.points -= std::min(before.points, open);
     before.candidates = at_last_close_[stream].candidates;

@@ -41,9 +41,10 @@ class RecordingFile {
   // succeeds even if the disk is then full. After a failure: four times as much beyond them. Error: there is no such
   // room. It is not an error if the file system cannot reserve.
   format::Result<std::monostate> Reserve(size_t bytes);
-  // Puts `bytes` behind the content, in reserved room; the next Append takes their place. Nothing happens where they
-  // have no room, or are fewer than those that are there.
+  // Writes `bytes` after the content, into reserved room; the next Append overwrites them. Does nothing if they do
+  // not fit, or are fewer than the provisional bytes already there.
   void WriteProvisional(std::span<const std::byte> bytes);
+  uint64_t provisional_bytes() const { return provisional_to_ > size_ ? provisional_to_ - size_ : 0; }
   // Bytes for which an Append certainly has room; 0: none is reserved.
   uint64_t reserved_room() const;
   static constexpr uint64_t kReserveBytes = 64 << 10;
@@ -78,7 +79,7 @@ class RecordingFile {
   buffer::GuardedFd descriptor_;
   uint64_t size_ = 0;
   uint64_t reserved_to_ = 0;     // the disk has room up to this offset
-  uint64_t provisional_to_ = 0;  // the end of what is behind the content; 0: nothing is
+  uint64_t provisional_to_ = 0;  // end of the provisional bytes; 0: there are none
   int failure_ = 0;
   bool is_torn_ = false;  // a partly written block is still in the file
 };

@@ -63,6 +63,7 @@ class Store {
   format::Result<std::monostate> AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
   // As RecordingFile: until the next append succeeds.
   void WriteProvisional(std::span<const std::byte> block) { file_->WriteProvisional(block); }
+  uint64_t provisional_bytes() const { return file_->provisional_bytes(); }
   // Bytes that fit there; 0: the file system cannot reserve any.
   uint64_t reserved_room() const { return file_->reserved_room(); }
   // errno of the last append; 0: none.

@@ -30,7 +30,8 @@ bool Syncer::Start() {
 
 uint64_t Syncer::Request(int descriptor, std::string folder) {
   // One of its own: the drain may close the file meanwhile.
-  Job job{++last_, fcntl(descriptor, F_DUPFD_CLOEXEC, 0), std::move(folder)};
+  const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  Job job{++last_, own >= 0 ? own : -errno, std::move(folder)};
   if (!Start()) {
     Note(job.number, Do(job));
     return job.number;
@@ -86,7 +87,7 @@ void Syncer::Note(uint64_t number, int error) {
 }
 
 int Syncer::Do(const Job& job) {
-  if (job.descriptor < 0) return EBADF;
+  if (job.descriptor < 0) return -job.descriptor;
   const auto repeat = [](int (*sync)(int), int descriptor) {
     int result = 0;
     do {

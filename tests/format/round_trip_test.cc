@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "format/bytes/layout.h"
+#include "format/reader/provisional_block.h"
+#include "format/writer/provisional_block.h"
 #include "tests/format/read_back.h"
 #include "tests/format/recordings.h"
 
@@ -88,6 +91,40 @@ TEST_CASE("samples come back in the order of time, whatever the order they were 
   std::vector<uint64_t> ids;
   for (const PlainSample& plain : result.blocks[0].samples) ids.push_back(plain.sample.id);
   CHECK(ids == std::vector<uint64_t>{100, 500, 900});
+}
+
+TEST_CASE("a provisional block covers an earlier one, however much longer that is, and its counts come back") {
+  const FileHeader header = SomeFileHeader();
+  const auto counts_of = [&](uint64_t intervals) {
+    ChunkWriter writer(header, 0);
+    for (uint64_t i = 0; i < intervals; ++i) writer.Add(Interval{.index = i, .bytes = i * i * 7919});
+    PerStream<StreamCounters> counters;
+    counters[Stream::kAllocations].candidates = intervals;
+    auto chunk = writer.Finish(counters, {}, intervals * 1'000'000'000, nullptr);
+    REQUIRE(chunk.ok());
+    return *chunk;
+  };
+  const ByteBuffer earlier = ProvisionalBlock(counts_of(1000), header.recording_id);
+  for (const uint64_t shorter : {uint64_t{0}, uint64_t{1}, uint64_t{7}, earlier.size() / 2}) {
+    const ByteBuffer later = ProvisionalBlock(counts_of(500), header.recording_id, earlier.size() - shorter);
+    CHECK(later.size() >= earlier.size() - shorter);
+    ByteBuffer file = Appended(EncodeFileHeader(header), earlier);
+    const uint64_t offset = file.size() - earlier.size();
+    std::copy(later.begin(), later.end(), file.begin() + static_cast<std::ptrdiff_t>(offset));
+    const ReadResult result = Read(file);
+    CHECK(result.blocks.empty());
+    MemoryByteSource source(file);
+    const auto block = ReadProvisionalBlock(&source, header, offset);
+    REQUIRE(block);
+    CHECK(block->counters[Stream::kAllocations].candidates == 500);
+    CHECK(block->intervals.size() == 500);
+  }
+  // A frame that is skipped has 8 bytes at least.
+  const ByteBuffer just = ProvisionalBlock(counts_of(3), header.recording_id);
+  for (uint64_t more = 1; more <= 20; ++more) {
+    MemoryByteSource source(ProvisionalBlock(counts_of(3), header.recording_id, just.size() + more));
+    CHECK(ReadProvisionalBlock(&source, header, 0));
+  }
 }
 
 TEST_CASE("an exception's weight is in events, and comes in the order of time among the allocations") {

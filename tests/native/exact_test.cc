@@ -272,8 +272,8 @@ TEST_CASE("A library whose first page cannot be read allocates as ever") {
   CHECK(Read(table, {"--by", "library"})["total"]["allocated_blocks"].get<int64_t>() >= 40'010);
 }
 
-// Units of `ulimit -f` in sh: 512 bytes. Nothing fits; the table does, and no thread's own sums. What the program
-// prints goes through a pipe, which has no such limit.
+// Units of `ulimit -f` in sh: 512 bytes. With 0 nothing fits; with 5280 the table fits, but no thread's own
+// counters. The program prints to a pipe, which has no such limit.
 TEST_CASE("A limit on the size of files raises no signal") {
   const std::string without = Run(Command{{Program(), Plugin()}}).out;
   const auto limited = [](const std::string& limit, const std::string& table) {
@@ -312,7 +312,7 @@ TEST_CASE("A full pipe that nobody reads keeps nobody waiting") {
   CHECK(Run(unread.Into(command)).exit_code == 3);
 }
 
-TEST_CASE("A shared memory that is full costs neither counts nor a signal") {
+TEST_CASE("With full shared memory all calls are counted and no signal is raised") {
   const std::string folder = FreshFolder();
   const auto within = [](const std::string& command) {
     return std::vector<std::string>{"unshare", "--mount", "sh", "-c",
@@ -331,7 +331,7 @@ TEST_CASE("A shared memory that is full costs neither counts nor a signal") {
   RequireExact(Read(folder + "/native.bin"));
 }
 
-TEST_CASE("A table in which calls are missing is not said to be exact, nor is what it has grown to or from") {
+TEST_CASE("A table with uncounted calls is not called exact, nor is growth computed from it") {
   const std::string folder = FreshFolder(), table = folder + "/native.bin", damaged = folder + "/missing.bin";
   Command command{{Program(), Plugin()}};
   command.environment = With("file=" + table);

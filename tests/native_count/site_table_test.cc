@@ -103,8 +103,8 @@ TEST_CASE("Sums of threads that allocate and free each other's blocks are exact"
   CHECK(place->pcs == std::vector<uint64_t>{1010, 1011, 1012});
 }
 
-// A hundred times as many calls as attempts: 17 attempts to come to the longest pause, then one in each.
-TEST_CASE("Without room for a shard calls are counted, few of them ask for room, and once there is some it is used") {
+// Fewer than one call in 100 asks: 17 attempts until the longest pause, then one per pause.
+TEST_CASE("Without room for a shard calls are still counted, few retry, and room is used once available") {
   constexpr uint64_t kCalls = 4 * ThreadRows::kMaxPause;
   const uint32_t site = SiteOf(500);
   ThreadRows* rows = nullptr;

@@ -393,6 +393,21 @@ TEST_CASE("A disk that stays full costs what the ring has no room for, counted w
   CHECK(bench.drain().unwritten().lost_samples == id - 1);
 }
 
+// The provisional block at the end of the file, if there is one.
+std::optional<format::Block> ProvisionalOf(const Bench& bench) {
+  std::ifstream file(bench.path(), std::ios::binary);
+  const std::string chars((std::istreambuf_iterator<char>(file)), {});
+  format::MemoryByteSource source(format::AsBytes(chars), "rec");
+  auto reader = format::Reader::Open(&source);
+  REQUIRE(reader.ok());
+  while ((*reader)->Next()) {
+  }
+  if ((*reader)->skipped().empty()) return std::nullopt;
+  CHECK((*reader)->skipped().size() == 1);
+  CHECK((*reader)->skipped().back().at_end);
+  return format::ReadProvisionalBlock(&source, (*reader)->header(), (*reader)->skipped().back().begin);
+}
+
 TEST_CASE("Counts of lost intervals are added up where they are too many, and wait as long as it takes") {
   Bench bench(150);
   bench.TickAt(kSecond);
@@ -431,19 +446,7 @@ TEST_CASE("While the disk is full the file's end has the counts, for a kill that
     bench.shared_counters().SetPopulation(id, 5000 * id);
     bench.TickAt(++second * kSecond);
   };
-  const auto provisional = [&bench]() -> std::optional<format::Block> {
-    std::ifstream file(bench.path(), std::ios::binary);
-    const std::string chars((std::istreambuf_iterator<char>(file)), {});
-    format::MemoryByteSource source(format::AsBytes(chars), "rec");
-    auto reader = format::Reader::Open(&source);
-    REQUIRE(reader.ok());
-    while ((*reader)->Next()) {
-    }
-    if ((*reader)->skipped().empty()) return std::nullopt;
-    CHECK((*reader)->skipped().size() == 1);
-    CHECK((*reader)->skipped().back().at_end);
-    return format::ReadProvisionalBlock(&source, (*reader)->header(), (*reader)->skipped().back().begin);
-  };
+  const auto provisional = [&bench] { return ProvisionalOf(bench); };
   {
     const FileSizeLimit full(64 << 10);
     while (!bench.drain().unwritten().any() && second < 1000) {

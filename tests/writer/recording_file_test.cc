@@ -137,7 +137,7 @@ TEST_CASE("A folder that is not there is an error that names the file") {
   CHECK(file.error().message == "/nonexistent/rec.bin: No such file or directory");
 }
 
-TEST_CASE("What is behind the content provisionally is gone with the next append, however short that is") {
+TEST_CASE("The next append removes the provisional block, however short the append is") {
   const Folder folder;
   auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
   REQUIRE(file.ok());

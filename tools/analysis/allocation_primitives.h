@@ -21,7 +21,7 @@
 
 namespace heaprec::tools {
 
-// What the JVM allocates to tell heaprec of a sampled object: the name of its site, and of the frames that do it.
+// The site of memory that the JVM allocates to report a sampled object, and whether `method` is such a frame.
 inline constexpr std::string_view kOwnSite = "[heaprec]";
 bool AllocatesForSampling(std::string_view method);
 

@@ -22,18 +22,16 @@ void AddRow(const format::CensusRow& row, CensusGroup* into) {
   into->walks += row.walks;
 }
 
-// What the walks and the recorder count may differ by this share: the first and the last moment of a recording.
-constexpr double kTolerance = 0.01;
 constexpr double kSmallestObject = 8;  // bytes
 // By simulation: docs/estimates.md#few-walks
 constexpr double kOneMore = 1.5;
 constexpr double kUnknownValue = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Student's, for the variance comes from the same walks.
+// Student's t widening: the variance comes from the same walks.
 double Widening(double effective) { return 1 + (kZ * kZ + 1) / (2 * effective); }
 
-// How much the variance of so many effective walks may be too small by chance.
+// Weight of the variance floor: 1 up to kFewEffectiveWalks effective walks, 0 from twice that number.
 double Doubt(double effective) { return std::clamp(2 - effective / kFewEffectiveWalks, 0.0, 1.0); }
 
 template <typename Map>
@@ -72,16 +70,17 @@ double CensusEstimator::EffectiveWalks() const {
 bool CensusEstimator::has_too_few_walks() const {
   if (!is_drawn_of_known()) return false;
   const double value = bytes_.estimate(), effective = EffectiveWalks();
-  if (bytes_.variance == 0) return std::abs(value - candidates_) > kTolerance * candidates_;
+  if (bytes_.variance == 0) return std::abs(value - candidates_) > kCensusTolerance * candidates_;
   if (effective < kMinEffectiveWalks) return true;
   const double variance = Widening(effective) * bytes_.variance;
   const Estimate all = TotalInterval(value, variance, variance / value);
   return candidates_ < all.low || candidates_ > all.high;
 }
 
-// A walk's bytes hold those of any class. Of a file that does not have covariances that is all that is known of them.
+// A walk's bytes include those of each class, which bounds the covariance. Older files have none: it is 0 there, and
+// the lower bound is used.
 CensusEstimator::Sum CensusEstimator::Regression(const format::CensusSum& sum, Of what) const {
-  if (bytes_.variance == 0) return {sum.estimate(), sum.variance};
+  if (!is_drawn_of_known() || bytes_.variance == 0) return {sum.estimate(), sum.variance};
   const double least = sum.variance * (what == Of::kBytes ? 1 : kSmallestObject);
   const double most = std::sqrt(sum.variance * bytes_.variance);
   const double covariance = std::min(std::max(sum.covariance, least), most), slope = covariance / bytes_.variance;
@@ -90,7 +89,7 @@ CensusEstimator::Sum CensusEstimator::Regression(const format::CensusSum& sum, O
 }
 
 CensusEstimator::Sum CensusEstimator::BytesOf(const format::CensusSum& sum) const {
-  return is_drawn_of_known() ? Regression(sum, Of::kBytes) : Sum{sum.estimate(), sum.variance};
+  return Regression(sum, Of::kBytes);
 }
 
 Estimate CensusEstimator::AllBytes() const {
@@ -110,8 +109,8 @@ Estimate CensusEstimator::Interval(const format::CensusSum& sum, uint64_t walks,
   const auto counted = static_cast<double>(sum.counted);
   const bool too_few = has_too_few_walks();
   if (sum.variance == 0 && (counted == 0 || (TypicalWeight() == 0 && !too_few))) return {counted, counted, counted};
-  const Sum estimate = is_drawn_of_known() ? Regression(sum, what) : Sum{sum.estimate(), sum.variance};
-  const double others = static_cast<double>(bytes_.counted) - counted;  // found to be something else
+  const Sum estimate = Regression(sum, what);
+  const double others = static_cast<double>(bytes_.counted) - counted;  // found in other classes
   const double most = is_drawn_of_known() && what == Of::kBytes ? std::max(candidates_ - others, counted) : kInfinite;
   const auto within = [&](double low, double high) {
     return Estimate{std::clamp(estimate.value, counted, most), std::max(low, counted), std::min(high, most)};
@@ -125,8 +124,8 @@ Estimate CensusEstimator::Interval(const format::CensusSum& sum, uint64_t walks,
   return within(interval.low, interval.high);
 }
 
-// By chance all walks that found it may be light ones, and its variance with them; hardly if they are many. With the
-// bytes of all known, one more heavy walk might still have found another mixture.
+// If by chance only light walks found a class, its variance is too small; with many walks that is unlikely. Even if
+// the total bytes are known, one more heavy walk could have found another mixture of classes.
 double CensusEstimator::Floor(const format::CensusSum& sum, uint64_t walks) const {
   const double own = sum.variance > 0 ? sum.estimate() * sum.estimate() / sum.variance : 0;
   const double found = walks > 0 ? static_cast<double>(sum.counted) / static_cast<double>(walks) : 0;

@@ -1,11 +1,11 @@
-// Sums of what walks counted, by class, thread or second, and what they stand for.
+// Sums what walks counted, by class, thread or second, and estimates totals from them.
 //
 // Walks of different TLABs are independent, and what one finds of several classes is not. So groups of classes have
 // their variance from the totals, where these can be had, and else the most that it can be.
 //
 // Units:    bytes; time in ns since the start of the recording.
 // Threads:  one.
-// Maths:    docs/streams.md#census
+// Maths:    docs/estimates.md#census
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,21 @@ struct CensusGroup {
   uint64_t walks = 0;  // at least so many found something of it
 };
 
-// Intervals need so many effective walks, (sum of w x)^2 / (sum of w^2 x^2). With fewer only what was found and the
-// bytes of all are known.
+// Walks and recorder may differ by this share, because they begin and end at slightly different times.
+inline constexpr double kCensusTolerance = 0.01;
+// Minimum of effective walks, (sum of w x)^2 / (sum of w (w - 1) x^2), for an interval. With fewer, only what was
+// found and the total bytes are known.
 inline constexpr double kMinEffectiveWalks = 2;
-// Up to so many a floor of the variance holds, which fades out until twice as many.
+// Up to this number of effective walks the full variance floor applies; it falls to 0 at twice the number.
 inline constexpr double kFewEffectiveWalks = 10;
 
-// What sums of walks stand for. The recorder counts the bytes of all candidates, whether they are walked or not: what
-// walks found of all of them by chance too much or too little is taken off or added in proportion.
+// Estimates totals from walks. The recorder counts the bytes of all candidates, walked or not. If the walks over- or
+// underestimate these bytes, each class is adjusted according to its covariance with them.
 class CensusEstimator {
  public:
-  // Of all walks, whatever is then asked for.
+  // Adds the totals of all walks, also of those that a filter leaves out.
   void Add(const format::CensusRow& total);
-  // Of a recording: the bytes that its walks stand for. nullopt: not known.
+  // Adds the counted bytes of a recording's candidates; nullopt: unknown.
   void AddCandidates(std::optional<uint64_t> bytes);
 
   struct Sum {
@@ -47,12 +49,12 @@ class CensusEstimator {
   // 95 %; never below what was found. Exact: low, value and high are the same.
   Estimate Bytes(const CensusGroup& group) const;
   Estimate Objects(const CensusGroup& group) const;
-  // Of everything: counted, if it is known.
+  // The total: the counted bytes if known, else an estimate.
   Estimate AllBytes() const;
-  // Some were walked, and the bytes of all candidates are known.
+  // Whether walks found something and the bytes of all candidates are known.
   bool is_drawn_of_known() const { return are_known_ && candidates_ > 0 && bytes_.counted > 0; }
-  // By what the walks found the bytes of all could not be what they are: no heavy walk was drawn. Then what was found
-  // and the bytes of all are all that is known.
+  // True if there are fewer effective walks than kMinEffectiveWalks, or the walks contradict the counted bytes. Then
+  // only what was found and the total bytes are known.
   bool has_too_few_walks() const;
   double by_walks() const { return bytes_.estimate(); }
 
@@ -60,10 +62,9 @@ class CensusEstimator {
   enum class Of : uint8_t { kBytes, kObjects };
   Sum Regression(const format::CensusSum& sum, Of what) const;
   Estimate Interval(const format::CensusSum& sum, uint64_t walks, Of what) const;
-  // Of a variance, divided by the value.
+  // Minimum variance of an estimate, divided by its value.
   double Floor(const format::CensusSum& sum, uint64_t walks) const;
-  // The weight of a walk that matters: of all walks, each by its part in the variance of their total. 0: all were
-  // walked.
+  // Mean weight of the walks, each weighted by its part in the variance of the total. 0: all were walked.
   double TypicalWeight() const;
   double EffectiveWalks() const;
 

@@ -59,18 +59,18 @@ inline std::vector<Measure> AllMeasuresOf(const ExportSettings& settings) {
   return measures;
 }
 
-// The mean distance between samples, as the period of a profile: points are not drawn at a fixed one.
+// The mean number of bytes (or throws) between samples, used as a profile's period, because points are random.
 class MeanPeriod {
  public:
   void Add(const format::Sample& sample, const Calibration::Weight& weight) {
     (format::CountsEvents(sample.stream()) ? exceptions_ : allocations_).Add(sample, weight);
   }
-  // What it counts for a profile of `measure`: bytes, or throws where nothing was allocated.
+  // The unit of the period for `measure`: bytes, or throws if there are only exceptions.
   const Measure& UnitFor(const Measure& measure) const {
     const bool has_throws_only = allocations_.samples == 0 && exceptions_.samples > 0;
     return has_throws_only || measure.of == kThrows.of ? kThrows : kSpace;
   }
-  // In that unit. Readers refuse 0.
+  // The period in that unit; at least 1, because readers reject 0.
   int64_t For(const Measure& measure) const {
     const Measure& unit = UnitFor(measure);
     const Totals& totals = unit.of == kThrows.of ? exceptions_ : allocations_;

@@ -31,8 +31,7 @@ uint64_t Excess(uint64_t all, uint64_t known) { return all - std::min(all, known
 
 // Samples that were committed and, by these counters, neither written nor lost.
 uint64_t Unsettled(const format::StreamCounters& counters) {
-  return Excess(counters.committed, counters.written + counters.second_stage +
-                                        counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)]);
+  return Excess(counters.committed, counters.SettledSamples());
 }
 
 }  // namespace
@@ -192,9 +191,12 @@ void Recording::NoteCounted(const format::Block& block) {
     end_.streams[interval.stream].candidates += interval.candidates;
     end_.streams[interval.stream].bytes += interval.bytes;
   }
-  const auto skipped_now = static_cast<size_t>(
-      std::ranges::count_if(skipped(), [](const auto& range) { return !range.repaired && !range.at_end; }));
-  if (std::exchange(skipped_before_, skipped_now) == skipped_now) return;
+  const auto& ranges = skipped();
+  skipped_before_ = std::min(skipped_before_, ranges.size());  // the file may have been replaced
+  const bool is_damaged = std::any_of(ranges.begin() + static_cast<std::ptrdiff_t>(skipped_before_), ranges.end(),
+                                      [](const auto& range) { return !range.repaired && !range.at_end; });
+  skipped_before_ = ranges.size();
+  if (!is_damaged) return;
   for (const format::Stream stream : format::kAllStreams) {
     end_.streams[stream].candidates = counters_[stream].candidates;
     end_.streams[stream].bytes = counters_[stream].candidate_bytes;
@@ -260,7 +262,7 @@ bool Recording::SalvageRing() {
   return false;
 }
 
-// What stands at the end of a file that could not be written until its recorder was killed.
+// Reads the provisional block of a file that could not be written when its recorder was killed.
 std::optional<format::Block> Recording::ProvisionalBlock() const {
   if (running() || skipped().empty() || !skipped().back().at_end) return std::nullopt;
   return format::ReadProvisionalBlock(slice_.get(), header(), skipped().back().begin);
@@ -271,14 +273,14 @@ std::optional<format::Block> Recording::ProvisionalBlock() const {
 uint64_t Recording::LoseOpen(format::Stream stream, format::StreamCounters* since_start) const {
   const format::StreamCounters& counters = counters_[stream];
   const uint64_t samples = Unsettled(counters);
-  const uint64_t under_way = Excess(counters.points, counters.committed + counters.thinned + counters.LostPoints());
+  const uint64_t under_way = Excess(counters.points, counters.SettledPoints());
   since_start->committed -= samples;
   return samples + std::min(under_way, MostUnderWay(lane_count(), end_.threads));
 }
 
 // A block has the rows of all intervals that ended before it. The exception is the last block of a recording whose file
 // could not be written: its counters go up to the end, but intervals whose samples are in the ring have no rows. In
-// both cases the counters also have what the last block met of intervals that were still open.
+// both cases the counters include the intervals that were open when the last block was written.
 void Recording::LoseUnwritten() {
   format::Block block;
   const auto provisional = ProvisionalBlock();
@@ -305,7 +307,7 @@ void Recording::LoseUnwritten() {
     const uint64_t bytes = Excess(counters.candidate_bytes, end.bytes);
     const uint64_t lost = could_write ? LoseOpen(stream, &block.counters[stream]) : Unsettled(counters);
     if (lost == 0 && (could_write || (candidates == 0 && bytes == 0))) continue;
-    const uint64_t index = std::max(end.next_interval, (end_.end_ns - 1) / length);
+    const uint64_t index = std::max(end.next_interval, (std::max<uint64_t>(end_.end_ns, 1) - 1) / length);
     block.intervals.push_back({index, candidates, bytes, could_write ? 0 : lost, 0, 0, stream});
     const auto reason =
         static_cast<size_t>(could_write ? format::LossReason::kKilled : format::LossReason::kWriteFailed);

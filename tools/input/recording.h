@@ -73,9 +73,9 @@ class Recording {
   // recording goes on in the next file, or in its own (dump), nor where it was cut off without a ring.
   bool is_settled() const;
   const SalvageReport& salvage() const { return salvaged_.report; }
-  // After the end: for how long the file could not be written when a recording ended, if its ring is gone too, else 0.
-  // A last block has the counts of that time, and its samples as a loss (LossReason::kWriteFailed). Where it is 0, the
-  // last block has those of the intervals that were open when the file was last written (LossReason::kKilled).
+  // Valid after the end: how long the file could not be written when the recording ended, if the ring is gone too;
+  // else 0. If it is not 0, the last block has the counts of that time, and its samples as LossReason::kWriteFailed. If
+  // it is 0, the last block has those of the intervals open at the last write (LossReason::kKilled).
   uint64_t unwritten_ns() const { return unwritten_ns_; }
   size_t lane_count() const { return end_.lane_positions.size(); }
   uint64_t bytes_read() const { return reader_->position(); }
@@ -114,7 +114,7 @@ class Recording {
   // The rings in shared memory and, once the next agent has moved one, beside the recording; newest heartbeat first.
   std::vector<OpenedRing> OpenRings() const;
   format::Result<RingCopy> CopyRing() const;
-  // Adds a block with what the counters have but neither the file nor a ring has: one row for each stream, as a loss.
+  // Adds a block with the losses: one row per stream for what was counted but is in neither the file nor a ring.
   void LoseUnwritten();
   std::optional<format::Block> ProvisionalBlock() const;
   void NoteEnd(const format::Block& block);

@@ -190,8 +190,7 @@ class BlockMaker {
 // A recorder that runs has committed more since its counters were read, before its lanes were: what is here was
 // committed.
 void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::StreamCounters* counters) {
-  uint64_t found = counters->written + counters->second_stage +
-                   counters->lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
+  uint64_t found = counters->SettledSamples();
   for (const format::Block& block : blocks) {
     if (block.intervals.front().stream == stream) found += block.intervals.front().buffered;
   }
@@ -205,7 +204,7 @@ void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::St
 // which `verify` is to find.
 void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t most,
                   format::StreamCounters* counters) {
-  const uint64_t known = counters->committed + counters->thinned + counters->LostPoints();
+  const uint64_t known = counters->SettledPoints();
   if (!is_running && counters->points > known) {
     counters->lost[static_cast<size_t>(format::LossReason::kKilled)] += std::min(counters->points - known, most);
   } else {

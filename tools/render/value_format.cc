@@ -91,7 +91,7 @@ bool IsNear(double number, const Step& step, const Scale& scale) {
   return !std::isfinite(number) || (has_digits && of < 999.5);
 }
 
-// Of what is known by its ends only; the upper one may not be known either.
+// Formats a range without a value. An unknown upper end gives "at least LOW".
 CellText RangeCell(const Interval& of, const std::string& low, const std::string& between, const std::string& high) {
   return {std::isfinite(of.high) ? low + between + high : "at least " + low, ""};
 }

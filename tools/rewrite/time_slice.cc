@@ -9,6 +9,7 @@
 #include <string>
 
 #include "format/ring/ring_reader.h"
+#include "tools/analysis/live/collection_clock.h"
 
 namespace heaprec::tools {
 namespace {
@@ -158,8 +159,10 @@ bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) 
 // States are almost in the order of time, and counts never fall.
 void TimeSlice::NoteCollections(const format::Block& block) {
   for (const format::ProcessState& state : block.states) {
-    if (!format::IsOfHeap(state.kind) || state.time_ns >= from_ns_) continue;
-    const auto [time_ns, count] = collections_.empty() ? std::pair<uint64_t, uint64_t>() : collections_.back();
+    if (!format::IsOfHeap(state.kind)) continue;
+    if (collections_.empty()) collections_.emplace_back(0, CountedBefore(state, IsConcurrent(header_)));
+    if (state.time_ns >= from_ns_) continue;
+    const auto [time_ns, count] = collections_.back();
     if (state.time_ns >= time_ns && state.collections > count)
       collections_.emplace_back(state.time_ns, state.collections);
   }
@@ -292,9 +295,8 @@ void TimeSlice::AddCounters(const format::Block& block, format::Block* cut) {
     for (const auto counter : {&StreamCounters::candidates, &StreamCounters::candidate_bytes}) {
       counters.*counter = std::max(counters.*counter, state.rows_in.*counter + state.missed.*counter);
     }
-    counters.committed =
-        counters.written + counters.second_stage + counters.lost[static_cast<size_t>(LossReason::kWriteFailed)];
-    counters.points = counters.committed + counters.thinned + counters.LostPoints();
+    counters.committed = counters.SettledSamples();
+    counters.points = counters.SettledPoints();
   }
   cut->counters = counters_;
 }
@@ -330,6 +332,8 @@ void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
     census_.tlabs = census_.walks;
     census_.tlab_bytes = census_.walked_bytes + census_.aborted_bytes;
     census_.outside = census_.outside_bytes = 0;
+  } else {  // the candidates of whole seconds were not counted
+    census_.tlabs = census_.tlab_bytes = census_.outside = census_.outside_bytes = 0;
   }
   cut->census_counters = census_;
 }

@@ -89,7 +89,7 @@ TEST_CASE("a new recording with a chunk of the same number has its own dictionar
   CHECK(PathOf(tree, tree.Of(stack)) == "p.b");
 }
 
-TEST_CASE("what the JVM allocates for a sample ends at a frame of its own, and its library is that") {
+TEST_CASE("the path of memory that the JVM allocates to report a sample ends at [heaprec], also by library") {
   for (const bool marks_own : {true, false}) {
     NamePool names;
     CallTree tree(&names, {.is_primitive = [](std::string_view method) { return method == "p.primitive"; },
@@ -109,7 +109,7 @@ TEST_CASE("what the JVM allocates for a sample ends at a frame of its own, and i
     const format::Index own = chunk.Stack({main, allocate, notify, record, storage});
     const format::Index other = chunk.Stack({main, allocate});
     const format::Index by_primitive = chunk.Stack({main, primitive});
-    // Native frames that Java frames have called do not count: those are another allocation.
+    // Reporting frames below a Java frame do not count: they belong to another allocation.
     const format::Index below = chunk.Stack({notify, main});
     chunk.EnterInto(&tree);
     CHECK(PathOf(tree, tree.Of(own)) == (marks_own

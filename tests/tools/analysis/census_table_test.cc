@@ -256,8 +256,8 @@ TEST_CASE("Intervals of a second's walks hold the truth in 95 %, or there are to
   }
 }
 
-// The last programs need the count: no walk may have seen what most bytes are in.
-TEST_CASE("So they do without the recorder's count where TLABs are alike") {
+// Other programs need the count: the walks may have missed the classes that have most bytes.
+TEST_CASE("Without the recorder's count the intervals still hold the truth if TLABs are alike") {
   for (const int tlabs : {100, 300, 1000}) {
     Random random(20261123);
     Simulated simulated;
@@ -270,8 +270,7 @@ TEST_CASE("So they do without the recorder's count where TLABs are alike") {
   }
 }
 
-TEST_CASE(
-    "Where no heavy walk was drawn, a class has what was found of it, up to all that nothing else was found to have") {
+TEST_CASE("Without a heavy walk a class has a range: from what was found to the counted bytes less other classes'") {
   CensusEstimator estimator;
   const CensusRow a = RowOf({10, 240}, 400, 1.5), b = RowOf({5, 160}, 400, 1.5);
   estimator.Add(RowOf({15, 400}, 400, 1.5));

@@ -75,7 +75,7 @@ TEST_CASE("Without pauses in the recording deaths alone show major collections")
   CHECK(clock.counts().size() == 2);
 }
 
-TEST_CASE("What was born before the first state has not survived what that one had counted") {
+TEST_CASE("An object born before the first state has not survived the collections counted by then") {
   for (const auto& [collector, kind, before] : {std::tuple("G1", format::ProcessStateKind::kSnapshot, 150u),
                                                 {"G1", format::ProcessStateKind::kGcBegin, 149u},
                                                 {"Shenandoah", format::ProcessStateKind::kSnapshot, 0u},

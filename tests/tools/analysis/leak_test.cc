@@ -126,7 +126,7 @@ TEST_CASE("What grew and stopped is none, and too few samples are never one") {
   CHECK(rare == 0);
 }
 
-TEST_CASE("What came early and stays is no leak, although its size is certain") {
+TEST_CASE("Blocks allocated early and never freed are no leak, although their weights are exact") {
   for (const std::vector<double>& born_s : {std::vector<double>{1, 1.1, 1.2, 1.3}, {1, 3, 5, 7, 9, 11, 13}}) {
     const Leak leak = LeakOfBlocks(born_s);
     CHECK(leak.all.p < 0.05);

@@ -175,7 +175,7 @@ TEST_CASE("rare classes are one stratum together, however many samples chance ga
   CHECK(Width(counted_bytes) == 0);
   CHECK(Estimator(rare.design, 0).Objects(rare.subset).value == 800);
   CHECK(Estimator(rare.design, 0).MeanSize(rare.subset).value == 100);
-  // Of one of its sites the samples tell.
+  // A site of the class is still estimated from samples.
   const auto site = counted.Of(kRare, 0, OrderLevel::kThread);
   const Estimate bytes = Estimator(site.design, 0).Bytes(site.subset);
   CHECK(bytes.value == Approx(160'000.0 * 14 / 16));
@@ -183,7 +183,7 @@ TEST_CASE("rare classes are one stratum together, however many samples chance ga
   CHECK(bytes.high <= 160'000);
 }
 
-TEST_CASE("classes of one name, but for what the JVM makes up, are not told apart by what was counted") {
+TEST_CASE("classes that differ only in a generated suffix do not get their own exact counts") {
   Counted counted(format::CensusMode::kAll);
   counted.names().classes[kRare] = "p/Map$$Lambda+0x0000000800c03000";
   counted.names().classes[kRarer] = "p/Map$$Lambda+0x0000000800c03200";

@@ -8,6 +8,7 @@
 namespace heaprec::tools {
 namespace {
 
+using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 using nlohmann::json;
@@ -38,6 +39,17 @@ void WriteAll(const std::string& path) {
   file.census().tlab_bytes = 880;
   file.census().outside = 1;
   file.census().outside_bytes = 1'000'016;
+  file.End("jvm exit", 2 * kSecond);
+}
+
+// Writes `walks` equal walks of 1,000 TLABs, which have `tlab_bytes` in all; 0: the recorder did not count them.
+void WriteDrawn(const std::string& path, int walks, double weight, uint64_t tlab_bytes) {
+  RecordingFile file(path, CensusHeader(format::CensusMode::kDrawn));
+  for (int i = 0; i < walks; ++i) {
+    file.AddWalk(3 * kSecond / 2, "main", weight, {{"java/lang/String", 10, 240}, {"p/Node", 5, 160}});
+  }
+  file.census().tlabs = 1000;
+  file.census().tlab_bytes = tlab_bytes;
   file.End("jvm exit", 2 * kSecond);
 }
 
@@ -92,12 +104,7 @@ TEST_CASE("A census of all is exact, by class, thread and second") {
 TEST_CASE("A census that is drawn stands for more than it found, with an interval that holds what was found") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
-  RecordingFile file(path, CensusHeader(format::CensusMode::kDrawn));
-  for (int i = 0; i < 100; ++i) {
-    file.AddWalk(kSecond / 2, "main", 10, {{"java/lang/String", 10, 240}, {"p/Node", 5, 160}});
-  }
-  file.census().tlabs = 1000;
-  file.End("jvm exit", 2 * kSecond);
+  WriteDrawn(path, 100, 10, 0);
   const json census = CensusOf(path);
   CHECK(census["exact"] == false);
   const json objects = RowOf(census, "java.lang.String")["objects"];
@@ -121,17 +128,11 @@ TEST_CASE("A census that is drawn stands for more than it found, with an interva
 TEST_CASE("The bytes of a drawn census are those that the recorder counted, or its walks are too few") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
-  RecordingFile file(path, CensusHeader(format::CensusMode::kDrawn));
-  for (int i = 0; i < 100; ++i) {
-    file.AddWalk(kSecond / 2, "main", 10, {{"java/lang/String", 10, 240}, {"p/Node", 5, 160}});
-  }
-  file.census().tlabs = 1000;
-  file.census().tlab_bytes = 420'000;
-  file.End("jvm exit", 2 * kSecond);
+  WriteDrawn(path, 100, 10, 420'000);
   const json census = CensusOf(path);
   CHECK(census["total"]["bytes"]["value"] == 420'000);
   CHECK(census["total"]["bytes"]["low"] == 420'000);
-  // In each walk the class has the same share: its own is as well known as the total.
+  // The class has the same share of each walk, so its bytes are as certain as the total.
   const json bytes = RowOf(census, "java.lang.String")["bytes"];
   CHECK(bytes["value"] == Approx(252'000));
   CHECK(bytes["high"].get<double>() - bytes["low"].get<double>() < 0.001 * 252'000);
@@ -141,13 +142,7 @@ TEST_CASE("The bytes of a drawn census are those that the recorder counted, or i
   CHECK(json::parse(Heaprec("summary --json " + path).out)["census"]["bytes"]["high"] == 420'000);
 
   const std::string light = directory / "light.bin";
-  RecordingFile few(light, CensusHeader(format::CensusMode::kDrawn));
-  for (int i = 0; i < 3; ++i) {
-    few.AddWalk(kSecond / 2, "main", 1.5, {{"java/lang/String", 10, 240}, {"p/Node", 5, 160}});
-  }
-  few.census().tlabs = 1000;
-  few.census().tlab_bytes = 50'000'000;
-  few.End("jvm exit", 2 * kSecond);
+  WriteDrawn(light, 3, 1.5, 50'000'000);
   const json ranges = CensusOf(light);
   CHECK(ranges["total"]["bytes"]["low"] == 50'000'000);
   CHECK(RowOf(ranges, "p.Node")["bytes"]["value"].is_null());
@@ -158,7 +153,26 @@ TEST_CASE("The bytes of a drawn census are those that the recorder counted, or i
   INFO(text);
   CHECK(text.find("47.7 MiB in at least 45 objects") == 0);
   CHECK(text.find("480 B-47.7 MiB") != std::string::npos);
-  CHECK_THAT(text, EndsWith("# too few walks: 1.8 KiB by them, 47.7 MiB counted; rows are ranges\n"));
+  CHECK_THAT(text, EndsWith("# too few walks: they estimate 1.8 KiB, the count is 47.7 MiB; rows are ranges\n"
+                            "# record longer, or raise N in census=N/s\n"));
+}
+
+TEST_CASE("The bytes of a part of a drawn census are estimated: the recorder did not count its candidates") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", part = directory / "part.bin";
+  WriteDrawn(path, 100, 10, 420'000);
+  for (const std::string span : {"--from 1s", "--to 2s", "--from 1s --to 2s"}) {
+    INFO(span);
+    REQUIRE(Heaprec("trim -f " + span + " -o " + part + " " + path).code == 0);
+    const json bytes = CensusOf(part)["total"]["bytes"];
+    CHECK(bytes["value"] == 400'000);
+    CHECK(bytes["low"] < 400'000);
+    const Outcome text = Heaprec("census " + part);
+    CHECK_THAT(text.out, Contains(", estimated from 100 walks\n"));
+    CHECK_THAT(text.out, EndsWith("\n# 100 walks\n"));
+    CHECK(CensusOf(part + " " + path)["total"]["bytes"]["low"] < 800'000);
+    CHECK(Heaprec("verify " + part).code == 0);
+  }
 }
 
 TEST_CASE("What is missing in a census is said, and verify finds a census that contradicts itself") {

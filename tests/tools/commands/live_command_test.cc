@@ -302,6 +302,19 @@ TEST_CASE("What was alive when a trimmed recording begins has survived as many c
         Parsed("live --survived 12 --json " + cut)["live"]["bytes"]);
 }
 
+TEST_CASE("An object born before the first snapshot has survived as many collections in a part of the recording") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", cut = directory / "cut.bin";
+  RecordingFile file(path, LiveHeader());
+  file.Add(LeakAt(5 * kSecond));
+  for (uint64_t number = 5; number < 10; ++number) file.Add(Collection(number));
+  file.End("jvm exit", 30 * kSecond);
+  REQUIRE(Heaprec("trim --from 6s -o " + cut + " " + path).code == 0);
+  for (const std::string& of : {path, cut}) {
+    CHECK(RowOf(Parsed("live --json " + of), 1, "p.Leak.add")["mean_survived"]["value"] == 5);
+  }
+}
+
 TEST_CASE("live --min-age and flame --live show what is old enough, and whole stacks of it") {
   const Directory directory;
   const std::string path = directory / "rec.bin", page = directory / "live.html", picture = directory / "live.svg";

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -114,9 +115,9 @@ bool IsTwice(Cut cut) { return cut == Cut::kDiskFullTwice || cut == Cut::kKilled
 constexpr uint64_t kOpenPoints = 70, kUnderWay = 3;  // of an interval that was open: more than one for each lane
 constexpr uint64_t kOpenBytes = 30'000;
 
-// Two seconds of two samples each, of the heap and of malloc. The ring is gone. Where the disk was full, a last block
-// has the counts of six seconds, and no rows of the intervals of which the ring had samples; kDiskFullTwice: the
-// samples of one interval had been lost before. A recorder that is killed then leaves a provisional block of the same.
+// Writes two seconds of two samples each, of the heap and of malloc; the ring is gone. If the disk was full, the last
+// block has the counts of six seconds, but no rows for intervals whose samples were in the ring. The two cuts named
+// "Twice" had lost the samples of one interval before. kKilledOnFullDisk: the last block is provisional.
 // kKilledInInterval: the block was written in the middle of an interval.
 void WriteCut(const std::string& path, Cut cut) {
   format::FileHeader header = HeaderOf(1);
@@ -264,6 +265,19 @@ TEST_CASE("an interval that a border cuts counts nothing, and its samples stand 
   CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(3 * 2400));
 }
 
+// What each command makes of the recording has the same estimates, and verify finds nothing wrong with it.
+void CheckCopies(const std::string& recording, const std::string& copy, std::initializer_list<const char*> commands) {
+  const json expected = Estimates(recording);
+  for (const char* const command : commands) {
+    CAPTURE(command);
+    CHECK(Heaprec(std::string(command) + " -q -f -o " + copy + " " + recording).code == 0);
+    CheckSame(expected, Estimates(copy));
+    const auto verified = Heaprec("verify " + copy);
+    CHECK(verified.err.empty());
+    CHECK(verified.code == 0);
+  }
+}
+
 TEST_CASE("what an outage lost counts once in a copy: its estimates are those of the whole") {
   for (const Left left : {Left::kAll, Left::kJoined, Left::kNone}) {
     CAPTURE(static_cast<int>(left));
@@ -275,14 +289,7 @@ TEST_CASE("what an outage lost counts once in a copy: its estimates are those of
     // What was counted over what the samples and the loss stand for, whatever has become of the rows.
     const double factor = 7 * kCounted / (5 * 46'000 + kLostWeight);
     CHECK(expected["p.Odd"][0]["value"].get<double>() == Approx(factor * 2 * 46'000));
-    for (const std::string command : {"trim", "trim --from 0s --to 7s", "recover"}) {
-      CAPTURE(command);
-      CHECK(Heaprec(command + " -q -f -o " + copy + " " + whole).code == 0);
-      CheckSame(expected, Estimates(copy));
-      const auto verified = Heaprec("verify " + copy);
-      CHECK(verified.err.empty());
-      CHECK(verified.code == 0);
-    }
+    CheckCopies(whole, copy, {"trim", "trim --from 0s --to 7s", "recover"});
   }
 }
 
@@ -351,7 +358,7 @@ TEST_CASE("what stood in damaged bytes and what an outage lost are two losses") 
   }
 }
 
-TEST_CASE("counts of an outage whose samples only the lost ring had are a loss, and no command calls the rest all") {
+TEST_CASE("samples of an outage that only the lost ring had are counted as lost, and every command says so") {
   for (const Cut cut : {Cut::kDiskFull, Cut::kDiskFullTwice, Cut::kKilledOnFullDisk, Cut::kKilledOnFullDiskTwice}) {
     CAPTURE(static_cast<int>(cut));
     const Directory directory;
@@ -368,7 +375,7 @@ TEST_CASE("counts of an outage whose samples only the lost ring had are a loss, 
       CHECK(losses["lost"]["write_failed"]["points"] == points);
       CHECK(losses["lost"]["write_failed"]["bytes"].get<double>() == Approx(lost));
     }
-    // Of four seconds no sample is left: any class may have what they allocated.
+    // No samples of four seconds are left: any class may have allocated those bytes.
     const json top = json::parse(Heaprec("top --json --by class " + cut_off).out);
     CHECK(top["total"]["value"].get<double>() == Approx(6 * kCounted));
     CHECK(top["tables"][0]["rows"][0]["bytes"]["low"].get<double>() < 3 * kCounted);
@@ -388,19 +395,11 @@ TEST_CASE("counts of an outage whose samples only the lost ring had are a loss, 
     CHECK(verified.code == 0);
     CHECK(verified.out.find(gap) != std::string::npos);
     CHECK(Heaprec("summary -v " + cut_off).out.find(gap) != std::string::npos);
-    const json expected = Estimates(cut_off);
-    for (const std::string command : {"recover", "trim"}) {
-      CAPTURE(command);
-      CHECK(Heaprec(command + " -q -f -o " + copy + " " + cut_off).code == 0);
-      CheckSame(expected, Estimates(copy));
-      const auto copied = Heaprec("verify " + copy);
-      CHECK(copied.err.empty());
-      CHECK(copied.code == 0);
-    }
+    CheckCopies(cut_off, copy, {"recover", "trim"});
   }
 }
 
-TEST_CASE("a kill without an outage loses what the ring had, and the rest is whole") {
+TEST_CASE("a kill without an outage loses the ring's samples; the rest is trustworthy") {
   const Directory directory;
   const std::string killed = directory / "rec.bin";
   WriteCut(killed, Cut::kKilled);
@@ -412,7 +411,7 @@ TEST_CASE("a kill without an outage loses what the ring had, and the rest is who
   CHECK(Heaprec("verify " + killed).out.find("(up to two seconds of samples are lost)") != std::string::npos);
 }
 
-TEST_CASE("what the file's last block had counted of an open interval is lost by name in a kill that took the ring") {
+TEST_CASE("points of an open interval that the last block counted are \"killed\" if a kill took the ring") {
   const Directory directory;
   const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
   WriteCut(killed, Cut::kKilledInInterval);
@@ -428,23 +427,15 @@ TEST_CASE("what the file's last block had counted of an open interval is lost by
   }
   CHECK(Heaprec("summary -v " + killed).out.find("the kill lost 73 sample points, which represent 29.3 KiB") !=
         std::string::npos);
-  // Any class may have what was lost, and a budget is held against that.
+  // Any class may have the lost bytes, and budgets are checked against that upper end.
   const json top = json::parse(Heaprec("top --json --by class " + killed).out);
   CHECK(top["tables"][0]["rows"][0]["bytes"]["high"].get<double>() > 2 * kCounted + 0.99 * kOpenBytes);
   CHECK(Heaprec("check --budget 'total<117KiB' " + killed).code == 1);
   CHECK(Heaprec("verify " + killed).code == 0);
-  const json expected = Estimates(killed);
-  for (const std::string command : {"recover", "trim"}) {
-    CAPTURE(command);
-    const auto copied = Heaprec(command + " -f -o " + copy + " " + killed);
-    CHECK(copied.code == 0);
-    if (command == "recover") CHECK(copied.err.find("; its ring is gone: up to two seconds") != std::string::npos);
-    CheckSame(expected, Estimates(copy));
-    CHECK(Summary(copy)["losses"]["lost"]["killed"]["points"] == kOpenPoints + kUnderWay);
-    const auto verified = Heaprec("verify " + copy);
-    CHECK(verified.err.empty());
-    CHECK(verified.code == 0);
-  }
+  CheckCopies(killed, copy, {"trim", "recover"});
+  CHECK(Summary(copy)["losses"]["lost"]["killed"]["points"] == kOpenPoints + kUnderWay);
+  CHECK(Heaprec("recover -f -o " + copy + " " + killed).err.find("; its ring is gone: up to two seconds") !=
+        std::string::npos);
 }
 
 TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {

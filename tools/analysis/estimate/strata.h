@@ -40,8 +40,8 @@ struct Stratum {
 // A class, by its name as the JVM has it.
 struct ClassOfStratum {
   const Stratum* stratum = nullptr;
-  // If everything was counted, and no other class has its name but for what a JVM makes up: its bytes and objects, and
-  // what all its samples come to in bytes once scaled.
+  // Set if everything was counted and no other class has the same name without generated suffixes: its counted bytes
+  // and objects, and the sum of its samples' scaled bytes.
   struct Counted {
     double bytes = 0, objects = 0, scaled = 0;
   };

@@ -17,8 +17,6 @@ namespace {
 constexpr double kMinSamples = 10;
 // A class that fewer walks found has a variance that says nothing.
 constexpr uint64_t kMinWalks = 10;
-// What the census and the recorder count may differ by this share: the first and the last moment of a recording.
-constexpr double kTolerance = 0.01;
 
 // Objects that are never sampled: among the rare classes they would charge theirs to the others.
 constexpr char kStackChunk[] = "jdk/internal/vm/StackChunk";
@@ -82,7 +80,7 @@ bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
     why_none_ = fmt::format("{} bytes are missing in it", counters.aborted_bytes + counters.lost_bytes +
                                                               counters.over_budget_bytes + counters.unvisited_bytes);
   } else if (mode_ == format::CensusMode::kAll &&
-             std::min(std::abs(counted - recorded), std::abs(without - recorded)) > kTolerance * recorded) {
+             std::min(std::abs(counted - recorded), std::abs(without - recorded)) > kCensusTolerance * recorded) {
     why_none_ = fmt::format("it has {:.0f} bytes, the recording {:.0f}", counted, recorded);
   } else if (counted_.has_too_few_walks()) {
     why_none_ = "its walks are too few";

@@ -135,7 +135,7 @@ class Examination {
   std::string_view AdviceForSource() const { return header_.source == "tlab" ? "source_tlab" : "source_imported"; }
   // As the agent spells it, of a JVM with -XX:-UseTLAB.
   std::string_view AdviceForTotal() const {
-    return header_.source_reason.find("allocates inline") != std::string::npos ? "total_inline" : "total";
+    return header_.source_reason.find(format::kAllocatesInline) != std::string::npos ? "total_inline" : "total";
   }
   std::string_view AdviceForEnd() const {
     if (recording_.running()) return "end_running";

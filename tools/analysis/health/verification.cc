@@ -166,7 +166,7 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
   }
   state.samples += samples;
   const StreamCounters& now = block.counters[stream];
-  // Of what was committed, a reader counts as killed what only a ring had that is gone.
+  // Committed samples that only a lost ring had are counted as killed, so `committed` may fall by that number.
   const uint64_t killed = now.Since(state.counters).lost[static_cast<size_t>(format::LossReason::kKilled)];
   for (const auto counter : kCounters) {
     if (now.*counter + (counter == &StreamCounters::committed ? killed : 0) < state.counters.*counter) {
@@ -200,7 +200,7 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
   uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
   if (!recording.ending()) slack += kSilentThreads + threads_;
   const auto find = [&](const std::string& what) { Find(recording.bytes_read(), Named(stream, what)); };
-  const uint64_t known = counters.committed + counters.thinned + counters.LostPoints();
+  const uint64_t known = counters.SettledPoints();
   // Whoever read the ring has counted those that the kill met.
   const uint64_t under_way = LostOf(counters, format::LossReason::kKilled) > 0 ? 0 : slack;
   if (Apart(counters.points, known, under_way)) {

@@ -44,6 +44,12 @@ bool KeepsOldGarbage(const format::FileHeader& header) {
   return header.gc_name == "Serial" || header.gc_name == "Parallel";
 }
 
+// A concurrent collection has several pauses with the same count, and this may not be its first.
+uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent) {
+  const bool is_of_pause = first.kind != format::ProcessStateKind::kSnapshot && !is_concurrent;
+  return first.collections - (is_of_pause && first.collections > 0 ? 1 : 0);
+}
+
 CollectionClock::CollectionClock(const format::FileHeader& header, format::Stream stream)
     : of_majors_(stream == format::Stream::kAllocations && KeepsYoungReferents(header)),
       is_concurrent_(IsConcurrent(header)),
@@ -62,10 +68,8 @@ void CollectionClock::Add(const format::ProcessState& state) {
   }
   begun_.emplace_back(state.time_ns, state.collections);
   if (state.time_ns < earliest_ns_) {
-    // A concurrent collection has several pauses under its count: this one need not be its first.
-    const bool announces = state.kind != format::ProcessStateKind::kSnapshot && !is_concurrent_;
     earliest_ns_ = state.time_ns;
-    before_ = state.collections - (announces && state.collections > 0 ? 1 : 0);
+    before_ = CountedBefore(state, is_concurrent_);
   }
   if (is_concurrent_ && is_end) pauses_.emplace_back(state.time_ns, state.collections);
 }

@@ -34,6 +34,9 @@ bool IsConcurrent(const format::FileHeader& header);
 // Parallel): until one, objects that died there count as live, and as survivors of each collection.
 bool KeepsOldGarbage(const format::FileHeader& header);
 
+// The number of collections before `first`, the first state of the heap: without the one whose pause it records.
+uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent);
+
 class CollectionClock {
  public:
   CollectionClock(const format::FileHeader& header, format::Stream stream);
@@ -53,8 +56,8 @@ class CollectionClock {
   // marking too: what has no pause collects nothing.
   uint64_t OfRecorded(uint64_t count) const;
 
-  // That an object born then cannot have survived. 0: none, or not known. Births before the first state cannot have
-  // survived what that one had counted, but for the collection that it announces.
+  // The number of collections begun by then, which an object born then cannot have survived. 0: none, or unknown.
+  // Before the first state it is that state's count, less the collection whose begin the state records.
   uint64_t BegunBy(uint64_t birth_ns) const;
   // That an object tracked then has survived, if they began after its birth.
   uint64_t EndedBy(uint64_t time_ns) const;

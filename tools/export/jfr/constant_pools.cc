@@ -140,11 +140,12 @@ uint64_t ConstantPools::Package(std::string_view class_name) {
   });
 }
 
-// Which one it was is not recorded, but tools take a method for the application's if its class has one that is not the
-// JDK's.
+// The class loader is not recorded. Tools treat a method as the application's if its class has a loader, so classes
+// outside the JDK get one named "unknown".
 uint64_t ConstantPools::ClassLoader(std::string_view class_name) {
-  if (class_name.find_first_not_of('[') == std::string_view::npos) return 0;
+  if (class_name == kNoClass) return 0;
   const size_t dimensions = class_name.find_first_not_of('[');
+  if (dimensions == std::string_view::npos) return 0;
   if (dimensions > 0 && class_name[dimensions] != 'L') return 0;  // an array of a primitive type
   class_name.remove_prefix(dimensions > 0 ? dimensions + 1 : 0);
   if (std::ranges::any_of(kOfTheJdk, [=](std::string_view prefix) { return class_name.starts_with(prefix); })) return 0;

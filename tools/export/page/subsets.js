@@ -15,6 +15,8 @@ const AT = {
 const NOTHING = [[0, 0, 0], [0, 0, 0]];
 const END = {weight: 0, objects: 1, loose: 2, rounding: 3, next: 4, perByte: 5, earlier: 6, rank: 7, parted: 8, size: 9};
 
+const NO_CLASS = -1, SEVERAL = -2;
+
 class Subsets {
   // `grain`: the finest grain that has a say in what belongs to a subset. `oneClass`: each holds one class, whole.
   constructor(samples, count, grain, oneClass = false) {
@@ -26,7 +28,7 @@ class Subsets {
     this.next = new Float64Array(END.size);       // scratch: the end that begins a run
     this.product = new Float64Array(3);           // scratch
     this.pieces = samples.strata.length > 0 ? Array.from({length: count}, () => new Map()) : null;
-    this.classes = this.pieces && this.oneClass ? Array.from({length: count}, () => new Set()) : null;
+    this.classes = this.pieces && this.oneClass ? new Int32Array(count).fill(NO_CLASS) : null;
   }
 
   add(subset, i) {
@@ -57,7 +59,10 @@ class Subsets {
   }
 
   addPiece(subset, i, w, o, first) {
-    if (this.classes) this.classes[subset].add(this.s.cls[i]);
+    if (this.classes) {
+      const known = this.classes[subset], cls = this.s.cls[i];
+      this.classes[subset] = known === NO_CLASS || known === cls ? cls : SEVERAL;
+    }
     const pieces = this.pieces[subset], stratum = this.s.stratum[i];
     let piece = pieces.get(stratum);
     if (!piece) pieces.set(stratum, piece = {stratum: this.s.strata[stratum], bytes: 0, objects: 0, first: [0, 0, 0]});
@@ -193,8 +198,8 @@ class Subset {
     this.independent = spread(AT.independent);
     this.first = spread(AT.first);
     this.unknown = a[at + AT.unknown];
-    this.classes = subsets.classes ? [...subsets.classes[index]] : [];
-    this.countedOfClass = subsets.s.countedOfClass;
+    const cls = subsets.classes ? subsets.classes[index] : NO_CLASS;
+    this.counted = cls >= 0 ? subsets.s.countedOfClass[cls] : null;  // of its class
     this.pieces = subsets.pieces ? [...subsets.pieces[index].values()] : [];
     this.chain = this.wholeChain(subsets, at, spread);
   }
@@ -250,8 +255,7 @@ class Subset {
       known.sampled += stratum.sampled;
     }
     // [bytes, objects]; not if a filter left out some of the class's samples.
-    const counted = this.classes.length === 1 ? this.countedOfClass[this.classes[0]] : null;
-    if (counted && this.bytes >= counted[2] * (1 - SAME)) known.all = counted;
+    if (this.counted && this.bytes >= this.counted[2] * (1 - SAME)) known.all = this.counted;
     return known;
   }
 }

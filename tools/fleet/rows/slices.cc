@@ -286,10 +286,11 @@ uint64_t SliceReader::ClassId(format::Index index) {
 uint64_t SliceReader::SiteOf(format::Index stack) {
   if (stack < sites_.size() && sites_[stack] != 0) return sites_[stack];
   std::optional<format::Frame> leaf, first;  // first: that is not a primitive
-  bool is_own = false;
+  bool is_own = false, is_native = true;     // up to the first Java frame
   ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
     if (!leaf) leaf = frame;
-    is_own |= frame.type == format::FrameType::kNative && AllocatesForSampling(names_.Method(frame.method));
+    is_native = is_native && frame.type == format::FrameType::kNative;
+    is_own |= is_native && AllocatesForSampling(names_.Method(frame.method));
     if (!first && (frame.IsGap() || !primitives_.Contains(names_.Method(frame.method)))) first = frame;
   });
   const std::optional<format::Frame>& of = first ? first : leaf;

@@ -26,10 +26,10 @@ std::string WhyNone(const Recording& recording) {
 
 // What the walks in the file stand for: not known of a part of a recording.
 std::optional<uint64_t> CandidatesOf(const Recording& recording) {
-  const bool is_cut = recording.ending() && recording.ending()->reason == "trim";
-  if (recording.header().census != format::CensusMode::kDrawn || recording.header().start.begin_ns > 0 || is_cut)
+  if (recording.header().census != format::CensusMode::kDrawn || recording.header().start.begin_ns > 0)
     return std::nullopt;
-  return CandidateBytes(recording.census_counters());
+  const uint64_t bytes = CandidateBytes(recording.census_counters());
+  return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
 }  // namespace
@@ -132,8 +132,9 @@ std::string CensusScan::LossLine() const {
   for (const auto& [id, counters] : last) {
     for (const auto counter : format::kCensusCounterFields) all.*counter += counters.*counter;
   }
-  std::string line = fmt::format("# {} walks of {} TLABs and {} objects outside", Grouped(all.walks),
-                                 Grouped(all.tlabs), Grouped(all.outside));
+  std::string line = fmt::format("# {} walks", Grouped(all.walks));
+  if (all.tlabs + all.outside > 0)
+    line += fmt::format(" of {} TLABs and {} objects outside", Grouped(all.tlabs), Grouped(all.outside));
   const auto add = [&line](uint64_t count, uint64_t bytes, const char* what) {
     if (count > 0) line += fmt::format("; {} {} ({})", Grouped(count), what, Bytes(static_cast<double>(bytes)));
   };
@@ -143,8 +144,10 @@ std::string CensusScan::LossLine() const {
   add(all.unvisited, all.unvisited_bytes, "active TLABs at the end not counted");
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
   if (estimator_.has_too_few_walks()) {
-    line += fmt::format("\n# too few walks: {} by them, {} counted; rows are ranges", Bytes(estimator_.by_walks()),
-                        Bytes(estimator_.AllBytes().value));
+    line += fmt::format(
+        "\n# too few walks: they estimate {}, the count is {}; rows are ranges\n# record longer, or raise N in "
+        "census=N/s",
+        Bytes(estimator_.by_walks()), Bytes(estimator_.AllBytes().value));
   }
   return line + "\n";
 }

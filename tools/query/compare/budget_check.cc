@@ -31,9 +31,9 @@ std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std:
 std::optional<format::Error> RefuseEvents(const std::vector<Budget>& budgets) {
   const auto wrong = std::ranges::find(budgets, true, &Budget::is_of_events);
   if (wrong == budgets.end()) return {};
-  return format::Error{
-      fmt::format("--budget '{}': events are exceptions, which need --kind exception; to count objects, write objects",
-                  wrong->text)};
+  return format::Error{fmt::format(
+      "--budget '{}': events need --kind exception, because only exceptions are events; for objects write 'objects'",
+      wrong->text)};
 }
 
 // Exceptions are counted, not weighed.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <optional>
 #include <sstream>
 
 namespace heaprec::tools {
@@ -20,10 +19,9 @@ struct CensusEstimates {
       : bytes(scan.estimator().Bytes(of)), objects(scan.estimator().Objects(of)), walks(of.walks) {}
   Estimate bytes, objects;
   uint64_t walks = 0;
-  // nullopt: only a range is known.
-  std::optional<double> MeanSize() const {
-    if (!std::isfinite(bytes.value) || !(objects.value > 0)) return std::nullopt;
-    return bytes.value / objects.value;
+  // Unknown where only a range is known.
+  Value MeanSize() const {
+    return std::isfinite(bytes.value) && objects.value > 0 ? Value(bytes.value / objects.value) : Value();
   }
 };
 
@@ -92,17 +90,14 @@ render::Line Headline(const CensusScan& scan, const std::string& prefix, const s
 }
 
 std::vector<Column<CensusRow>> PlainColumns(const std::string& by) {
-  return {{"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; },
-           Detail::kAlways},
-          {"share", "share", Unit::kShare, Detail::kAlways, [](const CensusRow& row) { return row.share; }},
-          {"objects", "objects", Unit::kInteger, Detail::kAlways, [](const CensusRow& row) { return row.now.objects; }},
-          {"mean_size", "mean size", Unit::kBytes, Detail::kWide,
-           [](const CensusRow& row) {
-             const auto size = row.now.MeanSize();
-             return size ? Value(*size) : Value();
-           }},
-          {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
-          {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
+  return {
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; },
+       Detail::kAlways},
+      {"share", "share", Unit::kShare, Detail::kAlways, [](const CensusRow& row) { return row.share; }},
+      {"objects", "objects", Unit::kInteger, Detail::kAlways, [](const CensusRow& row) { return row.now.objects; }},
+      {"mean_size", "mean size", Unit::kBytes, Detail::kWide, [](const CensusRow& row) { return row.now.MeanSize(); }},
+      {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
+      {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
 }
 
 std::vector<Column<CensusRow>> ComparedColumns(const std::string& by) {

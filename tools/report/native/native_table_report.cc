@@ -20,7 +20,8 @@ NativeSums TotalOf(const NativeTableFile& table) {
   return total;
 }
 
-// Of what lives or has grown: unknown where calls were not counted. The other end of such a block may have been.
+// Returns unknown for live bytes and growth if calls were not counted: only a block's malloc or only its free
+// may have been counted.
 template <typename Get>
 std::function<Value(const TableRow&)> IfCounted(uint64_t uncounted, Get get) {
   return [uncounted, get](const TableRow& row) { return uncounted == 0 ? Value(std::invoke(get, row)) : Value(); };

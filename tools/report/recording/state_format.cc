@@ -80,6 +80,10 @@ void StateText::Append(const format::CensusRow& row, Names* names, Text& into) {
     number(row.objects.variance);
     Field("bytesVariance", "bytes_variance", into);
     number(row.bytes.variance);
+    Field("objectsCovariance", "objects_covariance", into);
+    number(row.objects.covariance);
+    Field("bytesCovariance", "bytes_covariance", into);
+    number(row.bytes.covariance);
   }
   Close(into);
 }
