@@ -351,6 +351,11 @@ bool Recording::is_settled() const {
   return salvaged_.report.ring_found && !running();
 }
 
+bool Recording::has_nothing() const {
+  if (ending_) return ending_->reason == kNothingRecovered;
+  return blocks_ == 0 && !salvaged_.report.ring_found && !running();
+}
+
 uint64_t Recording::tail_bytes() const {
   if (skipped().empty() || !skipped().back().at_end) return 0;
   return skipped().back().end - skipped().back().begin;

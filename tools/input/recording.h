@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/bytes/result.h"
@@ -22,6 +23,9 @@
 #include "tools/input/salvage.h"
 
 namespace heaprec::tools {
+
+// Reason of the end marker of a copy of which the original had nothing that could be read.
+inline constexpr std::string_view kNothingRecovered = "nothing recovered";
 
 class Recording {
  public:
@@ -72,6 +76,9 @@ class Recording {
   // Whether every sample that the counters call committed has come, or was left out by the second stage: not where the
   // recording goes on in the next file, or in its own (dump), nor where it was cut off without a ring.
   bool is_settled() const;
+  // Valid after the end: whether no block was in the file and no ring was found, or this is a copy of such a recording.
+  // Nothing is known then, not even that nothing was allocated.
+  bool has_nothing() const;
   const SalvageReport& salvage() const { return salvaged_.report; }
   // Valid after the end: how long the file could not be written when the recording ended, if the ring is gone too;
   // else 0. If it is not 0, the last block has the counts of that time, and its samples as LossReason::kWriteFailed. If

@@ -91,7 +91,8 @@ format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reaso
     if (output->failed()) break;
   }
   if (recording->running()) end_ns = std::max(end_ns, NowNs(recording->header()));
-  const format::EndMarker ending = recording->ending().value_or(format::EndMarker{end_ns, reason});
+  const format::EndMarker ending = recording->ending().value_or(
+      format::EndMarker{end_ns, recording->has_nothing() ? std::string(kNothingRecovered) : reason});
   const auto finished = editor.Finish(missing.Corrected(recording->counters_since_start()), ending);
   if (!finished.ok()) return finished.error();
   return Rewritten{recording->events(), missing.events()};

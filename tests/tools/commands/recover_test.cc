@@ -251,6 +251,41 @@ TEST_CASE("A file cut in its first block is not called trustworthy") {
   CHECK(verified.err.find("no block could be read") != std::string::npos);
 }
 
+TEST_CASE("What recover makes of a recording of which nothing could be read is not trustworthy either") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", out = directory / "out.bin", budget = "check --budget 'total<1GiB' ";
+  format::FileHeader header = SomeHeader();
+  header.ring_path = directory / "rec.ring";
+  bool is_trustworthy = false;
+  SECTION("cut in its first block, ring gone") {
+    RecordingFile file(path, header);
+    file.Add(At(kMs));
+    file.Flush({8});
+    Overwrite(path, Contents(path).substr(0, file.size() - 1));
+  }
+  SECTION("its only block damaged") {
+    const std::vector<size_t> ends = WriteBlocks(path, 1, /*ended=*/false);
+    Flip(path, ends[0] - 3);
+    Flip(path, ends[0] - 40);
+    Overwrite(path, Contents(path) + std::string(5000, 'x'));
+  }
+  SECTION("a ring without a sample says that there was none") {
+    const RecordingFile file(path, header);
+    RingFile(header).WriteTo(header.ring_path);
+    is_trustworthy = true;
+  }
+  CHECK(json::parse(Heaprec("summary --json " + path).out)["trustworthy"] == is_trustworthy);
+  CHECK(Heaprec("recover -q " + path + " -o " + out).code != 6);
+  std::filesystem::remove(header.ring_path);
+  const Outcome verified = Heaprec("verify " + out);
+  CHECK(verified.code == 0);
+  CHECK(verified.out.find(is_trustworthy ? "ended: recovered" : "ended: nothing recovered") != std::string::npos);
+  const json summary = json::parse(Heaprec("summary --json " + out).out);
+  CHECK(summary["trustworthy"] == is_trustworthy);
+  CHECK((summary["reasons"].dump().find("nothing could be read") == std::string::npos) == is_trustworthy);
+  CHECK(Heaprec(budget + out).code == (is_trustworthy ? 0 : 1));
+}
+
 TEST_CASE("Books that contradict the rows are found, with the block's offset") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

@@ -240,15 +240,16 @@ class Assessment {
   }
 
   void NoteEnd() {
+    if (recording_.has_nothing()) {
+      AddReason(TrustTopic::kEnd, "nothing could be read: the recording has no whole block, and its ring is gone");
+    }
     if (recording_.ending()) return;
     if (recording_.tail_bytes() > 0 && !running_) {
       AddNote(TrustTopic::kEnd,
               fmt::format("{} bytes of an unfinished block at the end", Grouped(recording_.tail_bytes())));
     }
-    if (recording_.blocks() == 0 && !recording_.salvage().ring_found && !running_) {
-      AddReason(TrustTopic::kEnd,
-                "nothing could be read: the file ends before its first whole block, and its ring is gone");
-    } else if (running_) {
+    if (recording_.has_nothing()) return;
+    if (running_) {
       AddNote(TrustTopic::kEnd, "the recording is still running");
     } else if (recording_.salvage().ring_found) {
       if (recording_.salvage().write_errno != 0) {
