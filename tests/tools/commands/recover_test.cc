@@ -284,6 +284,17 @@ TEST_CASE("What recover makes of a recording of which nothing could be read is n
   CHECK(summary["trustworthy"] == is_trustworthy);
   CHECK((summary["reasons"].dump().find("nothing could be read") == std::string::npos) == is_trustworthy);
   CHECK(Heaprec(budget + out).code == (is_trustworthy ? 0 : 1));
+  // Where nothing was observed, 0 is no limit of anything.
+  CHECK(summary["detection_limit"]["bytes"].is_null());
+  CHECK(Heaprec("summary --verbose " + out).out.find("detection limit: unknown, because there are no samples\n") !=
+        std::string::npos);
+  const json top = json::parse(Heaprec("top --json " + out).out);
+  for (const char* what : {"bytes", "objects", "share"}) CHECK(top["detection_limit"][what].is_null());
+  CHECK(Heaprec("top " + out).out.find("detection limit: unknown, because there are no samples\n") !=
+        std::string::npos);
+  const json check = json::parse(Heaprec(budget + "--json --accept-untrustworthy " + out).out);
+  CHECK(check["checks"][0]["value"].is_null() == !is_trustworthy);
+  CHECK(check["checks"][0]["outcome"] == (is_trustworthy ? "within" : "unknown"));
 }
 
 TEST_CASE("Books that contradict the rows are found, with the block's offset") {

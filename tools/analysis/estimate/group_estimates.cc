@@ -40,6 +40,10 @@ GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator) {
           estimator.MeanSize(group)};
 }
 
+GroupEstimates EstimateUnseen(const Estimator& estimator, OrderLevel finest) {
+  return estimator.Total().high > 0 ? EstimateGroup(Subset(finest), estimator) : kUnknownGroup;
+}
+
 Estimate Sum(const Estimate& one, const Estimate& other) {
   const Sides of_one = SidesOf(one), of_other = SidesOf(other);
   const double value = one.value + other.value;

@@ -23,7 +23,13 @@ struct GroupEstimates {
   Estimate mean_size;  // bytes per object
 };
 
+inline constexpr GroupEstimates kUnknownGroup{0, kUnknownEstimate, kUnknownEstimate, kUnknownEstimate,
+                                              kUnknownEstimate};
+
 GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator);
+// Of a group without samples, with the detection limits as upper ends. Unknown if nothing at all was observed: that
+// limits nothing. `finest`: the level of the groups.
+GroupEstimates EstimateUnseen(const Estimator& estimator, OrderLevel finest = OrderLevel::kThread);
 
 // Of two that were drawn apart.
 Estimate Sum(const Estimate& one, const Estimate& other);

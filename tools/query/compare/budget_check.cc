@@ -79,7 +79,7 @@ std::string_view Noun(Budget::Unit unit, bool counts_events) {
 // The total is what was counted, where it was. Of a time without data nothing is known, not even that it is 0.
 GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visitor, const Budget& budget,
                            size_t index) {
-  if (scan.is_beside_data()) return {0, kUnknownEstimate, kUnknownEstimate, kUnknownEstimate, kUnknownEstimate};
+  if (scan.lacks_data()) return kUnknownGroup;
   return budget.subject == Budget::Subject::kTotal ? scan.matched() : visitor.Of(index);
 }
 
@@ -130,7 +130,7 @@ struct SideOfCheck {
   bool is_imported() const { return std::ranges::any_of(subjects, &BudgetVisitor::is_imported); }
   bool HasData() const {
     for (size_t run = 0; run < runs.size(); ++run) {
-      if (runs.scan(run).is_beside_data()) return false;
+      if (runs.scan(run).lacks_data()) return false;
     }
     return true;
   }

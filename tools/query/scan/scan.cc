@@ -232,6 +232,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   } else {
     visitor->End(estimator, seconds);
   }
+  has_unread_ |= recording->has_nothing();
   Conclude(sieve != nullptr ? passed.all : design.all(), matched_by, estimator);
   summary_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
@@ -241,7 +242,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
 void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const Estimator& estimator) {
   const double whole = estimator.Whole();
   matched_ = Sum(matched_, whole_, EstimateGroup(matched, estimator), whole);
-  unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(matched_by), estimator), whole);
+  unseen_ = Sum(unseen_, whole_, EstimateUnseen(estimator, matched_by), whole);
   whole_ += whole;
   total_ = Sum(total_, estimator.Total());
 }

@@ -118,8 +118,9 @@ class RecordingScan {
   // Bytes, or events, of all that was recorded.
   const Estimate& total() const { return total_; }
   bool chooses_all() const { return !filter_.matched_by(); }
-  // Of a time in which no recording has data there are no estimates: what is 0 is not known to be.
-  bool is_beside_data() const { return asked_time_.is_beside_data(); }
+  // Without data, in the time that was asked for or in one of the recordings, there are no estimates: what is 0 is not
+  // known to be.
+  bool lacks_data() const { return has_unread_ || asked_time_.is_beside_data(); }
   // Of each recording, from when to when it passes --from and --to: ns since 1970.
   const std::vector<std::pair<uint64_t, uint64_t>>& asked_times() const { return asked_time_.times(); }
   // Of all recordings: events, losses, and whether the numbers are trustworthy (ScanSummary).
@@ -159,7 +160,8 @@ class RecordingScan {
   Estimate total_;
   std::optional<CpuSeconds> cpu_;
   bool has_unknown_cpu_ = false;
-  double whole_ = 0;  // base of shares, in bytes
+  bool has_unread_ = false;  // a recording of which nothing could be read
+  double whole_ = 0;         // base of shares, in bytes
 };
 
 }  // namespace heaprec::tools

@@ -57,12 +57,17 @@ std::vector<render::Line> LossLines(const RecordingScan& scan) {
   return lines;
 }
 
+render::Line LimitLine(const std::string& what, const Estimate& unseen, Unit unit, const std::string& json) {
+  if (IsUnknown(unseen))
+    return Sentence("detection limit: unknown, because there are no samples", {{json, Value(), unit}});
+  return Sentence("detection limit: " + what + " at most {} (95 %)", {{json, unseen.high, unit}});
+}
+
 std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what) {
-  const double limit = scan.unseen().bytes.high;
   std::vector<render::Line> lines;
-  lines.push_back(Sentence("detection limit: a " + std::string(what) + " without samples " +
-                               (scan.of_exceptions() ? "threw at most {} (95 %)" : "allocated at most {} (95 %)"),
-                           {{"", limit, UnitOfTotal(scan)}}));
+  lines.push_back(
+      LimitLine("a " + std::string(what) + " without samples " + (scan.of_exceptions() ? "threw" : "allocated"),
+                scan.unseen().bytes, UnitOfTotal(scan)));
   for (Line& line : LossLines(scan)) lines.push_back(std::move(line));
   return lines;
 }

@@ -204,8 +204,8 @@ Report NativeReport(const NativeAnswer& answer) {
   if (!answer.native.refusal().empty()) {
     report.Add(Sentence("{}", {{"unavailable_reason", answer.native.refusal()}}));
   }
-  report.Add(Sentence("detection limit: a " + grouping.Text() + " without samples allocated at most {} (95 %)",
-                      {{"detection_limit.bytes", answer.scan.unseen().bytes.high, Unit::kBytes}}));
+  report.Add(LimitLine("a " + grouping.Text() + " without samples allocated", answer.scan.unseen().bytes, Unit::kBytes,
+                       "detection_limit.bytes"));
   report.Add(LossLines(answer.scan));
   return report;
 }

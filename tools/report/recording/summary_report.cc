@@ -9,6 +9,7 @@
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/report/columns/group_columns.h"
+#include "tools/report/columns/selection.h"
 #include "tools/report/recording/stream_facts.h"
 #include "tools/text/utf8.h"
 
@@ -298,7 +299,7 @@ void AddStreams(const SummaryAnswer& answer, Group* into) {
 
 void AddMatched(const SummaryAnswer& answer, Group* into) {
   const Estimator& estimator = answer.estimator;
-  const GroupEstimates limit = EstimateGroup(Subset(), estimator);
+  const GroupEstimates limit = EstimateUnseen(estimator);
   if (const Subset* matched = answer.breakdown.matched()) {
     const GroupEstimates all = EstimateGroup(*matched, estimator);
     into->Add(Fact("matched", "{} sample(s), {} of the bytes, {} in {} object(s)",
@@ -385,8 +386,8 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
   group.Add(GroupsTable("sites", "site", answer.breakdown.sites(), answer));
   group.Add(
       Hidden({{"class_count", answer.breakdown.classes().size()}, {"site_count", answer.breakdown.sites().size()}}));
-  Line limit = Sentence("detection limit: a class or site without samples allocated at most {} (95 %)",
-                        {{"", EstimateGroup(Subset(), answer.estimator).bytes.high, Unit::kBytes}});
+  Line limit =
+      LimitLine("a class or site without samples allocated", EstimateUnseen(answer.estimator).bytes, Unit::kBytes);
   limit.detail = Detail::kWide;
   group.Add(std::move(limit));
   return group;
