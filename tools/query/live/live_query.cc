@@ -42,6 +42,7 @@ void LiveVisitor::Begin(const format::FileHeader& header, std::optional<OrderLev
   span_.Start(header);
   begin_ns_ = header.start.begin_ns;
   is_imported_ = IsImported(header.source);
+  has_import_ |= is_imported_;
   if (stream_ == format::Stream::kAllocations && KeepsOldGarbage(header)) old_garbage_of_ = header.gc_name;
   start_epoch_ns_ = header.start_epoch_ns;
   ended_ns_.reset();

@@ -101,6 +101,9 @@ class LiveVisitor : public ScanVisitor {
   bool knows_collections() const { return knows_collections_; }
   // Whether survived collections are known; false also if a file ends before any check after a collection.
   bool knows_survivors() const { return knows_survivors_; }
+  // Whether it is known what was live before the end: an import has old objects that were live at its end only.
+  bool knows_history() const { return !has_import_; }
+  bool knows_growth() const { return knows_survivors() && knows_history(); }
   // Live bytes are a range: objects that have not survived a collection may be garbage.
   bool is_range() const { return of_majors_ && moments_.survived == 0; }
   // In one of the recordings only major collections show which objects are dead.
@@ -130,7 +133,7 @@ class LiveVisitor : public ScanVisitor {
   size_t tracked_ = 0, without_ = 0;
   uint64_t untracked_ = 0, collections_ = 0, spanned_collections_ = 0;
   double untracked_bytes_ = 0;
-  bool of_majors_ = false, knows_collections_ = true, knows_survivors_ = true;
+  bool of_majors_ = false, knows_collections_ = true, knows_survivors_ = true, has_import_ = false;
 
   // Of the current recording.
   std::optional<Lifetimes> lives_;

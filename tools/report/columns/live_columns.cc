@@ -33,7 +33,7 @@ const std::vector<std::string>& LiveSortKeys() {
 
 std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading) {
   const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
-  const bool is_known = live.knows_survivors();  // without them no growth is estimated
+  const bool is_known = live.knows_growth();
   std::vector<Column<LiveRow>> columns{
       {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const LiveRow& row) { return Of(row).bytes; },
        Detail::kAlways},
@@ -58,7 +58,8 @@ std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::str
     columns.push_back({"known_objects", "", Unit::kCount, Detail::kJsonOnly,
                        [](const LiveRow& row) { return row.range.known_objects; }});
   }
-  columns.push_back({"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, &LiveRow::series});
+  columns.push_back({"series_bytes", "", Unit::kBytes, Detail::kJsonOnly,
+                     [is_known](const LiveRow& row) { return is_known ? Value(row.series) : Value(); }});
   columns.push_back({"", "over time", Unit::kSparkline, Detail::kHtmlOnly, &LiveRow::series});
   columns.push_back({"name", name_heading, Unit::kText, Detail::kAlways, &LiveRow::name});
   return columns;
@@ -114,6 +115,11 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
 const char* WhySurvivorsAreUnknown(const LiveVisitor& live) {
   return live.knows_collections() ? "the file ends before the agent checked tracked objects after a collection"
                                   : kNoCollections;
+}
+
+const char* WhyGrowthIsUnknown(const LiveVisitor& live) {
+  return live.knows_history() ? WhySurvivorsAreUnknown(live)
+                              : "an import has the objects that were live at its end, not those that died before";
 }
 
 std::string CollectionsText(const LiveVisitor& live) {

@@ -47,6 +47,7 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer);
 
 // Of recordings that do not say how many collections objects survived.
 const char* WhySurvivorsAreUnknown(const LiveVisitor& live);
+const char* WhyGrowthIsUnknown(const LiveVisitor& live);
 
 // "{} collections", "{} major collections", or that their number is unknown; takes one field of `collections`.
 std::string CollectionsText(const LiveVisitor& live);

@@ -21,6 +21,7 @@ struct LeakRow {
 
 // What leaks first, the fastest first.
 std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
+  if (!answer.live.knows_growth()) return {};
   const LiveTable& table = answer.live.tables().front();
   std::vector<const LiveGroup*> groups;
   std::vector<LeakRow> rows;
@@ -95,8 +96,7 @@ std::vector<Field> SpannedCollections(const LiveVisitor& live) {
 
 // Why nothing can be told.
 render::Line TooShort(const LiveVisitor& live) {
-  if (!live.knows_survivors())
-    return Sentence(std::string("it is unknown what leaks: ") + WhySurvivorsAreUnknown(live));
+  if (!live.knows_growth()) return Sentence(std::string("it is unknown what leaks: ") + WhyGrowthIsUnknown(live));
   if (!TraitsOf(live.stream()).lifecycle.is_collected)
     return Sentence("no leak found: the time is too short to measure growth");
   return Sentence("no leak found: after " + CollectionsText(live) +
@@ -105,7 +105,7 @@ render::Line TooShort(const LiveVisitor& live) {
 }
 
 bool IsTooShort(const LiveVisitor& live) {
-  return !live.knows_survivors() || (live.tracked() == 1 && live.instants().size() < 3);
+  return !live.knows_growth() || (live.tracked() == 1 && live.instants().size() < 3);
 }
 
 std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
@@ -148,14 +148,15 @@ Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
   const LiveVisitor& live = answer.live;
   std::vector<LeakRow> rows = RowsOf(answer, ranking.rate);
   const size_t leaks = LeaksIn(rows), groups = rows.size();
+  const auto known = [&live](uint64_t count) { return live.knows_growth() ? Value(count) : Value(); };
   Report report("heaprec.leaks/2");
   report.Add(LiveContext(answer));
   report.Add(Verdict(answer, rows, ranking.rate));
-  report.Add(Span(live));
+  if (live.knows_growth()) report.Add(Span(live));
   report.Add(Hidden({{"by", live.tables().front().grouping.Text()},
                      {"fdr", ranking.rate, Unit::kShare},
-                     {"count", uint64_t{groups}, Unit::kInteger},
-                     {"leaks", uint64_t{leaks}, Unit::kInteger},
+                     {"count", known(groups), Unit::kInteger},
+                     {"leaks", known(leaks), Unit::kInteger},
                      {"instants_ns", live.tracked() == 1 ? Value(live.instants()) : Value(List())}}));
   if (!ranking.all) rows.resize(leaks);
   const size_t candidates = rows.size();

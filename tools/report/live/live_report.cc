@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "tools/input/stream_traits.h"
+#include "tools/report/columns/selection.h"
 
 namespace heaprec::tools {
 
@@ -27,7 +28,9 @@ double Measure(const LiveRow& row, const std::string& sort) {
 }
 
 LiveRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& live) {
-  return {std::move(name), live.EstimateGroup(group.alive), Growth::Of(group.growth), group.growth.bytes};
+  LiveRow row{std::move(name), live.EstimateGroup(group.alive), {}, {}};
+  if (live.knows_growth()) row.growth = Growth::Of(group.growth), row.series = group.growth.bytes;
+  return row;
 }
 
 // Those of which something is live.
@@ -66,7 +69,7 @@ render::Line OldLine(const LiveVisitor& live) {
 render::Line GrowthLine(const LiveVisitor& live) {
   const Slope growth = Growth::Of(live.all().growth);
   const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
-  if (!live.knows_survivors()) return Sentence(std::string("growth: unknown, ") + WhySurvivorsAreUnknown(live));
+  if (!live.knows_growth()) return Sentence(std::string("growth: unknown, ") + WhyGrowthIsUnknown(live));
   if (!std::isfinite(growth.per_second.high)) {
     return Sentence(is_collected ? "growth: unknown (too few collections, or too few samples that survived one)"
                                  : "growth: unknown (too few samples, or too short a time)");
@@ -116,13 +119,13 @@ Report LiveObjectsReport(const LiveAnswer& answer) {
   report.Add(LiveContext(answer));
   report.Add(Headline(live));
   report.Add(Hidden(LiveFields("live", RowOf("", live.all(), live), live)));
-  report.Add(Hidden({{"detection_limit", TotalInterval(0, 0, live.unit()), Unit::kBytes},
+  // Of an import each sample stands for itself: how much its recorder did not see is unknown.
+  const double unit = live.knows_history() ? live.unit() : 0;
+  report.Add(Hidden({{"detection_limit", unit > 0 ? Value(TotalInterval(0, 0, unit)) : Value(), Unit::kBytes},
                      {"instants_ns", live.tracked() == 1 ? Value(live.instants()) : Value(List())}}));
   for (const LiveTable& table : live.tables()) report.Add(TableOf(table, answer));
-  // Of an import each sample stands for itself: how much its recorder did not see is unknown.
-  if (const double unit = live.unit(); unit > 0) {
-    report.Add(Sentence("detection limit: a group without live samples holds at most {} (95 %)",
-                        {{"", TotalInterval(0, 0, unit).high, Unit::kBytes}}));
+  if (unit > 0) {
+    report.Add(LimitLine("a group without live samples holds", TotalInterval(0, 0, unit), Unit::kBytes));
   }
   report.Add(LiveFooter(answer));
   return report;
