@@ -98,6 +98,11 @@ TEST_CASE("A census of all is exact, by class, thread and second") {
   const Outcome text = Heaprec("census " + path);
   CHECK(text.out.find("977 KiB in 36 objects, each counted\n") == 0);
   CHECK(text.out.ends_with("# 3 walks of 2 TLABs and 1 objects outside\n"));
+  // The counters are those of the recording, whatever was asked for.
+  for (const char* const part : {"--from 1s ", "--to 1s ", "--thread main "}) {
+    CHECK_THAT(Heaprec(std::string("census ") + part + path).out,
+               EndsWith("\n# in the whole recording: 3 walks of 2 TLABs and 1 objects outside\n"));
+  }
   CHECK(Heaprec("verify " + path).code == 0);
 }
 

@@ -132,7 +132,7 @@ std::string CensusScan::LossLine() const {
   for (const auto& [id, counters] : last) {
     for (const auto counter : format::kCensusCounterFields) all.*counter += counters.*counter;
   }
-  std::string line = fmt::format("# {} walks", Grouped(all.walks));
+  std::string line = fmt::format("# {}{} walks", ChoosesAll() ? "" : "in the whole recording: ", Grouped(all.walks));
   if (all.tlabs + all.outside > 0)
     line += fmt::format(" of {} TLABs and {} objects outside", Grouped(all.tlabs), Grouped(all.outside));
   const auto add = [&line](uint64_t count, uint64_t bytes, const char* what) {

@@ -53,8 +53,11 @@ class CensusScan {
   CensusBy by() const { return choice_.by; }
   // Some were walked, and the recorder counted the bytes of all.
   bool is_counted() const { return ChoosesAll() && estimator_.is_drawn_of_known(); }
+  // Whether neither a time nor a thread or class was asked for.
+  bool ChoosesAll() const;
   // Everything was walked, and nothing of that is missing.
   bool is_exact() const;
+  // Of all recordings as a whole: counters are not known of a time, thread or class.
   std::string LossLine() const;
 
  private:
@@ -62,7 +65,6 @@ class CensusScan {
   ExitCode Read(Recording* recording);
   void Add(const format::Block& block, Names* names, Filter* filter);
   std::string GroupOf(const format::CensusRow& row, Names* names) const;
-  bool ChoosesAll() const;
 
   CensusChoice choice_;
   Filter filter_;

@@ -83,7 +83,8 @@ render::Line Headline(const CensusScan& scan, const std::string& prefix, const s
   } else if (all.bytes.variance > 0) {
     text += ", estimated from {} walk(s)";
   } else {
-    text += ", counted; some are missing, as the last line says";
+    text += scan.ChoosesAll() ? ", counted; some are missing, as the last line says"
+                              : ", counted; some may be missing, as the last line says";
   }
   fields.push_back({path + "walks", all.walks, Unit::kInteger});
   return Sentence(std::move(text), std::move(fields));
