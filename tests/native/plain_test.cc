@@ -236,6 +236,13 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
 
 TEST_CASE("A folder or a device in place of the file is refused, and no table comes beside it") {
   const std::string folder = FreshFolder();
+  const std::string link = folder + "/link.bin";
+  std::filesystem::create_symlink(folder + "/nothing.bin", link);
+  const Outcome dangling =
+      Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=exact", "-o", link, "--", Program()}});
+  CHECK(dangling.exit_code == 2);
+  CHECK(dangling.err ==
+        "heaprec: " + link + ": is a symbolic link that leads to no file; name a file to record into\n");
   for (const std::string& file : {folder, std::string("/dev/null")}) {
     const Outcome outcome =
         Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=exact", "-o", file, "--", Program()}});

@@ -25,12 +25,15 @@ std::string TableFor(const std::string& recording) {
   return (path.parent_path() / fmt::format("{}native-%p.hnt", stem.empty() ? "" : stem + "-")).string();
 }
 
-// A table beside a device or a folder is not what was asked for. /dev/stdout may lead to a file, which is another's.
-bool IsTakenByNoFile(const std::string& recording) {
+// A table beside a device, a folder or a link to nothing is not what was asked for. /dev/stdout may lead to a file,
+// which is another's. nullptr: it is a file, or nothing. The agent says the same of `file=`.
+const char* WhyNoFile(const std::string& recording) {
   std::error_code error;
+  const fs::path target = fs::read_symlink(recording, error);
   const fs::file_status status = fs::status(recording, error);
-  return fs::exists(status) &&
-         (!fs::is_regular_file(status) || fs::read_symlink(recording, error).native().starts_with("/proc/"));
+  if (!fs::exists(status)) return target.empty() ? nullptr : "is a symbolic link that leads to no file";
+  const bool is_file = fs::is_regular_file(status) && !target.native().starts_with("/proc/");
+  return is_file ? nullptr : "exists and is not a regular file";
 }
 
 std::optional<format::Error> WhyNotPreloadable(const std::string& library, const char* how) {
@@ -73,8 +76,8 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
   std::error_code error;
   if (!fs::exists(library, error)) return format::Error{fmt::format("--native=exact: cannot find {}", library)};
   if (const auto why = WhyNotPreloadable(library, "exact")) return *why;
-  if (IsTakenByNoFile(recording)) {
-    return format::Error{recording + ": exists and is not a regular file; name a file to record into"};
+  if (const char* const why = WhyNoFile(recording)) {
+    return format::Error{fmt::format("{}: {}; name a file to record into", recording, why)};
   }
   NativePreload preload{{}, TableFor(recording)};
   if (preload.table.find(',') != std::string::npos) {
