@@ -7,6 +7,8 @@ namespace heaprec::tools {
 
 void GroupTable::Start(std::optional<OrderLevel> matched_by) {
   grain_now_ = matched_by ? std::max(grain_, *matched_by) : grain_;
+  takes_all_ = !matched_by;
+  counted_.clear();
   subsets_.assign(rows_.size(), Subset(grain_now_, holds_));
 }
 
@@ -36,10 +38,20 @@ Subset& GroupTable::SubsetOf(Key key) {
   return subsets_[slot];
 }
 
+void GroupTable::Count(Key key, double bytes, double objects) {
+  SubsetOf(key);
+  counted_.push_back({key, bytes, objects});
+}
+
 void GroupTable::Close(const Estimator& estimator) {
   const double whole = estimator.Whole();
+  std::vector<GroupEstimates> now;
+  for (const Subset& subset : subsets_) now.push_back(EstimateGroup(subset, estimator));
+  if (takes_all_ && estimator.counted_by_class()) {
+    for (const Counted& of : counted_) SetCounted(of.bytes, of.objects, whole, &now[slots_[of.key]]);
+  }
   for (size_t slot = 0; slot < rows_.size(); ++slot) {
-    rows_[slot].estimates = Sum(rows_[slot].estimates, whole_, EstimateGroup(subsets_[slot], estimator), whole);
+    rows_[slot].estimates = Sum(rows_[slot].estimates, whole_, now[slot], whole);
   }
   unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(grain_now_), estimator), whole);
   whole_ += whole;

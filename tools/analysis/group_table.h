@@ -42,6 +42,9 @@ class GroupTable {
   void Add(Key key, const WeightedSample& drawn);
   // Of each the sample with the same place.
   void Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn);
+  // What the census of the recording at hand has of the group: its estimates, if the census counted every class and no
+  // sample is left out.
+  void Count(Key key, double bytes, double objects);
   void Close(const Estimator& estimator);
 
   // Of the recordings that are closed, as they first came.
@@ -56,8 +59,14 @@ class GroupTable {
   const OrderLevel grain_;
   const Subset::Holds holds_;
   OrderLevel grain_now_ = OrderLevel::kThread;
+  bool takes_all_ = true;
   std::vector<uint32_t> slots_;  // by key: place in rows_ and subsets_
   std::vector<Subset> subsets_;  // of the recording at hand
+  struct Counted {
+    Key key;
+    double bytes, objects;
+  };
+  std::vector<Counted> counted_;  // of the recording at hand
   std::vector<Row> rows_;
   double whole_ = 0;  // bytes of the recordings that are closed
   GroupEstimates unseen_;

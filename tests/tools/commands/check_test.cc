@@ -43,6 +43,20 @@ void WriteQuarters(const std::string& path, double weight = 10'000, uint64_t end
   file.End("jvm exit", end_ns);
 }
 
+// 200 samples of strings, which a census counted in all, beside three Rares that were not sampled.
+void WriteCounted(const std::string& path) {
+  format::FileHeader header = SomeHeader();
+  header.census = format::CensusMode::kAll;
+  RecordingFile file(path, header);
+  file.Add(format::Window{1, 0, 1e-4});
+  for (uint32_t i = 0; i < 200; ++i) file.Add(At((50 * i + 1) * kMs));
+  file.AddWalk(5 * kSecond, "main", 1, {{"java/lang/String", 1000, 1'999'700}, {"p/Rare", 3, 300}});
+  file.census().tlabs = 1;
+  file.census().tlab_bytes = 2'000'000;
+  file.Add(format::Interval{0, 1000, 2'000'000, 200, 200, 0});
+  file.End("jvm exit", 10 * kSecond);
+}
+
 TEST_CASE("A budget has a subject, a pattern, a limit and what it is per") {
   const auto parsed = [](const std::string& text) {
     auto budget = Budget::Parse(text);
@@ -111,6 +125,27 @@ std::string RowOf(const std::string& text, const std::string& name) {
     if (c != ' ' || !row.ends_with(' ')) row.push_back(c);
   }
   return row;
+}
+
+TEST_CASE("With a census of all a budget of a class is judged by what was counted, samples or not") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteCounted(path);
+  const auto outcome_of = [&path](const std::string& arguments) {
+    return json::parse(Heaprec("check --format json " + arguments + " " + path).out)["checks"][0];
+  };
+  const json rare = outcome_of("--budget 'class:p.Rare<2objects'");
+  CHECK(rare["outcome"] == "exceeded");
+  CHECK(rare["value"]["low"] == 3);
+  CHECK(outcome_of("--budget 'class:p.Rare<3objects'")["outcome"] == "within");
+  CHECK(outcome_of("--budget 'class:p.Other<0'")["outcome"] == "within");
+  const json strings = outcome_of("--budget 'class:java.lang.*<1999700'");
+  CHECK(strings["outcome"] == "within");
+  CHECK(strings["value"]["low"] == strings["value"]["high"]);
+  CHECK(outcome_of("--budget 'class:java.lang.*<50%'")["outcome"] == "exceeded");
+  // The census does not know what a filter leaves out.
+  CHECK(outcome_of("--budget 'class:p.Rare<3objects' --thread main")["outcome"] == "inconclusive");
+  CHECK(outcome_of("--budget 'class:p.Rare<3objects' --no-census")["outcome"] == "inconclusive");
 }
 
 TEST_CASE("A budget is exceeded only if the whole interval lies above it") {

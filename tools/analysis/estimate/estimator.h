@@ -45,6 +45,8 @@ class Estimator {
   // Counted bytes divided by their estimate from the samples; 1 if raw or if nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
+  // Whether a census counted all bytes of each class.
+  bool counted_by_class() const { return all_counted_; }
 
   // The total, including samples that could not be written. If calibrated, it is exact except for intervals that were
   // not counted (salvaged ones).

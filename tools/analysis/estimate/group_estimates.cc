@@ -44,6 +44,14 @@ GroupEstimates EstimateUnseen(const Estimator& estimator, OrderLevel finest) {
   return estimator.Total().high > 0 ? EstimateGroup(Subset(finest), estimator) : kUnknownGroup;
 }
 
+void SetCounted(double bytes, double objects, double whole, GroupEstimates* of) {
+  const auto exact = [](double value) { return Estimate{value, value, value}; };
+  of->bytes = exact(bytes);
+  of->objects = exact(objects);
+  if (whole > 0) of->share = exact(std::min(bytes / whole, 1.0));
+  if (objects > 0) of->mean_size = exact(bytes / objects);
+}
+
 Estimate Sum(const Estimate& one, const Estimate& other) {
   const Sides of_one = SidesOf(one), of_other = SidesOf(other);
   const double value = one.value + other.value;

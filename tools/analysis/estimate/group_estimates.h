@@ -31,6 +31,9 @@ GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator);
 // limits nothing. `finest`: the level of the groups.
 GroupEstimates EstimateUnseen(const Estimator& estimator, OrderLevel finest = OrderLevel::kThread);
 
+// Replaces what the samples say of a group by what was counted of it.
+void SetCounted(double bytes, double objects, double whole, GroupEstimates* of);
+
 // Of two that were drawn apart.
 Estimate Sum(const Estimate& one, const Estimate& other);
 

@@ -62,6 +62,8 @@ BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*bud
 
 void BudgetVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   is_imported_ |= header.source == kImported;
+  has_census_ = header.census == format::CensusMode::kAll;
+  for (Known& known : known_) known.bytes = known.objects = 0;
   chunk_ = format::kNone;
   for (GroupTable& table : tables_) table.Start(matched_by);
 }
@@ -79,6 +81,7 @@ void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
       const format::Sample& sample = matched_block.block.samples[drawn->index];
       if (Takes(budgets_[i], &known, sample, &matched_block.names)) tables_[i].Add(0, *drawn);
     }
+    if (has_census_ && budgets_[i].subject == Budget::Subject::kClass) AddCensus(budgets_[i], matched_block, &known);
   }
 }
 
@@ -101,8 +104,22 @@ bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Samp
   return known->any_frame->AnyFrame(sample.stack);
 }
 
+// Of classes without a sample, too.
+void BudgetVisitor::AddCensus(const Budget& budget, const MatchedBlock& matched_block, Known* known) {
+  for (const format::CensusRow& row : matched_block.block.census) {
+    if (!Once(&known->classes, row.class_id, [&] { return budget.Matches(matched_block.names.Class(row.class_id)); }))
+      continue;
+    known->bytes += row.bytes.estimate();
+    known->objects += row.objects.estimate();
+  }
+}
+
 void BudgetVisitor::End(const Estimator& estimator, double seconds) {
   seconds_ += seconds;
+  for (size_t i = 0; i < budgets_.size(); ++i) {
+    if (has_census_ && budgets_[i].subject == Budget::Subject::kClass)
+      tables_[i].Count(0, known_[i].bytes, known_[i].objects);
+  }
   for (GroupTable& table : tables_) table.Close(estimator);
 }
 

@@ -37,7 +37,9 @@ class BudgetVisitor final : public ScanVisitor {
   struct Known {
     Matches classes, stacks, threads;
     std::optional<StackMatch> any_frame;
+    double bytes = 0, objects = 0;  // that the census of the recording counted
   };
+  void AddCensus(const Budget& budget, const MatchedBlock& matched_block, Known* known);
   bool Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names);
 
   const std::vector<Budget>& budgets_;
@@ -46,7 +48,7 @@ class BudgetVisitor final : public ScanVisitor {
   uint32_t chunk_ = format::kNone;
   size_t stacks_ = 0;
   double seconds_ = 0;
-  bool is_imported_ = false;
+  bool is_imported_ = false, has_census_ = false;
 };
 
 // What a recording spends on budgets, and on each row that a baseline is compared by, in one pass.
