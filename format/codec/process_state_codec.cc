@@ -26,15 +26,16 @@ enum StateColumn : size_t {
   kStateCauseBytes = 10,
   kStateCauseText = 11,
   kStateCollections = 12,
+  kStateOldCollections = 13,  // plus 1; 0: not known
 };
-constexpr size_t kStateColumns = 13;
+constexpr size_t kStateColumns = 14;
 constexpr uint64_t kNoCause = 0, kNewCause = 1, kFirstCause = 2;
 // HotSpot has about thirty; the limit is the reader's.
 constexpr size_t kMaxCauses = 1024, kLongestCause = 256;
 
 // The previous row: of all kinds, and of the same kind. All unknown kinds share the last entry.
 struct Before {
-  uint64_t id = 0, time_ns = 0, collections = 0;
+  uint64_t id = 0, time_ns = 0, collections = 0, old_collections = 0;
   struct Values {
     uint64_t used = 0, committed = 0, threads = 0, rss = 0;
   };
@@ -59,6 +60,8 @@ void EncodeStates(std::span<const ProcessState> states, ByteBuffer* raw) {
     columns.Delta(kStateThreads, state.threads, std::exchange(last.threads, state.threads));
     columns.Delta(kStateRss, state.rss, std::exchange(last.rss, state.rss));
     columns.Delta(kStateCollections, state.collections, std::exchange(before.collections, state.collections));
+    const uint64_t old_collections = state.old_collections ? *state.old_collections + 1 : 0;
+    columns.Delta(kStateOldCollections, old_collections, std::exchange(before.old_collections, old_collections));
     const std::string cause = state.cause.substr(0, kLongestCause);
     if (cause.empty() || (causes.size() == kMaxCauses && !causes.contains(cause))) {
       columns.Varint(kStateCause, kNoCause);
@@ -94,6 +97,8 @@ bool DecodeStates(Bytes body, std::vector<ProcessState>* states, bool* refused) 
     state.threads = last.threads = columns[kStateThreads].Delta(last.threads);
     state.rss = last.rss = columns[kStateRss].Delta(last.rss);
     state.collections = before.collections = columns[kStateCollections].Delta(before.collections);
+    before.old_collections = columns[kStateOldCollections].Delta(before.old_collections);
+    if (before.old_collections > 0) state.old_collections = before.old_collections - 1;
     const uint64_t cause = columns[kStateCause].Varint();
     if (cause == kNewCause) {
       if (causes.size() == kMaxCauses) return false;

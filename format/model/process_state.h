@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace heaprec::format {
@@ -38,6 +39,8 @@ struct ProcessState {
   uint64_t threads = 0;      // live Java threads
   uint64_t rss = 0;          // resident bytes of the process
   uint64_t collections = 0;  // completed since the JVM's start, or about to be
+  // Those among them that looked for the dead of the old generation too; nullopt: not known, or the collector has none.
+  std::optional<uint64_t> old_collections;
   std::string cause;  // kGcEnd, and kGcBegin if it is known by then: as HotSpot spells it; kMemory: category, or empty
   bool operator==(const ProcessState&) const = default;
 };

@@ -286,6 +286,7 @@ ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
   state.threads = record.threads;
   state.rss = record.rss;
   state.collections = record.collections;
+  if (record.old_collections > 0) state.old_collections = record.old_collections - 1;
   state.cause.assign(record.cause, strnlen(record.cause, sizeof(record.cause)));
   return state;
 }

@@ -193,8 +193,8 @@ class Chunk:
         """A copy of the file's header."""
 
     def section_13(self, body, block):
-        rows, c, refused = columns(body, 13)
-        number = time = collections = 0
+        rows, c, refused = columns(body, 14)
+        number = time = collections = old = 0
         of_kind, causes = {}, []  # last values by kind; all that are not known count as one
         for _ in range(rows):
             number, time, kind = c[0].delta(number), c[1].delta(time), c[2].varint()
@@ -208,11 +208,11 @@ class Chunk:
             if code == 1:
                 causes.append(text(c[11].take(c[10].varint())))
             cause = "" if code == 0 else causes[-1] if code == 1 else causes[code - 2]
-            collections = c[12].delta(collections)
+            collections, old = c[12].delta(collections), c[13].delta(old)
             if kind < 6:
                 block.setdefault("states", []).append(
                     [number, time, kind, last[0], last[1], pauses, paused, last[2], last[3], cause]
-                    + [collections] * bool(collections))
+                    + [collections] * bool(collections or old) + [old - 1] * bool(old))
         return refused
 
     def section_14(self, body, block, stream):

@@ -235,7 +235,8 @@ json OneBlock(const Block& block) {
   for (const ProcessState& state : block.states) {
     line["states"].push_back({state.id, state.time_ns, static_cast<int>(state.kind), state.used, state.committed,
                               state.pauses, state.paused_ns, state.threads, state.rss, Latin1(state.cause)});
-    if (state.collections != 0) line["states"].back().push_back(state.collections);
+    if (state.collections != 0 || state.old_collections) line["states"].back().push_back(state.collections);
+    if (state.old_collections) line["states"].back().push_back(*state.old_collections);
   }
   AddLifecycleEvents(block, Stream::kAllocations, &line);
   AddTracked(block, Stream::kNative, "native", &line);

@@ -217,6 +217,7 @@ void RandomRecording::AddStates(ChunkWriter* writer, PlainBlock* plain) {
     state.threads = Uniform(50);
     state.rss = AnyInteger();
     state.collections = Uniform(3) == 0 ? AnyInteger() : Uniform(4);
+    if (Uniform(2) == 0) state.old_collections = Uniform(4);
     if (state.kind == ProcessStateKind::kGcBegin) state.cause = "Cause " + std::to_string(Uniform(4));
     writer->Add(state);
     plain->block.states.push_back(state);

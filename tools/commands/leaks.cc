@@ -22,6 +22,7 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
   LiveQuery question;
   question.grown = options.survived;
   question.survived = options.survived.value_or(0);
+  question.leaks = true;
   LiveScan living;
   const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;

@@ -40,7 +40,7 @@ bool Fits(std::string_view name, std::string_view pattern) {
 HeapMeter HeapMeter::Resolve(const VmStructs& structs, const SymbolTable* symbols, const std::string& gc) {
   HeapMeter meter;
   meter.UseStructs(structs, gc);
-  meter.UseCounters(structs);
+  meter.UseCounters(structs, gc);
   meter.UseOrderOf(gc);
   // Its cycles raise _total_collections only where they end in a pause that collects everything.
   if (gc == "Shenandoah") {
@@ -114,8 +114,9 @@ void HeapMeter::UseStructs(const VmStructs& structs, const std::string& gc) {
   }
 }
 
-void HeapMeter::UseCounters(const VmStructs& structs) {
-  ForEachPerfCounter(structs, [this](const PerfCounter& counter) {
+void HeapMeter::UseCounters(const VmStructs& structs, const std::string& gc) {
+  const bool has_old_generation = gc == "Serial" || gc == "Parallel" || gc == "G1";
+  ForEachPerfCounter(structs, [&](const PerfCounter& counter) {
     const std::string_view name = counter.name;
     if (counter.is_text) {
       if (name == "sun.gc.cause") cause_ = {counter.value, counter.bytes};
@@ -125,6 +126,8 @@ void HeapMeter::UseCounters(const VmStructs& structs) {
     if (Fits(name, "sun.gc.generation.*.space.*.used")) used_of_spaces_.push_back(counter.value);
     if (Fits(name, "sun.gc.generation.*.capacity")) capacities_.push_back(counter.value);
     if (name == "java.threads.live") live_threads_ = counter.value;
+    if (has_old_generation && name == "sun.gc.collector.1.invocations") full_collections_ = counter.value;
+    if (has_old_generation && name == "sun.gc.collector.2.invocations") concurrent_pauses_ = counter.value;
   });
 }
 
@@ -150,6 +153,13 @@ uint32_t HeapMeter::LiveThreads() const {
 uint64_t HeapMeter::Collections() const {
   return collections_ == nullptr ? 0
                                  : __atomic_load_n(reinterpret_cast<const uint32_t*>(collections_), __ATOMIC_ACQUIRE);
+}
+
+// A full collection may come between the two pauses and end the cycle: then the cleanup of a later cycle counts in
+// place of its remark, which is the safe side.
+std::optional<uint64_t> HeapMeter::OldCollections() const {
+  if (full_collections_ == nullptr) return std::nullopt;
+  return Load(full_collections_) + (concurrent_pauses_ != nullptr ? (Load(concurrent_pauses_) + 1) / 2 : 0);
 }
 
 // The JVM keeps the cause of a collection for as long as it lasts. So the count is read first: if there is no cause

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ class HeapMeter {
   // Collections that have certainly ended: an object that is still live has survived them. `paused_in`: the value of
   // Collections when the last pause ended.
   uint64_t CollectionsEnded(uint64_t paused_in) const;
+  // Those that also tell which objects of the old generation are dead, counted when they begin (Serial, Parallel: full
+  // ones; G1: the remark of a concurrent cycle, too); nullopt: not known, or the collector has no such generation.
+  std::optional<uint64_t> OldCollections() const;
   // Cause of the current collection, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing if the
   // collector sets it only after the beginning.
   void Cause(char* into, size_t size) const;
@@ -47,7 +51,7 @@ class HeapMeter {
   };
   void UseOrderOf(const std::string& gc);
   void UseStructs(const VmStructs& structs, const std::string& gc);
-  void UseCounters(const VmStructs& structs);
+  void UseCounters(const VmStructs& structs, const std::string& gc);
 
   std::vector<Space> spaces_;
   const char* used_ = nullptr;         // a size_t
@@ -57,6 +61,8 @@ class HeapMeter {
   // Of the performance memory.
   std::vector<const char*> used_of_spaces_, capacities_;
   const char* live_threads_ = nullptr;
+  const char* full_collections_ = nullptr;
+  const char* concurrent_pauses_ = nullptr;  // of G1: two for each cycle, remark and cleanup
   struct PerfText {
     const char* value = nullptr;
     size_t bytes = 0;

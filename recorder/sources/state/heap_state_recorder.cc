@@ -50,7 +50,9 @@ void HeapStateRecorder::Commit(format::ProcessStateKind kind, uint64_t now_ns, f
   record.kind = static_cast<uint32_t>(kind);
   record.used = meter_.Used();
   record.committed = meter_.Committed();
-  record.collections = meter_.Collections();
+  record.collections = static_cast<uint32_t>(meter_.Collections());
+  const auto old_collections = meter_.OldCollections();
+  record.old_collections = old_collections ? static_cast<uint32_t>(*old_collections + 1) : 0;
   Write(record);
 }
 

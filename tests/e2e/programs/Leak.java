@@ -7,9 +7,10 @@ import java.util.List;
  * Leaks objects among garbage: Leak KEPT MEGABYTES PACE [WAIT]. In PACE seconds so many megabytes of garbage come and go, in objects that live for
  * some hundred allocations, and KEPT objects stay, evenly spread. Then collects twice, says what stayed, and waits. With -De2e.progress=true
  * standard error has the times, in milliseconds since 1970, at which each hundredth of KEPT was there: on a busy machine they are not evenly spread.
+ * With -De2e.round=N garbage lives for N allocations: long enough to die in the old generation.
  */
 public final class Leak {
-    private static final int ROUND = 256;
+    private static final int ROUND = Integer.getInteger("e2e.round", 256);
 
     /** 64 bytes. */
     private static final class Kept {

@@ -175,6 +175,27 @@ TEST_CASE("The same leak is found and measured under every collector, and garbag
   }
 }
 
+TEST_CASE("What dies in the old generation is no leak once that was collected") {
+  for (const Collector& collector : Collectors()) {
+    if (collector.name != "Serial" && collector.name != "Parallel" && collector.name != "G1") continue;
+    INFO(collector.name);
+    const std::string recording = FreshFolder() + "/rec.bin";
+    Java java = Program(collector, "e2e.Leak", {"400000", "400", "6"}, recording);
+    java.flags.insert(java.flags.end(), {"-Xmx128m", "-XX:-UseAdaptiveSizePolicy", "-Xmn10m", "-De2e.round=20000"});
+    const Outcome outcome = Run(java);
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const json document = Ask({"leaks", "--by", "site", "--all", "--to", "5s"}, recording);
+    INFO(document.dump(1).substr(0, 4000));
+    CHECK(document["old_collections"] >= 2);
+    CHECK(RowOf(document["rows"], "e2e.Leak.keep")["leaks"] == true);
+    const json queue = RowOf(document["rows"], "e2e.Leak$Garbage.<init>");
+    REQUIRE_FALSE(queue.is_null());
+    CHECK(queue["leaks"] == false);
+    CHECK(queue["bytes"]["value"] > 10e6);
+  }
+}
+
 TEST_CASE("What generational Z has not yet looked at makes a range, never a single value") {
   for (const Collector& collector : Collectors()) {
     if (collector.name.find("Z") != 0) continue;

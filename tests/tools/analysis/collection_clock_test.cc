@@ -75,6 +75,34 @@ TEST_CASE("Without pauses in the recording deaths alone show major collections")
   CHECK(clock.counts().size() == 2);
 }
 
+TEST_CASE("Collections of the old generation are counted apart, each when it has ended") {
+  format::FileHeader header;
+  header.gc_name = "Serial";
+  CollectionClock clock(header, format::Stream::kAllocations);
+  const auto add = [&clock](uint64_t ms, format::ProcessStateKind kind, uint64_t count, uint64_t old_count) {
+    format::ProcessState state;
+    state.kind = kind;
+    state.time_ns = ms * kMs;
+    state.collections = count;
+    state.old_collections = old_count;
+    clock.Add(state);
+  };
+  CHECK(clock.old_counts().empty());
+  add(1000, format::ProcessStateKind::kGcEnd, 10, 2);
+  add(2000, format::ProcessStateKind::kGcBegin, 11, 3);  // counted early
+  add(2010, format::ProcessStateKind::kGcEnd, 11, 3);
+  add(3000, format::ProcessStateKind::kGcEnd, 12, 3);
+  add(4000, format::ProcessStateKind::kGcEnd, 13, 4);
+  clock.Close();
+  CHECK(clock.old_counts().size() == 3);
+  CHECK(clock.OldBy(500 * kMs) == 2);
+  CHECK(clock.OldBy(2005 * kMs) == 2);
+  CHECK(clock.OldBy(2010 * kMs) == 3);
+  CHECK(clock.OldBy(3999 * kMs) == 3);
+  CHECK(clock.OldBy(5000 * kMs) == 4);
+  CHECK(clock.EndedBy(5000 * kMs) == 13);
+}
+
 TEST_CASE("An object born before the first state has not survived the collections counted by then") {
   for (const auto& [collector, kind, before] : {std::tuple("G1", format::ProcessStateKind::kSnapshot, 150u),
                                                 {"G1", format::ProcessStateKind::kGcBegin, 149u},

@@ -48,7 +48,7 @@ std::vector<Leak> LeaksOfRun(const SimulatedRun& run, uint32_t sites, At end = A
     if (end == At::kNothingIsLive) group.alive.clear();
     closed.push_back(&group);
   }
-  return LeaksOf(closed, 0.05);
+  return LeaksOf(closed, 0.05, false);
 }
 
 // Blocks of native memory, 100 kB each, born at these seconds of 30 and never freed. Their weights are exact, as those
@@ -77,7 +77,7 @@ Leak LeakOfBlocks(const std::vector<double>& born_s) {
   LiveGroup* const one[] = {&group};
   for (const Lifetime& life : lives.all()) look.Add(life, one);
   look.Close(&group);
-  return LeaksOf({&group}, 0.05)[0];
+  return LeaksOf({&group}, 0.05, false)[0];
 }
 
 // At a rate of 5 % at most 5 of 100 runs have a false leak; more than 21 with less than 1e-7.

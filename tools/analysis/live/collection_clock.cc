@@ -41,7 +41,7 @@ bool KeepsYoungReferents(const format::FileHeader& header) {
 bool IsConcurrent(const format::FileHeader& header) { return header.gc_name == "Z" || header.gc_name == "Shenandoah"; }
 
 bool KeepsOldGarbage(const format::FileHeader& header) {
-  return header.gc_name == "Serial" || header.gc_name == "Parallel";
+  return header.gc_name == "Serial" || header.gc_name == "Parallel" || header.gc_name == "G1";
 }
 
 // A concurrent collection has several pauses with the same count, and this may not be its first.
@@ -71,6 +71,9 @@ void CollectionClock::Add(const format::ProcessState& state) {
     earliest_ns_ = state.time_ns;
     before_ = CountedBefore(state, is_concurrent_);
   }
+  // When a collection begins, the JVM may not have counted it as one of the old generation yet.
+  if (state.old_collections && state.kind != format::ProcessStateKind::kGcBegin)
+    old_.emplace_back(state.time_ns, *state.old_collections);
   if (is_concurrent_ && is_end) pauses_.emplace_back(state.time_ns, state.collections);
 }
 
@@ -94,6 +97,7 @@ void CollectionClock::Close() {
   }
   before_ = OfRecorded(before_);
   KeepGrowing(&begun_);
+  KeepGrowing(&old_);
   if (!is_concurrent_) return;
   uint64_t count = 0, pauses = 0;
   for (const auto& [time_ns, counted] : pauses_) {
@@ -174,6 +178,10 @@ uint64_t CollectionClock::BegunBy(uint64_t birth_ns) const {
 uint64_t CollectionClock::EndedBy(uint64_t time_ns) const {
   const bool is_later = is_concurrent_ && !of_majors_;
   return CountAt(is_later ? ended_ : begun_, time_ns, is_later ? 0 : before_);
+}
+
+uint64_t CollectionClock::OldBy(uint64_t time_ns) const {
+  return CountAt(old_, time_ns, old_.empty() ? 0 : old_.front().second);
 }
 
 uint64_t CollectionClock::CountAt(const Counts& counts, uint64_t time_ns, uint64_t before) {

@@ -30,8 +30,8 @@ bool KeepsYoungReferents(const format::FileHeader& header);
 // Whether the collector reclaims between its pauses (ZGC, Shenandoah).
 bool IsConcurrent(const format::FileHeader& header);
 
-// Whether only full collections, which the recording does not tell from others, reclaim the old generation (Serial,
-// Parallel): until one, objects that died there count as live, and as survivors of each collection.
+// Whether most collections leave the old generation alone (Serial, Parallel, G1): until one that does not, objects that
+// died there count as live, and as survivors of each collection.
 bool KeepsOldGarbage(const format::FileHeader& header);
 
 // The number of collections before `first`, the first state of the heap: without the one whose pause it records.
@@ -51,6 +51,12 @@ class CollectionClock {
   bool knows_counts() const { return of_majors_ || has_count_ || !has_pause_; }
   // The count at the first snapshot, and whenever it had grown since: times, ascending.
   const std::vector<std::pair<uint64_t, uint64_t>>& counts() const { return begun_; }
+
+  // The same of the collections that look for the dead of the old generation too, if the collector has others; each
+  // when it has ended. Empty: not known.
+  const std::vector<std::pair<uint64_t, uint64_t>>& old_counts() const { return old_; }
+  // How many of these had ended by then; before the first state, as many as at that.
+  uint64_t OldBy(uint64_t time_ns) const;
 
   // Counts that the recorder stored, in the numbers of this clock. Generational Shenandoah numbers each stretch of old
   // marking too: what has no pause collects nothing.
@@ -83,7 +89,7 @@ class CollectionClock {
   const bool needs_pause_;
   const uint64_t interval_ns_;
   bool has_pause_ = false, has_count_ = false;
-  Counts begun_;
+  Counts begun_, old_;
   uint64_t earliest_ns_ = UINT64_MAX, before_ = 0;     // of the first state: its time, and what was counted before it
   Counts pauses_;                                      // of concurrent collectors: their ends, with the count there
   Counts ended_;                                       // empty: as begun_

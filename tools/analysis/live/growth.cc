@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tools/analysis/estimate/distributions.h"
 
@@ -33,26 +34,22 @@ double FreedomOf(const GrowthSum& of, double samples) {
   return inverse > 0 ? std::min(variance * variance / inverse, kManyCounts) : kManyCounts;
 }
 
-}  // namespace
-
-std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
-                                 size_t most) {
+// Just before each of these collections, and the end. Something may have survived `survived` of them since the
+// recording began.
+std::vector<uint64_t> BeforeEach(const std::vector<std::pair<uint64_t, uint64_t>>& counts, uint64_t from_ns,
+                                 uint64_t to_ns, uint64_t survived) {
   std::vector<uint64_t> all;
-  to_ns = std::min(to_ns, lives.checked_ns());
-  const auto& counts = lives.clock().counts();
-  if (lives.is_range()) {
-    // Each is counted when it has ended, and what it found dead is known.
-    for (const auto& [time_ns, counted] : counts) {
-      if (counted >= survived && time_ns > from_ns && time_ns <= to_ns) all.push_back(time_ns);
-    }
-  } else {
-    const uint64_t before = counts.empty() ? 0 : counts.front().second;
-    for (const auto& [time_ns, counted] : counts) {
-      if (counted <= before + survived || time_ns <= from_ns || time_ns > to_ns || time_ns == 0) continue;
-      all.push_back(time_ns - 1);
-    }
-    if (!all.empty() && all.back() < to_ns) all.push_back(to_ns);
+  const uint64_t before = counts.empty() ? 0 : counts.front().second;
+  for (const auto& [time_ns, counted] : counts) {
+    if (counted <= before + survived || time_ns <= from_ns || time_ns > to_ns || time_ns == 0) continue;
+    all.push_back(time_ns - 1);
   }
+  if (!all.empty() && all.back() < to_ns) all.push_back(to_ns);
+  return all;
+}
+
+// So many of them at most, evenly over the time; the last one always.
+std::vector<uint64_t> AtMost(std::vector<uint64_t> all, size_t most) {
   if (all.size() <= most || most < 2) return all;
   std::vector<uint64_t> matched;
   const double step = static_cast<double>(all.back() - all.front()) / static_cast<double>(most - 1);
@@ -64,6 +61,25 @@ std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint6
     next += step * (1 + std::floor((static_cast<double>(instant) - next) / step));
   }
   return matched;
+}
+
+}  // namespace
+
+std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
+                                 size_t most) {
+  to_ns = std::min(to_ns, lives.checked_ns());
+  const auto& counts = lives.clock().counts();
+  if (!lives.is_range()) return AtMost(BeforeEach(counts, from_ns, to_ns, survived), most);
+  // Each is counted when it has ended, and what it found dead is known.
+  std::vector<uint64_t> all;
+  for (const auto& [time_ns, counted] : counts) {
+    if (counted >= survived && time_ns > from_ns && time_ns <= to_ns) all.push_back(time_ns);
+  }
+  return AtMost(std::move(all), most);
+}
+
+std::vector<uint64_t> OldInstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, size_t most) {
+  return AtMost(BeforeEach(lives.clock().old_counts(), from_ns, std::min(to_ns, lives.checked_ns()), 1), most);
 }
 
 std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count) {
@@ -93,8 +109,8 @@ GrowthSum& GrowthSum::operator+=(const GrowthSum& other) {
   return *this;
 }
 
-Growth::Growth(std::vector<uint64_t> instants, uint64_t survived)
-    : instants_(std::move(instants)), survived_(survived) {
+Growth::Growth(std::vector<uint64_t> instants, uint64_t survived, Collections which)
+    : instants_(std::move(instants)), survived_(survived), which_(which) {
   if (instants_.empty()) return;
   double mean = 0;
   for (const uint64_t instant : instants_) mean += static_cast<double>(instant - instants_[0]) * 1e-9;
@@ -114,7 +130,8 @@ GrowthPart Growth::PartOf(const Lifetime& life, const Lifetimes& lives) const {
   double earlier = 0, reach = 0;
   for (auto at = std::lower_bound(instants_.begin(), instants_.end(), life.from_ns); at != instants_.end(); ++at) {
     if (!life.IsTrackedAt(*at)) break;
-    if (lives.SurvivedBy(life, *at) < survived_) continue;
+    const bool is_old = which_ == Collections::kOld;
+    if ((is_old ? lives.SurvivedOldBy(life, *at) : lives.SurvivedBy(life, *at)) < survived_) continue;
     const auto i = static_cast<size_t>(at - instants_.begin());
     if (part.bytes.empty()) part.first = i;
     const double weight = lives.WeightAt(life, *at), free = weight - static_cast<double>(life.size);

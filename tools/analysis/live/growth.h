@@ -28,6 +28,9 @@ namespace heaprec::tools {
 // recording began.
 std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
                                  size_t most = 32);
+// Each just before a collection of the old generation ends, from the second on; and `to_ns`. Fewer than two: there were
+// too few such collections, or the recording does not say.
+std::vector<uint64_t> OldInstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, size_t most = 32);
 // Of what no collection ends: so many, evenly over the time.
 std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count = 32);
 
@@ -57,8 +60,10 @@ struct Slope {
 
 class Growth {
  public:
-  // `instants`: ascending. Only what has survived so many collections by an instant counts there.
-  Growth(std::vector<uint64_t> instants, uint64_t survived);
+  // `instants`: ascending. Only what has survived so many collections by an instant counts there. kOld: those of the
+  // old generation.
+  enum class Collections : bool { kAll, kOld };
+  Growth(std::vector<uint64_t> instants, uint64_t survived, Collections which = Collections::kAll);
 
   const std::vector<uint64_t>& instants() const { return instants_; }
   GrowthPart PartOf(const Lifetime& life, const Lifetimes& lives) const;
@@ -69,6 +74,7 @@ class Growth {
  private:
   const std::vector<uint64_t> instants_;
   const uint64_t survived_;
+  const Collections which_;
   std::vector<double> share_;  // of an instant in the slope: sum of share * bytes
   double spread_ = 0;          // of the instants: sum of squares, s^2
 };

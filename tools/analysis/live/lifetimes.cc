@@ -19,6 +19,8 @@ namespace {
 constexpr uint64_t kBetweenChecksNs = 100'000'000;
 // A check that has found a death is over so long afterwards.
 constexpr uint64_t kOfCheckNs = 50'000'000;
+// A death is found so long after its collection at most, unless very many objects are tracked.
+constexpr uint64_t kFoundWithinNs = 250'000'000;
 // Only a checkpoint says how many collections there were at a birth.
 constexpr uint64_t kNotStored = UINT64_MAX;
 // The recorder went on, or what it did last is not in the file.
@@ -201,6 +203,13 @@ uint64_t Lifetimes::SurvivedBy(const Lifetime& life, uint64_t time_ns) const {
   const uint64_t ended = clock_.EndedBy(is_dead ? time_ns : std::min(time_ns, checked_ns_));
   const uint64_t survived = ended - std::min(ended, life.gcs_at_birth);
   return is_dead ? std::min(survived, life.Survived()) : survived;
+}
+
+uint64_t Lifetimes::SurvivedOldBy(const Lifetime& life, uint64_t time_ns) const {
+  const bool is_dead = life.end == LifetimeEnd::kDied;
+  const uint64_t known_to = is_dead ? life.end_ns - std::min(life.end_ns, kFoundWithinNs) : checked_ns_;
+  const uint64_t ended = clock_.OldBy(std::min(time_ns, known_to));
+  return ended - std::min(ended, clock_.OldBy(life.birth_ns));
 }
 
 void EvictionThresholds::Close() {

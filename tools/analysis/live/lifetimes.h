@@ -161,6 +161,8 @@ class Lifetimes {
   double WeightAt(const Lifetime& life, uint64_t time_ns) const;
   // Collections that it is known to have survived by `time_ns`, not counting one that may still find it dead.
   uint64_t SurvivedBy(const Lifetime& life, uint64_t time_ns) const;
+  // Those of the old generation among them.
+  uint64_t SurvivedOldBy(const Lifetime& life, uint64_t time_ns) const;
   const CollectionClock& clock() const { return clock_; }
   // False: the recording does not have the number of collections (an import from a file without them, an agent without
   // HotSpot's symbols).

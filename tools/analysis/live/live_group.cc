@@ -29,6 +29,8 @@ LiveSnapshot::LiveSnapshot(const Lifetimes& lives, const LiveQueryTimes& moments
       moments_(moments),
       growth_(InstantsIn(lives, moments), moments.grown),
       late_(LaterHalf(growth_.instants()), moments.grown),
+      old_(moments.of_old ? OldInstantsOf(lives, moments.from_ns, moments.to_ns) : std::vector<uint64_t>(), 1,
+           Growth::Collections::kOld),
       by_seconds_(AgeAxis::OfSeconds(moments.lifetimes ? lives.end_ns() : 0)),
       by_collections_(AgeAxis::OfCollections(moments.collections)) {}
 
@@ -36,7 +38,8 @@ void LiveSnapshot::Add(const Lifetime& life, std::span<LiveGroup* const> groups)
   AddAlive(life, groups);
   AddCourse(life, groups);
   const GrowthPart growth = growth_.PartOf(life, lives_), late = late_.PartOf(life, lives_);
-  for (LiveGroup* group : groups) group->open.Add(growth), group->open_late.Add(late);
+  const GrowthPart old = old_.PartOf(life, lives_);
+  for (LiveGroup* group : groups) group->open.Add(growth), group->open_late.Add(late), group->open_old.Add(old);
   if (!moments_.lifetimes || life.birth_ns < moments_.from_ns || life.birth_ns >= moments_.to_ns) return;
   const std::vector<AgeStep> seconds = by_seconds_.Of(life, lives_), collections = by_collections_.Of(life, lives_);
   for (LiveGroup* group : groups) {
@@ -77,26 +80,32 @@ void LiveSnapshot::AddCourse(const Lifetime& life, std::span<LiveGroup* const> g
 void LiveSnapshot::Close(LiveGroup* group) const {
   growth_.Close(&group->open);
   late_.Close(&group->open_late);
+  old_.Close(&group->open_old);
   const bool is_first = group->growth.squares == 0 && group->growth.bytes.empty();
   if (is_first) {
     group->growth = std::move(group->open), group->late = std::move(group->open_late);
+    group->old = std::move(group->open_old);
   } else {
-    group->growth += group->open, group->late += group->open_late;
+    group->growth += group->open, group->late += group->open_late, group->old += group->open_old;
   }
-  group->open = group->open_late = {};
+  group->open = group->open_late = group->open_old = {};
 }
 
-std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate) {
+std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool of_old) {
   std::vector<Leak> leaks;
   std::vector<Difference> rows;
   for (const LiveGroup* group : groups) {
-    Leak leak{Growth::Of(group->growth), Growth::Of(group->late)};
+    Leak leak{Growth::Of(group->growth), Growth::Of(group->late), Growth::Of(group->old)};
     // What was freed in the end has not leaked, however fast it had grown.
     leak.p = group->alive.empty() ? 1 : std::max(leak.all.p, leak.late.p);
     Difference row;
     row.after = leak.all.per_second;
-    row.p = leak.p;
     row.least_p = std::max(leak.all.least_p, leak.late.least_p);
+    if (of_old) {
+      leak.p = std::max(leak.p, leak.old.p);
+      row.least_p = std::max(row.least_p, leak.old.least_p);
+    }
+    row.p = leak.p;
     leaks.push_back(leak);
     rows.push_back(row);
   }

@@ -25,10 +25,11 @@ struct LiveGroup {
   std::vector<LiveSample> alive;
   std::vector<std::vector<LiveSample>> series;  // likewise, at each of the moments of LiveQueryTimes::course
   GrowthSum growth, late;                       // of what survived; late: in the later half of the time
+  GrowthSum old;                                // of what survived a collection of the old generation
   LifeTable seconds, collections;
-  uint64_t lives = 0, died = 0;  // in the life tables
-  double born = 0;               // bytes that they stood for at their birth
-  GrowthSum open, open_late;     // of the recording at hand
+  uint64_t lives = 0, died = 0;         // in the life tables
+  double born = 0;                      // bytes that they stood for at their birth
+  GrowthSum open, open_late, open_old;  // of the recording at hand
 };
 
 // When a recording is looked at, and for what.
@@ -37,6 +38,7 @@ struct LiveQueryTimes {
   uint64_t from_ns = 0, to_ns = 0;  // over which growth is measured; lives of what was born meanwhile
   uint64_t survived = 0;            // only what has survived so many collections counts as alive
   uint64_t grown = 1;               // likewise, of growth
+  bool of_old = false;              // whether growth is also measured at collections of the old generation
   bool by_time = false;             // growth is looked at evenly in time, not at collections
   uint64_t least_age_ns = 0;        // only what is as old counts as alive
   bool lifetimes = false;
@@ -59,23 +61,23 @@ class LiveSnapshot {
 
   const Lifetimes& lives_;
   const LiveQueryTimes moments_;
-  const Growth growth_, late_;
+  const Growth growth_, late_, old_;
   const AgeAxis by_seconds_, by_collections_;
 };
 
-// Which of many groups leak: their bytes that survived grow, over the whole time and still in its later half, by more
-// than chance explains of so many.
+// Which of many groups leak: their bytes that survived grow, over the whole time, still in its later half, and with
+// `of_old` also between collections of the old generation, by more than chance explains of so many.
 //
 // Context:  pure functions.
 // Maths:    docs/estimates.md#growth
 struct Leak {
-  Slope all, late;
-  double p = 1;  // of the less certain of both
+  Slope all, late, old;
+  double p = 1;  // of the least certain of them
   double q = 1;  // the least false discovery rate at which it counts as a leak
   bool leaks = false;
 };
 
 // In the order of the groups. `rate`: the false discovery rate.
-std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate);
+std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool of_old);
 
 }  // namespace heaprec::tools

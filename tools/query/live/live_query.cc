@@ -43,7 +43,8 @@ void LiveVisitor::Begin(const format::FileHeader& header, std::optional<OrderLev
   begin_ns_ = header.start.begin_ns;
   is_imported_ = IsImported(header.source);
   has_import_ |= is_imported_;
-  if (stream_ == format::Stream::kAllocations && KeepsOldGarbage(header)) old_garbage_of_ = header.gc_name;
+  keeps_old_garbage_ = stream_ == format::Stream::kAllocations && !is_imported_ && KeepsOldGarbage(header);
+  if (keeps_old_garbage_) old_garbage_of_ = header.gc_name;
   start_epoch_ns_ = header.start_epoch_ns;
   ended_ns_.reset();
   keys_.assign(tables_.size(), {});
@@ -89,6 +90,7 @@ void LiveVisitor::End(const Estimator&, double) {
   }
   knows_collections_ &= moments_.by_time || lives_->knows_collections();
   knows_survivors_ &= moments_.by_time || lives_->knows_survivors();
+  AddOldCollections();
   const auto& counts = lives_->clock().counts();
   if (counts.empty()) return;
   const uint64_t first = lives_->is_range() ? 0 : counts.front().second;
@@ -116,8 +118,18 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
   if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
   moments_.least_age_ns = question_.least_age_ns;
   moments_.lifetimes = question_.lifetimes;
+  moments_.of_old = question_.leaks;
   moments_.series = question_.series;
   moments_.collections = std::max(kMinCollections, question_.promoted);
+}
+
+// Growth takes two of them.
+void LiveVisitor::AddOldCollections() {
+  if (!keeps_old_garbage_) return;
+  const CollectionClock& clock = lives_->clock();
+  const uint64_t count = clock.OldBy(moments_.to_ns) - clock.OldBy(moments_.from_ns);
+  if (!clock.old_counts().empty()) old_collections_ = old_collections_.value_or(0) + count;
+  knows_old_ &= OldInstantsOf(*lives_, moments_.from_ns, moments_.to_ns).size() >= 2;
 }
 
 void LiveVisitor::AddLifetimes() {

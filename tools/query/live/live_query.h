@@ -28,6 +28,7 @@ struct LiveQuery {
   // Collections that growing bytes must have survived; nullopt: 1 to 3, by the recording's collections, also for
   // live bytes.
   std::optional<uint64_t> grown;
+  bool leaks = false;         // whether growth is also measured at collections of the old generation
   uint64_t promoted = 3;      // collections after which an object counts as promoted
   uint64_t least_age_ns = 0;  // minimum age of live objects
   bool lifetimes = false;
@@ -110,12 +111,17 @@ class LiveVisitor : public ScanVisitor {
   bool of_majors() const { return of_majors_; }
   // The collector of one of the recordings that keeps dead objects of the old generation; empty: none does.
   const std::string& old_garbage_of() const { return old_garbage_of_; }
+  // Its collections of the old generation within the times over which growth is measured; nullopt: not known.
+  std::optional<uint64_t> old_collections() const { return old_collections_; }
+  // Whether these show in each of the recordings what grows there, garbage aside (`leaks`).
+  bool of_old() const { return question_.leaks && !old_garbage_of_.empty() && knows_old_; }
   // The estimate of these live samples.
   LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
 
  private:
   uint32_t SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block);
   void SetMoments(uint64_t end_ns);
+  void AddOldCollections();
   void AddLifetimes();
   std::vector<LiveGroup*> GroupsOf(const Lifetime& life);
   void AddGarbage();
@@ -133,6 +139,9 @@ class LiveVisitor : public ScanVisitor {
   size_t tracked_ = 0, without_ = 0;
   uint64_t untracked_ = 0, collections_ = 0, spanned_collections_ = 0;
   double untracked_bytes_ = 0;
+  std::string old_garbage_of_;
+  std::optional<uint64_t> old_collections_;
+  bool knows_old_ = true;
   bool of_majors_ = false, knows_collections_ = true, knows_survivors_ = true, has_import_ = false;
 
   // Of the current recording.
@@ -140,7 +149,7 @@ class LiveVisitor : public ScanVisitor {
   LiveQueryTimes moments_;
   std::vector<uint64_t> instants_;
   bool is_imported_ = false;
-  std::string old_garbage_of_;
+  bool keeps_old_garbage_ = false;
   uint64_t begin_ns_ = 0, start_epoch_ns_ = 0;
   std::optional<uint64_t> ended_ns_;
   std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject

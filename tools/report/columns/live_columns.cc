@@ -23,6 +23,18 @@ render::Line MajorsLine(const LiveVisitor& live) {
   return Sentence(std::move(text), {{"", live.collections(), Unit::kInteger}});
 }
 
+Value OptionalInteger(std::optional<uint64_t> count) { return count ? Value(*count) : Value(); }
+
+render::Line OldGarbageLine(const LiveVisitor& live) {
+  const char* const text =
+      live.question().leaks
+          ? "{}: what died in the old generation looks like a leak until that was collected twice in this time; "
+            "`jcmd PID GC.run` collects it"
+          : "{}: what died in the old generation since that was last collected counts as live; "
+            "`jcmd PID GC.run` before the end shows what is live";
+  return Sentence(text, {{"", live.old_garbage_of()}});
+}
+
 }  // namespace
 
 const std::vector<std::string>& LiveSortKeys() {
@@ -83,6 +95,7 @@ render::Line LiveContext(const LiveAnswer& answer) {
                  {"growth_survived", live.grown(), Unit::kInteger},
                  {"collections", live.knows_collections() ? Value(live.collections()) : Value(), Unit::kInteger},
                  {"of_majors", live.of_majors()},
+                 {"old_collections", OptionalInteger(live.old_collections()), Unit::kInteger},
                  {"untracked.samples", live.untracked(), Unit::kInteger},
                  {"untracked.bytes", live.untracked_bytes(), Unit::kBytes}});
 }
@@ -91,12 +104,7 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
   const LiveVisitor& live = answer.live;
   std::vector<render::Line> lines;
   if (live.of_majors()) lines.push_back(MajorsLine(live));
-  if (!live.old_garbage_of().empty()) {
-    lines.push_back(
-        Sentence("{} reclaims the old generation only in full collections: until one, what died there counts as live "
-                 "and its growth as a leak; `jcmd PID GC.run` before the end shows what is live",
-                 {{"", live.old_garbage_of()}}));
-  }
+  if (!live.old_garbage_of().empty() && !live.of_old()) lines.push_back(OldGarbageLine(live));
   if (live.untracked() > 0) {
     lines.push_back(
         Sentence("{} sample(s) could not be tracked (table full; {} of these rows); other samples of the same second "

@@ -30,7 +30,7 @@ std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
     groups.push_back(&row.group);
     rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}});
   }
-  const std::vector<Leak> leaks = LeaksOf(groups, rate);
+  const std::vector<Leak> leaks = LeaksOf(groups, rate, answer.live.of_old());
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].leak = leaks[i];
     rows[i].estimates = answer.live.EstimateGroup(rows[i].group->alive).estimates;
@@ -59,6 +59,7 @@ const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
 
 std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
   const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
+  const bool of_old = answer.live.of_old();
   return {
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
       {"leaks", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.leaks; }},
@@ -69,6 +70,10 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"late_growth", "later half", Unit::kGrowth, Detail::kWide,
        [](const LeakRow& row) { return row.leak.late.per_second; }},
       {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.late.p; }},
+      {"old_growth", "old generation", Unit::kGrowth, of_old ? Detail::kWide : Detail::kJsonOnly,
+       [of_old](const LeakRow& row) { return of_old ? Value(row.leak.old.per_second) : Value(); }},
+      {"old_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
+       [of_old](const LeakRow& row) { return of_old ? Value(row.leak.old.p) : Value(); }},
       {"objects", terms.things, Unit::kCount, Detail::kWide, [](const LeakRow& row) { return row.estimates.objects; }},
       {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
        [](const LeakRow& row) { return row.estimates.mean_age_s; }},
@@ -138,6 +143,10 @@ render::Line Span(const LiveVisitor& live) {
   if (TraitsOf(live.stream()).lifecycle.is_collected) {
     text += ", over " + CollectionsText(live);
     for (Field& field : SpannedCollections(live)) fields.push_back(std::move(field));
+    if (const auto old_collections = live.old_collections()) {
+      text += ", {} of the old generation";
+      fields.push_back({"", *old_collections, Unit::kInteger});
+    }
   }
   return Sentence(std::move(text), std::move(fields));
 }

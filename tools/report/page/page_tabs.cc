@@ -72,6 +72,7 @@ std::string LeaksTab(const std::string& path) {
   TabScan tab(path, {});
   LiveQuery question;
   question.by = Groupings{Grouping(By::kSite)};
+  question.leaks = true;
   LiveVisitor live(std::move(question), tab.tree());
   if (!tab.Run(&live) || live.tracked() == 0) return "";
   return Html(LeaksReport({tab.scan(), live, *tab.tree(), {}}, {.limit = kRows, .all = true}));
