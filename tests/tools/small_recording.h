@@ -1,11 +1,19 @@
 // The recording that the tests of the command print: three events in three seconds, two threads, two kinds.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "tests/tools/recording_fixture.h"
 
 namespace heaprec::tools::testing {
+
+// CLOCK_MONOTONIC: the header of a running recording has a start before it.
+inline uint64_t MonotonicNs() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
 
 inline Event At(uint64_t time_ns) {
   Event event;

@@ -8,6 +8,8 @@
 namespace heaprec::tools {
 namespace {
 
+constexpr char kStillRunning[] = "dump";
+
 uint64_t NowNs(const format::FileHeader& header) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -90,9 +92,10 @@ format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reaso
     if (const auto added = editor.Add(*block); !added.ok()) return added.error();
     if (output->failed()) break;
   }
-  if (recording->running()) end_ns = std::max(end_ns, NowNs(recording->header()));
-  const format::EndMarker ending = recording->ending().value_or(
-      format::EndMarker{end_ns, recording->has_nothing() ? std::string(kNothingRecovered) : reason});
+  format::EndMarker ending{end_ns, recording->has_nothing() ? std::string(kNothingRecovered) : reason};
+  // The counters include intervals whose samples come later: nothing of it is lost.
+  if (recording->running()) ending = {std::max(end_ns, NowNs(recording->header())), kStillRunning};
+  if (recording->ending()) ending = *recording->ending();
   const auto finished = editor.Finish(missing.Corrected(recording->counters_since_start()), ending);
   if (!finished.ok()) return finished.error();
   return Rewritten{recording->events(), missing.events()};

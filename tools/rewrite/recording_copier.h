@@ -21,7 +21,8 @@ struct Rewritten {
   uint64_t missing = 0;  // that no block has though the counters say that they were written
 };
 
-// `recording` is at its start. Its ending is kept; if it has none, it gets one of `reason`, or of kNothingRecovered.
+// `recording` is at its start. Its ending is kept; if it has none, it gets one of `reason`, of kNothingRecovered, or of
+// "dump" if it is running.
 format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
 
 }  // namespace heaprec::tools

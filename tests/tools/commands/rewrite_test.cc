@@ -1,4 +1,5 @@
 // trim, merge and redact.
+#include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -108,7 +109,15 @@ std::vector<size_t> WriteOutage(const std::string& path, Left left) {
 }
 
 // How a recording without an ending ends.
-enum class Cut { kKilled, kKilledInInterval, kDiskFull, kDiskFullTwice, kKilledOnFullDisk, kKilledOnFullDiskTwice };
+enum class Cut {
+  kKilled,
+  kKilledInInterval,
+  kRunning,
+  kDiskFull,
+  kDiskFullTwice,
+  kKilledOnFullDisk,
+  kKilledOnFullDiskTwice
+};
 
 bool IsTwice(Cut cut) { return cut == Cut::kDiskFullTwice || cut == Cut::kKilledOnFullDiskTwice; }
 
@@ -118,11 +127,15 @@ constexpr uint64_t kOpenBytes = 30'000;
 // Writes two seconds of two samples each, of the heap and of malloc; the ring is gone. If the disk was full, the last
 // block has the counts of six seconds, but no rows for intervals whose samples were in the ring. The two cuts named
 // "Twice" had lost the samples of one interval before. kKilledOnFullDisk: the last block is provisional.
-// kKilledInInterval: the block was written in the middle of an interval.
+// kKilledInInterval, kRunning: the block was written in the middle of an interval.
 void WriteCut(const std::string& path, Cut cut) {
   format::FileHeader header = HeaderOf(1);
   header.ring_path = "/no/such/folder/heaprec.ring";
   header.native = {.interval_ns = kSecond, .interval_cap = 150, .rate_per_second = 150};
+  if (cut == Cut::kRunning) {
+    header.pid = static_cast<uint32_t>(getpid());
+    header.start_monotonic_ns = testing::MonotonicNs();
+  }
   RecordingFile file(path, header);
   constexpr std::array kStreams{format::Stream::kAllocations, format::Stream::kNative};
   file.Add(format::Window{1, 0, 4e-5});
@@ -142,7 +155,7 @@ void WriteCut(const std::string& path, Cut cut) {
       file.Add(format::Interval{second, 10, kCounted, 2, 2, 0, stream});
     }
   }
-  if (cut == Cut::kKilledInInterval) {
+  if (cut == Cut::kKilledInInterval || cut == Cut::kRunning) {
     for (const format::Stream stream : kStreams) {
       format::StreamCounters& counters = file.counters(stream);
       counters.points += kOpenPoints + kUnderWay, counters.committed += kOpenPoints;
@@ -409,6 +422,19 @@ TEST_CASE("a kill without an outage loses the ring's samples; the rest is trustw
   CHECK(summary["losses"]["lost"]["write_failed"]["points"] == 0);
   CHECK(Heaprec("check --budget 'total<1TiB' " + killed).code == 0);
   CHECK(Heaprec("verify " + killed).out.find("(up to two seconds of samples are lost)") != std::string::npos);
+}
+
+TEST_CASE("a copy of a running recording whose ring cannot be seen has lost nothing") {
+  const Directory directory;
+  const std::string running = directory / "rec.bin", copy = directory / "copy.bin";
+  WriteCut(running, Cut::kRunning);
+  REQUIRE(Summary(running)["running"] == true);
+  REQUIRE(Heaprec("recover -o " + copy + " " + running).code == 0);
+  CHECK(Heaprec("verify " + copy).code == 0);
+  const json summary = Summary(copy);
+  CHECK(summary["trustworthy"] == true);
+  CHECK(summary["losses"]["lost"]["killed"]["points"] == 0);
+  CHECK(summary["estimates"] == Summary(running)["estimates"]);
 }
 
 TEST_CASE("points of an open interval that the last block counted are \"killed\" if a kill took the ring") {

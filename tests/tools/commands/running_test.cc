@@ -20,6 +20,7 @@ using testing::Event;
 using testing::Heaprec;
 using testing::kMs;
 using testing::kSecond;
+using testing::MonotonicNs;
 using testing::Outcome;
 using testing::RecordingFile;
 using testing::RingFile;
@@ -53,12 +54,6 @@ TEST_CASE("A killed recording's ring is shown, with exit 0 and its number in the
   CHECK(summary.find("1 sample from the ring\n") != std::string::npos);
   CHECK(summary.find("cut off") != std::string::npos);
   CHECK(summary.find("\ntrustworthy: yes\n") != std::string::npos);
-}
-
-uint64_t MonotonicNs() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
 }
 
 TEST_CASE("print --follow prints blocks as they come and ends when the recording ends") {
