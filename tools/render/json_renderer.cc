@@ -34,11 +34,14 @@ Json JsonOf(const Value& value) {
 }
 
 // Puts a value at a path: "a.b" in an object in an object, "a[]" at the end of an array. An array continues one that is
-// there.
+// there. What is unknown about something unknown is left out: that stays null.
 void Put(Json* into, std::string_view path, Json value) {
   const size_t dot = path.find('.');
-  if (dot != std::string_view::npos)
+  if (dot != std::string_view::npos) {
+    const auto outer = into->find(std::string(path.substr(0, dot)));
+    if (value.is_null() && outer != into->end() && outer->is_null()) return;
     return Put(&(*into)[std::string(path.substr(0, dot))], path.substr(dot + 1), value);
+  }
   if (!path.ends_with("[]")) {
     Json& there = (*into)[std::string(path)];
     if (there.is_array() && value.is_array()) return (void)there.insert(there.end(), value.begin(), value.end());

@@ -49,7 +49,11 @@ void WriteCounted(const std::string& path) {
   header.census = format::CensusMode::kAll;
   RecordingFile file(path, header);
   file.Add(format::Window{1, 0, 1e-4});
-  for (uint32_t i = 0; i < 200; ++i) file.Add(At((50 * i + 1) * kMs));
+  for (uint32_t i = 0; i < 200; ++i) {
+    Event event = At((50 * i + 1) * kMs);
+    event.weight = 10'000;
+    file.Add(event);
+  }
   file.AddWalk(5 * kSecond, "main", 1, {{"java/lang/String", 1000, 1'999'700}, {"p/Rare", 3, 300}});
   file.census().tlabs = 1;
   file.census().tlab_bytes = 2'000'000;
@@ -132,7 +136,9 @@ TEST_CASE("With a census of all a budget of a class is judged by what was counte
   const std::string path = directory / "rec.bin";
   WriteCounted(path);
   const auto outcome_of = [&path](const std::string& arguments) {
-    return json::parse(Heaprec("check --format json " + arguments + " " + path).out)["checks"][0];
+    const json document = json::parse(Heaprec("check --format json " + arguments + " " + path).out);
+    CHECK(document["trustworthy"] == true);
+    return document["checks"][0];
   };
   const json rare = outcome_of("--budget 'class:p.Rare<2objects'");
   CHECK(rare["outcome"] == "exceeded");
