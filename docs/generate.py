@@ -82,7 +82,10 @@ def shown(record):
     if isinstance(value, str) or value is None:
         return value or ""
     spread = "" if low is None and high is None else f" ({number(low)} to {number(high)})"
-    return f"{number(value)}{spread} {record.get('unit', '')}".strip()
+    unit = record.get("unit", "")
+    if value == 1 and unit in ("tests", "programs"):
+        unit = unit[:-1]
+    return f"{number(value)}{spread} {unit}".strip()
 
 
 def row(record):

@@ -173,14 +173,20 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
     CHECK(outcome.out == "kept 32\n");
-    CHECK(outcome.err.find("heaprec: native memory is only partly sampled: calls of ") != std::string::npos);
+    // In some builds of the JDK every library's slots are.
+    const bool in_part =
+        outcome.err.find("heaprec: native memory is only partly sampled: calls of ") != std::string::npos;
+    CHECK((in_part || outcome.err.find("heaprec: native memory is not sampled: no library's") != std::string::npos));
     const std::string what = note();
-    CHECK(what.starts_with("native memory was sampled in part: calls of "));
+    CHECK(what.starts_with(in_part ? "native memory was sampled in part: calls of "
+                                   : "native memory was not sampled: no library's malloc can be replaced; calls of "));
     CHECK(what.find("libjvm.so") != std::string::npos);
     CHECK(what.ends_with(" are not seen: their slots cannot be written to (Operation not permitted)"));
     CHECK(say("summary").out.find("\n" + what + "\n") != std::string::npos);
-    CHECK(say("native").out.find("\n" + what + "\n") != std::string::npos);
-    CHECK(Read(mine)["unavailable_reason"] == what);
+    const Outcome native = say("native");
+    CHECK((in_part ? native.out : native.err).find(what) != std::string::npos);
+    CHECK(native.exit_code == (in_part ? 0 : 3));
+    if (in_part) CHECK(Read(mine)["unavailable_reason"] == what);
     const std::string open = FreshFolder() + "/public.bin";
     REQUIRE(Run(Command{{HeaprecPath(), "redact", "-q", mine, "-o", open}}).exit_code == 0);
     CHECK(testing::ReadFile(open).find("libjvm.so") == std::string::npos);

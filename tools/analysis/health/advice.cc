@@ -97,7 +97,7 @@ constexpr std::array kAdvice{
            "copy the file again from its origin; read it while its ring exists"}},
     Entry{
         "native",
-        {"numbers of native memory exclude those libraries; they are right for all others",
+        {"numbers of native memory, if there are any, exclude those libraries; they are right for all others",
          "use one recording of native memory at a time (HEAPREC_NATIVE_SAMPLED or native=on), and libraries whose GOT "
          "may be written to"}},
     Entry{"exceptions", {"thrown exceptions were not recorded", "start the JVM with exceptions=on"}},
