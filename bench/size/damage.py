@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a damaged run of 512 bytes costs a recording: overwrites one with random bytes, at places evenly over the file,
-and counts the events that `heaprec print` no longer has, and those that lost a name. A file that cannot be read has
-lost all.
+"""Measures what a damaged run of 512 bytes costs a recording. Overwrites one run at a time with random bytes, at evenly
+spaced offsets of the file. Counts the events that `heaprec print` no longer shows, and those that lost a name. A file
+that cannot be read has lost all events.
 
 Usage: bench/size/damage.py REC... [--runs 100] [--heaprec PATH]
 """
@@ -17,7 +17,7 @@ RUN = 512
 
 
 def events(heaprec, path):
-    """Number of events in the file, and of those without a lost name; 0 of a file that cannot be read."""
+    """Returns the number of events in the file, and of those with all their names; 0, 0 if it cannot be read."""
     printed = subprocess.run([heaprec, "print", "--json", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     found = [event for event in json.loads(printed.stdout or '{"events": []}')["events"] if "weight_bytes" in event]
     return len(found), sum("[lost]" not in json.dumps(event) for event in found)

@@ -31,7 +31,7 @@ struct FileStart {
 inline constexpr char kYoungReferents[] =
     "generational ZGC: tracked objects are found dead only after a major collection";
 
-// Likewise, of a JVM that runs without TLABs and could not be made to call the agent.
+// Also among the reasons: the JVM runs without TLABs, and the agent could not make its code call the hooks.
 inline constexpr char kAllocatesInline[] = "without TLABs the JVM's code allocates inline";
 
 // A label of the service to which the process belongs: docs/format/recording.md#service-labels

@@ -25,8 +25,8 @@ namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
 inline constexpr uint32_t kRingVersion = 10;
-inline constexpr uint32_t kOldestRingVersion =
-    8;  // has neither native points nor modules; 9: no collections of the old generation
+// Version 9 has no collections of the old generation; 8 also has neither native points nor modules.
+inline constexpr uint32_t kOldestRingVersion = 8;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 inline constexpr size_t kRecordingPathAt = 2048;

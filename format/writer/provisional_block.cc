@@ -7,7 +7,7 @@
 namespace heaprec::format {
 namespace {
 
-constexpr uint32_t kSkippableFrame = 0x184D2A50;  // zstd: u32, and u32 bytes that decompressors skip
+constexpr uint32_t kSkippableFrame = 0x184D2A50;  // zstd: decompressors skip it, a u32 n, and n bytes
 constexpr uint64_t kFrameHeaderBytes = 8;
 
 }  // namespace

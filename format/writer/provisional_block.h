@@ -8,8 +8,8 @@
 
 namespace heaprec::format {
 
-// `chunk`: from ChunkWriter, with a single block without samples. Returns nothing if it is not such a chunk.
-// It is padded to `at_least` bytes, so that it covers an earlier one.
+// `chunk`: from ChunkWriter, with a single block without samples. Returns an empty buffer for any other chunk. Pads the
+// block to `at_least` bytes or more, so that it overwrites all of an earlier one.
 ByteBuffer ProvisionalBlock(Bytes chunk, const RecordingId& recording, uint64_t at_least = 0);
 
 }  // namespace heaprec::format

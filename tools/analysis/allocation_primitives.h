@@ -21,7 +21,7 @@
 
 namespace heaprec::tools {
 
-// The site of memory that the JVM allocates to report a sampled object, and whether `method` is such a frame.
+// The site of memory that the JVM allocates to report a sampled object, and whether `method` shows such an allocation.
 inline constexpr std::string_view kOwnSite = "[heaprec]";
 bool AllocatesForSampling(std::string_view method);
 

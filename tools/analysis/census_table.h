@@ -27,6 +27,8 @@ struct CensusGroup {
 
 // Walks and recorder may differ by this share, because they begin and end at slightly different times.
 inline constexpr double kCensusTolerance = 0.01;
+// Objects that are never sampled: among the rare classes they would charge theirs to the others.
+inline constexpr char kStackChunk[] = "jdk/internal/vm/StackChunk";
 // Minimum of effective walks, (sum of w x)^2 / (sum of w (w - 1) x^2), for an interval. With fewer, only what was
 // found and the total bytes are known.
 inline constexpr double kMinEffectiveWalks = 2;

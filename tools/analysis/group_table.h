@@ -42,8 +42,8 @@ class GroupTable {
   void Add(Key key, const WeightedSample& drawn);
   // Of each the sample with the same place.
   void Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn);
-  // What the census of the recording at hand has of the group: its estimates, if the census counted every class and no
-  // sample is left out.
+  // Adds what the census of the current recording counted for the group. Close uses it instead of the samples if the
+  // census counted every class and no filter is set.
   void Count(Key key, double bytes, double objects);
   void Close(const Estimator& estimator);
 

@@ -25,8 +25,8 @@ std::string TableFor(const std::string& recording) {
   return (path.parent_path() / fmt::format("{}native-%p.hnt", stem.empty() ? "" : stem + "-")).string();
 }
 
-// A table beside a device, a folder or a link to nothing is not what was asked for. /dev/stdout may lead to a file,
-// which is another's. nullptr: it is a file, or nothing. The agent says the same of `file=`.
+// Why `recording` is refused; nullptr: it is a regular file, or does not exist. Links into /proc (/dev/stdout) may lead
+// to a regular file, but that is not heaprec's. The agent gives the same reasons for `file=`.
 const char* WhyNoFile(const std::string& recording) {
   std::error_code error;
   const fs::path target = fs::read_symlink(recording, error);

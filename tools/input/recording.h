@@ -24,7 +24,7 @@
 
 namespace heaprec::tools {
 
-// Reason of the end marker of a copy of which the original had nothing that could be read.
+// Reason in the end marker of a copy if nothing could be read of the original.
 inline constexpr std::string_view kNothingRecovered = "nothing recovered";
 
 class Recording {

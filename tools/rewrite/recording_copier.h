@@ -21,8 +21,8 @@ struct Rewritten {
   uint64_t missing = 0;  // that no block has though the counters say that they were written
 };
 
-// `recording` is at its start. Its ending is kept; if it has none, it gets one of `reason`, of kNothingRecovered, or of
-// "dump" if it is running.
+// `recording` is at its start. Its end marker is kept. If it has none, the copy's has a reason: "dump" if the recording
+// is running, kNothingRecovered if nothing could be read, else `reason`.
 format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
 
 }  // namespace heaprec::tools

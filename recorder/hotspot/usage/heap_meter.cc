@@ -155,8 +155,8 @@ uint64_t HeapMeter::Collections() const {
                                  : __atomic_load_n(reinterpret_cast<const uint32_t*>(collections_), __ATOMIC_ACQUIRE);
 }
 
-// A full collection may come between the two pauses and end the cycle: then the cleanup of a later cycle counts in
-// place of its remark, which is the safe side.
+// A cycle has two pauses. If a full collection ends it before its cleanup, or its remark is repeated because the mark
+// stack overflowed, later cycles are counted at their cleanup instead of their remark. Both are rare.
 std::optional<uint64_t> HeapMeter::OldCollections() const {
   if (full_collections_ == nullptr) return std::nullopt;
   return Load(full_collections_) + (concurrent_pauses_ != nullptr ? (Load(concurrent_pauses_) + 1) / 2 : 0);

@@ -34,8 +34,8 @@ class HeapMeter {
   // Collections that have certainly ended: an object that is still live has survived them. `paused_in`: the value of
   // Collections when the last pause ended.
   uint64_t CollectionsEnded(uint64_t paused_in) const;
-  // Those that also tell which objects of the old generation are dead, counted when they begin (Serial, Parallel: full
-  // ones; G1: the remark of a concurrent cycle, too); nullopt: not known, or the collector has no such generation.
+  // The number of those that also find dead objects in the old generation, counted when they begin: full collections
+  // and, for G1, the remarks of concurrent cycles. nullopt: unknown, or the collector has no such generation.
   std::optional<uint64_t> OldCollections() const;
   // Cause of the current collection, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing if the
   // collector sets it only after the beginning.

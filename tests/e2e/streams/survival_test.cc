@@ -180,14 +180,14 @@ TEST_CASE("What dies in the old generation is no leak once that was collected") 
     if (collector.name != "Serial" && collector.name != "Parallel" && collector.name != "G1") continue;
     INFO(collector.name);
     const std::string recording = FreshFolder() + "/rec.bin";
-    Java java = Program(collector, "e2e.Leak", {"400000", "400", "6"}, recording);
+    Java java = Program(collector, "e2e.Leak", {"400000", "800", "6"}, recording);
     java.flags.insert(java.flags.end(), {"-Xmx128m", "-XX:-UseAdaptiveSizePolicy", "-Xmn10m", "-De2e.round=20000"});
     const Outcome outcome = Run(java);
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
     const json document = Ask({"leaks", "--by", "site", "--all", "--to", "5s"}, recording);
     INFO(document.dump(1).substr(0, 4000));
-    CHECK(document["old_collections"] >= 2);
+    CHECK(document["old_collections"] >= 3);
     CHECK(RowOf(document["rows"], "e2e.Leak.keep")["leaks"] == true);
     const json queue = RowOf(document["rows"], "e2e.Leak$Garbage.<init>");
     REQUIRE_FALSE(queue.is_null());

@@ -49,16 +49,17 @@ void WriteCounted(const std::string& path) {
   header.census = format::CensusMode::kAll;
   RecordingFile file(path, header);
   file.Add(format::Window{1, 0, 1e-4});
-  for (uint32_t i = 0; i < 200; ++i) {
-    Event event = At((50 * i + 1) * kMs);
+  for (uint64_t second = 0; second < 200; ++second) {
+    Event event = At(second * kSecond + 600 * kMs);
     event.weight = 10'000;
     file.Add(event);
+    file.Add(format::Interval{second, 5, 10'000, 1, 1, 0});
   }
-  file.AddWalk(5 * kSecond, "main", 1, {{"java/lang/String", 1000, 1'999'700}, {"p/Rare", 3, 300}});
+  file.AddWalk(5 * kSecond, "main", 1,
+               {{"java/lang/String", 1000, 1'999'700}, {"p/Rare", 3, 300}, {"jdk/internal/vm/StackChunk", 1, 200}});
   file.census().tlabs = 1;
-  file.census().tlab_bytes = 2'000'000;
-  file.Add(format::Interval{0, 1000, 2'000'000, 200, 200, 0});
-  file.End("jvm exit", 10 * kSecond);
+  file.census().tlab_bytes = 2'000'200;
+  file.End("jvm exit", 200 * kSecond);
 }
 
 TEST_CASE("A budget has a subject, a pattern, a limit and what it is per") {
@@ -131,7 +132,7 @@ std::string RowOf(const std::string& text, const std::string& name) {
   return row;
 }
 
-TEST_CASE("With a census of all a budget of a class is judged by what was counted, samples or not") {
+TEST_CASE("With census=all, budgets of classes are judged by exact counts, with or without samples") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteCounted(path);
@@ -149,9 +150,14 @@ TEST_CASE("With a census of all a budget of a class is judged by what was counte
   CHECK(strings["outcome"] == "within");
   CHECK(strings["value"]["low"] == strings["value"]["high"]);
   CHECK(outcome_of("--budget 'class:java.lang.*<50%'")["outcome"] == "exceeded");
-  // The census does not know what a filter leaves out.
+  // Stack chunks are in no estimate.
+  CHECK(outcome_of("--budget 'class:jdk.*<100'")["outcome"] == "inconclusive");
+  // The census does not know what a filter leaves out, nor what lies before a cut.
   CHECK(outcome_of("--budget 'class:p.Rare<3objects' --thread main")["outcome"] == "inconclusive");
   CHECK(outcome_of("--budget 'class:p.Rare<3objects' --no-census")["outcome"] == "inconclusive");
+  const std::string cut = directory / "cut.bin";
+  REQUIRE(Heaprec("trim --from 500ms -o " + cut + " " + path).code == 0);
+  CHECK(OutcomeOf("--budget 'class:p.Rare<3objects'", cut) == "inconclusive");  // of the cut second nothing is known
 }
 
 TEST_CASE("A budget is exceeded only if the whole interval lies above it") {

@@ -46,7 +46,7 @@ class Estimator {
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
   // Whether a census counted all bytes of each class.
-  bool counted_by_class() const { return all_counted_; }
+  bool counted_by_class() const { return all_counted_ && unwritten_ <= 0; }
 
   // The total, including samples that could not be written. If calibrated, it is exact except for intervals that were
   // not counted (salvaged ones).

@@ -27,11 +27,11 @@ inline constexpr GroupEstimates kUnknownGroup{0, kUnknownEstimate, kUnknownEstim
                                               kUnknownEstimate};
 
 GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator);
-// Of a group without samples, with the detection limits as upper ends. Unknown if nothing at all was observed: that
-// limits nothing. `finest`: the level of the groups.
+// Estimates a group without samples: the upper ends are the detection limits. Returns kUnknownGroup if nothing at all
+// was observed, because there is no limit then. `finest`: the level of the groups.
 GroupEstimates EstimateUnseen(const Estimator& estimator, OrderLevel finest = OrderLevel::kThread);
 
-// Replaces what the samples say of a group by what was counted of it.
+// Replaces the estimates of a group by its counted bytes and objects. `whole`: the bytes that its share refers to.
 void SetCounted(double bytes, double objects, double whole, GroupEstimates* of);
 
 // Of two that were drawn apart.

@@ -18,9 +18,6 @@ constexpr double kMinSamples = 10;
 // A class that fewer walks found has a variance that says nothing.
 constexpr uint64_t kMinWalks = 10;
 
-// Objects that are never sampled: among the rare classes they would charge theirs to the others.
-constexpr char kStackChunk[] = "jdk/internal/vm/StackChunk";
-
 }  // namespace
 
 StrataBuilder::Sums& StrataBuilder::Sums::operator+=(const Sums& other) {
@@ -50,6 +47,9 @@ void StrataBuilder::Add(const format::Block& block) {
     sums.walks += row.walks;
   }
   for (const format::CensusRow& row : block.census_totals) counted_.Add(row);
+  for (const format::Interval& interval : block.intervals) {
+    has_cut_interval_ |= interval.stream == format::Stream::kAllocations && interval.kept > 0 && interval.bytes == 0;
+  }
 }
 
 Strata StrataBuilder::Build(const format::CensusCounters& counters) {
@@ -74,11 +74,14 @@ bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
   const auto chunks = classes_.find(kStackChunk);
   const double without = counted - (chunks == classes_.end() ? 0 : chunks->second.sums.counted_bytes.estimate());
   const auto recorded = static_cast<double>(design_.counted_bytes());
+  const uint64_t missing =
+      counters.aborted_bytes + counters.lost_bytes + counters.over_budget_bytes + counters.unvisited_bytes;
   if (design_.all().samples() == 0 || recorded == 0) {
     why_none_ = "nothing was sampled, or no bytes were counted";
-  } else if (counters.aborted + counters.lost + counters.over_budget + counters.unvisited > 0) {
-    why_none_ = fmt::format("{} bytes are missing in it", counters.aborted_bytes + counters.lost_bytes +
-                                                              counters.over_budget_bytes + counters.unvisited_bytes);
+  } else if (counters.aborted + counters.lost + counters.over_budget + counters.unvisited > 0 || missing > 0) {
+    why_none_ = fmt::format("{} bytes are missing in it", missing);
+  } else if (has_cut_interval_) {
+    why_none_ = "the recording was cut within an interval";
   } else if (mode_ == format::CensusMode::kAll &&
              std::min(std::abs(counted - recorded), std::abs(without - recorded)) > kCensusTolerance * recorded) {
     why_none_ = fmt::format("it has {:.0f} bytes, the recording {:.0f}", counted, recorded);

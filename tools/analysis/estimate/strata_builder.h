@@ -63,7 +63,8 @@ class StrataBuilder {
   Design design_;
   Classes classes_;
   CensusEstimator counted_;
-  double unit_ = 0;  // bytes that a sample stands for
+  double unit_ = 0;                // bytes that a sample stands for
+  bool has_cut_interval_ = false;  // its samples are there, but nothing was counted
   std::string why_none_;
 };
 

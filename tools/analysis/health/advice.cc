@@ -74,8 +74,8 @@ constexpr std::array kAdvice{
           {"some stacks are too large for the ring: the deepest sites are underestimated", "lower stackdepth="}},
     Entry{"loss_killed",
           {"the process was killed before these points reached the ring, or its ring is gone",
-           "none for this recording, which has all earlier points; next time keep the ring's file until you have read "
-           "it"}},
+           "none for this recording, which has all earlier points; next time read the recording before its ring is "
+           "deleted"}},
     Entry{"counters",
           {"the recorder's counters contradict each other: do not rely on the numbers",
            "heaprec verify says where; record again, and report it if it persists"}},

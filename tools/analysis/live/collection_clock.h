@@ -30,11 +30,12 @@ bool KeepsYoungReferents(const format::FileHeader& header);
 // Whether the collector reclaims between its pauses (ZGC, Shenandoah).
 bool IsConcurrent(const format::FileHeader& header);
 
-// Whether most collections leave the old generation alone (Serial, Parallel, G1): until one that does not, objects that
-// died there count as live, and as survivors of each collection.
+// Whether most collections ignore the old generation (Serial, Parallel, G1). Objects that died there count as live, and
+// as survivors of each collection, until that generation is collected.
 bool KeepsOldGarbage(const format::FileHeader& header);
 
-// The number of collections before `first`, the first state of the heap: without the one whose pause it records.
+// Returns the number of collections before `first`, the first state of the heap. If that records a pause, it leaves out
+// the collection of that pause, except with a concurrent collector.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent);
 
 class CollectionClock {
@@ -52,18 +53,18 @@ class CollectionClock {
   // The count at the first snapshot, and whenever it had grown since: times, ascending.
   const std::vector<std::pair<uint64_t, uint64_t>>& counts() const { return begun_; }
 
-  // The same of the collections that look for the dead of the old generation too, if the collector has others; each
-  // when it has ended. Empty: not known.
+  // The same for the collections that also find dead objects in the old generation (KeepsOldGarbage); each is counted
+  // when it has ended. Empty: unknown.
   const std::vector<std::pair<uint64_t, uint64_t>>& old_counts() const { return old_; }
-  // How many of these had ended by then; before the first state, as many as at that.
+  // The number of these that had ended by `time_ns`; before the first state: the count at that state.
   uint64_t OldBy(uint64_t time_ns) const;
 
   // Counts that the recorder stored, in the numbers of this clock. Generational Shenandoah numbers each stretch of old
   // marking too: what has no pause collects nothing.
   uint64_t OfRecorded(uint64_t count) const;
 
-  // The number of collections begun by then, which an object born then cannot have survived. 0: none, or unknown.
-  // Before the first state it is that state's count, less the collection whose begin the state records.
+  // The number of collections begun by `birth_ns`: an object born then cannot have survived them. 0: none, or unknown.
+  // Before the first state it is CountedBefore of that state.
   uint64_t BegunBy(uint64_t birth_ns) const;
   // That an object tracked then has survived, if they began after its birth.
   uint64_t EndedBy(uint64_t time_ns) const;

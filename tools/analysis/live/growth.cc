@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kTail = 0.05;  // both tails of a 95 % interval
 constexpr double kRounding = 1e-12;
+// Each but the first gives an instant, and so does the end: with fewer than three nothing lies off the line.
+constexpr size_t kMinOldCollections = 3;
 
 // P(|T| > t) of Student's distribution, and the t of a probability.
 double BothTails(double t, double freedom) { return BetaBelow(freedom / (freedom + t * t), freedom / 2, 0.5); }
@@ -34,8 +36,8 @@ double FreedomOf(const GrowthSum& of, double samples) {
   return inverse > 0 ? std::min(variance * variance / inverse, kManyCounts) : kManyCounts;
 }
 
-// Just before each of these collections, and the end. Something may have survived `survived` of them since the
-// recording began.
+// Returns the instants just before each of these collections, and the end. Leaves out instants before which the
+// recording has too few collections for anything to have survived `survived` of them.
 std::vector<uint64_t> BeforeEach(const std::vector<std::pair<uint64_t, uint64_t>>& counts, uint64_t from_ns,
                                  uint64_t to_ns, uint64_t survived) {
   std::vector<uint64_t> all;
@@ -48,7 +50,7 @@ std::vector<uint64_t> BeforeEach(const std::vector<std::pair<uint64_t, uint64_t>
   return all;
 }
 
-// So many of them at most, evenly over the time; the last one always.
+// Picks at most `most` of the instants, evenly over the time, and always the last one.
 std::vector<uint64_t> AtMost(std::vector<uint64_t> all, size_t most) {
   if (all.size() <= most || most < 2) return all;
   std::vector<uint64_t> matched;
@@ -79,7 +81,16 @@ std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint6
 }
 
 std::vector<uint64_t> OldInstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, size_t most) {
-  return AtMost(BeforeEach(lives.clock().old_counts(), from_ns, std::min(to_ns, lives.checked_ns()), 1), most);
+  to_ns = std::min(to_ns, lives.checked_ns());
+  std::vector<uint64_t> all;
+  const auto& counts = lives.clock().old_counts();
+  for (const auto& [time_ns, counted] : counts) {
+    if (counted > counts.front().second && time_ns > from_ns && time_ns <= to_ns) all.push_back(time_ns - 1);
+  }
+  if (all.size() < kMinOldCollections || all.back() - all.front() < (to_ns - from_ns) / 2) return {};
+  all.erase(all.begin());
+  all.push_back(to_ns);
+  return AtMost(std::move(all), most);
 }
 
 std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count) {

@@ -28,8 +28,8 @@ namespace heaprec::tools {
 // recording began.
 std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
                                  size_t most = 32);
-// Each just before a collection of the old generation ends, from the second on; and `to_ns`. Fewer than two: there were
-// too few such collections, or the recording does not say.
+// Each just before a collection of the old generation ends, from the second of this time on; and `to_ns`. Empty: there
+// were fewer than three, or they lie within less than half of the time: they would tell nothing of the rest.
 std::vector<uint64_t> OldInstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, size_t most = 32);
 // Of what no collection ends: so many, evenly over the time.
 std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count = 32);
@@ -60,9 +60,8 @@ struct Slope {
 
 class Growth {
  public:
-  // `instants`: ascending. Only what has survived so many collections by an instant counts there. kOld: those of the
-  // old generation.
-  enum class Collections : bool { kAll, kOld };
+  enum class Collections : bool { kAll, kOld };  // kOld: those of the old generation
+  // `instants`: ascending. An object counts at an instant only if it has survived `survived` such collections by then.
   Growth(std::vector<uint64_t> instants, uint64_t survived, Collections which = Collections::kAll);
 
   const std::vector<uint64_t>& instants() const { return instants_; }

@@ -81,13 +81,16 @@ void LiveSnapshot::Close(LiveGroup* group) const {
   growth_.Close(&group->open);
   late_.Close(&group->open_late);
   old_.Close(&group->open_old);
-  const bool is_first = group->growth.squares == 0 && group->growth.bytes.empty();
-  if (is_first) {
-    group->growth = std::move(group->open), group->late = std::move(group->open_late);
-    group->old = std::move(group->open_old);
-  } else {
-    group->growth += group->open, group->late += group->open_late, group->old += group->open_old;
-  }
+  const auto add = [](GrowthSum* to, GrowthSum* of) {
+    if (to->squares == 0 && to->bytes.empty()) {
+      *to = std::move(*of);
+    } else {
+      *to += *of;
+    }
+  };
+  add(&group->growth, &group->open);
+  add(&group->late, &group->open_late);
+  add(&group->old, &group->open_old);
   group->open = group->open_late = group->open_old = {};
 }
 

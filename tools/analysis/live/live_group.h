@@ -65,8 +65,9 @@ class LiveSnapshot {
   const AgeAxis by_seconds_, by_collections_;
 };
 
-// Which of many groups leak: their bytes that survived grow, over the whole time, still in its later half, and with
-// `of_old` also between collections of the old generation, by more than chance explains of so many.
+// Which of many groups leak. The bytes of a leak that survived collections grow by more than chance explains, given the
+// number of groups: over the whole time, in its later half and, with `of_old`, between collections of the old
+// generation.
 //
 // Context:  pure functions.
 // Maths:    docs/estimates.md#growth

@@ -26,7 +26,8 @@ std::string WhyNone(const Recording& recording) {
 
 // What the walks in the file stand for: not known of a part of a recording.
 std::optional<uint64_t> CandidatesOf(const Recording& recording) {
-  if (recording.header().census != format::CensusMode::kDrawn || recording.header().start.begin_ns > 0)
+  const bool is_cut = recording.ending() && recording.ending()->reason == "trim";  // of older versions: not 0 bytes
+  if (recording.header().census != format::CensusMode::kDrawn || recording.header().start.begin_ns > 0 || is_cut)
     return std::nullopt;
   const uint64_t bytes = CandidateBytes(recording.census_counters());
   return bytes > 0 ? std::optional(bytes) : std::nullopt;

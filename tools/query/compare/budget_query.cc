@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/analysis/census_table.h"
 #include "tools/analysis/imported.h"
 
 namespace heaprec::tools {
@@ -63,7 +64,7 @@ BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*bud
 void BudgetVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   is_imported_ |= header.source == kImported;
   has_census_ = header.census == format::CensusMode::kAll;
-  for (Known& known : known_) known.bytes = known.objects = 0;
+  for (Known& known : known_) known.bytes = known.objects = 0, known.has_stack_chunks = false;
   chunk_ = format::kNone;
   for (GroupTable& table : tables_) table.Start(matched_by);
 }
@@ -104,11 +105,13 @@ bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Samp
   return known->any_frame->AnyFrame(sample.stack);
 }
 
-// Of classes without a sample, too.
+// Of classes without a sample, too. No estimate includes stack chunks, which a census counts.
 void BudgetVisitor::AddCensus(const Budget& budget, const MatchedBlock& matched_block, Known* known) {
+  const auto& classes = matched_block.block.dictionaries->classes;
   for (const format::CensusRow& row : matched_block.block.census) {
     if (!Once(&known->classes, row.class_id, [&] { return budget.Matches(matched_block.names.Class(row.class_id)); }))
       continue;
+    known->has_stack_chunks |= row.class_id < classes.size() && classes[row.class_id] == kStackChunk;
     known->bytes += row.bytes.estimate();
     known->objects += row.objects.estimate();
   }
@@ -117,7 +120,7 @@ void BudgetVisitor::AddCensus(const Budget& budget, const MatchedBlock& matched_
 void BudgetVisitor::End(const Estimator& estimator, double seconds) {
   seconds_ += seconds;
   for (size_t i = 0; i < budgets_.size(); ++i) {
-    if (has_census_ && budgets_[i].subject == Budget::Subject::kClass)
+    if (has_census_ && budgets_[i].subject == Budget::Subject::kClass && !known_[i].has_stack_chunks)
       tables_[i].Count(0, known_[i].bytes, known_[i].objects);
   }
   for (GroupTable& table : tables_) table.Close(estimator);

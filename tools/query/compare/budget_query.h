@@ -38,6 +38,7 @@ class BudgetVisitor final : public ScanVisitor {
     Matches classes, stacks, threads;
     std::optional<StackMatch> any_frame;
     double bytes = 0, objects = 0;  // that the census of the recording counted
+    bool has_stack_chunks = false;
   };
   void AddCensus(const Budget& budget, const MatchedBlock& matched_block, Known* known);
   bool Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names);

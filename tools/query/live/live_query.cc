@@ -118,18 +118,18 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
   if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
   moments_.least_age_ns = question_.least_age_ns;
   moments_.lifetimes = question_.lifetimes;
-  moments_.of_old = question_.leaks;
+  moments_.of_old = question_.leaks && keeps_old_garbage_;
   moments_.series = question_.series;
   moments_.collections = std::max(kMinCollections, question_.promoted);
 }
 
-// Growth takes two of them.
+// Without such collections in one recording, what it leaks would not count.
 void LiveVisitor::AddOldCollections() {
-  if (!keeps_old_garbage_) return;
   const CollectionClock& clock = lives_->clock();
-  const uint64_t count = clock.OldBy(moments_.to_ns) - clock.OldBy(moments_.from_ns);
-  if (!clock.old_counts().empty()) old_collections_ = old_collections_.value_or(0) + count;
-  knows_old_ &= OldInstantsOf(*lives_, moments_.from_ns, moments_.to_ns).size() >= 2;
+  spans_old_ &= keeps_old_garbage_ && !OldInstantsOf(*lives_, moments_.from_ns, moments_.to_ns).empty();
+  if (!keeps_old_garbage_) return;
+  knows_old_ &= !clock.old_counts().empty();
+  old_collections_ += clock.OldBy(moments_.to_ns) - clock.OldBy(moments_.from_ns);
 }
 
 void LiveVisitor::AddLifetimes() {

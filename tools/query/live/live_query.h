@@ -102,7 +102,7 @@ class LiveVisitor : public ScanVisitor {
   bool knows_collections() const { return knows_collections_; }
   // Whether survived collections are known; false also if a file ends before any check after a collection.
   bool knows_survivors() const { return knows_survivors_; }
-  // Whether it is known what was live before the end: an import has old objects that were live at its end only.
+  // Whether it is known what was live before the end. False for imports: they have only objects live at their end.
   bool knows_history() const { return !has_import_; }
   bool knows_growth() const { return knows_survivors() && knows_history(); }
   // Live bytes are a range: objects that have not survived a collection may be garbage.
@@ -111,10 +111,12 @@ class LiveVisitor : public ScanVisitor {
   bool of_majors() const { return of_majors_; }
   // The collector of one of the recordings that keeps dead objects of the old generation; empty: none does.
   const std::string& old_garbage_of() const { return old_garbage_of_; }
-  // Its collections of the old generation within the times over which growth is measured; nullopt: not known.
-  std::optional<uint64_t> old_collections() const { return old_collections_; }
-  // Whether these show in each of the recordings what grows there, garbage aside (`leaks`).
-  bool of_old() const { return question_.leaks && !old_garbage_of_.empty() && knows_old_; }
+  // Collections of the old generation in the time over which growth is measured; nullopt: unknown.
+  std::optional<uint64_t> old_collections() const {
+    return knows_old_ && !old_garbage_of_.empty() ? std::optional(old_collections_) : std::nullopt;
+  }
+  // Whether each recording has enough of them to measure growth without garbage of the old generation (for `leaks`).
+  bool of_old() const { return question_.leaks && tracked_ > 0 && spans_old_; }
   // The estimate of these live samples.
   LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
 
@@ -140,8 +142,8 @@ class LiveVisitor : public ScanVisitor {
   uint64_t untracked_ = 0, collections_ = 0, spanned_collections_ = 0;
   double untracked_bytes_ = 0;
   std::string old_garbage_of_;
-  std::optional<uint64_t> old_collections_;
-  bool knows_old_ = true;
+  uint64_t old_collections_ = 0;
+  bool knows_old_ = true, spans_old_ = true;  // of those with an old generation; of all
   bool of_majors_ = false, knows_collections_ = true, knows_survivors_ = true, has_import_ = false;
 
   // Of the current recording.

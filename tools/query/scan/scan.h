@@ -118,8 +118,8 @@ class RecordingScan {
   // Bytes, or events, of all that was recorded.
   const Estimate& total() const { return total_; }
   bool chooses_all() const { return !filter_.matched_by(); }
-  // Without data, in the time that was asked for or in one of the recordings, there are no estimates: what is 0 is not
-  // known to be.
+  // Whether no recording has data in the requested time, or nothing could be read of one of them. Then budgets have no
+  // estimates: a sum of 0 is unknown, not 0.
   bool lacks_data() const { return has_unread_ || asked_time_.is_beside_data(); }
   // Of each recording, from when to when it passes --from and --to: ns since 1970.
   const std::vector<std::pair<uint64_t, uint64_t>>& asked_times() const { return asked_time_.times(); }

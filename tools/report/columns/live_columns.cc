@@ -26,13 +26,16 @@ render::Line MajorsLine(const LiveVisitor& live) {
 Value OptionalInteger(std::optional<uint64_t> count) { return count ? Value(*count) : Value(); }
 
 render::Line OldGarbageLine(const LiveVisitor& live) {
-  const char* const text =
-      live.question().leaks
-          ? "{}: what died in the old generation looks like a leak until that was collected twice in this time; "
-            "`jcmd PID GC.run` collects it"
-          : "{}: what died in the old generation since that was last collected counts as live; "
-            "`jcmd PID GC.run` before the end shows what is live";
-  return Sentence(text, {{"", live.old_garbage_of()}});
+  std::string text =
+      "{}: objects that died in the old generation since its last collection count as live; "
+      "`jcmd PID GC.run` before the end shows what is live";
+  if (live.question().leaks) {
+    text = "{}: garbage in the old generation may be among the leaks; ";
+    text += live.old_collections() ? "at least three collections of it (`jcmd PID GC.run`), spread over half of this "
+                                     "time or more, would rule that out"
+                                   : "the recording does not say when it was collected";
+  }
+  return Sentence(std::move(text), {{"", live.old_garbage_of()}});
 }
 
 }  // namespace
