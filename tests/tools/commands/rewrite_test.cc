@@ -158,7 +158,7 @@ void WriteCut(const std::string& path, Cut cut) {
   if (cut == Cut::kKilledInInterval || cut == Cut::kRunning) {
     for (const format::Stream stream : kStreams) {
       format::StreamCounters& counters = file.counters(stream);
-      counters.points += kOpenPoints + kUnderWay, counters.committed += kOpenPoints;
+      counters.points += kOpenPoints + (cut == Cut::kRunning ? 0 : kUnderWay), counters.committed += kOpenPoints;
       counters.candidates += 200, counters.candidate_bytes = 2 * kCounted + kOpenBytes;
     }
     return file.Flush({}, 2 * kSecond + 700 * kMs);

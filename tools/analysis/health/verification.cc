@@ -194,11 +194,11 @@ void Verification::Close(const Recording& recording) {
 }
 
 // A thread that was stopped in the middle of a hit has counted its point, but not what became of it. An ending waits
-// for them; a kill meets as many as there are.
+// for them; a kill, or a copy of a running recording, meets as many as there are.
 void Verification::CloseStream(const Recording& recording, Stream stream) {
   const StreamCounters& counters = recording.counters(stream);
   uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
-  if (!recording.ending()) slack += kSilentThreads + threads_;
+  if (!recording.ending() || !recording.is_settled()) slack += kSilentThreads + threads_;
   const auto find = [&](const std::string& what) { Find(recording.bytes_read(), Named(stream, what)); };
   const uint64_t known = counters.SettledPoints();
   // Whoever read the ring has counted those that the kill met.
