@@ -93,7 +93,7 @@ TEST_CASE("samples come back in the order of time, whatever the order they were 
   CHECK(ids == std::vector<uint64_t>{100, 500, 900});
 }
 
-TEST_CASE("a provisional block covers an earlier one, however much longer that is, and its counts come back") {
+TEST_CASE("a provisional block overwrites all of a longer earlier one, and its counts can be read") {
   const FileHeader header = SomeFileHeader();
   const auto counts_of = [&](uint64_t intervals) {
     ChunkWriter writer(header, 0);
@@ -119,7 +119,7 @@ TEST_CASE("a provisional block covers an earlier one, however much longer that i
     CHECK(block->counters[Stream::kAllocations].candidates == 500);
     CHECK(block->intervals.size() == 500);
   }
-  // A frame that is skipped has 8 bytes at least.
+  // A skippable frame has at least 8 bytes.
   const ByteBuffer just = ProvisionalBlock(counts_of(3), header.recording_id);
   for (uint64_t more = 1; more <= 20; ++more) {
     MemoryByteSource source(ProvisionalBlock(counts_of(3), header.recording_id, just.size() + more));

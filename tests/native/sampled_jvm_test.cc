@@ -173,7 +173,7 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
     CHECK(outcome.out == "kept 32\n");
-    // In some builds of the JDK those of all libraries are sealed.
+    // In some builds of the JDK the slots of all libraries are read-only.
     const bool in_part =
         outcome.err.find("heaprec: native memory is only partly sampled: calls of ") != std::string::npos;
     CHECK((in_part || outcome.err.find("heaprec: native memory is not sampled: no library's") != std::string::npos));

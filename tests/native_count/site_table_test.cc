@@ -103,7 +103,7 @@ TEST_CASE("Sums of threads that allocate and free each other's blocks are exact"
   CHECK(place->pcs == std::vector<uint64_t>{1010, 1011, 1012});
 }
 
-// Fewer than one call in 100 asks: 17 attempts until the longest pause, then one per pause.
+// Fewer than one call in 100 asks for room: 17 attempts until the longest pause, then one per pause.
 TEST_CASE("Without room for a shard calls are still counted, few retry, and room is used once available") {
   constexpr uint64_t kCalls = 4 * ThreadRows::kMaxPause;
   const uint32_t site = SiteOf(500);

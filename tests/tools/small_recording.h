@@ -8,7 +8,7 @@
 
 namespace heaprec::tools::testing {
 
-// CLOCK_MONOTONIC: the header of a running recording has a start before it.
+// Returns CLOCK_MONOTONIC. The start in the header of a running recording must be earlier.
 inline uint64_t MonotonicNs() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())

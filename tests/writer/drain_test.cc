@@ -393,7 +393,7 @@ TEST_CASE("A disk that stays full costs what the ring has no room for, counted w
   CHECK(bench.drain().unwritten().lost_samples == id - 1);
 }
 
-// The provisional block at the end of the file, if there is one.
+// Reads the provisional block at the end of the file, if any.
 std::optional<format::Block> ProvisionalOf(const Bench& bench) {
   std::ifstream file(bench.path(), std::ios::binary);
   const std::string chars((std::istreambuf_iterator<char>(file)), {});

@@ -175,7 +175,7 @@ TEST_CASE("The same leak is found and measured under every collector, and garbag
   }
 }
 
-TEST_CASE("What dies in the old generation is no leak once that was collected") {
+TEST_CASE("Garbage in the old generation is no leak once that generation was collected") {
   for (const Collector& collector : Collectors()) {
     if (collector.name != "Serial" && collector.name != "Parallel" && collector.name != "G1") continue;
     INFO(collector.name);
@@ -196,7 +196,7 @@ TEST_CASE("What dies in the old generation is no leak once that was collected") 
   }
 }
 
-TEST_CASE("What generational Z has not yet looked at makes a range, never a single value") {
+TEST_CASE("Objects that generational Z has not checked yet give a range, never a single value") {
   for (const Collector& collector : Collectors()) {
     if (collector.name.find("Z") != 0) continue;
     INFO(collector.name);

@@ -256,7 +256,7 @@ TEST_CASE("Intervals of a second's walks hold the truth in 95 %, or there are to
   }
 }
 
-// Other programs need the count: the walks may have missed the classes that have most bytes.
+// Other programs need the count: the walks may have missed the classes with most bytes.
 TEST_CASE("Without the recorder's count the intervals still hold the truth if TLABs are alike") {
   for (const int tlabs : {100, 300, 1000}) {
     Random random(20261123);

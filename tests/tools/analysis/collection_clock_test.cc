@@ -75,7 +75,7 @@ TEST_CASE("Without pauses in the recording deaths alone show major collections")
   CHECK(clock.counts().size() == 2);
 }
 
-TEST_CASE("Collections of the old generation are counted apart, each when it has ended") {
+TEST_CASE("Collections of the old generation are counted separately, each when it ends") {
   format::FileHeader header;
   header.gc_name = "Serial";
   CollectionClock clock(header, format::Stream::kAllocations);

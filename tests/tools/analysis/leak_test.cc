@@ -51,8 +51,8 @@ std::vector<Leak> LeaksOfRun(const SimulatedRun& run, uint32_t sites, At end = A
   return LeaksOf(closed, 0.05, false);
 }
 
-// Blocks of native memory, 100 kB each, born at these seconds of 30 and never freed. Their weights are exact, as those
-// of large blocks are: there is no chance in them.
+// Blocks of native memory, 100 kB each, born at these seconds of 30 and never freed. Their weights are exact, as for
+// all large blocks.
 Leak LeakOfBlocks(const std::vector<double>& born_s) {
   format::Block block;
   block.end_ns = 30 * kSecondNs;

@@ -80,7 +80,7 @@ TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end
   CHECK(BytesAt(lives, 60) == 1000);
   CHECK(lives.all()[0].Survived() == 1);  // the collection at 30; that at 49 found it dead
   CHECK(lives.all()[1].Survived() == 2);
-  // It is still alive when the collection at 49 has begun, as far as anybody knows, but has not survived it.
+  // When the collection at 49 has begun, the object is not known to be dead, but has not survived it.
   CHECK(lives.SurvivedBy(lives.all()[0], 49) == 1);
   CHECK(lives.SurvivedBy(lives.all()[1], 49) == 2);
   CHECK(lives.clock().BegunBy(4) == 1);  // when it began is unknown

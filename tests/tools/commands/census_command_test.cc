@@ -42,7 +42,7 @@ void WriteAll(const std::string& path) {
   file.End("jvm exit", 2 * kSecond);
 }
 
-// Writes `walks` equal walks of 1,000 TLABs, which have `tlab_bytes` in all; 0: the recorder did not count them.
+// Writes `walks` equal walks, drawn from 1,000 TLABs with `tlab_bytes` in total; 0: not counted.
 void WriteDrawn(const std::string& path, int walks, double weight, uint64_t tlab_bytes) {
   RecordingFile file(path, CensusHeader(format::CensusMode::kDrawn));
   for (int i = 0; i < walks; ++i) {
@@ -98,7 +98,7 @@ TEST_CASE("A census of all is exact, by class, thread and second") {
   const Outcome text = Heaprec("census " + path);
   CHECK(text.out.find("977 KiB in 36 objects, each counted\n") == 0);
   CHECK(text.out.ends_with("# 3 walks of 2 TLABs and 1 objects outside\n"));
-  // The counters are those of the recording, whatever was asked for.
+  // The counters are for the whole recording, whatever the filters.
   for (const char* const part : {"--from 1s ", "--to 1s ", "--thread main "}) {
     CHECK_THAT(Heaprec(std::string("census ") + part + path).out,
                EndsWith("\n# in the whole recording: 3 walks of 2 TLABs and 1 objects outside\n"));

@@ -43,7 +43,7 @@ void WriteQuarters(const std::string& path, double weight = 10'000, uint64_t end
   file.End("jvm exit", end_ns);
 }
 
-// 200 samples of strings, which a census counted in all, beside three Rares that were not sampled.
+// Writes 200 samples of strings, and a census of all strings and of three Rares, which were not sampled.
 void WriteCounted(const std::string& path) {
   format::FileHeader header = SomeHeader();
   header.census = format::CensusMode::kAll;
@@ -150,17 +150,17 @@ TEST_CASE("With census=all, budgets of classes are judged by exact counts, with 
   CHECK(strings["outcome"] == "within");
   CHECK(strings["value"]["low"] == strings["value"]["high"]);
   CHECK(outcome_of("--budget 'class:java.lang.*<50%'")["outcome"] == "exceeded");
-  // Stack chunks are in no estimate.
+  // No estimate includes stack chunks.
   CHECK(outcome_of("--budget 'class:jdk.*<100'")["outcome"] == "inconclusive");
-  // The census does not know what a filter leaves out, nor what lies before a cut.
+  // With a filter or a cut, census and samples do not count the same objects.
   CHECK(outcome_of("--budget 'class:p.Rare<3objects' --thread main")["outcome"] == "inconclusive");
   CHECK(outcome_of("--budget 'class:p.Rare<3objects' --no-census")["outcome"] == "inconclusive");
   const std::string cut = directory / "cut.bin";
   REQUIRE(Heaprec("trim --from 500ms -o " + cut + " " + path).code == 0);
-  CHECK(OutcomeOf("--budget 'class:p.Rare<3objects'", cut) == "inconclusive");  // of the cut second nothing is known
+  CHECK(OutcomeOf("--budget 'class:p.Rare<3objects'", cut) == "inconclusive");  // the census lacks the cut second
 }
 
-TEST_CASE("A budget is exceeded only if the whole interval lies above it") {
+TEST_CASE("A budget is exceeded only if the whole interval is above it") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteQuarters(path);

@@ -251,7 +251,7 @@ TEST_CASE("A file cut in its first block is not called trustworthy") {
   CHECK(verified.err.find("no block could be read") != std::string::npos);
 }
 
-TEST_CASE("What recover makes of a recording of which nothing could be read is not trustworthy either") {
+TEST_CASE("A recovered copy is not trustworthy if nothing of the original could be read") {
   const Directory directory;
   const std::string path = directory / "rec.bin", out = directory / "out.bin", budget = "check --budget 'total<1GiB' ";
   format::FileHeader header = SomeHeader();
@@ -269,7 +269,7 @@ TEST_CASE("What recover makes of a recording of which nothing could be read is n
     Flip(path, ends[0] - 40);
     Overwrite(path, Contents(path) + std::string(5000, 'x'));
   }
-  SECTION("a ring without a sample says that there was none") {
+  SECTION("a ring without samples shows that there were none") {
     const RecordingFile file(path, header);
     RingFile(header).WriteTo(header.ring_path);
     is_trustworthy = true;
@@ -284,7 +284,7 @@ TEST_CASE("What recover makes of a recording of which nothing could be read is n
   CHECK(summary["trustworthy"] == is_trustworthy);
   CHECK((summary["reasons"].dump().find("nothing could be read") == std::string::npos) == is_trustworthy);
   CHECK(Heaprec(budget + out).code == (is_trustworthy ? 0 : 1));
-  // Where nothing was observed, 0 is no limit of anything.
+  // If nothing was observed, there is no detection limit.
   CHECK(summary["detection_limit"]["bytes"].is_null());
   CHECK(Heaprec("summary --verbose " + out).out.find("detection limit: unknown, because there are no samples\n") !=
         std::string::npos);
@@ -297,7 +297,7 @@ TEST_CASE("What recover makes of a recording of which nothing could be read is n
   CHECK(check["checks"][0]["outcome"] == (is_trustworthy ? "within" : "unknown"));
 }
 
-TEST_CASE("Books that contradict the rows are found, with the block's offset") {
+TEST_CASE("Counters that contradict the rows are found, with the block's offset") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   RecordingFile file(path, SomeHeader());

@@ -108,7 +108,7 @@ std::vector<size_t> WriteOutage(const std::string& path, Left left) {
   return ends;
 }
 
-// How a recording without an ending ends.
+// How a recording without an end marker ends.
 enum class Cut {
   kKilled,
   kKilledInInterval,
@@ -278,7 +278,7 @@ TEST_CASE("an interval that a border cuts counts nothing, and its samples stand 
   CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(3 * 2400));
 }
 
-// What each command makes of the recording has the same estimates, and verify finds nothing wrong with it.
+// Checks that the copy made by each command has the same estimates, and that verify accepts it.
 void CheckCopies(const std::string& recording, const std::string& copy, std::initializer_list<const char*> commands) {
   const json expected = Estimates(recording);
   for (const char* const command : commands) {
@@ -299,7 +299,7 @@ TEST_CASE("what an outage lost counts once in a copy: its estimates are those of
     WriteOutage(whole, left);
     const json expected = Estimates(whole);
     CHECK(expected["summary"]["bytes"]["value"].get<double>() == Approx(7 * kCounted));
-    // What was counted over what the samples and the loss stand for, whatever has become of the rows.
+    // Counted bytes over the bytes that samples and losses represent, whether the rows remain or not.
     const double factor = 7 * kCounted / (5 * 46'000 + kLostWeight);
     CHECK(expected["p.Odd"][0]["value"].get<double>() == Approx(factor * 2 * 46'000));
     CheckCopies(whole, copy, {"trim", "trim --from 0s --to 7s", "recover"});
