@@ -17,11 +17,11 @@
 
 namespace heaprec::tools {
 
-// What was counted beside what was sampled.
+// Compares counted bytes with sampled ones.
 struct CountCheck {
   Estimate raw_bytes;  // from the samples alone
-  // Of the intervals whose bytes were counted: that count, and what samples and losses stand for there. No further
-  // apart than `slack` by chance: five standard deviations, and what few samples may be off beyond that.
+  // In intervals with counted bytes: the count, and the bytes that samples and losses represent. By chance they differ
+  // by at most `slack`: five standard deviations, plus an allowance for few samples.
   double counted = 0, accounted = 0, slack = 0;
 };
 
@@ -46,7 +46,7 @@ class VolumeOfBlocks {
   std::span<const WeightedSample> Add(const format::Block& block);
   // `counters`: those of the last block.
   AllocationTotals Close(const format::StreamCounters& counters);
-  // Of parts.
+  // The design of parts.
   const Design& design() const { return sharpened_ ? *sharpened_ : design_; }
 
  private:

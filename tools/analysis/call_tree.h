@@ -1,25 +1,25 @@
-// All stacks of any number of recordings as one tree, root first, across the dictionaries of their chunks.
+// Merges the stacks of all chunks, of any number of recordings, into one tree, root first.
 //
 //   NamePool names;
 //   CallTree tree(&names, {.fold = true});
-//   tree.Start();                                   // with every recording
-//   tree.Enter(block, &chunk_names);                // with every block
+//   tree.Start();                                   // at the start of every recording
+//   tree.Enter(block, &chunk_names);                // for every block
 //   const CallTree::Node& leaf = tree.At(tree.Of(sample.stack));
 //
-// A node is a path of names: frames of the same name, called along the same names, are one node. A stack that is not
-// known is the node kUnknown below the root, frames that were not recorded are nodes kTruncated, and a stack whose
-// frames are all hidden is the node kHidden below the root.
+// A node is a path of names: frames with the same name and the same callers are one node. An unknown stack is the node
+// kUnknown below the root. Frames that were not recorded are nodes kTruncated. A stack whose frames are all hidden is
+// the node kHidden below the root.
 //
-// A site is the first frame that does not only carry out the allocation (allocation_primitives.h): primitive frames at
-// a stack's leaf are left out, and the path ends at the site. Callers of the site keep theirs. Paths of memory
-// that the JVM allocates to report samples end at a frame kOwnSite, which replaces the JVM's own frames.
+// A site is the innermost frame that is no allocation primitive (allocation_primitives.h). Primitives at a stack's leaf
+// are omitted, so the path ends at the site; those among its callers stay. Paths of memory that the JVM allocates to
+// report samples end at a frame kOwnSite, which replaces the JVM's own frames.
 //
-// Folding takes the loops out of a path: a frame whose name stands on its path already leads back to that node, so
-// a name is on no path twice. a b a c is a c: mutual recursion folds as direct does.
+// Folding removes recursion, direct or mutual: a frame whose name is already on its path leads back to that node. So a
+// name is on a path at most once: a b a c becomes a c.
 //
-// Memory:   one node for each different path of the dictionaries, one number for each of the chunk's stacks.
+// Memory:   one node for each distinct path, one number for each stack of the current chunk.
 // Threads:  one.
-// Failure:  none. Names beyond kMaxDepth on a path, more than the recorder writes, stay in the node at that depth.
+// Failure:  none. Frames beyond kMaxDepth, more than the recorder writes, stay in the node at that depth.
 #pragma once
 
 #include <cstdint>
@@ -46,16 +46,16 @@ class CallTree {
   static constexpr uint32_t kMaxDepth = 4096;
 
   struct Node {
-    NodeId parent = kRoot;  // has the smaller id
-    NamePool::Id name = 0;  // of the root: the empty text
-    uint32_t depth = 0;     // of the root: 0
+    NodeId parent = kRoot;  // has a smaller id
+    NamePool::Id name = 0;  // root: empty
+    uint32_t depth = 0;     // root: 0
   };
   struct Options {
     bool lines = false;  // "java.util.HashMap.resize:702" where the line is known
     bool fold = false;
-    std::function<bool(std::string_view method)> hides{};  // frames to leave out; empty: none
-    // Frames at the leaf to leave out, so that the leaf is the site; empty: none. A stack of nothing else keeps its
-    // last.
+    std::function<bool(std::string_view method)> hides{};  // frames to omit; empty: none
+    // Frames at the leaf to omit, so that the leaf is the site; empty: none. A stack of primitives alone stays as it
+    // is.
     std::function<bool(std::string_view method)> is_primitive{};
     bool marks_own = true;  // false: shows the JVM's frames instead of kOwnSite
   };
@@ -63,17 +63,17 @@ class CallTree {
   CallTree(NamePool* names, Options options);
 
   void Start();
-  // `names` must have entered the block, and stay until the next one. `method_keys`: what is known of the methods'
-  // MethodKeys (0: nothing), likewise; the others are found out.
+  // `names` must have entered the block. `names` and `method_keys` must stay valid until the next block. `method_keys`:
+  // known MethodKeys by method; 0 or absent: Enter computes them.
   void Enter(const format::Block& block, Names* names, std::span<const uint64_t> method_keys = {});
 
-  // Of a stack of the block entered last: the node of its leaf.
+  // Returns the leaf node of a stack of the block entered last.
   NodeId Of(format::Index stack) { return PathOf(SiteOf(stack)); }
-  // The name of that node, for which no path has to be made.
+  // Returns the name of that node without building its path.
   NamePool::Id LeafNameOf(format::Index stack) { return NameAbove(SiteOf(stack)); }
-  // The same, except that no primitive is left out.
+  // The same, but without omitting primitives.
   NamePool::Id InnermostNameOf(format::Index stack);
-  // The child of that name, made if there is none: for what is shown below a leaf, such as its class.
+  // Returns the child with this name and creates it if necessary: for entries below a leaf, such as its class.
   NodeId ChildOf(NodeId parent, NamePool::Id name);
 
   const Node& At(NodeId id) const { return nodes_[id]; }
@@ -108,8 +108,8 @@ class CallTree {
   const Options options_;
   std::vector<Node> nodes_;
   format::IndexTable children_;  // by parent and name
-  KeyTable known_methods_;       // by MethodKey: of all chunks
-  // Of the chunk at hand.
+  KeyTable known_methods_;       // by MethodKey, of all chunks
+  // State of the current chunk.
   Names* chunk_names_ = nullptr;
   std::span<const uint64_t> method_keys_;
   uint32_t chunk_ = format::kNone;

@@ -9,7 +9,7 @@ namespace {
 
 void Add(const format::CensusSum& from, format::CensusSum* into) { *into += from; }
 
-// Of sums that may go together: the deviations add up at most.
+// Adds sums that may be correlated: their deviations add up at most.
 void AddCorrelated(const format::CensusSum& from, format::CensusSum* into) {
   const double deviation = std::sqrt(into->variance) + std::sqrt(from.variance);
   Add(from, into);
@@ -77,8 +77,8 @@ bool CensusEstimator::has_too_few_walks() const {
   return candidates_ < all.low || candidates_ > all.high;
 }
 
-// A walk's bytes include those of each class, which bounds the covariance. Older files have none: it is 0 there, and
-// the lower bound is used.
+// A walk's bytes include those of each class, which bounds the covariance. Older files have none (0), so the lower
+// bound applies.
 CensusEstimator::Sum CensusEstimator::Regression(const format::CensusSum& sum, Of what) const {
   if (!is_drawn_of_known() || bytes_.variance == 0) return {sum.estimate(), sum.variance};
   const double least = sum.variance * (what == Of::kBytes ? 1 : kSmallestObject);

@@ -1,7 +1,7 @@
 // Sums what walks counted, by class, thread or second, and estimates totals from them.
 //
-// Walks of different TLABs are independent, and what one finds of several classes is not. So groups of classes have
-// their variance from the totals, where these can be had, and else the most that it can be.
+// Walks of different TLABs are independent; the classes found by one walk are not. So the variance of a group of
+// classes comes from the totals if there are any; otherwise it is an upper bound.
 //
 // Units:    bytes; time in ns since the start of the recording.
 // Threads:  one.
@@ -22,12 +22,12 @@ namespace heaprec::tools {
 
 struct CensusGroup {
   format::CensusSum objects, bytes;
-  uint64_t walks = 0;  // at least so many found something of it
+  uint64_t walks = 0;  // at least this number found it
 };
 
 // Walks and recorder may differ by this share, because they begin and end at slightly different times.
 inline constexpr double kCensusTolerance = 0.01;
-// Objects that are never sampled: among the rare classes they would charge theirs to the others.
+// A class that is never sampled. As one of the rare classes it would add its bytes to the others.
 inline constexpr char kStackChunk[] = "jdk/internal/vm/StackChunk";
 // Minimum of effective walks, (sum of w x)^2 / (sum of w (w - 1) x^2), for an interval. With fewer, only what was
 // found and the total bytes are known.
@@ -79,12 +79,12 @@ class CensusEstimator {
 // The bytes of the candidates that were walked or drawn from.
 uint64_t CandidateBytes(const format::CensusCounters& counters);
 
-// Of a class of objects in a group (of a thread, of a second), or of all classes together.
+// Sums by group (a thread, a second), for each class and for all classes together.
 class CensusTable {
  public:
-  // All classes of a walk together: exact in its variance.
+  // Adds all classes of a walk together; the variance is exact.
   void AddTotal(std::string_view group, const format::CensusRow& row);
-  // One class of those that the group holds.
+  // Adds one class of the group.
   void AddClass(std::string_view group, std::string_view class_name, const format::CensusRow& row);
 
   struct Row {

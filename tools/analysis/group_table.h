@@ -1,16 +1,16 @@
-// Groups of samples by any key that is a small number, each with its estimates: over one recording or several.
+// Groups samples by any key that is a small number, and estimates each group over one or several recordings.
 //
 //   GroupTable table(OrderLevel::kClass);
-//   table.Start(matched_by);                                  // with every recording
+//   table.Start(matched_by);                                  // at the start of every recording
 //   for (sample) table.Add(key of it, drawn);                // samples in the order in which Design gives them
 //   table.Close(estimator);                                  // after the recording's last block
 //   for (const GroupTable::Row& row : table.Rows()) ...
 //
-// A sample may be in several groups, but in each once.
+// A sample may be in several groups, but only once in each.
 //
-// Memory:   one Subset for each group of the recording at hand, GroupEstimates for each group of those before.
+// Memory:   one Subset for each group of the current recording, GroupEstimates for each group of earlier ones.
 // Threads:  one.
-// Maths:    docs/estimates.md#variance: which grain a key needs
+// Maths:    docs/estimates.md#variance: which level a key needs
 #pragma once
 
 #include <cstdint>
@@ -33,23 +33,23 @@ class GroupTable {
     GroupEstimates estimates;
   };
 
-  // `grain`: the finest that has a say in which group a sample belongs to, and what a group holds (Subset).
+  // `level`: the finest level that decides which group a sample belongs to. `holds`: what a group holds (Subset).
   explicit GroupTable(OrderLevel level, Subset::Holds holds = Subset::Holds::kAny) : grain_(level), holds_(holds) {}
 
   OrderLevel level() const { return grain_; }
-  // `matched_by`: the finest grain that has a say in which samples are taken at all; nullopt: all are.
+  // `matched_by`: the finest level that decides which samples are used; nullopt: all are.
   void Start(std::optional<OrderLevel> matched_by);
   void Add(Key key, const WeightedSample& drawn);
-  // Of each the sample with the same place.
+  // Adds each sample to the group of the key at the same position.
   void Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn);
-  // Adds what the census of the current recording counted for the group. Close uses it instead of the samples if the
-  // census counted every class and no filter is set.
+  // Adds the bytes and objects that the census of the current recording counted for the group. If the census counted
+  // every class and no filter is set, Close uses them instead of the samples.
   void Count(Key key, double bytes, double objects);
   void Close(const Estimator& estimator);
 
-  // Of the recordings that are closed, as they first came.
+  // Rows of all closed recordings, in the order of their first sample or count.
   const std::vector<Row>& Rows() const { return rows_; }
-  // Of the group, which may be one without samples; and of any such group.
+  // Estimates of the group, which may have no samples; Unseen: of any group without samples.
   const GroupEstimates& Of(Key key) const;
   const GroupEstimates& Unseen() const { return unseen_; }
 
@@ -60,15 +60,15 @@ class GroupTable {
   const Subset::Holds holds_;
   OrderLevel grain_now_ = OrderLevel::kThread;
   bool takes_all_ = true;
-  std::vector<uint32_t> slots_;  // by key: place in rows_ and subsets_
-  std::vector<Subset> subsets_;  // of the recording at hand
+  std::vector<uint32_t> slots_;  // by key: index in rows_ and subsets_
+  std::vector<Subset> subsets_;  // of the current recording
   struct Counted {
     Key key;
     double bytes, objects;
   };
-  std::vector<Counted> counted_;  // of the recording at hand
+  std::vector<Counted> counted_;  // of the current recording
   std::vector<Row> rows_;
-  double whole_ = 0;  // bytes of the recordings that are closed
+  double whole_ = 0;  // bytes of the closed recordings
   GroupEstimates unseen_;
 };
 

@@ -72,7 +72,7 @@ class Grouping {
 
   By by_;
   std::string label_;
-  // Of the current chunk, by class or by thread.
+  // Cache for the current chunk, by class or thread.
   const format::Dictionaries* dictionaries_ = nullptr;
   uint32_t chunk_ = 0;
   std::vector<uint32_t> keys_;

@@ -13,7 +13,7 @@ inline constexpr char kImportedOwn[] = "imported from heaprec";
 // Whether only the old objects of an import were tracked: nothing stands for the samples that were not.
 inline bool IsImported(std::string_view source) { return source == kImported || source == kImportedOwn; }
 
-// Of recordings of this source: whether sums are off by more than chance, however many samples there are.
+// Whether sums of recordings from this source are biased, however many samples there are.
 inline bool IsBiased(std::string_view source) { return source == kImported || source == "tlab"; }
 
 }  // namespace heaprec::tools

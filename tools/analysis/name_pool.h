@@ -15,7 +15,7 @@ namespace heaprec::tools {
 class NamePool {
  public:
   using Id = uint32_t;
-  // Of several runs of a program: what a JVM makes up for lambdas and other hidden classes is left out.
+  // kSeveral: runs of one program; omits the suffixes that a JVM generates for lambdas and other hidden classes.
   enum class Runs : bool { kOne, kSeveral };
 
   explicit NamePool(Runs runs = Runs::kOne) : runs_(runs) {}

@@ -27,7 +27,7 @@ class ProgressBlocks {
   Blocks Of(uint32_t key) const;
 
  private:
-  // Of equal length in time, which doubles when they no longer suffice.
+  // Slots of equal length in time, which doubles when there are too few.
   static constexpr size_t kSlots = 128;
   using Slots = std::array<float, kSlots>;
   static void Halve(Slots* slots);

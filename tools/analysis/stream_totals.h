@@ -47,7 +47,7 @@ class StreamTotals {
   uint32_t last_window_ = 0, last_of_earlier_chunks_ = 0;  // ids, from 1 and ascending
 };
 
-// Of a recording with this header, nothing read yet.
+// Initial totals of a recording with this header.
 format::PerStream<StreamTotals> TotalsOfStreams(const format::FileHeader& header);
 
 }  // namespace heaprec::tools

@@ -33,16 +33,16 @@ inline Estimate OrUnbounded(const Estimate& estimate) {
   return IsUnknown(estimate) ? Estimate{0, 0, std::numeric_limits<double>::infinity()} : estimate;
 }
 
-// Of a total. `unit`: what one sample stands for, where there are few; > 0 even if there is none: then value and
-// variance are 0, and high is 3.84 units (Garwood's exact bound for a count of none is 3.69).
+// The interval of a total. `unit`: what one sample represents, > 0 even without samples. Then value and variance are 0,
+// and high is 3.84 units (Garwood's exact bound for a count of 0 is 3.69).
 Estimate TotalInterval(double value, double variance, double unit);
 
-// Of a share of a whole, 0 <= value <= 1. `unit`: the share that one sample stands for.
-// For n independent samples of equal weight, variance = value (1 - value) / n and unit = 1 / n: Wilson's interval.
+// The interval of a share of a whole, 0 <= value <= 1. `unit`: the share that one sample represents. For n independent
+// samples of equal weight, variance = value (1 - value) / n and unit = 1 / n: Wilson's interval.
 Estimate ShareInterval(double value, double variance, double unit);
 
-// Of a ratio, 0 < value, from as many samples of equal weight: +-t sqrt(variance), cut at 0. Fewer than two tell
-// nothing: 0 to infinity.
+// The interval of a ratio, 0 < value, from `effective_samples` of equal weight: +-t sqrt(variance), cut at 0. With
+// fewer than two: 0 to infinity.
 Estimate RatioInterval(double value, double variance, double effective_samples);
 
 // value, low and high times `factor` >= 0.

@@ -29,9 +29,9 @@ double WeightByEnd(double reach, double end) {
   return reach > 0 ? reach * reach / (kZ * kZ * std::max(end, reach * 1e-9)) : 0;
 }
 
-// Of a score interval, a and b its reach below and above, a b = z^2 V and b - a = z^2 u (docs/estimates.md#intervals).
-// That is not so where one end was cut, as no share is above 1, and no total below what was seen: the end on the
-// truth's side tells how sure the estimate is on that side.
+// For a score interval that extends a below and b above the value, a b = z^2 V and b - a = z^2 u
+// (docs/estimates.md#intervals). This fails if an end was cut: no share is above 1, no total below what was seen. Then
+// the end on the truth's side shows the certainty on that side.
 Counts CountsOf(const Estimate& of, Truth truth) {
   const double below = of.value - of.low, above = of.high - of.value;
   const double variance = below * above / (kZ * kZ), unit = std::max(above - below, 0.0) / (kZ * kZ);
@@ -55,7 +55,7 @@ Pair AskedForLess(const Estimate& before, const Estimate& after) {
   return {CountsOf(before, Truth::kBelow), CountsOf(after, Truth::kAbove)};
 }
 
-// Of the counts, the share that are `after`'s, were `after` so many times `before`.
+// Returns the expected share of `after` in both counts if the amounts have this ratio.
 double ShareAt(double ratio, const Pair& of) {
   return ratio * of.after.per_unit / (of.before.per_unit + ratio * of.after.per_unit);
 }

@@ -12,7 +12,7 @@ struct Sides {
 
 Sides SidesOf(const Estimate& estimate) { return {estimate.value - estimate.low, estimate.high - estimate.value}; }
 
-// Of weights that are taken as known.
+// Adds estimates with weights that are taken as known.
 Estimate Mixed(const Estimate& one, double weight, const Estimate& other, double other_weight) {
   return Sum(Scaled(one, weight), Scaled(other, other_weight));
 }

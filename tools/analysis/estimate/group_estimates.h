@@ -34,7 +34,7 @@ GroupEstimates EstimateUnseen(const Estimator& estimator, OrderLevel finest = Or
 // Replaces the estimates of a group by its counted bytes and objects. `whole`: the bytes that its share refers to.
 void SetCounted(double bytes, double objects, double whole, GroupEstimates* of);
 
-// Of two that were drawn apart.
+// Adds two estimates from independent samples.
 Estimate Sum(const Estimate& one, const Estimate& other);
 
 // Adds what another recording says of the same group. `whole`, `whole_of_one`: the bytes of all that the sum so far,

@@ -34,11 +34,11 @@ struct PreparedSamples {
   // The samples of the stream in the order in which subsets take them; but for `line`, and the roundings.
   std::vector<WeightedSample> drawn;
   std::vector<Line> lines;
-  // Of the lines, by grain, as they lie side by side; of grains that nobody asks for none.
+  // Nodes of the lines, by level, in order; empty for levels that are not needed.
   std::array<std::vector<Node>, kNodes> nodes;
 };
 
-// Of maxsamples=N: the interval's quota was bytes / tau samples.
+// Whether maxsamples=N limited the interval: its quota was bytes / tau samples.
 bool HasQuota(const format::Interval& interval);
 
 class SamplePreparer {

@@ -225,9 +225,9 @@ struct Moderated {
   double variance, freedom;
 };
 
-// Of a pair the part of the variance that sampling explains is known: that leaves more degrees of freedom.
-// Satterthwaite's would be the square of this factor, which takes the deviation for surer than it is: simulated pairs
-// named too many rows.
+// In a pair the part of the variance due to sampling is known, which leaves more degrees of freedom. Satterthwaite's
+// formula would square this factor, which overstates the certainty of the deviation: simulated pairs reported too many
+// rows.
 double FreedomOf(double sampling, double own_freedom, const Candidate& prior) {
   const double known = own_freedom > 0 ? 0 : sampling / Square(prior.deviation);
   return prior.freedom * (1 + known);
@@ -274,7 +274,7 @@ double PValue(const Row& row, const Moderated& moderated, const RunQuestion& que
   return std::min(1.0, 2 * std::min(more, less));
 }
 
-// Of a single pair: no p-value is below what an outlier may show.
+// Limits the p-value of a single pair to what an outlier may show.
 double WithUnseenOutlier(const Row& row, double p, const RunQuestion& question) {
   if (row.freedom > 0) return p;
   const Moderated outlier{OutlierVariance(row, 0), kOutlierFreedom};
@@ -308,7 +308,7 @@ double Middle(std::vector<double> values) {
   return *middle;
 }
 
-// Of the p-values that were tested: the largest that counts as real; if none does, what one alone would need.
+// Returns the largest tested p-value that is significant; if none is, the threshold for a single one.
 double ThresholdOf(const std::vector<Difference>& rows, size_t tested, double rate) {
   double threshold = tested > 0 ? rate / static_cast<double>(tested) : rate;
   for (const Difference& row : rows) {

@@ -43,7 +43,7 @@ class SiteKeys {
   size_t places() const { return places_.size(); }
   // MethodKeys by index; 0, or not there: not needed so far.
   const std::vector<uint64_t>& methods() const { return methods_; }
-  // Of a sample of this place and thread, the finest key.
+  // Returns the finest key: that of a sample at this site in this thread.
   uint64_t OfThreadAt(const Site& place, format::Index thread) { return Mixed(place.of_stack, OfThread(thread)); }
 
  private:

@@ -1,8 +1,8 @@
-// The strata of one recording: which of them a sample's class belongs to. A value: copies share them, and samples that
-// were scaled point to them.
+// The strata of one recording, and the stratum of each class. A value type: copies share the strata, and scaled samples
+// point to them.
 //
 // Threads:  one.
-// Failure:  a sample of a class that is in none stays as it is.
+// Failure:  a sample whose class is in no stratum is not scaled.
 // Maths:    docs/estimates.md#post-stratification
 #pragma once
 
@@ -20,24 +20,23 @@
 
 namespace heaprec::tools {
 
-// A class, or several rare ones together, of which a census knows how much there was: the samples of it are scaled to
-// that.
+// A class, or several rare ones together, with an amount known from a census. Its samples are scaled to that amount.
 //
 // Units:    bytes and objects.
 // Threads:  any; it is constant.
 // Maths:    docs/estimates.md#post-stratification, name for name
 struct Stratum {
-  uint32_t index = 0;  // among those of the recording
-  double bytes = 0;    // T f: of all its samples, scaled
-  double factor = 1;   // f: scales the bytes and objects of one
+  uint32_t index = 0;  // within the recording
+  double bytes = 0;    // T f: scaled bytes of all its samples
+  double factor = 1;   // f: scales the bytes and objects of a sample
   double known = 0;    // k: 1 if everything was counted, 0 if the census says nothing
-  double sampled = 0;  // F: variance of bytes by the first stage
-  double counted = 0;  // W: of what the census says of bytes
+  double sampled = 0;  // F: variance of the bytes from the first stage
+  double counted = 0;  // W: variance of the census's bytes
   bool is_exact() const { return known == 1; }
   double shared() const { return known * known * (sampled + counted); }  // G
 };
 
-// A class, by its name as the JVM has it.
+// A class, by the JVM's spelling of its name.
 struct ClassOfStratum {
   const Stratum* stratum = nullptr;
   // Set if everything was counted and no other class has the same name without generated suffixes: its counted bytes
@@ -50,9 +49,9 @@ struct ClassOfStratum {
 
 class Strata {
  public:
-  // By name as dictionaries have it, of the classes of each stratum.
+  // Strata, and their classes by the name in dictionaries.
   struct Table {
-    std::deque<Stratum> strata;  // classes point to them
+    std::deque<Stratum> strata;  // of_class points to them
     std::unordered_map<std::string, ClassOfStratum> of_class;
   };
 
@@ -60,7 +59,7 @@ class Strata {
   explicit Strata(Table table) : table_(std::make_shared<const Table>(std::move(table))) {}
 
   size_t count() const { return table_ != nullptr ? table_->strata.size() : 0; }
-  // Samples of the next block.
+  // Scales the samples of the next block.
   void Scale(const format::Block& block, std::span<WeightedSample> drawn);
 
  private:
@@ -68,7 +67,7 @@ class Strata {
   const ClassOfStratum* Find(const std::string& class_name) const;
 
   std::shared_ptr<const Table> table_;
-  // Of the chunk at hand, by class.
+  // Cache for the current chunk, by class index.
   struct Looked {
     bool done = false;
     const ClassOfStratum* found = nullptr;

@@ -13,9 +13,9 @@
 namespace heaprec::tools {
 namespace {
 
-// A stratum of which fewer samples are to be expected may have none by chance, or so few that the ratio is biased.
+// A stratum with fewer expected samples may have none by chance, or so few that the ratio is biased.
 constexpr double kMinSamples = 10;
-// A class that fewer walks found has a variance that says nothing.
+// If fewer walks found a class, its variance is unreliable.
 constexpr uint64_t kMinWalks = 10;
 
 }  // namespace
@@ -70,7 +70,7 @@ Strata StrataBuilder::Build(const format::CensusCounters& counters) {
 bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
   double counted = 0;
   for (const auto& [name, one] : classes_) counted += one.sums.counted_bytes.estimate();
-  // The recorder counts stack chunks apart, where it sees them.
+  // The recorder counts the stack chunks that it sees separately.
   const auto chunks = classes_.find(kStackChunk);
   const double without = counted - (chunks == classes_.end() ? 0 : chunks->second.sums.counted_bytes.estimate());
   const auto recorded = static_cast<double>(design_.counted_bytes());

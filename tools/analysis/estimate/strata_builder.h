@@ -63,8 +63,8 @@ class StrataBuilder {
   Design design_;
   Classes classes_;
   CensusEstimator counted_;
-  double unit_ = 0;                // bytes that a sample stands for
-  bool has_cut_interval_ = false;  // its samples are there, but nothing was counted
+  double unit_ = 0;                // bytes that a sample represents
+  bool has_cut_interval_ = false;  // an interval has samples but no counted bytes
   std::string why_none_;
 };
 

@@ -36,7 +36,7 @@ void Subset::Add(const WeightedSample& sample) {
   independent_ += independent;
   bytes_fourth_ += independent.bytes * independent.bytes;
   objects_fourth_ += independent.objects * independent.objects;
-  // Of the first stage alone, and its estimate over both: y / p times z / p times (w_1 - s) / w.
+  // The variance of the first stage alone, estimated over both stages: y / p times z / p times (w_1 - s) / w.
   const Spread first_stage = sample.first_stage_part * square;
   first_stage_ += first_stage;
   if (sample.of_class == nullptr) {
@@ -94,7 +94,7 @@ Subset::End Subset::EndRun(End next) {
   return next;
 }
 
-// What the interval at hand still adds: to the second stage, and to what rounding takes off.
+// What the current interval still adds: to the second stage, and to what rounding takes off.
 std::pair<Spread, Spread> Subset::Pending() const {
   if (runs_ == 0) return {};
   End last = last_, begin = begin_;

@@ -1,7 +1,7 @@
-// Running sums over the samples of a subset (a class, a site, a thread, a time range), from which it is estimated.
+// Running sums over the samples of a subset (a class, a site, a thread, a time range), used to estimate it.
 //
-// Samples must be added in the order in which Design returns them. Allocates nothing unless there is a census, because
-// a table of many sites has one Subset for each.
+// Samples must be added in the order in which Design returns them. Allocates nothing without a census, because a table
+// has one Subset for each of many sites.
 //
 // Units:    bytes and objects.
 // Threads:  one.
@@ -79,10 +79,10 @@ class Subset {
   // The end of a run: adjacent samples in the systematic order that are all in the subset.
   struct End {
     double weight = 0, objects = 0;
-    double second_stage_exclusion = 0;  // probability that the second stage left it out
-    double rounding = 1, next = 1;      // of its own node, and of the one beyond
+    double second_stage_exclusion = 0;  // probability that the second stage dropped it
+    double rounding = 1, next = 1;      // of its own node, and of the next one
     double objects_per_byte = 0;        // objects
-    double earlier = 0;                 // likewise, of the subset's sample before it
+    double earlier = 0;                 // the same for the subset's previous sample
     uint32_t rank = 0;
     OrderLevel parted = OrderLevel::kSample;
   };
@@ -98,14 +98,14 @@ class Subset {
   End EndRun(End next);
   std::pair<Spread, Spread> Pending() const;
 
-  // What is of one stratum.
+  // The part of the subset that belongs to one stratum.
   struct Piece {
     const Stratum* stratum = nullptr;
     double bytes = 0, objects = 0;
     Spread first_stage;
     double share() const { return bytes / stratum->bytes; }
     Spread Explained() const;
-    // What both stages' bytes do not share with the samples' any more.
+    // The covariance that the bytes of both stages no longer share with those of the samples.
     double Shift() const { return stratum->known * stratum->sampled - stratum->shared(); }
   };
   Piece& PieceOf(const Stratum* stratum);
@@ -113,22 +113,22 @@ class Subset {
 
   OrderLevel chosen_by_;
   bool is_class_;
-  const ClassOfStratum* class_ = nullptr;  // of all samples; nullptr if they have several
+  const ClassOfStratum* class_ = nullptr;  // the class of all samples; nullptr if there are several
   std::vector<Piece> pieces_;
   std::vector<uint32_t> piece_of_;      // by stratum, once there are many; from 1
-  size_t piece_ = 0;                    // the last one that was added to
-  uint64_t samples_ = 0, unknown_ = 0;  // unknown: of no stratum
+  size_t piece_ = 0;                    // index of the piece that was last added to
+  uint64_t samples_ = 0, unknown_ = 0;  // unknown: samples of no stratum
   uint64_t unsized_ = 0;
   double bytes_ = 0, objects_ = 0, seen_ = 0, squares_ = 0;
   double bytes_fourth_ = 0, objects_fourth_ = 0;
   Spread independent_, first_stage_;
-  Spread second_stage_, rounded_;  // but for what is pending
+  Spread second_stage_, rounded_;  // except for Pending()
   double whole_ = 0, cut_ = 0;
-  // Of the line at hand. It is a circle: what parts the beginning of the first run is what parts the end of the last.
+  // The current line. It is a circle: the gap before its first run is the gap after its last run.
   uint64_t line_ = 0;
   uint32_t in_line_ = 0, runs_ = 0;
-  End begin_;             // of the first run
-  Spread first_product_;  // of its ends, once it is over
+  End begin_;             // beginning of the first run
+  Spread first_product_;  // product of its ends, once it is complete
   End run_, last_;        // beginning and end of the latest run
 };
 

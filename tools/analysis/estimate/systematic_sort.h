@@ -29,12 +29,12 @@ class SystematicSort {
     uint32_t place = 0;
     float tau = kNoLine;  // of the line: the weight that the second stage gave
   };
-  // Of the samples of a block that `samples` has, in order of time. `keys` has entered the block. Valid until the next
-  // call.
+  // Sorts the samples of a block. `samples`: in order of time. `keys` has entered the block. The result is valid until
+  // the next call.
   std::span<const Placed> Of(const format::Block& block, std::span<const WeightedSample> samples, SiteKeys* keys);
 
  private:
-  struct Visited {  // a place in the line at hand
+  struct Visited {  // a place in the current line
     uint64_t of_class, of_method, of_stack;
     uint32_t place;
     bool operator<(const Visited& other) const;

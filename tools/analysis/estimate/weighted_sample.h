@@ -31,8 +31,8 @@ struct WeightedSample {
   double first_weight = 0;  // after the first stage: <= weight, equal if the second did not raise it
   double objects = 0;       // that it stands for
 
-  // Of these, what every subset asks for: the chance that it was left out by both stages, by the second, and the first
-  // stage's part in it, as docs/estimates.md#variance weighs squares by; objects for each byte.
+  // Values that every subset needs: the probabilities of exclusion by both stages and by the second, and the first
+  // stage's part (weights of squares in docs/estimates.md#variance); objects per byte.
   double exclusion = 0, second_stage_exclusion = 0, first_stage_part = 0, objects_per_byte = 0;
   void SetChances();
 

@@ -9,7 +9,7 @@ struct Advice {
   std::string_view impact, action;
 };
 
-// Of a symptom's id; empty texts if there is nothing to say.
+// Returns the advice for a symptom's id; empty texts if there is none.
 Advice AdviceFor(std::string_view id);
 
 }  // namespace heaprec::tools

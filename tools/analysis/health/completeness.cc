@@ -21,7 +21,7 @@ void Completeness::Add(const format::Block& block) {
   dictionaries_ = block.dictionaries;
   chunk_ = block.chunk;
   flags_.resize(now.stacks.size());
-  // Of the chunk so far.
+  // block.lost_names counts from the start of the chunk.
   lost_names += block.lost_names - std::min(block.lost_names, lost_in_chunk_);
   lost_in_chunk_ = block.lost_names;
   for (const format::Sample& sample : block.samples) {

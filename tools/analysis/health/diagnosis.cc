@@ -133,7 +133,7 @@ class Examination {
   }
 
   std::string_view AdviceForSource() const { return header_.source == "tlab" ? "source_tlab" : "source_imported"; }
-  // As the agent spells it, of a JVM with -XX:-UseTLAB.
+  // The agent gives kAllocatesInline as a reason for a JVM with -XX:-UseTLAB.
   std::string_view AdviceForTotal() const {
     return header_.source_reason.find(format::kAllocatesInline) != std::string::npos ? "total_inline" : "total";
   }

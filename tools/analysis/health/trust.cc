@@ -27,7 +27,7 @@ constexpr std::string_view kBiased = "biased outside TLABs";
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
-// Of one stream: its losses, counters and cap.
+// Assesses the losses, counters and cap of one stream.
 class StreamAssessment {
  public:
   StreamAssessment(const Recording& recording, const StreamTotals& totals, format::Stream stream, TrustReport* trust)
@@ -125,7 +125,7 @@ class StreamAssessment {
   TrustReport& trust_;
 };
 
-// Of the recording as a whole.
+// Assesses the recording as a whole.
 class Assessment {
  public:
   explicit Assessment(const Recording& recording) : recording_(recording), running_(recording.running()) {

@@ -21,7 +21,7 @@ using format::Stream;
 using format::StreamCounters;
 
 constexpr size_t kMaxFindings = 100;
-// Threads that may have been at a hit, and of which the recording has nothing else.
+// Maximum of threads that were in a hit but do not appear in the recording.
 constexpr uint64_t kSilentThreads = 64;
 
 constexpr uint64_t StreamCounters::*kCounters[] = {&StreamCounters::candidates,  &StreamCounters::candidate_bytes,
@@ -41,7 +41,7 @@ std::string Named(Stream stream, const std::string& sentence) { return TraitsOf(
 
 using format::CensusRow;
 
-// Sums of the same numbers in another order.
+// Compares sums of the same numbers, added in different orders.
 bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({std::abs(a), std::abs(b), 1.0}); }
 
 struct Sums {
@@ -59,7 +59,7 @@ Sums SumOf(std::span<const CensusRow> rows) {
 
 }  // namespace
 
-// Blocks count from the start of the recording, which may be before that of the file.
+// Block counters begin with the recording, which may have begun before this file.
 Verification::Verification(const format::FileHeader& header)
     : header_(header),
       lifecycle_events_(header, Stream::kAllocations),
@@ -78,7 +78,7 @@ void Verification::Find(uint64_t offset, std::string what) {
 }
 
 void Verification::Look(const format::Block& block, const Recording& recording) {
-  // Behind bytes that were skipped, and in what the ring had, nothing follows on what was before.
+  // After skipped bytes, and in salvaged blocks, counters do not continue those of the previous block.
   const auto gaps =
       static_cast<size_t>(std::ranges::count(recording.skipped(), false, &format::SkippedRange::repaired));
   const bool is_gap = gaps > gaps_before_;
@@ -86,7 +86,7 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   if (blocks_++ == 0 || block.chunk != chunk_) nodes_seen_ = frames_seen_ = 0;
   if (block.chunk < chunk_) Find(block.offset, fmt::format("chunk {} follows chunk {}", block.chunk, chunk_));
   chunk_ = block.chunk;
-  // What the ring had may be older than the last flush.
+  // Salvaged blocks may be older than the last flush.
   if (block.end_ns < end_ns_ && !recording.salvage().ring_found) {
     Find(block.offset, fmt::format("flushed at {} ns, earlier than the previous block", block.end_ns));
   }
@@ -182,26 +182,26 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
 }
 
 void Verification::Close(const Recording& recording) {
-  // Killed before its first block, a recording has what is in the ring, if anything.
+  // A recording killed before its first block has only what is in the ring, if anything.
   if (blocks_ == 0 && !recording.running() && !recording.salvage().ring_found)
     Find(recording.bytes_read(), "no block could be read");
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
-  // Of a file that begins later, or ends where another goes on, the counters know more than it holds.
+  // If the recording began before this file or continues in another one, the counters include more than the file.
   const bool is_whole = recording.ending() && recording.is_settled() && header_.start == format::FileStart{} &&
                         !recording.misses_bytes() && recording.tail_bytes() == 0;
   census_.Close(recording.census_counters(), is_whole,
                 [&](std::string what) { Find(recording.bytes_read(), std::move(what)); });
 }
 
-// A thread that was stopped in the middle of a hit has counted its point, but not what became of it. An ending waits
-// for them; a kill, or a copy of a running recording, meets as many as there are.
+// A thread that was stopped within a hit has counted its point, but not the outcome. A recorder that ends waits for
+// such threads; a kill, or a copy of a running recording, does not.
 void Verification::CloseStream(const Recording& recording, Stream stream) {
   const StreamCounters& counters = recording.counters(stream);
   uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
   if (!recording.ending() || !recording.is_settled()) slack += kSilentThreads + threads_;
   const auto find = [&](const std::string& what) { Find(recording.bytes_read(), Named(stream, what)); };
   const uint64_t known = counters.SettledPoints();
-  // Whoever read the ring has counted those that the kill met.
+  // If points were counted as killed, those within a hit are among them.
   const uint64_t under_way = LostOf(counters, format::LossReason::kKilled) > 0 ? 0 : slack;
   if (Apart(counters.points, known, under_way)) {
     find(fmt::format("{} points, but {} committed + {} thinned + {} lost", counters.points, counters.committed,
@@ -269,11 +269,11 @@ void CensusCheck::Close(const format::CensusCounters& counters, bool is_whole, c
 
 void LifecycleCheck::Look(const format::Block& block, bool is_gap, const Find& find) {
   const bool begins_chunk = !any_block_ || block.chunk != chunk_;
-  // A recording whose front was left out says at its first chunk who is alive.
+  // If the start of the recording is missing, the first chunk has a live checkpoint.
   if (!any_block_) knows_all_ = true;
   const format::StreamCounters& now = block.counters[stream_];
   constexpr auto kFailed = static_cast<size_t>(format::LossReason::kWriteFailed);
-  // With a block that could not be written its lifecycle events are lost too.
+  // A block that could not be written also lost its lifecycle events.
   if (is_gap || now.lost[kFailed] != before_.lost[kFailed]) knows_all_ = false;
   any_block_ = true;
   chunk_ = block.chunk;

@@ -1,10 +1,10 @@
-// Is what a recording says consistent with itself? Looks at each block, then at the counters.
+// Checks a recording for inconsistencies: each block, then the counters.
 //
-// Checked: weights, times and their order; indices within the dictionaries; per interval what was kept against what is
-// there, and its cap; per block the counters against its rows; what became of tracked objects (LifecycleCheck); at the
-// end the shared counters's identities (format/model/stream_counters.h).
+// Checked: weights, times and their order; indices within the dictionaries; each interval's kept samples against those
+// present, and its cap; each block's counters against its rows; tracked objects (LifecycleCheck); at the end the
+// identities of the counters (format/model/stream_counters.h).
 //
-// Failure:  none; what does not hold is a finding.
+// Failure:  none; each inconsistency is a finding.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@
 
 namespace heaprec::tools {
 
-// Is what a recording says of tracked objects consistent with itself?
+// Checks what a recording says about tracked objects of one stream.
 //
-// Checked: each lifecycle event is of a sample that is tracked and has none yet; their order, and thresholds; survivors
-// stand in the first block of a chunk, and are those that are alive; what is not tracked, against the counters.
+// Checked: each lifecycle event belongs to a tracked sample that has not ended yet; order and thresholds of the events;
+// live checkpoints are in the first block of a chunk and have exactly the live samples; untracked samples against the
+// counters.
 //
 // Threads:  one.
 // Format:   docs/format/recording.md#lifecycle-events
@@ -30,11 +31,10 @@ class LifecycleCheck {
  public:
   using Find = std::function<void(std::string)>;
 
-  // Of one stream.
   LifecycleCheck(const format::FileHeader& header, format::Stream stream)
       : stream_(stream), tracks_(header.MaxTracked(stream) > 0), before_(header.start.counters[stream]) {}
 
-  // Every block, in order. `is_gap`: bytes before it were skipped, or it was salvaged.
+  // Call for every block, in order. `is_gap`: bytes before it were skipped, or it was salvaged.
   void Look(const format::Block& block, bool is_gap, const Find& find);
 
  private:
@@ -46,32 +46,32 @@ class LifecycleCheck {
   const bool tracks_;
   format::StreamCounters before_;
   std::unordered_set<uint64_t> alive_;
-  bool knows_all_ = false;  // every sample that may be tracked is known
+  bool knows_all_ = false;  // whether every sample that may be tracked is known
   bool any_block_ = false;
   uint32_t chunk_ = 0;
   uint64_t last_ns_ = 0;
 };
 
-// Is what a census says consistent with itself: its classes with its totals, and both with its counters?
+// Checks a census: its classes against its totals, and both against its counters.
 //
-// Failure:  none; what does not hold is handed to `find`.
+// Failure:  none; each inconsistency is passed to `find`.
 class CensusCheck {
  public:
   using Find = std::function<void(std::string)>;
   explicit CensusCheck(const format::FileHeader& header) : header_(header) {}
 
   void Look(const format::Block& block, const Find& find);
-  // `counters`: at the end. `is_whole`: all blocks from the start to an ending were there.
+  // `counters`: at the end. `is_whole`: all blocks from the start to an end marker were read.
   void Close(const format::CensusCounters& counters, bool is_whole, const Find& find) const;
 
  private:
   const format::FileHeader& header_;
   format::CensusCounters counters_;
-  uint64_t walks_ = 0, bytes_ = 0;  // of the totals
+  uint64_t walks_ = 0, bytes_ = 0;  // in the totals
 };
 
 struct Inconsistency {
-  uint64_t offset = 0;  // of the block; at the end: of the end
+  uint64_t offset = 0;  // of the block, or of the end
   std::string what;
 };
 
@@ -79,13 +79,13 @@ class Verification {
  public:
   explicit Verification(const format::FileHeader& header);
 
-  // Every block, in order, `recording` being where it came from.
+  // Call for every block of `recording`, in order.
   void Look(const format::Block& block, const Recording& recording);
-  // After the last.
+  // Call after the last block.
   void Close(const Recording& recording);
 
   const std::vector<Inconsistency>& findings() const { return findings_; }
-  // Beyond those that are kept.
+  // The number of findings beyond the limit.
   uint64_t more_findings() const { return more_; }
   uint64_t blocks() const { return blocks_; }
 

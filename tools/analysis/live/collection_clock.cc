@@ -14,9 +14,9 @@ namespace {
 // The recorder looks for the dead every 100 to 150 ms at most: what one major collection found dead lies closer
 // together.
 constexpr uint64_t kBetweenMajorsNs = 250'000'000;
-// Of generational ZGC: mark start, mark end, relocate start; the old generation has the latter two.
+// Generational ZGC: mark start, mark end, relocate start; the old generation has the last two.
 constexpr uint64_t kYoungPauses = 3, kOldPauses = 2;
-// What lets ZGC promote all young objects before a major collection: should_preclean_young (zDriver.cpp).
+// Causes for which ZGC promotes all young objects before a major collection: should_preclean_young (zDriver.cpp).
 constexpr std::array<std::string_view, 5> kPromotingCauses{
     "System.gc()", "Diagnostic Command", "JvmtiEnv ForceGarbageCollection", "FullGCAlot", "WhiteBox Initiated Full GC"};
 // The second pause of a cycle ends marking: from then on the weak references to the dead are null.
@@ -77,8 +77,8 @@ void CollectionClock::Add(const format::ProcessState& state) {
   if (is_concurrent_ && is_end) pauses_.emplace_back(state.time_ns, state.collections);
 }
 
-// A death that was found after the end of its object's interval, but before that was closed, has the time of the end:
-// it does not say when it was found.
+// A death found after the end of its object's interval, but before the interval was closed, has the time of that end,
+// so the time when it was found is unknown.
 void CollectionClock::AddDeath(uint64_t birth_ns, uint64_t died_ns) {
   if (!of_majors_ || (interval_ns_ > 0 && died_ns % interval_ns_ == 0)) return;
   deaths_.emplace_back(died_ns, birth_ns);
@@ -112,8 +112,8 @@ void CollectionClock::Close() {
   KeepGrowing(&ended_);
 }
 
-// Of the count under which the recording began, pauses may be missing. Young collections go on beside an old one: its
-// pauses then have their counts, but there are as many of them.
+// Pauses may be missing for the count at the start of the recording. Young collections continue during an old one: its
+// pauses then have their counts, but their number is the same.
 std::vector<CollectionClock::Major> CollectionClock::MajorsOfPauses() {
   std::ranges::sort(pauses_of_majors_, {}, [](const Pause& pause) { return std::pair(pause.time_ns, pause.count); });
   std::map<uint64_t, uint64_t> pauses;  // by count

@@ -1,15 +1,15 @@
-// When the JVM collected: how many collections had begun by a time, and how many of them had found what was dead.
+// The JVM's collections: how many had begun by a time, and how many had found their dead objects.
 //
 //   CollectionClock clock(header, stream);
 //   clock.Add(state);                    // every state of the recording
 //   clock.AddDeath(birth_ns, died_ns);   // every tracked object that was found dead
 //   clock.Close();
 //
-// A collection of a concurrent collector begins some time before it tells which objects are dead. Generational ZGC
-// looks at weak references in major collections only. The JVM's pauses tell how many there were: a young collection has
-// three pauses, and the old one behind it two more, under the same count. A collection that somebody asked for promotes
-// all young objects first: every tracked object born before it that is not found dead has survived it. Of any other
-// major collection that is known of the objects born before the youngest one that it found dead.
+// A concurrent collector finds dead objects some time after the collection begins. Generational ZGC checks weak
+// references in major collections only. The JVM's pauses show how many there were: a young collection has three pauses,
+// and the old one after it two more, under the same count. A requested collection promotes all young objects first, so
+// every tracked object born before it and not found dead has survived it. For any other major collection this is known
+// only of objects born before the youngest one that it found dead.
 //
 // Units:    time in ns since the start of the recording.
 // Threads:  one; any after Close.
@@ -24,7 +24,7 @@
 
 namespace heaprec::tools {
 
-// Whether only major collections tell which tracked objects of the recording are dead.
+// Whether only major collections find tracked objects of the recording dead.
 bool KeepsYoungReferents(const format::FileHeader& header);
 
 // Whether the collector reclaims between its pauses (ZGC, Shenandoah).
@@ -34,8 +34,8 @@ bool IsConcurrent(const format::FileHeader& header);
 // as survivors of each collection, until that generation is collected.
 bool KeepsOldGarbage(const format::FileHeader& header);
 
-// Returns the number of collections before `first`, the first state of the heap. If that records a pause, it leaves out
-// the collection of that pause, except with a concurrent collector.
+// Returns the number of collections before `first`, the first state of the heap. If `first` records a pause, this
+// excludes the collection of that pause, except with a concurrent collector.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent);
 
 class CollectionClock {
@@ -46,36 +46,35 @@ class CollectionClock {
   void AddDeath(uint64_t birth_ns, uint64_t died_ns);
   void Close();
 
-  // Only major collections count: keeps_young_referents().
+  // Whether only major collections count (KeepsYoungReferents).
   bool of_majors() const { return of_majors_; }
   // False: there were pauses, but the agent could not read the JVM's count of collections.
   bool knows_counts() const { return of_majors_ || has_count_ || !has_pause_; }
-  // The count at the first snapshot, and whenever it had grown since: times, ascending.
+  // The count at the first snapshot and after each increase, as (time, count), ascending.
   const std::vector<std::pair<uint64_t, uint64_t>>& counts() const { return begun_; }
 
-  // The same for the collections that also find dead objects in the old generation (KeepsOldGarbage); each is counted
-  // when it has ended. Empty: unknown.
+  // The same for collections of the old generation (KeepsOldGarbage), each counted when it ends. Empty: unknown.
   const std::vector<std::pair<uint64_t, uint64_t>>& old_counts() const { return old_; }
   // The number of these that had ended by `time_ns`; before the first state: the count at that state.
   uint64_t OldBy(uint64_t time_ns) const;
 
-  // Counts that the recorder stored, in the numbers of this clock. Generational Shenandoah numbers each stretch of old
-  // marking too: what has no pause collects nothing.
+  // Converts a count that the recorder stored to this clock. Generational Shenandoah also numbers each phase of old
+  // marking; one without a pause collects nothing, so it is not counted.
   uint64_t OfRecorded(uint64_t count) const;
 
   // The number of collections begun by `birth_ns`: an object born then cannot have survived them. 0: none, or unknown.
-  // Before the first state it is CountedBefore of that state.
+  // Before the first state: CountedBefore of that state.
   uint64_t BegunBy(uint64_t birth_ns) const;
-  // That an object tracked then has survived, if they began after its birth.
+  // The number of collections that an object tracked at `time_ns` has survived, if they began after its birth.
   uint64_t EndedBy(uint64_t time_ns) const;
 
  private:
   using Counts = std::vector<std::pair<uint64_t, uint64_t>>;  // (time, count), ascending in both
   static uint64_t CountAt(const Counts& counts, uint64_t time_ns, uint64_t before);
-  // A major collection as the JVM's pauses tell.
+  // A major collection, as shown by the JVM's pauses.
   struct Major {
     uint64_t ended_ns = 0;
-    uint64_t promoted_to_ns = 0;  // all objects born before it were old; 0: not known
+    uint64_t promoted_to_ns = 0;  // all objects born before it were old; 0: unknown
   };
   struct Pause {
     uint64_t time_ns = 0, count = 0;
@@ -91,13 +90,13 @@ class CollectionClock {
   const uint64_t interval_ns_;
   bool has_pause_ = false, has_count_ = false;
   Counts begun_, old_;
-  uint64_t earliest_ns_ = UINT64_MAX, before_ = 0;     // of the first state: its time, and what was counted before it
-  Counts pauses_;                                      // of concurrent collectors: their ends, with the count there
-  Counts ended_;                                       // empty: as begun_
+  uint64_t earliest_ns_ = UINT64_MAX, before_ = 0;     // time of the first state, and the count before it
+  Counts pauses_;                                      // concurrent collectors: end and count of each pause
+  Counts ended_;                                       // empty: same as begun_
   std::vector<std::pair<uint64_t, uint64_t>> deaths_;  // of_majors: (died, birth)
-  std::vector<uint64_t> paused_;                       // needs_pause: the counts that had a pause, ascending
-  std::vector<Pause> pauses_of_majors_;                // of_majors: their ends
-  std::vector<uint64_t> known_to_;                     // of_majors: births up to then, by major collection
+  std::vector<uint64_t> paused_;                       // needs_pause: counts with a pause, ascending
+  std::vector<Pause> pauses_of_majors_;                // of_majors: ends of pauses
+  std::vector<uint64_t> known_to_;  // of_majors: latest birth whose survival is known, by major collection
 };
 
 }  // namespace heaprec::tools

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTail = 0.05;  // both tails of a 95 % interval
 constexpr double kRounding = 1e-12;
-// Each but the first gives an instant, and so does the end: with fewer than three nothing lies off the line.
+// Each except the first gives an instant, and so does the end. A line through fewer than three has no residuals.
 constexpr size_t kMinOldCollections = 3;
 
 // P(|T| > t) of Student's distribution, and the t of a probability.
@@ -72,7 +72,7 @@ std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint6
   to_ns = std::min(to_ns, lives.checked_ns());
   const auto& counts = lives.clock().counts();
   if (!lives.is_range()) return AtMost(BeforeEach(counts, from_ns, to_ns, survived), most);
-  // Each is counted when it has ended, and what it found dead is known.
+  // Each is counted when it ends, so the deaths that it found are known.
   std::vector<uint64_t> all;
   for (const auto& [time_ns, counted] : counts) {
     if (counted >= survived && time_ns > from_ns && time_ns <= to_ns) all.push_back(time_ns);

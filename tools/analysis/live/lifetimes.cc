@@ -15,15 +15,15 @@ using format::LifecycleKind;
 
 namespace {
 
-// Between the end of a check and the begin of the next one the recorder waits at least so long.
+// Minimum time from the end of a check to the start of the next one.
 constexpr uint64_t kBetweenChecksNs = 100'000'000;
-// A check that has found a death is over so long afterwards.
+// Maximum time from a death found by a check to the end of that check.
 constexpr uint64_t kOfCheckNs = 50'000'000;
-// A death is found so long after its collection at most, unless very many objects are tracked.
+// Maximum time from a collection to the discovery of its deaths, unless very many objects are tracked.
 constexpr uint64_t kFoundWithinNs = 250'000'000;
-// Only a checkpoint says how many collections there were at a birth.
+// Only checkpoints have the number of collections at birth.
 constexpr uint64_t kNotStored = UINT64_MAX;
-// The recorder went on, or what it did last is not in the file.
+// The recorder continued, or its last check is not in the file.
 constexpr std::array<std::string_view, 4> kWithoutLastCheck{"rotated", "dump", "trim", "recovered"};
 
 }  // namespace

@@ -38,7 +38,7 @@ namespace heaprec::tools {
 // Maths:    docs/streams.md#live-objects
 class TrackingAdjustment {
  public:
-  // Of one stream, with its `interval_ns`.
+  // Adjusts one stream, with its `interval_ns`.
   explicit TrackingAdjustment(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations);
 
   // The next block. Afterwards Of takes samples of this block only. An interval and its samples are in one block.
@@ -117,10 +117,10 @@ class ReferenceChecks {
 
   ReferenceChecks(const format::FileHeader& header, format::Stream stream);
 
-  // Of any tracked object.
+  // Adds the death of a tracked object.
   void AddDeath(uint64_t found_ns);
   void AddEnding(const format::EndMarker& ending);
-  // Of a file whose last block ends at `end_ns`. 0: no check is known of.
+  // Returns the time up to which deaths are known in a file that ends at `end_ns`; 0: no check is known.
   uint64_t KnownTo(uint64_t end_ns) const;
 
  private:
@@ -161,7 +161,7 @@ class Lifetimes {
   double WeightAt(const Lifetime& life, uint64_t time_ns) const;
   // Collections that it is known to have survived by `time_ns`, not counting one that may still find it dead.
   uint64_t SurvivedBy(const Lifetime& life, uint64_t time_ns) const;
-  // Those of the old generation among them.
+  // The number of these that were of the old generation.
   uint64_t SurvivedOldBy(const Lifetime& life, uint64_t time_ns) const;
   const CollectionClock& clock() const { return clock_; }
   // False: the recording does not have the number of collections (an import from a file without them, an agent without

@@ -99,7 +99,7 @@ std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double ra
   std::vector<Difference> rows;
   for (const LiveGroup* group : groups) {
     Leak leak{Growth::Of(group->growth), Growth::Of(group->late), Growth::Of(group->old)};
-    // What was freed in the end has not leaked, however fast it had grown.
+    // A group without live bytes at the end has not leaked, however fast it grew.
     leak.p = group->alive.empty() ? 1 : std::max(leak.all.p, leak.late.p);
     Difference row;
     row.after = leak.all.per_second;

@@ -1,5 +1,5 @@
-// A group of tracked samples (a class, a site, ...) over one recording or several: who of it is alive, how its bytes
-// grow, how long its objects live.
+// A group of tracked samples (a class, a site, ...) over one or several recordings: its live samples, growth and
+// lifetimes.
 //
 //   LiveSnapshot look(lives, {...});                     // after the last block of a recording
 //   for (const Lifetime& life : lives.all()) look.Add(life, {&of_class, &of_site});
@@ -23,26 +23,26 @@ namespace heaprec::tools {
 
 struct LiveGroup {
   std::vector<LiveSample> alive;
-  std::vector<std::vector<LiveSample>> series;  // likewise, at each of the moments of LiveQueryTimes::course
-  GrowthSum growth, late;                       // of what survived; late: in the later half of the time
-  GrowthSum old;                                // of what survived a collection of the old generation
+  std::vector<std::vector<LiveSample>> series;  // the same at each time of LiveQueryTimes::series
+  GrowthSum growth, late;                       // of survivors; late: in the later half of the time
+  GrowthSum old;                                // of survivors of a collection of the old generation
   LifeTable seconds, collections;
   uint64_t lives = 0, died = 0;         // in the life tables
-  double born = 0;                      // bytes that they stood for at their birth
-  GrowthSum open, open_late, open_old;  // of the recording at hand
+  double born = 0;                      // bytes that they represented at birth
+  GrowthSum open, open_late, open_old;  // of the current recording
 };
 
-// When a recording is looked at, and for what.
+// The times of a query, and what it measures.
 struct LiveQueryTimes {
-  uint64_t at_ns = 0;               // who is alive
-  uint64_t from_ns = 0, to_ns = 0;  // over which growth is measured; lives of what was born meanwhile
-  uint64_t survived = 0;            // only what has survived so many collections counts as alive
-  uint64_t grown = 1;               // likewise, of growth
-  bool of_old = false;              // whether growth is also measured at collections of the old generation
-  bool by_time = false;             // growth is looked at evenly in time, not at collections
-  uint64_t least_age_ns = 0;        // only what is as old counts as alive
+  uint64_t at_ns = 0;               // time of the live samples
+  uint64_t from_ns = 0, to_ns = 0;  // span of growth, and of the births in the life tables
+  uint64_t survived = 0;            // minimum of survived collections for live samples
+  uint64_t grown = 1;               // the same for growth
+  bool of_old = false;              // also measure growth at collections of the old generation
+  bool by_time = false;             // growth is measured at evenly spaced times, not at collections
+  uint64_t least_age_ns = 0;        // minimum age of live samples
   bool lifetimes = false;
-  uint64_t collections = 0;  // of the life table
+  uint64_t collections = 0;  // steps of the life table
   std::vector<uint64_t> series;
 };
 
@@ -65,20 +65,19 @@ class LiveSnapshot {
   const AgeAxis by_seconds_, by_collections_;
 };
 
-// Which of many groups leak. The bytes of a leak that survived collections grow by more than chance explains, given the
-// number of groups: over the whole time, in its later half and, with `of_old`, between collections of the old
-// generation.
+// Whether a group leaks: its bytes that survived collections grow significantly, given the number of groups. They must
+// grow over the whole time, in its later half and, with `of_old`, between collections of the old generation.
 //
 // Context:  pure functions.
 // Maths:    docs/estimates.md#growth
 struct Leak {
   Slope all, late, old;
-  double p = 1;  // of the least certain of them
-  double q = 1;  // the least false discovery rate at which it counts as a leak
+  double p = 1;  // the largest p of them
+  double q = 1;  // lowest false discovery rate at which it is a leak
   bool leaks = false;
 };
 
-// In the order of the groups. `rate`: the false discovery rate.
+// Returns one per group, in their order. `rate`: the false discovery rate.
 std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool of_old);
 
 }  // namespace heaprec::tools

@@ -118,7 +118,7 @@ LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, 
                [](const LiveSample& one) { return one.survived >= 1; });
   LiveEstimates least = EstimateGroup(old, whole, unit);
   if (old.empty()) {
-    // Of nothing that is known to be alive there is no age.
+    // Without objects that are known to be live there is no age.
     least.mean_age_s = least.mean_survived = kUnknownEstimate;
     least.median_age_s = least.median_survived = kUnknownEstimate.value;
   }

@@ -45,8 +45,8 @@ struct LiveEstimates {
   double median_age_s = 0, median_survived = 0;
 };
 
-// Of a recording in which whatever has not survived a collection may be garbage (Lifetimes::is_range). Known: what has;
-// ages and collections survived are of that alone.
+// Estimates for a recording in which objects that have not survived a collection may be garbage (Lifetimes::is_range).
+// Known are the survivors; ages and survived collections refer to them alone.
 struct LiveRange {
   LiveEstimates estimates;  // bytes, objects and share are ranges
   Estimate known_bytes, known_objects;

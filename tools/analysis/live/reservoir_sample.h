@@ -11,8 +11,8 @@
 
 namespace heaprec::tools {
 
-// Of all offered so far each is kept with the same chance: when `seen` have been offered, the new one replaces each
-// entry with probability 1 / seen.
+// Keeps each offered entry with the same probability: when `seen` have been offered, the new one replaces each entry
+// with probability 1 / seen.
 template <typename Entry>
 class ReservoirSample {
  public:
