@@ -95,7 +95,7 @@ double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointSu
   if (now >= end) {
     const uint64_t late = (now - end) % interval;
     end = now - late + interval;
-    // Of the bytes since the tick, only those in the interval of `now`, assuming that they are evenly spread.
+    // Counts only bytes in the interval of `now`, assuming that the bytes since the tick are evenly spread.
     so_far = since * Seconds(late) / std::max(Seconds(now - tick_ns), kSecondsPerNs);
   }
   // If the forecast is too high, the interval has too few samples. If it is too low, points grow with the logarithm of

@@ -153,7 +153,7 @@ void Decode(Bytes body, CensusMode* mode) {
   *mode = static_cast<CensusMode>(std::min(ByteCursor(body).Varint(), static_cast<uint64_t>(CensusMode::kDrawn)));
 }
 
-// Of everything except the hash itself.
+// Hashes everything except the hash itself.
 uint64_t HeaderHash(Bytes bytes) {
   ByteBuffer hashed(bytes.begin(), bytes.begin() + kHashAt);
   ByteSink(&hashed).Append(bytes.subspan(kFilePrefixBytes));

@@ -26,7 +26,7 @@ enum StateColumn : size_t {
   kStateCauseBytes = 10,
   kStateCauseText = 11,
   kStateCollections = 12,
-  kStateOldCollections = 13,  // plus 1; 0: not known
+  kStateOldCollections = 13,  // plus 1; 0: unknown
 };
 constexpr size_t kStateColumns = 14;
 constexpr uint64_t kNoCause = 0, kNewCause = 1, kFirstCause = 2;

@@ -30,7 +30,7 @@ struct SampleContext {
     uint64_t size = 0;  // rotated
   };
   std::vector<Stack> stacks{1};
-  // Of thread t, at t + 1; rotated. All unknown kinds share the last entry: their samples are skipped.
+  // TLAB size of thread t at index t + 1, rotated. All unknown kinds share the last entry: their samples are skipped.
   std::vector<std::array<uint64_t, kKinds + 1>> tlab_of_thread;
   uint64_t last_id = 0, last_leaf = 0, last_window = 0;
   uint64_t last_window_id = 0, last_window_start = 0;

@@ -39,7 +39,7 @@ struct ProcessState {
   uint64_t threads = 0;      // live Java threads
   uint64_t rss = 0;          // resident bytes of the process
   uint64_t collections = 0;  // completed since the JVM's start, or about to be
-  // Of these, those that also looked for dead objects in the old generation; nullopt: unknown, or there is no such
+  // The number of these that also looked for dead objects in the old generation; nullopt: unknown, or no such
   // generation.
   std::optional<uint64_t> old_collections;
   std::string cause;  // kGcEnd, and kGcBegin if it is known by then: as HotSpot spells it; kMemory: category, or empty

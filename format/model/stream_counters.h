@@ -27,7 +27,7 @@ inline constexpr int kRingLosses = 7;  // the first ones, which the ring has
 constexpr bool IsLoss(LossReason reason) { return reason != LossReason::kStackChunks; }
 const char* LossReasonName(LossReason loss);  // "missed", "ring_full", ... as in summary and docs/format/recording.md
 
-// Of one stream, cumulative since the start. Every block has them, so what a gap lost is known.
+// Counters of one stream, cumulative since the start. Every block has them, so the losses of a gap are known.
 //   points = SettledPoints()
 //   committed = SettledSamples(), once all intervals are closed
 // Samples in flight may be missing on the right-hand sides, so these may be smaller, never larger.

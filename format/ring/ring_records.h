@@ -152,7 +152,7 @@ struct StateRecord {
   uint64_t pauses, paused_ns;
   uint64_t rss;
   uint32_t collections;
-  uint32_t old_collections;  // plus 1; 0: not known
+  uint32_t old_collections;  // plus 1; 0: unknown
   uint32_t threads;
   uint32_t kind;               // ProcessStateKind
   char cause[kMaxCauseBytes];  // padded with zeros

@@ -304,9 +304,9 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   return std::monostate{};
 }
 
-// Of a JVM that is not known, or whose memory is not to be read. The JVM draws the thresholds. Before JDK 25
-// TLABs keep theirs after an allocation outside (JDK-8355692): what is then allocated in TLABs is sampled at wrong
-// rates.
+// Chooses the source for an unknown JVM, or one whose memory must not be read. The JVM draws the thresholds. Before JDK
+// 25 TLABs keep their threshold after an allocation outside (JDK-8355692), so later allocations in TLABs are sampled at
+// wrong rates.
 ChosenSource Agent::ChoosePortable() {
   const std::string& why = jvm_->internals.error().message;
   if (options_.source != SourceChoice::kPortable) {

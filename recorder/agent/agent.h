@@ -41,7 +41,7 @@ class Agent {
   // For another agent (include/heaprec_sampling.h) or the application (trace_api.h), one of them at a time.
   // Returns a result of that header. `*why` (may be null): the reason, unless the result is HEAPREC_OK.
   int Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sampler, std::string* why);
-  // Of the last sampling of this client.
+  // Visits the traces of this client's last sampling.
   int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, SamplingClient sampler);
 
   // For probes (probe_api.h): the JVM's layouts and names, with the probes' hooks installed.
@@ -76,7 +76,7 @@ class Agent {
   ChosenSource ChoosePortable();
   ChosenSource ChooseJvmti(JNIEnv* jni, const std::string& why);
   jint Fail(const std::string& why, bool strict);
-  // Of a command: printed on the JVM's stderr only if no reply is requested.
+  // Refuses a command; prints the reason on the JVM's stderr only if no reply is requested.
   jint Refuse(const std::string& why);
   // Writes the reply, once.
   void Reply(ReplyStatus status, const std::string& sentence);

@@ -97,7 +97,7 @@ class Recording {
   RecordingPlan plan_;
   sources::Totals population_at_start_;
   uint64_t uncounted_at_end_ = 0;
-  // Of the portable mode: bytes of all threads.
+  // Portable mode: bytes of all threads.
   struct Bean {
     std::optional<uint64_t> at_start;
     uint64_t most = 0, asked_ns = 0;

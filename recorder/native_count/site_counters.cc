@@ -57,7 +57,7 @@ uint32_t NewSite(SiteTable* of, ThreadRows* rows, Call call) {
   return site;
 }
 
-// Of a call whose return address alone does not tell the site.
+// Returns the site of a call whose return address alone does not identify it.
 uint32_t DeepSite(SiteTable* of, ThreadRows* rows, Call call) {
   constexpr size_t kMaxPassed = 4;
   uintptr_t pcs[format::kMaxNativeFrames];

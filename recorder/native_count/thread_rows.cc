@@ -59,14 +59,14 @@ ThreadRows* ThreadRows::Common(SiteTable* table) {
   return rows;
 }
 
-// A thread may be writing one of another address in the same place: then that has to be looked for once more.
+// A thread may be writing another address into the same entry: then that caller is looked up once more.
 void ThreadRows::ForgetCallers(uintptr_t begin, uintptr_t end) {
   const auto forget = [=](ThreadRows* rows) {
     if (rows == nullptr) return;
     for (Caller& caller : rows->callers_) {
       const std::atomic_ref pc(caller.pc);
       const uintptr_t known = pc.load(std::memory_order_relaxed);
-      // Of what is not alone it is not known where it lies.
+      // A NotAlone entry does not show where its call is, so it is cleared too.
       if ((begin <= known && known < end) || known > INT64_MAX) pc.store(0, std::memory_order_relaxed);
     }
   };

@@ -119,7 +119,7 @@ HEAPREC_INLINE void* Counted(void* block, size_t size, Function function) {
 
 GotPatcher& Patcher();
 
-// Of a thread that looks at what is tracked: sequentially consistent, as in Due.
+// Marks that the thread reads tracked blocks; sequentially consistent, as in Due.
 class Looking {
  public:
   Looking() : clock_(ThreadClocks::Own()), was_inside_(clock_->is_inside.exchange(true)), is_on_(Active() != nullptr) {}
@@ -239,7 +239,7 @@ Import AliasOf(const char* name, Import of) {
   return of;
 }
 
-// Of those that are there. cfree is, for programs that were linked before glibc 2.26 alone, and no other can ask.
+// Returns the imports that libc has. cfree exists only for programs linked before glibc 2.26, so only dlvsym finds it.
 std::vector<Import> OptionalImports() {
   real.cfree = reinterpret_cast<decltype(real.cfree)>(dlvsym(RTLD_DEFAULT, "cfree", "GLIBC_2.2.5"));
   std::vector<Import> all{Of("cfree", &real.cfree, &Cfree), Of("free_sized", &real.free_sized, &FreeSized),

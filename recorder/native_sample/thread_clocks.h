@@ -21,7 +21,7 @@ struct alignas(128) ThreadClock {
   std::atomic<uint64_t> due{0};        // in bytes; the drain sets it to 0 to make the owner update
   std::atomic<uint32_t> recording{0};  // to which the other fields belong
   std::atomic<bool> is_inside{false};  // the owner is inside the objects of a recording
-  // Of this recording; stored before `recording`.
+  // Counts at the start of this recording; stored before `recording`.
   std::atomic<uint64_t> bytes_before{0}, calls_before{0};
   throttle::ByteClock points;  // of this recording; not started: no owner yet
   uint32_t os_tid = 0, index = 0;

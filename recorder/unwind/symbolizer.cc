@@ -27,7 +27,7 @@ std::string HexOf(uint64_t number) {
   return text.data();
 }
 
-// Of this thread: a main thread that has ended by pthread_exit has none any more.
+// Reads the link of this thread: a main thread that ended by pthread_exit no longer has one.
 std::string ProgramPath() {
   std::array<char, PATH_MAX> path{};
   const ssize_t length = readlink("/proc/thread-self/exe", path.data(), path.size());

@@ -10,7 +10,7 @@ using format::RingFrame;
 
 namespace {
 
-// Of a map's entry.
+// Size of a map's entry.
 constexpr uint64_t kEntryBytes = 64;
 
 }  // namespace

@@ -17,7 +17,7 @@ uint64_t FirstWord(const format::RecordingId& id) {
 
 // Only stale arms refer to older windows; such samples carry their weight themselves.
 constexpr size_t kMaxWindows = 4096;
-// Of a stack in its lane. What was emitted in the previous chunk is remembered for longer (Drain).
+// Maximum wait of a stack in its lane. Stacks emitted in the previous chunk are remembered for longer (Drain).
 constexpr uint64_t kLongestWaitNs = 2'000'000'000;
 
 // A stream that is not recorded has no interval, and no samples either.

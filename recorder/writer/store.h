@@ -61,7 +61,7 @@ class Store {
   format::Result<std::monostate> Append(std::span<const std::byte> block);
   // Appends the last block of a recording to the reserved space, regardless of limits and of a full disk.
   format::Result<std::monostate> AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
-  // As RecordingFile: until the next append succeeds.
+  // Calls RecordingFile::WriteProvisional; the next append overwrites the block.
   void WriteProvisional(std::span<const std::byte> block) { file_->WriteProvisional(block); }
   uint64_t provisional_bytes() const { return file_->provisional_bytes(); }
   // Bytes that fit there; 0: the file system cannot reserve any.

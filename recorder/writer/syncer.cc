@@ -29,7 +29,7 @@ bool Syncer::Start() {
 }
 
 uint64_t Syncer::Request(int descriptor, std::string folder) {
-  // One of its own: the drain may close the file meanwhile.
+  // A descriptor of its own, because the drain may close the file meanwhile.
   const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   Job job{++last_, own >= 0 ? own : -errno, std::move(folder)};
   if (!Start()) {

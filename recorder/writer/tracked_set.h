@@ -101,7 +101,7 @@ class TrackedSet {
   std::unordered_map<uint64_t, Early> early_;
   std::vector<format::LifecycleEvent> lifecycle_events_;
   double owed_ = 0;  // weight of intervals that no sample represents yet
-  // Of the evictions' thresholds, those that no later one exceeds.
+  // Eviction thresholds that no later one exceeds.
   struct Threshold {
     uint64_t time_ns;
     double value;

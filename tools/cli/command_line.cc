@@ -192,7 +192,7 @@ class CommandLine {
     return matched == added_.end() ? nullptr : &*matched;
   }
 
-  // Of a word that is neither an option nor an argument, or no command.
+  // Reports a word that is no option, argument or command.
   ExitCode RefuseExtraWord() const {
     const Added* const matched = Chosen();
     std::vector<std::string> words = matched != nullptr ? matched->app->remaining() : std::vector<std::string>();

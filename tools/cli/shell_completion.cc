@@ -19,7 +19,7 @@ std::vector<std::string> OptionWords(const std::deque<Option>& options) {
   return words;
 }
 
-// Of the help.
+// Returns all commands of the help.
 std::vector<const Command*> All(const CommandGroups& groups) {
   std::vector<const Command*> all;
   for (const CommandGroup& group : groups) {

@@ -26,7 +26,7 @@ struct AttachOptions : JvmOptions {
   bool is_inside = false, force = false;
 };
 
-// Of options that cannot go together; empty: nothing.
+// Returns why the options cannot be combined; empty: they can.
 std::string Objection(const AttachOptions& options) {
   if (options.report.empty() && options.flame.empty())
     return options.force ? "--force is for --report and --flame" : "";

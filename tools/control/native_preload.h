@@ -16,7 +16,7 @@ struct NativePreload {
   std::vector<std::string> environment;  // NAME=value
   std::string table;                     // where it will be; %p is the process id
 
-  // Of a process that has ended, or runs, or was killed; empty: it has none.
+  // Returns the table of a process, running or not; empty: it has none.
   std::string TableOf(uint32_t pid) const;
 };
 

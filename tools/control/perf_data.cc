@@ -10,7 +10,7 @@ constexpr std::string_view kMagic("\xca\xfe\xc0\xc0", 4);
 constexpr size_t kByteOrder = 4;  // 1: little-endian, the only one of this machine
 constexpr size_t kMajor = 5;
 constexpr size_t kEntryOffset = 24, kEntries = 28, kPrologue = 32;
-// Of an entry: length, offset of the name, length of the vector, type, three bytes, offset of the data.
+// Layout of an entry: length, offset of the name, length of the vector, type, three bytes, offset of the data.
 constexpr size_t kNameAt = 4, kVectorAt = 8, kTypeAt = 12, kDataAt = 16, kEntry = 20;
 
 // Zero beyond the end.

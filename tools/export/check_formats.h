@@ -18,7 +18,7 @@ std::string AllowedText(const CheckResult& check);
 std::string WithheldText(const CheckAnswer& answer);
 // "by site: 2 of 412 exceeded against the baseline"
 std::string RowsText(const CheckedRows& rows);
-// Of the recording, and of the baseline: "trustworthy: no, because ...".
+// Verdicts on the recording and the baseline: "trustworthy: no, because ...".
 std::vector<std::string> TrustTexts(const CheckAnswer& answer);
 
 std::string AsJunit(const CheckAnswer& answer);

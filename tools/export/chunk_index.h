@@ -34,7 +34,7 @@ class Catalogue {
   // What frames are told apart by: their method's name; its line, too; or all that is known.
   enum class Detail { kName, kLine, kAll };
 
-  // Of strings: Java's spelling, UTF-8.
+  // Ids of strings, in Java's spelling, UTF-8.
   struct Method {
     Id class_name = kNone, name = kNone, descriptor = kNone;
   };
@@ -68,7 +68,7 @@ class Catalogue {
   Id ClassOf(format::Index index);
   Id StackOf(format::Index index);
   Id ThreadOf(format::Index index);
-  // Of an unknown stack: one frame that nobody knows.
+  // An unknown stack has one unknown frame.
   Id UnknownStack() { return Node(kNone, FrameOf(Frame{})); }
   Id StringOf(std::string_view text) { return strings_.NumberOf(text); }
 

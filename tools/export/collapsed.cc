@@ -82,7 +82,7 @@ class Collapsed final : public Exporter {
     }
   }
 
-  // Of each frame, among all in order of their names.
+  // Returns the position of each frame in the order of names.
   std::vector<Id> PlacesByName() const {
     std::vector<Id> by_name(names_.size()), places(names_.size());
     std::iota(by_name.begin(), by_name.end(), Id{0});

@@ -17,7 +17,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Of each stream that the filter takes.
+// Assesses the trust in each stream that the filter takes.
 class Trusts {
  public:
   Trusts(const format::FileHeader& header, const Filter& filter) {

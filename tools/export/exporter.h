@@ -42,7 +42,7 @@ struct ExportSettings {
 // Which weights a file with one weight per sample has, as written in the file.
 inline std::string_view WeightsName(const ExportSettings& settings) { return settings.raw ? "raw" : "calibrated"; }
 
-// Of a live sample.
+// Details of a live sample.
 struct LiveDetail {
   uint64_t at_ns = 0;                // since the start of the recording: when that was asked
   uint64_t age_ns = 0;               // by then

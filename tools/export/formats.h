@@ -15,9 +15,9 @@ struct ExportFormat {
   std::string name;
   std::string ending;   // of the names of its files
   bool binary = false;  // nothing for a terminal
-  // Of the settings, those that only some have. takes_live: shows what is alive in place of all; takes_at: tells what
-  // is alive, at any time. takes_raw: has one weight for each sample, calibrated unless raw ones are asked for; it says
-  // which, unless it has no room for remarks. takes_native: has events for malloc and mmap.
+  // Settings that only some formats support. takes_live: shows live objects instead of all; takes_at: live objects at
+  // any time. takes_raw: has one weight per sample, calibrated unless raw ones are requested; says which, unless it has
+  // no room for remarks. takes_native: has events for malloc and mmap.
   bool takes_hide = true, takes_weights = false, takes_lines = false, takes_live = false, takes_at = false,
        takes_raw = false, takes_remarks = true, takes_service = false, takes_native = true;
   MakeExporter* make = nullptr;

@@ -217,7 +217,7 @@ class Otlp final : public Exporter {
   Catalogue catalogue_;
   Output& output_;
   MeanPeriod period_;                     // of the recording
-  const Recording* recording_ = nullptr;  // the one at hand
+  const Recording* recording_ = nullptr;  // the current one
   AskedRange asked_;
   uint64_t last_ns_ = 0;
   LabelledTotals rows_{false};

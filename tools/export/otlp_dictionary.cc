@@ -63,7 +63,7 @@ int32_t OtlpDictionary::Attribute(std::string_view key, std::string_view value) 
   return static_cast<int32_t>(attributes_.NumberOf(std::string(key).append(1, '\0').append(value)));
 }
 
-// Of those that samples have, from 1.
+// Numbers the stacks that samples have, from 1.
 int32_t OtlpDictionary::StackNumber(Id stack) {
   if (stack >= stack_numbers_.size()) stack_numbers_.resize(catalogue_.stacks().size());
   int32_t& number = stack_numbers_[stack];

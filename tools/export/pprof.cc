@@ -145,7 +145,7 @@ class Pprof final : public Exporter {
   }
 
  private:
-  // Of several recordings, those without data of the time asked for do not say when that is.
+  // If there are several recordings, those without data in the requested time do not set the profile's time.
   void AddTime(const Recording& recording, AskedRange asked) {
     const auto [from_ns, to_ns] = asked;
     if (from_ns == to_ns && duration_ns_ > 0) return;

@@ -11,7 +11,7 @@ namespace heaprec::tools {
 // After the recording was read.
 std::vector<std::string> Provenance(const Recording& recording);
 
-// Of what is in the file: from its begin to its end, or to the last block.
+// The time that the file covers: from its start to its end, or to the last block.
 struct Span {
   uint64_t begin_ns = 0, end_ns = 0;
 };

@@ -57,7 +57,7 @@ class FoldedStacks {
   // `hides`: frames to leave out; empty: none.
   explicit FoldedStacks(const RowFormat* format, Hides hides = {}) : format_(*format), hides_(std::move(hides)) {}
   void Enter(const format::Block& block, Names* names);
-  // Of an unknown stack: the empty text.
+  // Returns the empty text for an unknown stack.
   std::string_view Of(format::Index stack);
 
  private:

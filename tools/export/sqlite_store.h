@@ -57,7 +57,7 @@ class SqliteStore final : public Exporter {
   std::unique_ptr<Inserts> inserts_;
   Catalogue catalogue_;
   size_t classes_ = 0, methods_ = 0, frames_ = 0, stacks_ = 0, threads_ = 0;  // of it, inserted
-  uint32_t recording_ = 0;                                                    // number of the one at hand, from 1
+  uint32_t recording_ = 0;                                                    // number of the current one, from 1
   uint64_t interval_ns_[format::kStreams] = {};
   uint64_t last_block_ns_ = 0;
   struct {

@@ -43,7 +43,7 @@ inline constexpr Measure kLiveObjects{"inuse_objects", "count",
 inline constexpr Measure kSamples{"samples", "count",
                                   [](const Totals& totals) { return static_cast<double>(totals.samples); }};
 
-// Of the kinds that are exported.
+// Measures of the exported kinds.
 inline std::vector<Measure> MeasuresOf(const ExportSettings& settings) {
   std::vector<Measure> measures;
   if (settings.allocations) measures = {kObjects, kSpace};
@@ -115,7 +115,7 @@ class StackTotals {
   void Clear() { of_.clear(); }
 
   const Catalogue& catalogue() const { return catalogue_; }
-  // Of a number of catalogue().stacks().
+  // Totals of a stack in catalogue().stacks().
   Totals Of(Catalogue::Id stack) const { return stack < of_.size() ? of_[stack] : Totals(); }
 
  private:
@@ -143,7 +143,7 @@ class LabelledTotals {
   explicit LabelledTotals(bool with_size) : with_size_(with_size) {}
 
   Key KeyOf(const format::Sample& sample, Catalogue* catalogue) const;
-  // Of the row of that key.
+  // Totals of the row with that key.
   Totals& At(const Key& key);
   void Add(const format::Sample& sample, const Calibration::Weight& weight, Catalogue* catalogue) {
     At(KeyOf(sample, catalogue)).Add(sample, weight);

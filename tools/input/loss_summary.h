@@ -19,10 +19,10 @@ render::Object LossesValue(const Recording& recording);
 
 // Whether the recording was cut off and its ring, which had the last samples, is gone.
 bool LostItsRing(const Recording& recording);
-// What is lost of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
+// The loss of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
 std::string LostEnd(const Recording& recording);
 
-// Whether the recorder kept to a rate and counted what it lost. The files that are imported do not say.
+// Whether the recorder limited its rate and counted its losses. Imported files do not say.
 bool CountsLosses(const format::FileHeader& header);
 
 // Passes a recorder's counters through; for an import it returns unknown.

@@ -43,7 +43,7 @@ class ParallelReader final : public format::Reader {
   std::optional<format::Block> Next() override;
   const std::vector<format::SkippedRange>& skipped() const override { return rest_ ? rest_->skipped() : no_ranges_; }
   uint64_t position() const override { return rest_ ? rest_->position() : position_; }
-  // Of the last block, if any was asked for; once.
+  // Returns the prepared data of the last block, if requested; only once.
   std::unique_ptr<Prepared> TakePrepared() { return rest_ ? rest_->TakePrepared() : std::move(prepared_); }
 
  private:
@@ -61,7 +61,7 @@ class ParallelReader final : public format::Reader {
   };
   void Start();
   void Plan();
-  // Makes the next chunk the one at hand, or leaves what follows to rest_.
+  // Makes the next chunk the current one, or leaves what follows to rest_.
   void Enter();
   void ReadRest(std::unique_ptr<format::Reader> reader);
   void Stop();
@@ -84,7 +84,7 @@ class ParallelReader final : public format::Reader {
   std::unique_ptr<Prepared> prepared_;
   const std::vector<format::SkippedRange> no_ranges_;
 
-  // Of all.
+  // Shared by all threads.
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Chunk>> chunks_;  // in order; the first `begun_` are being decoded, or done

@@ -39,7 +39,7 @@ class ReadAheadReader final : public format::Reader {
   std::optional<format::Block> Next() override;
   const std::vector<format::SkippedRange>& skipped() const override { return skipped_; }
   uint64_t position() const override { return position_; }
-  // Of the last block; once.
+  // Returns the prepared data of the last block; only once.
   std::unique_ptr<Prepared> TakePrepared() { return std::move(prepared_); }
 
  private:
@@ -76,7 +76,7 @@ class ReadAheadReader final : public format::Reader {
   uint64_t position_ = 0;
   std::unique_ptr<Prepared> prepared_;
 
-  // Of both.
+  // Shared by both threads.
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Step> waiting_;

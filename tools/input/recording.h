@@ -30,7 +30,7 @@ inline constexpr std::string_view kNothingRecovered = "nothing recovered";
 class Recording {
  public:
   // `path` "-" is standard input. The path of its ring is one below `root` ("/proc/PID/root": of a container;
-  // OpenBelow). Of a file that holds several it is the first; others() says so.
+  // OpenBelow). If the file has several recordings, this is the first; others() says so.
   static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
 
   // The recording at the beginning of the file, of which the first `bytes` are read. The file is not searched for
@@ -62,7 +62,7 @@ class Recording {
   // The next block of the file only; nullopt at its present end. Call again while running().
   std::optional<format::Block> NextInFile();
 
-  // Of the blocks returned so far; after the end, of everything. Without counts from before this file.
+  // Counters of the blocks returned so far; after the end, of everything. Excludes counts from before this file.
   const format::StreamCounters& counters(format::Stream stream = format::Stream::kAllocations) const {
     return counters_[stream];
   }
@@ -73,8 +73,8 @@ class Recording {
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }
   const std::optional<format::EndMarker>& ending() const { return ending_; }
-  // Whether every sample that the counters call committed has come, or was left out by the second stage: not where the
-  // recording goes on in the next file, or in its own (dump), nor where it was cut off without a ring.
+  // Whether every committed sample was read, or dropped by the second stage. False if the recording continues in the
+  // next file, or in its own (dump), or was cut off without a ring.
   bool is_settled() const;
   // Valid after the end: whether no block was in the file and no ring was found, or this is a copy of such a recording.
   // Nothing is known then, not even that nothing was allocated.

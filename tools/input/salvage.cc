@@ -187,7 +187,7 @@ class BlockMaker {
   throttle::IntervalReducer reducer_;
 };
 
-// A recorder that runs has committed more since its counters were read, before its lanes were: what is here was
+// A running recorder commits samples after its counters were read and before its lanes were: all in `blocks` are
 // committed.
 void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::StreamCounters* counters) {
   uint64_t found = counters->SettledSamples();
@@ -200,8 +200,8 @@ void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::St
 }
 
 // Points under way: their threads had counted them, and not yet committed or given up their samples. A kill loses them;
-// their weight is unknown. `most`: that can be under way at a time. More are no points under way but wrong counters,
-// which `verify` is to find.
+// their weight is unknown. `most`: maximum at a time. If there are more, the counters are wrong, which `verify`
+// reports.
 void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t most,
                   format::StreamCounters* counters) {
   const uint64_t known = counters->SettledPoints();
@@ -284,7 +284,7 @@ std::vector<format::LifecycleEvent> LifecycleEventsOf(const Gatherer& gathered, 
   return lifecycle_events;
 }
 
-// Of the samples of the other blocks, those that nobody follows. What is tracked is added to `tracked`.
+// Returns events for untracked samples of the other blocks, and adds tracked ones to `tracked`.
 std::vector<format::LifecycleEvent> Untracked(const Gatherer& gathered, const FileHeader& header, Salvaged* salvaged,
                                               TrackedIds* tracked) {
   std::unordered_set<uint64_t> without_place;

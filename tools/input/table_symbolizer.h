@@ -27,7 +27,7 @@ class TableSymbolizer {
     std::string symbol{};
     uint32_t offset = 0;
   };
-  // Of a return address, when so many modules had been replaced.
+  // Returns the function of a return address, at the time when `replaced` modules had been replaced.
   const Function& At(uint64_t pc, uint32_t replaced);
   // Null: it is in none. The last that holds an address is the one.
   const LoadedModule* ModuleOf(uint64_t pc, uint32_t replaced) const;

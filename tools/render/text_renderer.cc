@@ -52,7 +52,7 @@ class TextForm {
              FormatLine(line, terminal_.unicode) + "\n";
   }
 
-  // Of all facts of a group.
+  // Returns the width of the headings of a group's facts.
   size_t HeadingWidth(const Group& group) const {
     size_t width = kShortestHeading;
     for (const Section& section : group.sections) {

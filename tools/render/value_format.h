@@ -19,7 +19,7 @@ struct CellText {
 };
 
 CellText FormatCell(const Value& value, Unit unit, bool unicode);
-// Of a row: Unit::kByRow is the row's.
+// Formats a cell of a row; for Unit::kByRow uses the row's unit.
 CellText FormatCell(const Row& row, size_t column, Unit unit, bool unicode);
 // "9.65 MiB (8.12-11.5)"
 std::string FormatInline(const CellText& cell);

@@ -18,7 +18,8 @@ struct Part {
   bool has_ending = false;
 
   auto Begin() const { return std::pair(begin_ns, first_chunk); }
-  // Of two that end together the one with fewer samples was damaged, or begins later; one without an ending was cut.
+  // If two parts end together, the one with fewer samples was damaged or begins later; one without an end marker was
+  // cut.
   auto End() const { return std::tuple(last_ns, samples, has_ending); }
   // Whether it has all of `other`.
   bool Contains(const Part& other) const { return Begin() <= other.Begin() && End() >= other.End(); }

@@ -18,7 +18,7 @@ using format::LossReason;
 using format::Stream;
 using format::StreamCounters;
 
-// Only a checkpoint says how many collections there were at a birth.
+// Only checkpoints have the number of collections at birth.
 constexpr uint64_t kNotStored = UINT64_MAX;
 
 uint64_t CommonInterval(const format::FileHeader& header) {
@@ -140,8 +140,8 @@ void TimeSlice::AddIntervals(const format::Block& block, format::Block* cut) {
   }
 }
 
-// Of an interval that a border cuts, nobody knows what was counted on which side: it counts nothing, and its samples
-// stand for themselves, as those of a salvaged interval do. False: it has none.
+// If a border cuts an interval, it is unknown what was counted on which side. So the interval counts nothing, and its
+// samples are not calibrated, as in a salvaged interval. False: it has no samples.
 bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) const {
   const uint64_t length = std::max<uint64_t>(header_.CapOf(interval->stream).interval_ns, 1);
   uint64_t kept = 0;
@@ -304,8 +304,8 @@ void TimeSlice::AddCounters(const format::Block& block, format::Block* cut) {
   cut->counters = counters_;
 }
 
-// Of seconds that lie within the span. What was a candidate is known from block to block, as losses are; where all are
-// walked it is what was found.
+// Adds the seconds within the span. Candidates, like losses, are counted per block; if all are walked, they are what
+// was found.
 void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
   const auto add = [this](const std::vector<format::CensusRow>& rows, std::vector<format::CensusRow>* into) {
     for (format::CensusRow row : rows) {
@@ -335,7 +335,7 @@ void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
     census_.tlabs = census_.walks;
     census_.tlab_bytes = census_.walked_bytes + census_.aborted_bytes;
     census_.outside = census_.outside_bytes = 0;
-  } else {  // the candidates of whole seconds were not counted
+  } else {  // candidates are not counted per second
     census_.tlabs = census_.tlab_bytes = census_.outside = census_.outside_bytes = 0;
   }
   cut->census_counters = census_;

@@ -24,17 +24,17 @@ class TimeSlice {
   // [from, to)
   TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns);
 
-  // Of the cut: an id of its own, its start, no ring.
+  // The header of the cut: its own id and start, no ring.
   const format::FileHeader& header() const { return header_; }
-  // What of the next block lies in the span; nullopt: nothing. Its dictionaries are those of `block`.
+  // Returns the part of the next block in the span; nullopt: there is none. Its dictionaries are those of `block`.
   std::optional<format::Block> Of(const format::Block& block);
   // What the recording that is read has: by its header, and by the blocks so far.
   uint64_t begin_ns() const { return begin_ns_; }
   uint64_t end_ns() const { return last_ns_; }
-  // Of the blocks so far.
+  // Counters of the cut so far.
   const format::PerStream<format::StreamCounters>& counters() const { return counters_; }
-  // Of the cut, when the recording that is read has or has not this ending; nullopt: it was cut off before the span's
-  // end.
+  // Returns the end marker of the cut, given that of the recording, if any; nullopt: the recording was cut off before
+  // the span's end.
   std::optional<format::EndMarker> EndingOf(const std::optional<format::EndMarker>& ending) const;
 
  private:
@@ -44,7 +44,7 @@ class TimeSlice {
     double counted = 0;
     void Add(const format::Interval& row);
   };
-  // Of a stream.
+  // State of a stream.
   struct State {
     format::StreamCounters latest;           // of the recording, by the last block
     format::StreamCounters rows, rows_in;    // candidates and their bytes by the rows so far, and by those of the cut
@@ -83,7 +83,7 @@ class TimeSlice {
   std::optional<uint32_t> chunk_;
   std::vector<std::pair<uint64_t, uint64_t>> collections_;  // before the span: (time, count), ascending in both
   bool has_begun_ = false;                                  // the cut has a block
-  bool is_within_ = false;                                  // the block at hand ends in the span
+  bool is_within_ = false;                                  // the current block ends in the span
 };
 
 }  // namespace heaprec::tools

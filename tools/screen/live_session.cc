@@ -31,7 +31,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kRefresh{1000};
 constexpr int kAttachTimeoutMs = 10'000;
-// Of a page that is printed where there is no terminal.
+// Size of the page that is printed without a terminal.
 constexpr size_t kPrintedWidth = 80, kPrintedHeight = 24;
 
 // What is followed, and how a command line would name it.

@@ -273,7 +273,7 @@ Action Open(View* view, const Shown& shown, std::optional<bool> open) {
   std::set<RowPath>& opened = view->question.opened;
   const bool is_open = opened.contains(chosen->path);
   if (!open.value_or(!is_open)) {
-    // Of a row that is closed already, the one it is below.
+    // If the row is already closed, closes its parent.
     if (!is_open && chosen->path.size() > 1) view->selected->pop_back();
     if (opened.erase(is_open ? chosen->path : *view->selected) == 0) return Action::kNothing;
     return Action::kAsk;

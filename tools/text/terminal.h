@@ -14,7 +14,7 @@ struct Terminal {
   bool colour = false;   // a terminal, and NO_COLOR is not set
   bool unicode = false;  // the locale is one of UTF-8
 
-  // Of a file or a pipe the width is $COLUMNS, if that is exported.
+  // For a file or a pipe the width is $COLUMNS, if that is exported.
   static Terminal Of(int descriptor);
 
   // The text as it is without colour.

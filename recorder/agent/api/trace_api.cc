@@ -143,7 +143,7 @@ class Frames {
     jint count = 0;
     jvmtiLineNumberEntry* table = nullptr;
     if (jvmti_.GetLineNumberTable(method, &count, &table) != JVMTI_ERROR_NONE) return kUnknownLine;
-    // Of the entries that begin at or before it the last one; they need not be in order.
+    // Finds the last entry that begins at or before it; entries need not be in order.
     jint line = kUnknownLine;
     jlocation from = -1;
     for (const jvmtiLineNumberEntry* entry = table; entry != table + count; ++entry) {

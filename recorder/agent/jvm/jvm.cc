@@ -19,7 +19,7 @@ format::Result<hotspot::SymbolTable> LoadSymbols(const hotspot::VmStructs& struc
   return hotspot::SymbolTable::Load(*libjvm, hotspot::StackChunkFunctions(structs));
 }
 
-// Of a field in its objects, as Unsafe has it: Java code runs.
+// Returns the offset of a field in an object, from Unsafe. Runs Java code.
 std::optional<size_t> OffsetOf(JNIEnv* jni, const char* class_name, const char* field) {
   std::optional<size_t> offset;
   if (jni->PushLocalFrame(8) != JNI_OK) return offset;

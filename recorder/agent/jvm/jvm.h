@@ -53,7 +53,7 @@ struct Jvm {
   static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable);
 
   std::string Property(const char* name) const;  // a system property; empty if unset
-  // Of the platform threads that JVMTI lists at this moment.
+  // Returns the platform threads that JVMTI lists now.
   std::vector<void*> AllThreads(JNIEnv* jni) const;
   // Whether only major collections clear weak references to young objects (generational ZGC).
   bool KeepsYoungReferents() const;

@@ -307,7 +307,7 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
 
 bool AsksForStrict(std::string_view text) {
   const auto given = SplitOptions(text);
-  // Of a file that cannot be read nothing is known; the rest counts.
+  // If an options file cannot be read, the other options decide.
   if (!given.ok()) return fmt::format(",{},", text).find(",strict,") != std::string::npos;
   bool strict = false;
   for (const Option& option : *given) {

@@ -61,7 +61,7 @@ void Refuse(const ProgramOptions& options, const std::string& why) {
   WriteReply(options.reply_file, ReplyStatus::kError, why);
 }
 
-// Of the program's own threads there is one, so far.
+// Runs while the program has only one thread of its own.
 void Begin(const char* text) {
   const auto options = ParseProgramOptions(text);
   if (!options.ok()) {

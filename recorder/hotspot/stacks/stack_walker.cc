@@ -42,7 +42,7 @@ class Identity {
   size_t count_ = 0;
 };
 
-// Of the frames without what was inlined.
+// Identifies a stack by its physical frames, without inlined ones.
 class IdentityVisitor {
  public:
   explicit IdentityVisitor(const Names& names) : names_(names) {}

@@ -162,9 +162,9 @@ std::optional<uint64_t> HeapMeter::OldCollections() const {
   return Load(full_collections_) + (concurrent_pauses_ != nullptr ? (Load(concurrent_pauses_) + 1) / 2 : 0);
 }
 
-// The JVM keeps the cause of a collection for as long as it lasts. So the count is read first: if there is no cause
-// after that, all that were counted have ended, if they had their causes by then. Where a collection is counted before
-// it has a cause, a pause of it shows that it had one: pauses lie in between.
+// The JVM keeps the cause of a collection while it lasts. So this reads the count first: if there is no cause
+// afterwards, all counted collections that had a cause by then have ended. If a collection is counted before it has a
+// cause, one of its pauses shows that it had one.
 uint64_t HeapMeter::CollectionsEnded(uint64_t paused_in) const {
   const uint64_t begun = Collections();  // acquire: what is read below is younger
   if (!is_concurrent_ || begun == 0) return begun;

@@ -58,11 +58,11 @@ class HeapMeter {
   const char* collections_ = nullptr;  // an unsigned int
   bool is_concurrent_ = false;         // collections run concurrently with the application
   bool counts_before_cause_ = false;   // a collection is counted before it has a cause
-  // Of the performance memory.
+  // Values in the performance memory.
   std::vector<const char*> used_of_spaces_, capacities_;
   const char* live_threads_ = nullptr;
   const char* full_collections_ = nullptr;
-  const char* concurrent_pauses_ = nullptr;  // of G1: two for each cycle, remark and cleanup
+  const char* concurrent_pauses_ = nullptr;  // G1: two for each cycle, remark and cleanup
   struct PerfText {
     const char* value = nullptr;
     size_t bytes = 0;

@@ -204,7 +204,7 @@ double Census::Draw(uint64_t bytes) {
   return weight;
 }
 
-// Of the walks that the second may have.
+// Returns the share of the second's walks that is left.
 double Census::LeftOf(uint64_t now_ns) const {
   const uint64_t turns = turns_.load(std::memory_order_relaxed);
   if (turns >> 32 != SecondOf(now_ns)) return 1;

@@ -2,7 +2,7 @@
 // selection with known probabilities.
 //
 // A TLAB is walked, by its own thread or by a collector, before the JVM retires it, while its objects have not moved.
-// Of a TLAB that was in use when the census began only later objects count. At the end TLABs in use are walked at a
+// In a TLAB that was in use when the census began, only later objects count. At the end TLABs in use are walked at a
 // safepoint.
 //
 // Context:  AroundRetirement: alloc or gc. AtOutside: alloc. Uses no heap and waits for no lock. StartAtSafepoint,

@@ -41,7 +41,8 @@ class WeakRefTable {
 
   // False: it is no longer tracked there, because its death was found and will be reported.
   bool Drop(uint16_t place, uint64_t sample);
-  // Of the sample, if it is tracked there; otherwise (it died, and another may have its entry) `otherwise`.
+  // Returns the count at the sample's birth if it is tracked there, else `otherwise`: it died, and another may have its
+  // entry.
   uint64_t CollectionsAtBirth(uint16_t place, uint64_t sample, uint64_t otherwise) const;
 
   enum class State : uint64_t { kFree = 0, kTaken = 1, kTracked = 2, kDropped = 3, kDead = 4 };

@@ -35,7 +35,7 @@ class ConstantPools {
   // One that lives, of which its class is known: it is the same for all objects of a class.
   uint64_t Object(format::Index class_id);
 
-  // Of what AppendEvent would write.
+  // Size of what AppendEvent would write.
   size_t bytes() const;
   // The checkpoint event, which names its time: `ticks`.
   void AppendEvent(uint64_t ticks, std::string* into) const;

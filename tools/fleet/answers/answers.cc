@@ -35,7 +35,7 @@ format::Result<PooledSums> PoolAll(Source* source, const Selection& selection) {
   return all;
 }
 
-// Of classes and sites steps of whole hours are read rolled up: a sixth of the rows, or less.
+// For classes and sites uses whole hours, which are read rolled up: a sixth of the rows, or less.
 uint32_t StepFor(const Scope& scope, uint32_t slice, bool is_filtered) {
   constexpr uint32_t kSteps[] = {10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400};
   uint32_t wanted = (scope.to - scope.from) / kRowsOfTimeline;

@@ -108,7 +108,7 @@ struct DiffAnswer {
   std::vector<DiffRow> rows;  // real ones first, the largest change first
   size_t real = 0;
 };
-// Of versions that two patterns choose.
+// Compares the versions that two patterns select.
 format::Result<DiffAnswer> DiffVersions(Source* source, const Selection& selection, const std::string& before,
                                         const std::string& after, const DiffOptions& options);
 // The same hosts before and after a time. Hosts that lack a side are left out.
@@ -121,7 +121,7 @@ struct OutlierRow {
   std::string name;
   double rate = 0, median = 0, z = 0;  // bytes per second
 };
-// Of hosts in sites that make up `min_share` of all bytes: |z| of at least `least_z`, the largest first.
+// Returns hosts with |z| of at least `least_z`, largest first, in sites that have `min_share` of all bytes.
 format::Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& selection, RowGrain by,
                                                  double min_share, double least_z);
 

@@ -16,12 +16,12 @@
 
 namespace heaprec::tools::fleet {
 
-// Of one recording in the range that is asked for.
+// Returns the scale of one recording in the requested range.
 RecordingScale ScaleOf(uint64_t recording, const Totals& totals);
 
 class FleetEstimator {
  public:
-  // Of all recordings that are asked for.
+  // `totals`: of all requested recordings.
   explicit FleetEstimator(const std::map<uint64_t, Totals>& totals);
 
   const std::vector<RecordingScale>& scales() const { return scales_; }
@@ -35,7 +35,7 @@ class FleetEstimator {
   Estimate Bytes(const PooledSums& of) const;
   Estimate Objects(const PooledSums& of) const;
   Estimate Share(const PooledSums& of) const;
-  // Of a part of the range, with FactorsOnly.
+  // Estimates the bytes of a part of the range, with FactorsOnly.
   Estimate BytesOfPart(const PooledSums& of) const;
 
  private:

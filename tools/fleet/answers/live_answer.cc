@@ -50,14 +50,14 @@ LiveRowAnswer AnswerOf(const PooledLive& row, const Whole& whole) {
 
 double SizeOf(const LiveRowAnswer& row) { return IsRange(row.bytes) ? row.bytes.high : row.bytes.value; }
 
-// Of nothing that is live: what a sample of the allocations stands for.
+// The unit if nothing is live: the bytes that an allocation sample represents.
 double UnitOfAllocations(const Selection& selection) {
   Totals all;
   for (const auto& [id, one] : selection.totals) all += one;
   return all.all.bytes > 0 ? all.all.apart / all.all.bytes : 0;
 }
 
-// Of each process the latest, if that is not too old: its recording may have several parts.
+// Returns the latest snapshot of each process, if it is not too old. A recording may have several parts.
 std::vector<LiveMoment> OfRunning(const std::vector<LiveMoment>& snapshots, uint32_t slice, FleetLiveAnswer* answer) {
   std::map<uint64_t, LiveMoment> latest;
   for (const LiveMoment& one : snapshots) {

@@ -41,7 +41,7 @@ struct FleetQuestion {
   size_t limit = 0;  // rows; 0: all
 };
 
-// Of those that are made of sums.
+// Answers questions that need only sums.
 format::Result<render::Report> AnswerTo(const FleetQuestion& question);
 
 }  // namespace heaprec::tools::fleet

@@ -15,7 +15,7 @@ enum class NameKind : uint8_t { kClass = 1, kMethod = 2 };
 // "com.sun.proxy.$Proxy12.run" is "com.sun.proxy.$Proxy.run".
 std::string FleetName(std::string_view name);
 
-// Of a normalised name; never 0, which stands for "any" in the tables.
+// Returns the id of a normalised name; never 0, which means "any" in the tables.
 uint64_t NameId(NameKind kind, std::string_view name);
 
 }  // namespace heaprec::tools::fleet

@@ -8,7 +8,7 @@
 // A slice holds whole intervals of the second stage: those that begin in it.
 //
 // Units:    bytes and objects; times in seconds since 1970.
-// Memory:   one Subset for each class, site and pair of them in the slice at hand, twice the samples that are left of
+// Memory:   one Subset for each class, site and pair of them in the current slice, twice the samples that are left of
 //           it, with their stacks.
 // Threads:  one.
 // Failure:  none: samples of a slice that was handed out already count in the oldest one that is open.
@@ -65,10 +65,10 @@ struct Slice {
   std::vector<MinuteTotals> minutes;
   std::vector<std::pair<RowKey, Sums>> rows;
   std::vector<ThinnedSample> samples;
-  // Of its end, or of the recording's: what is live. Empty: nothing is tracked.
+  // Live rows at the end of the slice or recording. Empty: nothing is tracked.
   std::vector<LiveRow> live;
   uint32_t live_at = 0;
-  // That no slice before had.
+  // Names that no earlier slice had.
   std::vector<NamedId> names;
   std::vector<FleetStack> stacks;
 };

@@ -43,7 +43,7 @@ inline constexpr SumColumn kSumColumns[] = {
     {"fourth", &Sums::fourth, true},      {"fourth_objects", &Sums::fourth_objects, true},
 };
 
-// Of all samples of a recording in a time: what calibrates its rows.
+// Totals of all samples of a recording in a time, used to calibrate its rows.
 struct Totals {
   double seconds = 0;
   double counted = 0;  // bytes, by the recorder; 0: nobody counted

@@ -87,8 +87,8 @@ class Connection final : public HttpConnection {
     return {fmt::format("{}: {}", server_.Text(), error.message())};
   }
 
-  // Of connecting and of the handshake each. A query may take minutes; a server without TLS may wait for the end of a
-  // line that the handshake does not contain.
+  // Applies to connecting and to the handshake each. A query may take minutes; a server without TLS may wait for the
+  // end of a line that the handshake does not contain.
   std::chrono::seconds ConnectTimeout() const { return std::min(timeout_, kConnectTimeout); }
 
   // Runs what was begun to its end, or until the time is over.

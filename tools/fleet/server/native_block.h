@@ -1,7 +1,6 @@
 // ClickHouse's Native format: columns of a block, as bytes. https://clickhouse.com/docs/interfaces/formats#native
 //
-// Of the formats of ClickHouse it alone refuses an insert that was cut off: rows of TSV or RowBinary that arrived would
-// be kept.
+// With this format alone ClickHouse refuses a truncated insert. With TSV or RowBinary it keeps the rows that arrived.
 //
 // Threads:  one.
 // Failure:  Decode returns what is wrong; lengths are checked before memory is taken.
@@ -73,7 +72,7 @@ struct Answer {
 
   // By name, because servers may order columns otherwise; nullptr: there is none.
   const AnswerColumn* Column(std::string_view name) const;
-  // Of a row; 0 or nothing where there is no such column, or it is of another type.
+  // Returns a value of a row; 0 or empty if there is no such column or it has another type.
   uint64_t Number(std::string_view name, size_t row) const;
   double Real(std::string_view name, size_t row) const;
   std::string Text(std::string_view name, size_t row) const;

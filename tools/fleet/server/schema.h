@@ -52,7 +52,7 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
 // An Error that says what to do if there is none, or one of a newer heaprec.
 format::Result<Schema> ReadSchema(Server* server);
 
-// Of a file of SQL: its statements, without comments, with $name replaced.
+// Returns the statements of an SQL file, without comments, with $name replaced.
 std::vector<std::string> StatementsOf(std::string_view sql,
                                       const std::vector<std::pair<std::string, std::string>>& values);
 

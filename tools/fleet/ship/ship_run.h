@@ -84,7 +84,7 @@ class ShipRun {
   std::set<uint64_t> done_ids_;
 };
 
-// Of a server that may be down now, and up soon.
+// Finds the schema; retries if the server is down.
 format::Result<Schema> FindSchema(const ShipRunOptions& options, Server* server);
 
 }  // namespace heaprec::tools::fleet

@@ -16,7 +16,7 @@ constexpr int kWaitTries = 600;
 constexpr std::chrono::milliseconds kWaitStep{500};
 // More are forgotten, and sent again.
 constexpr size_t kMaxKnownIds = 200'000;
-// Of a writer that cannot be seen: its last slice is over by then. What it should still write is in later ones.
+// Wait for a writer that cannot be seen: its last slice is complete by then. Later data is in later slices.
 constexpr std::chrono::seconds kQuiet{60};
 // A lease is renewed in its last two thirds. A claim on one that others may be making, too, is short.
 constexpr std::chrono::seconds kLease{120}, kRenewal{80}, kClaim{10};
@@ -190,7 +190,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
   return {};
 }
 
-// An hour is rolled up if all of its slices that the server has are at hand: not where a recording has dropped its
+// An hour is rolled up if all of its slices that the server has are available: not where a recording has dropped its
 // oldest part since.
 Shipper::Failure Shipper::SendHour() {
   if (hour_.rows.empty() || options_.dry_run || IsThere(BatchKind::kHour, hour_.time)) return {};

@@ -5,7 +5,7 @@
 // and to count the rows of the slice in each table: there are all of them, or none.
 // A lease keeps shippers of copies of the recording away meanwhile. docs/decisions/0020-the-ledger-is-on-the-server.md
 //
-// Memory:   the slice at hand, the sums of the hour at hand.
+// Memory:   the current slice, the sums of the current hour.
 // Threads:  one for each Shipper.
 // Failure:  Step returns an Error; the next call tries the same slice again.
 #pragma once

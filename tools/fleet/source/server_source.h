@@ -46,7 +46,7 @@ class ServerSource final : public Source {
 
   Server& server_;
   const Schema schema_;
-  // Of the last range that was asked for.
+  // Open hours of the last requested range.
   TimeRange open_range_{1, 0};
   OpenHours open_hours_;
 };

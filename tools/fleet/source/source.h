@@ -27,7 +27,7 @@ struct TimeRange {
   bool Holds(uint32_t time) const { return from <= time && time < to; }
 };
 
-// Of which rows; nullopt: of all.
+// Classes and sites to read; nullopt: all.
 struct RowFilter {
   std::optional<std::vector<uint64_t>> classes, sites;
 };
@@ -49,7 +49,7 @@ struct PooledSums {
   double shared = 0, shared_all = 0;                  // sum of f^2 q C, of f^2 q^2 C_all
   double shared_objects = 0, shared_objects_all = 0;  // likewise for objects
   void Add(const Sums& of, const RecordingScale& scale);
-  // Of other rows of the same recordings.
+  // Adds other rows of the same recordings.
   PooledSums& operator+=(const PooledSums& other);
 };
 
@@ -81,7 +81,7 @@ struct CompareQuery {
   RowFilter filter;
   Side before, after;
 };
-// Of the rates of a key over units: those without a sample count as 0 and are in none of the sums.
+// Moments of a key's rates over units. Units without a sample count as 0 and are not in the sums.
 struct Moments {
   RowKey key;
   double before = 0, before_squares = 0, after = 0, after_squares = 0;
@@ -139,7 +139,7 @@ class Source {
   virtual format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) = 0;
   virtual format::Result<std::vector<Moments>> Compare(const CompareQuery& query) = 0;
   virtual format::Result<std::vector<UnitRate>> Rates(RowGrain by, const RowFilter& filter, const Side& side) = 0;
-  // Of each recording the last one in the range; recordings that have none are absent.
+  // Returns the last one of each recording in the range; recordings without one are absent.
   virtual format::Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
                                                               const std::vector<uint64_t>& recordings) = 0;
   // kWhole takes no filter.

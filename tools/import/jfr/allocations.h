@@ -34,7 +34,7 @@ struct Allocation {
   double weight = 0;  // bytes
 };
 
-// Of an event whose EventSetOf is known; nullopt: it cannot be read, or stands for no bytes.
+// Reads an event whose EventSetOf is known; nullopt: it cannot be read, or represents no bytes.
 std::optional<Allocation> ReadAllocation(const Event& event);
 
 }  // namespace heaprec::tools::jfr

@@ -60,7 +60,7 @@ class File {
   // Metadata, constants and events of unknown types are passed over.
   std::optional<Event> NextEvent();
 
-  // Of the chunk at hand.
+  // Data of the current chunk.
   const ChunkHeader& header() const { return header_; }
   const Metadata& metadata() const { return *metadata_; }
   const Constants& constants() const { return *constants_; }

@@ -27,7 +27,7 @@ bool ReadFields(const Event& event, const Visit& visit) {
   return at.ok();
 }
 
-// Of a field that is a constant.
+// Returns the key of a field in the constant pool.
 uint64_t KeyOf(const Field& field, Cursor value) { return field.pooled ? static_cast<uint64_t>(value.Long()) : 0; }
 
 // The key of the class of a jdk.types.OldObject.

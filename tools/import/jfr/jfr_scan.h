@@ -28,12 +28,12 @@ struct JfrScan {
   std::string jvm_name, jvm_version;
   uint64_t pid = 0;
   std::string producer = "JFR";  // or "async-profiler"
-  // Of a file that heaprec exported: the source of its samples; else empty.
+  // The source of the samples in a file that heaprec exported; else empty.
   std::string heaprec_source;
   std::optional<format::SkippedRange> damage;
 
   uint64_t Count(EventSet set) const;
-  // Of the sets, which all count the same bytes, the one to take. `asked`: "sample", "tlab" or "auto".
+  // Returns the event set to use: all of them count the same bytes. `asked`: "sample", "tlab" or "auto".
   EventSet Choose(std::string_view asked) const;
 };
 

@@ -29,7 +29,7 @@ class NamesOfChunk {
   format::Index Class(uint64_t key);
   format::Index Thread(uint64_t key, uint64_t labels);
   format::Index Stack(uint64_t key);
-  // Of the texts and frames that were handed to the chunk.
+  // Size of the texts and frames added to the chunk.
   uint64_t bytes() const { return bytes_; }
 
  private:

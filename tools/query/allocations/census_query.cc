@@ -24,9 +24,9 @@ std::string WhyNone(const Recording& recording) {
   return refused.empty() ? name + kNoCensus : fmt::format("{}: no census: {}", name, ToUtf8(refused));
 }
 
-// What the walks in the file stand for: not known of a part of a recording.
+// Returns the bytes of all candidates in the file; nullopt: unknown, as for a part of a recording.
 std::optional<uint64_t> CandidatesOf(const Recording& recording) {
-  const bool is_cut = recording.ending() && recording.ending()->reason == "trim";  // of older versions: not 0 bytes
+  const bool is_cut = recording.ending() && recording.ending()->reason == "trim";  // older versions kept the counts
   if (recording.header().census != format::CensusMode::kDrawn || recording.header().start.begin_ns > 0 || is_cut)
     return std::nullopt;
   const uint64_t bytes = CandidateBytes(recording.census_counters());
@@ -76,7 +76,7 @@ ExitCode CensusScan::Read(Recording* recording) {
   return ReportDamage(*recording);
 }
 
-// Of one class the rows say all; of all together the totals do.
+// For one class this adds the rows, for all classes the totals.
 void CensusScan::Add(const format::Block& block, Names* names, Filter* filter) {
   const bool one_class = !choice_.class_name.empty();
   for (const format::CensusRow& row : block.census) {

@@ -25,7 +25,7 @@ struct CensusChoice {
   CensusBy by = CensusBy::kClass;
 };
 
-// Of one recording.
+// The census of one recording.
 struct CensusOrigin {
   std::string file, recording_id;
   format::CensusMode mode = format::CensusMode::kOff;
@@ -43,21 +43,21 @@ class CensusScan {
   ExitCode Read(const std::string& path);
 
   const CensusTable& table() const { return table_; }
-  // Of all that was chosen.
+  // The sum of everything that the filters match.
   CensusTable::Row total() const { return total_.All(); }
   // From the walks of all recordings.
   const CensusEstimator& estimator() const { return estimator_; }
-  // Of all that was chosen: counted by the recorder, if that is everything.
+  // The bytes of everything that the filters match; counted by the recorder if that is everything.
   Estimate TotalBytes() const;
   const std::vector<CensusOrigin>& origins() const { return origins_; }
   CensusBy by() const { return choice_.by; }
-  // Some were walked, and the recorder counted the bytes of all.
+  // Whether some candidates were walked and the recorder counted the bytes of all.
   bool is_counted() const { return ChoosesAll() && estimator_.is_drawn_of_known(); }
-  // Whether neither a time nor a thread or class was asked for.
+  // Whether no filter selects a time, thread or class.
   bool ChoosesAll() const;
-  // Everything was walked, and nothing of that is missing.
+  // Whether everything was walked and nothing is missing.
   bool is_exact() const;
-  // Of all recordings as a whole: counters are not known of a time, thread or class.
+  // Covers whole recordings, because there are no counters per time, thread or class.
   std::string LossLine() const;
 
  private:

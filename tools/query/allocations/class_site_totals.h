@@ -56,7 +56,7 @@ class ClassSiteTotals {
   NamePool site_names_;
   CallTree stacks_;               // finds the sites
   std::vector<Subset*> site_of_;  // by name; nullptr: not looked for yet
-  // Of the chunk at hand, by class; likewise.
+  // Cache for the current chunk, by class; likewise.
   uint32_t chunk_ = format::kNone;
   std::vector<Subset*> class_of_;
 };

@@ -28,7 +28,7 @@ struct AllocatedClass {
   uint64_t objects, bytes;
 };
 
-// Of the calls that were probed.
+// Result of the probed calls.
 struct CallOutcome {
   std::string error;                                  // why there is nothing else
   uint64_t calls_before = 0, calls = 0, typical = 0;  // typical: that allocated what most did

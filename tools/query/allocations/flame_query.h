@@ -79,7 +79,7 @@ class LiveLeafVisitor final : public ScanVisitor {
   bool is_range() const { return is_range_; }
   // By node of the tree, in bytes.
   const std::vector<double>& weights() const { return weights_; }
-  // Of each box of a tree of these leaves.
+  // Estimates each box of a tree of these leaves.
   std::vector<GroupEstimates> EstimatesOf(const FlameBoxTree& tree) const;
 
  private:
@@ -97,7 +97,7 @@ class LiveLeafVisitor final : public ScanVisitor {
   size_t tracked_ = 0;
   bool is_range_ = false;
 
-  // Of the current recording.
+  // State of the current recording.
   std::optional<Lifetimes> lives_;
   std::vector<CallTree::NodeId> leaf_of_;  // by subject
   std::vector<uint32_t> samples_, live_checkpoint_;

@@ -29,7 +29,7 @@ class Groups {
   const Grouping& grouping() const { return grouping_; }
   OrderLevel finest() const { return cumulative_ ? OrderLevel::kStack : own_.level(); }
   const GroupTable& own() const { return own_; }
-  // Of the samples of the last block that was seen, in their order.
+  // Keys of the last block's samples, in their order.
   const std::vector<GroupTable::Key>& keys() const { return keys_; }
   // By method: of each, with what the methods that it called allocated; nullptr by anything else.
   const GroupTable* cumulative() const { return cumulative_ ? &*cumulative_ : nullptr; }

@@ -18,7 +18,7 @@ constexpr uint64_t kLeastPart = 4;
 
 double PerUnit(uint64_t count, double of) { return of > 0 ? static_cast<double>(count) / of : 0; }
 
-// Of a time without data the rate is not 0.
+// In a time without data the rate is unknown, not 0.
 Estimate PerSecond(const Estimate& of, uint64_t covered_ns) {
   return covered_ns > 0 ? Scaled(of, 1e9 / static_cast<double>(covered_ns)) : kUnknownEstimate;
 }
@@ -128,7 +128,7 @@ void TimelineVisitor::Visit(const MatchedBlock& matched_block) {
   }
 }
 
-// Of the part of the recording that is shown.
+// Adds the states in the time that is shown.
 void TimelineVisitor::AddStates(const format::Block& block) {
   const uint64_t begin_ns = axis_.BeginOf(0), end_ns = axis_.EndOf(axis_.steps - 1);
   const auto is_shown = [&](uint64_t time_ns) {

@@ -108,7 +108,7 @@ class TimelineVisitor : public ScanVisitor {
 
   const TimeAxis& axis() const { return axis_; }
   const GroupEstimates& InStep(size_t step) const { return all_.Of(static_cast<GroupTable::Key>(step)); }
-  // Of the `group`-th key.
+  // Estimates of the `group`-th key in a step.
   const GroupEstimates& InStep(size_t step, size_t group) const { return groups_.Of(PlaceOf(step, group)); }
   const std::vector<StepState>& states() const { return states_; }
 

@@ -33,7 +33,7 @@ class TreeVisitor : public ScanVisitor {
   // With what is below them; and what stacks that end there allocated themselves.
   const GroupEstimates& Below(CallTree::NodeId node) const { return below_.Of(node); }
   const GroupEstimates& Own(CallTree::NodeId node) const { return own_.Of(node); }
-  // Of each node that has samples, the largest first, then by name.
+  // Returns the children of each node with samples, largest first, then by name.
   std::vector<std::vector<CallTree::NodeId>> Children() const;
 
  private:

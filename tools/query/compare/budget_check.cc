@@ -50,7 +50,7 @@ std::optional<format::Error> CountEvents(std::vector<Budget>* budgets) {
   return {};
 }
 
-// Of each subject once, and of all. Shares are compared as bytes: of a share of all there is a budget already.
+// Returns the total, and each subject once. Compares bytes instead of shares, which are already budgets themselves.
 std::vector<Budget> Subjects(const std::vector<Budget>& budgets) {
   std::vector<Budget> subjects(1);
   subjects[0].subject_text = "total";
@@ -76,14 +76,14 @@ std::string_view Noun(Budget::Unit unit, bool counts_events) {
   return unit == Budget::Unit::kObjects ? " objects" : "";
 }
 
-// The total is what was counted, where it was. Of a time without data nothing is known, not even that it is 0.
+// The total is the counted one, if there is one. In a time without data it is unknown, not 0.
 GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visitor, const Budget& budget,
                            size_t index) {
   if (scan.lacks_data()) return kUnknownGroup;
   return budget.subject == Budget::Subject::kTotal ? scan.matched() : visitor.Of(index);
 }
 
-// A budget of nothing is broken by one sample.
+// One sample exceeds a budget of 0.
 CheckResult CheckBudget(const Budget& budget, const GroupEstimates& estimates, double seconds,
                         const CheckQuestion& question) {
   const bool is_share = budget.unit == Budget::Unit::kShare;
@@ -183,7 +183,7 @@ CheckResult CheckRegression(const CheckQuestion& question, const SideOfCheck& be
   return CheckedRatio(question, ToUtf8(subject.subject_text), scale, CompareTotals(runs));
 }
 
-// Of all rows of the grouping, those that are more, judged together.
+// Judges all rows of the grouping together, and returns those that exceed the baseline.
 CheckedRows CheckRows(const CheckQuestion& question, const SideOfCheck& before, const SideOfCheck& now, Per per,
                       const CallTree& tree) {
   const CheckOptions& options = question.options;

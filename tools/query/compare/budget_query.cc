@@ -105,7 +105,7 @@ bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Samp
   return known->any_frame->AnyFrame(sample.stack);
 }
 
-// Of classes without a sample, too. No estimate includes stack chunks, which a census counts.
+// Includes classes without samples. A census counts stack chunks, but no estimate includes them.
 void BudgetVisitor::AddCensus(const Budget& budget, const MatchedBlock& matched_block, Known* known) {
   const auto& classes = matched_block.block.dictionaries->classes;
   for (const format::CensusRow& row : matched_block.block.census) {

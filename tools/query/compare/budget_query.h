@@ -33,11 +33,11 @@ class BudgetVisitor final : public ScanVisitor {
   bool is_imported() const { return is_imported_; }
 
  private:
-  // Of a chunk's entries that were asked already.
+  // Cached matches for entries of the current chunk.
   struct Known {
     Matches classes, stacks, threads;
     std::optional<StackMatch> any_frame;
-    double bytes = 0, objects = 0;  // that the census of the recording counted
+    double bytes = 0, objects = 0;  // counted by the recording's census
     bool has_stack_chunks = false;
   };
   void AddCensus(const Budget& budget, const MatchedBlock& matched_block, Known* known);

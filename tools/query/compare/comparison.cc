@@ -76,7 +76,7 @@ bool IsSteady(const Work& side) {
   return std::ranges::all_of(side.totals, [&](const Estimate& run) { return IsNear(run.value, MeanOf(side.totals)); });
 }
 
-// Of one run a side, where both keep what rows had over time.
+// Returns the variance over time if both sides have one run and keep their rows over time; else 0.
 double OverTime(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after, GroupTable::Key key) {
   if (before.size() != 1 || after.size() != 1) return 0;
   if (before.front().progress == nullptr || after.front().progress == nullptr) return 0;

@@ -64,7 +64,7 @@ class ComparisonSide final : public ScanVisitor {
   const GroupTable* parts(size_t i) const;
   // What rows of the table had over time; null where rows share samples.
   const ProgressBlocks* progress(size_t i) const;
-  // Of the first recording; UINT64_MAX if there was none.
+  // The start of the first recording; UINT64_MAX if there was none.
   uint64_t start_epoch_ns() const { return start_epoch_ns_; }
 
  private:
@@ -96,7 +96,7 @@ class ComparedRuns {
   // `scale` with what is known of the run.
   Scale ScaleOf(size_t run, Scale scale) const;
   std::vector<Scale> Scales(const Scale& scale) const;
-  // Of all runs together.
+  // The scale of all runs together.
   Scale ScaleOfAll(Scale scale) const;
   std::vector<Estimate> Totals(const Scale& scale) const;
   Work WorkOf(Scale scale) const;

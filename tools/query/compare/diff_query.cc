@@ -20,7 +20,7 @@ format::Result<std::pair<std::string, std::string>> ParseWindow(const std::strin
   return std::pair(text.substr(0, dots), text.substr(dots + 2));
 }
 
-// Of shares the total is the rate: per second.
+// For shares the total is shown as a rate per second.
 Scale ScaleOfTotal(Scale scale) {
   if (scale.per == Per::kShare) scale.per = Per::kSecond;
   return scale;

@@ -67,10 +67,10 @@ class DiffScan {
   const ComparedRuns& before() const { return *before_; }
   const ComparedRuns& after() const { return *after_; }
   const CallTree& tree() const { return *tree_; }
-  // Of each run of a side what its amounts are divided by.
+  // The scale of each run: its amounts are divided by it.
   std::vector<Scale> ScalesBefore() const { return before_->Scales(sides_.scale_before); }
   std::vector<Scale> ScalesAfter() const { return after_->Scales(sides_.scale_after); }
-  // The sides as scans of their own. Of windows they differ in --from and --to.
+  // The sides as scans of their own. For windows they differ in --from and --to.
   bool are_windows() const { return !options_.windows.empty(); }
   const ScanOptions& scan_before() const { return sides_.before; }
   const ScanOptions& scan_after() const { return sides_.after; }

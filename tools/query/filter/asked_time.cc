@@ -12,7 +12,7 @@
 
 namespace heaprec::tools {
 
-// Of what is in the file: maxsize, maxage and rotation leave its front to others.
+// Returns the time that the file covers: maxsize, maxage and rotation move earlier data to other files.
 std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns) {
   const format::FileHeader& header = recording.header();
   const format::Stream stream = MainStream(header);

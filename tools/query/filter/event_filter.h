@@ -60,7 +60,7 @@ class Filter {
   // A state has neither thread nor class nor stack, so it passes no filter of these.
   bool Keeps(const format::ProcessState& state) const;
   bool Keeps(const format::LifecycleEvent& lifecycle) const;
-  // Of time, class and thread; a row has no stack, and no labels.
+  // Checks time, class and thread; a row has neither a stack nor labels.
   bool Keeps(const format::CensusRow& row);
 
   uint64_t limit() const { return limit_; }

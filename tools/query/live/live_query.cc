@@ -123,7 +123,7 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
   moments_.collections = std::max(kMinCollections, question_.promoted);
 }
 
-// Without such collections in one recording, what it leaks would not count.
+// A recording without such collections has no slope of the old generation, so its leaks would be missed.
 void LiveVisitor::AddOldCollections() {
   const CollectionClock& clock = lives_->clock();
   spans_old_ &= keeps_old_garbage_ && !OldInstantsOf(*lives_, moments_.from_ns, moments_.to_ns).empty();
@@ -200,7 +200,7 @@ LiveRange LiveVisitor::EstimateGroup(const std::vector<LiveSample>& alive) const
   return {estimates, estimates.bytes, estimates.objects};
 }
 
-// Of nothing that is alive, as much as the heaviest sample stood for.
+// If nothing is live, returns the weight of the heaviest sample.
 double LiveVisitor::unit() const { return total_.bytes > 0 ? total_.Unit() : heaviest_; }
 
 }  // namespace heaprec::tools

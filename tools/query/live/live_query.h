@@ -60,7 +60,7 @@ struct DeadTrace {
 
 class LiveVisitor : public ScanVisitor {
  public:
-  // Of one stream.
+  // Reads one stream.
   LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
   OrderLevel finest() const override { return OrderLevel::kClass; }
   bool estimates() const override { return false; }
@@ -85,7 +85,7 @@ class LiveVisitor : public ScanVisitor {
 
   uint64_t untracked() const { return untracked_; }
   double untracked_bytes() const { return untracked_bytes_; }
-  // Of the last recording: times since its start, and its start.
+  // Times in the last recording, since its start, and that start.
   uint64_t at_ns() const { return moments_.at_ns; }
   uint64_t from_ns() const { return moments_.from_ns; }
   uint64_t to_ns() const { return moments_.to_ns; }
@@ -105,11 +105,11 @@ class LiveVisitor : public ScanVisitor {
   // Whether it is known what was live before the end. False for imports: they have only objects live at their end.
   bool knows_history() const { return !has_import_; }
   bool knows_growth() const { return knows_survivors() && knows_history(); }
-  // Live bytes are a range: objects that have not survived a collection may be garbage.
+  // Whether live bytes are a range: objects that have not survived a collection may be garbage.
   bool is_range() const { return of_majors_ && moments_.survived == 0; }
-  // In one of the recordings only major collections show which objects are dead.
+  // Whether one of the recordings finds dead objects only in major collections.
   bool of_majors() const { return of_majors_; }
-  // The collector of one of the recordings that keeps dead objects of the old generation; empty: none does.
+  // A collector of these recordings that keeps dead objects in the old generation; empty: there is none.
   const std::string& old_garbage_of() const { return old_garbage_of_; }
   // Collections of the old generation in the time over which growth is measured; nullopt: unknown.
   std::optional<uint64_t> old_collections() const {
@@ -143,10 +143,10 @@ class LiveVisitor : public ScanVisitor {
   double untracked_bytes_ = 0;
   std::string old_garbage_of_;
   uint64_t old_collections_ = 0;
-  bool knows_old_ = true, spans_old_ = true;  // of those with an old generation; of all
+  bool knows_old_ = true, spans_old_ = true;  // in recordings with an old generation; in all
   bool of_majors_ = false, knows_collections_ = true, knows_survivors_ = true, has_import_ = false;
 
-  // Of the current recording.
+  // State of the current recording.
   std::optional<Lifetimes> lives_;
   LiveQueryTimes moments_;
   std::vector<uint64_t> instants_;

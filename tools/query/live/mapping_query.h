@@ -36,7 +36,7 @@ class MappingVisitor : public ScanVisitor {
     Now now;
     GroupEstimates mapped;  // in the recording, alive or not; the bytes hold commits twice
   };
-  // Of all groups that mapped, or hold, something.
+  // Returns all groups that mapped or hold something.
   std::vector<Row> Rows() const;
   Now All() const;
 

@@ -30,13 +30,13 @@ class NativeVisitor : public ScanVisitor {
     Slope growth;
     std::vector<Survival> survival;  // by seconds, if the question has lifetimes
   };
-  // Of all groups that allocated, or hold, something.
+  // Returns all groups that allocated or hold something.
   std::vector<Row> Rows() const;
   LiveEstimates AllAlive() const;
   Slope AllGrowth() const;
   std::vector<Survival> AllSurvival() const;
 
-  // Of the recordings, the last that lacks some: RefusalOfNative.
+  // RefusalOfNative of the last recording that lacks some native memory.
   const std::string& refusal() const { return refusal_; }
   const Grouping& grouping() const { return allocated_.grouping(); }
   const LiveVisitor& live() const { return live_; }

@@ -14,7 +14,7 @@ SiteLine LineOf(std::string name, const LiveGroup& group, const std::vector<Live
   SiteLine line{std::move(name), {}};
   for (size_t i = 0; i < totals.size(); ++i) {
     const std::vector<LiveSample>& alive = i < group.series.size() ? group.series[i] : kNobody;
-    // Of nothing, as much as a sample stands for where there is one.
+    // If nothing is live, uses the unit of times with live samples.
     line.live.push_back(EstimateGroup(alive, totals[i], totals[i].bytes > 0 ? totals[i].Unit() : unit).bytes);
   }
   return line;

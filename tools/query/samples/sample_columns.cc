@@ -262,14 +262,14 @@ class ColumnBuilder {
   FrameTypes types_;
   Numbers classes_, threads_;
 
-  // Of the recording at hand.
+  // State of the current recording.
   std::optional<Design> design_;
   std::optional<Lifetimes> lives_;
   Filter filter_;
   Names dictionary_;
   bool tracks_ = false;
   int64_t shift_ns_ = 0;
-  std::unordered_map<uint32_t, uint32_t> window_of_;  // by id, of the chunk at hand
+  std::unordered_map<uint32_t, uint32_t> window_of_;  // by id, of the current chunk
   std::unordered_set<uint64_t> not_counted_;
   std::vector<uint32_t> subjects_;
   uint32_t chunk_ = format::kNone;
@@ -338,7 +338,7 @@ class AxisBuilder {
 
   const format::Stream stream_;
   SampleColumns& into_;
-  // Of the recording at hand.
+  // State of the current recording.
   std::optional<format::ProcessState> begun_;
   format::StreamCounters before_;
   uint64_t interval_ns_ = 1, last_ns_ = 0;

@@ -85,7 +85,7 @@ struct SampleColumns {
   std::vector<uint32_t> classes, threads;  // names by class_id and thread
   std::vector<uint32_t> primitives;        // names of methods that only allocate for their caller
 
-  // Of the estimator.
+  // Parameters of the estimator.
   double factor = 1;             // counted bytes over estimated ones
   double variance_of_bytes = 0;  // Design::VarianceOfBytes
   double unwritten = 0;          // bytes of samples that could not be written

@@ -12,7 +12,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Of the sequence n * golden ratio: a start that is the same each time for the same recording, and no round number.
+// Start of the sequence n * golden ratio: fixed, so that one recording is always thinned alike, and not round.
 constexpr double kStart = 0.6180339887498949;
 constexpr uint32_t kDropped = 0xffffffff;
 

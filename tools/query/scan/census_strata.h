@@ -24,8 +24,8 @@ struct CensusStrata {
   render::Value AsValue() const;
 };
 
-// Of a recording of which nothing needs to have been read: it is read from its start. A census is used if it was ended
-// with its recording: else nobody knows what was in use when it broke off.
+// Reads the recording from its start. Uses a census only if it ended with its recording; otherwise the TLABs in use at
+// its end are unknown.
 CensusStrata StrataOf(const Recording& recording);
 
 }  // namespace heaprec::tools

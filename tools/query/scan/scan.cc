@@ -24,7 +24,7 @@ using format::Stream;
 
 // What passes the filters.
 struct Passed {
-  std::vector<const WeightedSample*> now;  // of the block at hand
+  std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
   uint64_t samples = 0;
   Subset all;
@@ -187,7 +187,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   Names names;
   Filter filter = filter_;
   filter.Start(recording->header());
-  // Of the stream that is looked at the design has all, and no more.
+  // Without a filter the design has exactly the samples of the scanned stream.
   Filter* const sieve = filter.matched_by() ? &filter : nullptr;
   tree->Start();
   visitor->Begin(recording->header(), filter.matched_by());
@@ -197,7 +197,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   Progress progress(recording->source().name(), recording->source().size());
   uint64_t last_ns = 0;
   CpuTimeline cpu;
-  std::unique_ptr<Prepared> prepared;  // of the block at hand
+  std::unique_ptr<Prepared> prepared;  // of the current block
   while (const auto block = recording->Next()) {
     prepared = recording->TakePrepared();
     auto* const drafted = static_cast<Drafted*>(prepared.get());

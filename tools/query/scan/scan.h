@@ -119,11 +119,11 @@ class RecordingScan {
   const Estimate& total() const { return total_; }
   bool chooses_all() const { return !filter_.matched_by(); }
   // Whether no recording has data in the requested time, or nothing could be read of one of them. Then budgets have no
-  // estimates: a sum of 0 is unknown, not 0.
+  // estimates: the sum is unknown, not 0.
   bool lacks_data() const { return has_unread_ || asked_time_.is_beside_data(); }
-  // Of each recording, from when to when it passes --from and --to: ns since 1970.
+  // The part of each recording between --from and --to, as (begin, end) in ns since 1970.
   const std::vector<std::pair<uint64_t, uint64_t>>& asked_times() const { return asked_time_.times(); }
-  // Of all recordings: events, losses, and whether the numbers are trustworthy (ScanSummary).
+  // Summarizes all recordings: events, losses, and whether the numbers are trustworthy (ScanSummary).
   std::string LossLine() const { return summary_.LossLine(); }
   std::string TrustVerdict() const { return summary_.TrustVerdict(); }
   const std::vector<std::string>& trust_reasons() const { return summary_.trust_reasons(); }

@@ -87,7 +87,7 @@ class Follow {
   // The same recording from its start, asked something else.
   format::Result<std::unique_ptr<Follow>> Ask(FollowQuestion question) const;
 
-  // Of what was read, without filters. `file`: how a command line names the recording.
+  // Headlines of what was read, without filters. `file`: how a command line names the recording.
   Headlines HeadlinesSoFar(const std::string& file);
   // The last intervals that are complete, oldest first.
   std::vector<FollowStep> StepsSoFar() const;

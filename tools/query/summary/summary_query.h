@@ -46,7 +46,7 @@ struct Facts {
 Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown,
               AskedTime* asked);
 
-// Of samples that the filter keeps; empty if there is none.
+// Whether the filter keeps a sample; empty if there is no filter.
 ClassSiteTotals::Keeps KeptBy(Filter* filter);
 
 }  // namespace heaprec::tools

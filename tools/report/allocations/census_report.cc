@@ -12,7 +12,7 @@ using namespace render;
 
 namespace {
 
-// Of a group of a scan.
+// Estimates of a group.
 struct CensusEstimates {
   CensusEstimates() = default;
   CensusEstimates(const CensusGroup& of, const CensusScan& scan)

@@ -11,7 +11,7 @@ using namespace render;
 namespace {
 
 constexpr size_t kUsualWidth = 120, kMinSteps = 20;
-// Of the largest rate and the gaps, beside names that take a third of the width.
+// Width of the largest rate and the gaps; names take a third of the total.
 constexpr size_t kPeakColumns = 16;
 constexpr size_t kChartLines = 6;
 

@@ -31,8 +31,8 @@ render::Line OldGarbageLine(const LiveVisitor& live) {
       "`jcmd PID GC.run` before the end shows what is live";
   if (live.question().leaks) {
     text = "{}: garbage in the old generation may be among the leaks; ";
-    text += live.old_collections() ? "at least three collections of it (`jcmd PID GC.run`), spread over half of this "
-                                     "time or more, would rule that out"
+    text += live.old_collections() ? "to rule that out, collect it at least three times, spread over at least half of "
+                                     "this time (`jcmd PID GC.run`)"
                                    : "the recording does not say when it was collected";
   }
   return Sentence(std::move(text), {{"", live.old_garbage_of()}});

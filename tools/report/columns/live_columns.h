@@ -45,7 +45,7 @@ render::Line LiveContext(const LiveAnswer& answer);
 // What could not be tracked, if anything, and the line of losses.
 std::vector<render::Line> LiveFooter(const LiveAnswer& answer);
 
-// Of recordings that do not say how many collections objects survived.
+// Says why it is unknown how many collections objects survived.
 const char* WhySurvivorsAreUnknown(const LiveVisitor& live);
 const char* WhyGrowthIsUnknown(const LiveVisitor& live);
 

@@ -18,8 +18,8 @@ namespace heaprec::tools {
 std::vector<render::Line> HeadlineOf(const RecordingScan& scan);
 // Losses and trust.
 std::vector<render::Line> LossLines(const RecordingScan& scan);
-// "detection limit: a class without samples allocated at most 1.40 MiB (95 %)"; `what`: all up to "at most". It is
-// `json`, too, if that is not empty.
+// "detection limit: a class without samples allocated at most 1.40 MiB (95 %)"; `what`: the text before "at most".
+// `json`: the JSON member for the limit; empty: none.
 render::Line LimitLine(const std::string& what, const Estimate& unseen, render::Unit unit,
                        const std::string& json = "");
 // The detection limit of a `what` ("class or site"), and the line of losses.

@@ -33,7 +33,7 @@ std::vector<Column<CheckResult>> Columns(const std::string& value, Unit amount) 
           {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText}};
 }
 
-// Of one kind: budgets, or comparisons with a baseline. They are one array in JSON.
+// Makes the table of budgets, or of comparisons with a baseline. In JSON both are one array.
 Table TableOf(const std::vector<Column<CheckResult>>& columns, const std::vector<CheckResult>& checks) {
   Table table = MakeTable("checks", columns, checks);
   for (size_t i = 0; i < checks.size(); ++i) {
@@ -93,7 +93,7 @@ Line RowsLine(const CheckedRows& rows) {
   return line;
 }
 
-// Of one run a side what that means.
+// Shows the number of runs, or what a single run per side means.
 Line RunsLine(const CheckAnswer& answer) {
   const std::vector<Field> runs{{"runs", answer.runs, Unit::kInteger},
                                 {"runs_of_baseline", answer.runs_of_baseline, Unit::kInteger}};

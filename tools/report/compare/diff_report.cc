@@ -23,7 +23,7 @@ constexpr double kTenfold = 10;
 // Stands for infinity, which JSON cannot represent.
 constexpr double kManyDegrees = 1e6;
 
-// Of amounts in a scale, and of their changes.
+// Units of amounts in a scale, and of their changes.
 struct Units {
   Unit amount, change;
 };

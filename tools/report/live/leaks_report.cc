@@ -19,7 +19,7 @@ struct LeakRow {
   LiveEstimates estimates;  // of what survived
 };
 
-// What leaks first, the fastest first.
+// Leaks come first, the fastest growing at the top.
 std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
   if (!answer.live.knows_growth()) return {};
   const LiveTable& table = answer.live.tables().front();
@@ -99,7 +99,7 @@ std::vector<Field> SpannedCollections(const LiveVisitor& live) {
   return {{"", live.spanned_collections(), Unit::kInteger}};
 }
 
-// Why nothing can be told.
+// Says why no leak can be found.
 render::Line TooShort(const LiveVisitor& live) {
   if (!live.knows_growth()) return Sentence(std::string("it is unknown what leaks: ") + WhyGrowthIsUnknown(live));
   if (!TraitsOf(live.stream()).lifecycle.is_collected)

@@ -30,7 +30,7 @@ std::optional<Estimate> DiesYoung(const LifetimeRow& row) {
   return Estimate{1 - first.value, 1 - first.high, 1 - first.low};
 }
 
-// Of a group that is all dead before, none.
+// Returns the promoted share: 0 if the whole group died earlier.
 std::optional<Estimate> Promoted(const LifetimeRow& row, uint64_t collections) {
   if (row.collections.empty()) return std::nullopt;
   const Survival& last = row.collections.back();

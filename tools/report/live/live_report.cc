@@ -33,7 +33,7 @@ LiveRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& live)
   return row;
 }
 
-// Those of which something is live.
+// Returns the rows with live samples.
 std::vector<LiveRow> RowsOf(const LiveTable& table, const LiveAnswer& answer) {
   std::vector<LiveRow> rows;
   for (const LiveTable::Row& row : table.rows) {
@@ -119,7 +119,7 @@ Report LiveObjectsReport(const LiveAnswer& answer) {
   report.Add(LiveContext(answer));
   report.Add(Headline(live));
   report.Add(Hidden(LiveFields("live", RowOf("", live.all(), live), live)));
-  // Of an import each sample stands for itself: how much its recorder did not see is unknown.
+  // An import has no detection limit, because it is unknown how much its recorder did not sample.
   const double unit = live.knows_history() ? live.unit() : 0;
   report.Add(Hidden({{"detection_limit", unit > 0 ? Value(TotalInterval(0, 0, unit)) : Value(), Unit::kBytes},
                      {"instants_ns", live.tracked() == 1 ? Value(live.instants()) : Value(List())}}));

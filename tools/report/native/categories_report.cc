@@ -20,7 +20,7 @@ double SecondsOf(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 Value KnownBytes(uint64_t bytes) { return bytes > 0 ? Value(bytes) : Value(); }
 
-// Of a snapshot, by what is committed; the total first.
+// Ranks the categories of a snapshot by committed bytes; the total comes first.
 std::vector<Ranked> RankedOf(const MemoryLook& look) {
   std::vector<Ranked> ranked(look.categories.begin(), look.categories.end());
   std::ranges::stable_sort(ranked, [](const Ranked& a, const Ranked& b) {

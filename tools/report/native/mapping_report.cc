@@ -29,7 +29,7 @@ std::vector<MappingVisitor::Row> Ranked(const MappingVisitor& mappings) {
   return rows;
 }
 
-// Of a stack, the innermost first, without its leaf.
+// Returns the callers of a stack's leaf, innermost first.
 std::vector<std::string> CallersOf(uint32_t key, const MappingAnswer& answer) {
   std::vector<std::string> callers;
   if (answer.mappings.grouping().by() != By::kStack) return callers;

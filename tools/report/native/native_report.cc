@@ -31,7 +31,7 @@ double Measure(const NativeVisitor::Row& row, bool by_live) {
 }
 double SecondsOf(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-// Of those with an age, the ones that have something.
+// Returns the rows in order. Rows with an age must have live bytes.
 std::vector<NativeVisitor::Row> Ranked(const NativeAnswer& answer) {
   std::vector<NativeVisitor::Row> rows = answer.native.Rows();
   if (IsByAge(answer)) std::erase_if(rows, [](const auto& row) { return row.live.bytes.value == 0; });
@@ -42,7 +42,7 @@ std::vector<NativeVisitor::Row> Ranked(const NativeAnswer& answer) {
   return rows;
 }
 
-// Of a stack, the innermost first, without its leaf.
+// Returns the callers of a stack's leaf, innermost first.
 std::vector<std::string> CallersOf(uint32_t key, const Grouping& grouping, const CallTree& tree) {
   std::vector<std::string> callers;
   if (grouping.by() != By::kStack) return callers;

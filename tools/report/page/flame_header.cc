@@ -10,7 +10,7 @@ using namespace render;
 std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
   const double seconds = scan.scanned().seconds;
   if (scan.of_exceptions()) return FormatLine(Sentence("{} exceptions", {{"", all.bytes, Unit::kCount}}), true);
-  // Of all that was recorded the bytes are counted.
+  // The bytes of the whole recording are counted.
   Line line =
       Sentence(std::string("{} in {} ") + TraitsOf(scan.stream()).lifecycle.things,
                {{"", scan.chooses_all() ? scan.total() : all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}});

@@ -13,7 +13,7 @@ namespace heaprec::tools {
 
 bool IsTrustworthy(const std::vector<Finding>& symptoms);
 
-// Of one recording. `is_one_of_many`: name it. `with_ok`: findings of what is well, too.
+// Reports on one recording. `is_one_of_many`: names it. `with_ok`: includes checks that passed.
 render::Group DoctorReport(const Recording& recording, const std::vector<Finding>& symptoms, bool is_one_of_many,
                            bool with_ok);
 

@@ -33,7 +33,7 @@ struct SummaryTotal {
   void Add(const Facts& facts, uint64_t counted_bytes);
 };
 
-// Of the whole recording, which commands name as `file`: none if only a part of it was added up, or it has no heap.
+// Headlines of the whole recording, called `file` in commands. None if only a part of it was read, or it has no heap.
 Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file);
 // `name`: empty, or "recordings[]" if there are several.
 render::Group SummaryReport(const SummaryAnswer& answer, const char* name);

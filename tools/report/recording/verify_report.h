@@ -16,7 +16,7 @@ namespace heaprec::tools {
 ExitCode VerdictOf(const Recording& recording, const Verification& verification);
 
 render::Group VerifyReport(const Recording& recording, const Verification& verification);
-// Of a file that cannot be opened.
+// Reports a file that cannot be opened.
 render::Group UnreadableReport(const std::string& path, const std::string& error);
 
 }  // namespace heaprec::tools
