@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "recorder/buffer/write_signals.h"
 
@@ -171,6 +172,15 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
   if (!descriptor_.Reopen(path_, O_RDWR)) return format::Error{path_ + ": its descriptor was closed"};
   // Nothing may follow a torn block.
   if (is_torn_ && !TakeBack()) return Fail(errno);
+  const uint64_t end = size_ + bytes.size();
+  const bool is_shorter = end < provisional_to_;
+  // Readers take zeros for an unfinished tail, but the rest of a provisional block, if a kill leaves it, for damage.
+  std::vector<std::byte> with_zeros;
+  if (is_shorter) {
+    with_zeros.assign(bytes.begin(), bytes.end());
+    with_zeros.resize(provisional_to_ - size_);
+    bytes = with_zeros;
+  }
   const buffer::WriteSignals blocked;
   size_t done = 0;
   while (done < bytes.size()) {
@@ -185,9 +195,10 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
     }
     done += static_cast<size_t>(wrote);
   }
-  size_ += done;
+  size_ = end;
   failure_ = 0;
-  if (std::exchange(provisional_to_, 0) > size_) (void)TakeBack();
+  provisional_to_ = 0;
+  if (is_shorter) (void)TakeBack();
   return std::monostate{};
 }
 

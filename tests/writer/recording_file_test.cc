@@ -1,14 +1,22 @@
 #include "recorder/writer/recording_file.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace heaprec::writer {
@@ -162,6 +170,41 @@ TEST_CASE("The next append removes the provisional block, however short the appe
   file->WriteProvisional(counts);
   file->Close();
   CHECK(size() == 550);
+}
+
+// The calling thread's ftruncate fails from now on.
+bool ForbidTruncation() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ftruncate, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(filter), filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_CASE("A kill between a short append and the truncation leaves zeros after it") {
+  const Folder folder;
+  auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
+  REQUIRE(file.ok());
+  const std::vector<std::byte> counts(300, std::byte{2}), block(50, std::byte{3});
+  REQUIRE(file->Reserve(1).ok());
+  file->WriteProvisional(counts);
+  bool is_forbidden = false, is_appended = false;
+  // Without truncation the file is as such a kill leaves it.
+  std::thread([&] {
+    is_forbidden = ForbidTruncation();
+    is_appended = file->Append(block).ok();
+  }).join();
+  REQUIRE(is_forbidden);
+  CHECK(is_appended);
+  std::vector<std::byte> expected = block, there(400);
+  expected.resize(counts.size());
+  const auto got = file->Read(0, there);
+  REQUIRE(got.ok());
+  there.resize(*got);
+  CHECK(there == expected);
 }
 
 }  // namespace heaprec::writer
