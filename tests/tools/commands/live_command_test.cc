@@ -1,10 +1,10 @@
-// live and leaks from outside: what is alive when, what leaks, how long objects live, which ones died, and refusals.
-#include <algorithm>
+// live from outside: what is alive when, how long objects live, which ones died, and refusals.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <string>
 
-#include "tests/tools/small_recording.h"
+#include "tests/tools/live_recording.h"
 
 namespace heaprec::tools {
 namespace {
@@ -12,128 +12,24 @@ namespace {
 using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
-using testing::At;
+using testing::Collection;
 using testing::Contents;
 using testing::Directory;
 using testing::Event;
+using testing::Finders;
 using testing::Heaprec;
+using testing::kEnd;
 using testing::kMs;
 using testing::kSecond;
+using testing::LeakAt;
+using testing::LiveHeader;
 using testing::Outcome;
+using testing::Parsed;
 using testing::RecordingFile;
+using testing::RowOf;
 using testing::Shell;
-using testing::SomeHeader;
+using testing::WriteLeak;
 using testing::WriteSmall;
-
-constexpr uint64_t kCollection = 2 * kSecond, kEnd = 60 * kSecond;
-
-format::FileHeader LiveHeader() {
-  format::FileHeader header = SomeHeader();
-  header.max_tracked_objects = 4096;
-  return header;
-}
-
-format::ProcessState Collection(uint64_t number) {
-  format::ProcessState state;
-  state.id = number + 1;
-  state.time_ns = number * kCollection;
-  state.kind = number == 0 ? format::ProcessStateKind::kSnapshot : format::ProcessStateKind::kGcEnd;
-  state.collections = number;
-  return state;
-}
-
-// Which collections find what is dead.
-enum class Finders {
-  kAll,
-  kMajors,   // of generational Z, every 10 s
-  kFullOld,  // of Serial, every 10 s, in the old generation: the cache
-  kFullLate  // as kFullOld, but they are the last three collections
-};
-constexpr uint64_t kRare = 5;  // collections
-
-Event LeakAt(uint64_t time_ns) {
-  Event event = At(time_ns);
-  event.class_name = "[B";
-  event.size = 1000;
-  event.weight = 10'000;
-  event.stack = {"p/Leak.add:7", "p/Main.main:3"};
-  return event;
-}
-
-// Dies `life` after its birth, and is found by the collection after that.
-struct Dying {
-  Event event;
-  uint64_t life;
-};
-LifecycleEvent LifecycleOf(uint64_t id, const Dying& one, uint64_t collection_ns) {
-  const uint64_t number = (one.event.time_ns + one.life) / collection_ns + 1;
-  return {id, number * collection_ns + 60 * kMs, LifecycleKind::kDied, number * collection_ns / kCollection - 1, 0};
-}
-
-// 60 s: a leak of 50 kB/s, strings that die young, a cache that keeps for 5 s.
-void WriteLeak(const std::string& path, bool leaks = true, Finders finders = Finders::kAll) {
-  format::FileHeader header = LiveHeader();
-  const bool is_serial = finders == Finders::kFullOld || finders == Finders::kFullLate;
-  if (is_serial) header.gc_name = "Serial";
-  if (finders == Finders::kMajors)
-    header.gc_name = "Z", header.source_reason += std::string("; ") + format::kYoungReferents;
-  RecordingFile file(path, header);
-  file.Add(format::Window{1, 0, 1e-4});
-  std::vector<Dying> all;
-  for (uint64_t at = 50 * kMs; at < kEnd; at += 100 * kMs) {
-    Event young = At(at);
-    young.stack = {"p/Churn.make:5", "p/Main.main:3"};
-    all.push_back({young, 10 * kMs});
-    if (at % (200 * kMs) > 100 * kMs) all.push_back({LeakAt(at + kMs), leaks ? kEnd : 300 * kMs});
-    Event cached = At(at + 2 * kMs);
-    cached.class_name = "java/util/HashMap$Node";
-    cached.size = 32;
-    cached.weight = 3'200;
-    cached.thread = "cache";
-    cached.stack = {"p/Cache.put:9", "p/Main.main:3"};
-    all.push_back({cached, 5 * kSecond});
-  }
-  std::vector<LifecycleEvent> lifecycle_events;
-  uint64_t id = 0;
-  for (Dying& one : all) {
-    one.event.id = ++id;
-    file.Add(one.event);
-    const bool is_rare = finders == Finders::kMajors || (is_serial && one.event.thread == "cache");
-    if (const LifecycleEvent lifecycle = LifecycleOf(id, one, is_rare ? kRare * kCollection : kCollection);
-        lifecycle.time_ns < kEnd)
-      lifecycle_events.push_back(lifecycle);
-  }
-  std::sort(lifecycle_events.begin(), lifecycle_events.end(),
-            [](const LifecycleEvent& a, const LifecycleEvent& b) { return a.time_ns < b.time_ns; });
-  for (const LifecycleEvent& lifecycle : lifecycle_events) file.Add(lifecycle);
-  for (uint64_t number = 0; number * kCollection < kEnd; ++number) {
-    format::ProcessState state = Collection(number);
-    const uint64_t last = kEnd / kCollection - 1;
-    if (finders == Finders::kFullOld) state.old_collections = number / kRare;
-    if (finders == Finders::kFullLate) state.old_collections = number + 3 > last ? number + 3 - last : 0;
-    file.Add(state);
-  }
-  file.End("jvm exit", kEnd);
-}
-
-json Parsed(const std::string& arguments) {
-  const Outcome outcome = Heaprec(arguments);
-  INFO(arguments << "\n" << outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
-
-json RowIn(const json& rows, const std::string& name) {
-  for (const json& row : rows) {
-    if (row["name"] == name) return row;
-  }
-  FAIL("no " << name << " in " << rows.dump(1));
-  return {};
-}
-
-json RowOf(const json& document, size_t table, const std::string& name) {
-  return RowIn(document["tables"][table]["rows"], name);
-}
 
 TEST_CASE("Where only major collections find what is dead, live shows ranges, and leaks what they have confirmed") {
   const Directory directory;
@@ -263,69 +159,6 @@ TEST_CASE("A trimmed recording tells of its end what the whole one tells of that
   CHECK(unknown["collections"] == 1);
   CHECK(unknown["live"]["mean_survived"].is_null());
   CHECK(Parsed("live --survived 1 --json " + cut)["live"]["bytes"].is_null());
-}
-
-TEST_CASE("leaks reports only what also grows between collections of the old generation, if they span the time") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
-  WriteLeak(path, true, Finders::kFullOld);
-  const char* const may_be_garbage = "garbage in the old generation may be among the leaks";
-  // Each time ends just before such a collection: the cache's garbage is as much as it ever is.
-  for (const auto& [to, old_collections] : {std::pair("39.9s", 3), {"59.9s", 5}}) {
-    INFO(to);
-    const std::string question = std::string("--from 8s --to ") + to + " " + path;
-    const json document = Parsed("leaks --all --json " + question);
-    CHECK(document["leaks"] == 1);
-    CHECK(document["old_collections"] == old_collections);
-    REQUIRE(document["rows"].size() == 2);  // what dies young is none
-    const json& leak = document["rows"][0];
-    const json& cache = document["rows"][1];
-    CHECK((leak["name"] == "p.Leak.add" && leak["leaks"] == true));
-    CHECK(leak["old_growth"]["value"] == Approx(50'000).epsilon(0.02));
-    CHECK((cache["name"] == "p.Cache.put" && cache["leaks"] == false));
-    CHECK(std::abs(cache["old_growth"]["value"].get<double>()) < 1000);
-    const std::string text = Heaprec("leaks " + question).out;
-    CHECK(text.find(", " + std::to_string(old_collections) + " of the old generation\n") != std::string::npos);
-    CHECK(text.find(may_be_garbage) == std::string::npos);
-  }
-  // Between two of them the cache's garbage grows as a leak does: a line says so.
-  const json between = Parsed("leaks --from 11s --to 19.9s --json " + path);
-  CHECK(between["leaks"] == 2);
-  CHECK(between["old_collections"] == 0);
-  CHECK(between["rows"][1]["old_growth"].is_null());
-  CHECK(Heaprec("leaks --from 11s --to 19.9s " + path).out.find(may_be_garbage) != std::string::npos);
-
-  // Three at the end say nothing of the time before; and of another recording none says anything.
-  const std::string late = directory / "late.bin", majors = directory / "majors.bin";
-  WriteLeak(late, true, Finders::kFullLate);
-  WriteLeak(majors, true, Finders::kMajors);
-  for (const std::string& recordings : {late, path + " " + majors, majors}) {
-    INFO(recordings);
-    const json all = Parsed("leaks --all --json " + recordings);
-    CHECK(RowIn(all["rows"], "p.Leak.add")["leaks"] == true);
-    CHECK(all["rows"][0]["old_growth"].is_null());
-    CHECK((Heaprec("leaks " + recordings).out.find(may_be_garbage) != std::string::npos) == (recordings != majors));
-  }
-  CHECK(Parsed("leaks --json " + late)["old_collections"] == 3);
-}
-
-TEST_CASE("live and leaks say which collectors keep the old generation's garbage") {
-  const Directory directory;
-  for (const auto& [gc, keeps] : {std::pair("Serial", true), {"Parallel", true}, {"G1", true}, {"Shenandoah", false}}) {
-    INFO(gc);
-    const std::string path = directory / std::string(gc);
-    format::FileHeader header = LiveHeader();
-    header.gc_name = gc;
-    RecordingFile file(path, header);
-    file.Add(LeakAt(kSecond));
-    file.Add(Collection(1));
-    file.End("jvm exit", 10 * kSecond);
-    const std::string died = std::string(gc) + ": objects that died in the old generation ";
-    const std::string garbage =
-        std::string(gc) + ": garbage in the old generation may be among the leaks; the recording";
-    CHECK((Heaprec("live " + path).out.find(died) != std::string::npos) == keeps);
-    CHECK((Heaprec("leaks " + path).out.find(garbage) != std::string::npos) == keeps);
-  }
 }
 
 TEST_CASE("Where the JVM's count of collections could not be read, what survived is unknown, not 0") {
@@ -516,39 +349,6 @@ TEST_CASE("Parts of one recording are named, and so is a time of which a file te
         "heaprec: no data in this range: " + two + " has data from 10.000 s to 20.000 s\n");
   CHECK(Heaprec("leaks --from 12s --to 15s " + two).err.empty());
   CHECK(Heaprec("live --at 5s " + one + " " + two).err == warning);
-}
-
-TEST_CASE("leaks names the site that grows, and says so when none does") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", steady = directory / "steady.bin";
-  WriteLeak(path);
-  WriteLeak(steady, false);
-  const json document = Parsed("leaks --json " + path);
-  CHECK(document["schema"] == "heaprec.leaks/2");
-  CHECK(document["leaks"] == 1);
-  REQUIRE(document["rows"].size() == 1);
-  CHECK(document["rows"][0]["name"] == "p.Leak.add");
-  CHECK(document["rows"][0]["growth"]["value"] == Approx(50'000).epsilon(0.02));
-  CHECK(document["rows"][0]["late_growth"]["low"] > 0);
-  CHECK(document["growth_survived"] == 3);
-  CHECK(Parsed("leaks --json --all --survived 1 " + path)["rows"].size() == 2);
-  const Outcome text = Heaprec("leaks " + path);
-  INFO(text.out);
-  CHECK(text.out.find("1 leak by site, of 2 with bytes that survived 3 collections") != std::string::npos);
-  CHECK(text.out.find("LEAK ") != std::string::npos);
-  const Outcome none = Heaprec("leaks --survived 1 " + steady);
-  INFO(none.out);
-  CHECK(none.code == 0);
-  CHECK(none.out.find("no leak found by site: no significant growth") == 0);
-  CHECK(none.out.find("largest growth that cannot be ruled out (95 %): ") != std::string::npos);
-  CHECK(text.out.find("measured from 0.000 s to 1 min 00 s, over 29 collections\n") != std::string::npos);
-  const Outcome later = Heaprec("leaks --from 20s --to 41s " + path);
-  INFO(later.out);
-  CHECK(later.out.find("measured from 20.000 s to 41.000 s, over 10 collections\n") != std::string::npos);
-  for (const auto& [to, says] : {std::pair("3s", "after 1 collection growth cannot be distinguished"),
-                                 {"5s", "after 2 collections growth cannot be distinguished"}}) {
-    CHECK(Heaprec(std::string("leaks --to ") + to + " " + path).out.find(says) != std::string::npos);
-  }
 }
 
 TEST_CASE("lifetimes are told by class, with who dies young and who stays") {

@@ -1,0 +1,124 @@
+// leaks from outside: which sites grow, and what the garbage of an old generation has to do with it.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "tests/tools/live_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::Collection;
+using testing::Directory;
+using testing::Finders;
+using testing::Heaprec;
+using testing::kSecond;
+using testing::LeakAt;
+using testing::LiveHeader;
+using testing::Outcome;
+using testing::Parsed;
+using testing::RecordingFile;
+using testing::RowIn;
+using testing::WriteLeak;
+
+TEST_CASE("leaks reports only what also grows between collections of the old generation, if they span the time") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteLeak(path, true, Finders::kFullOld);
+  const char* const may_be_garbage = "garbage in the old generation may be among the leaks";
+  // Each time ends just before such a collection: the cache's garbage is as much as it ever is.
+  for (const auto& [to, old_collections] : {std::pair("39.9s", 3), {"59.9s", 5}}) {
+    INFO(to);
+    const std::string question = std::string("--from 8s --to ") + to + " " + path;
+    const json document = Parsed("leaks --all --json " + question);
+    CHECK(document["leaks"] == 1);
+    CHECK(document["old_collections"] == old_collections);
+    REQUIRE(document["rows"].size() == 2);  // what dies young is none
+    const json& leak = document["rows"][0];
+    const json& cache = document["rows"][1];
+    CHECK((leak["name"] == "p.Leak.add" && leak["leaks"] == true));
+    CHECK(leak["old_growth"]["value"] == Approx(50'000).epsilon(0.02));
+    CHECK((cache["name"] == "p.Cache.put" && cache["leaks"] == false));
+    CHECK(std::abs(cache["old_growth"]["value"].get<double>()) < 1000);
+    const std::string text = Heaprec("leaks " + question).out;
+    CHECK(text.find(", " + std::to_string(old_collections) + " of the old generation\n") != std::string::npos);
+    CHECK(text.find(may_be_garbage) == std::string::npos);
+  }
+  // Between two of them the cache's garbage grows as a leak does: a line says so.
+  const json between = Parsed("leaks --from 11s --to 19.9s --json " + path);
+  CHECK(between["leaks"] == 2);
+  CHECK(between["old_collections"] == 0);
+  CHECK(between["rows"][1]["old_growth"].is_null());
+  CHECK(Heaprec("leaks --from 11s --to 19.9s " + path).out.find(may_be_garbage) != std::string::npos);
+
+  // Three at the end say nothing of the time before; and of another recording none says anything.
+  const std::string late = directory / "late.bin", majors = directory / "majors.bin";
+  WriteLeak(late, true, Finders::kFullLate);
+  WriteLeak(majors, true, Finders::kMajors);
+  for (const std::string& recordings : {late, path + " " + majors, majors}) {
+    INFO(recordings);
+    const json all = Parsed("leaks --all --json " + recordings);
+    CHECK(RowIn(all["rows"], "p.Leak.add")["leaks"] == true);
+    CHECK(all["rows"][0]["old_growth"].is_null());
+    CHECK((Heaprec("leaks " + recordings).out.find(may_be_garbage) != std::string::npos) == (recordings != majors));
+  }
+  CHECK(Parsed("leaks --json " + late)["old_collections"] == 3);
+}
+
+TEST_CASE("live and leaks say which collectors keep the old generation's garbage") {
+  const Directory directory;
+  for (const auto& [gc, keeps] : {std::pair("Serial", true), {"Parallel", true}, {"G1", true}, {"Shenandoah", false}}) {
+    INFO(gc);
+    const std::string path = directory / std::string(gc);
+    format::FileHeader header = LiveHeader();
+    header.gc_name = gc;
+    RecordingFile file(path, header);
+    file.Add(LeakAt(kSecond));
+    file.Add(Collection(1));
+    file.End("jvm exit", 10 * kSecond);
+    const std::string died = std::string(gc) + ": objects that died in the old generation ";
+    const std::string garbage =
+        std::string(gc) + ": garbage in the old generation may be among the leaks; the recording";
+    CHECK((Heaprec("live " + path).out.find(died) != std::string::npos) == keeps);
+    CHECK((Heaprec("leaks " + path).out.find(garbage) != std::string::npos) == keeps);
+  }
+}
+
+TEST_CASE("leaks names the site that grows, and says so when none does") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", steady = directory / "steady.bin";
+  WriteLeak(path);
+  WriteLeak(steady, false);
+  const json document = Parsed("leaks --json " + path);
+  CHECK(document["schema"] == "heaprec.leaks/2");
+  CHECK(document["leaks"] == 1);
+  REQUIRE(document["rows"].size() == 1);
+  CHECK(document["rows"][0]["name"] == "p.Leak.add");
+  CHECK(document["rows"][0]["growth"]["value"] == Approx(50'000).epsilon(0.02));
+  CHECK(document["rows"][0]["late_growth"]["low"] > 0);
+  CHECK(document["growth_survived"] == 3);
+  CHECK(Parsed("leaks --json --all --survived 1 " + path)["rows"].size() == 2);
+  const Outcome text = Heaprec("leaks " + path);
+  INFO(text.out);
+  CHECK(text.out.find("1 leak by site, of 2 with bytes that survived 3 collections") != std::string::npos);
+  CHECK(text.out.find("LEAK ") != std::string::npos);
+  const Outcome none = Heaprec("leaks --survived 1 " + steady);
+  INFO(none.out);
+  CHECK(none.code == 0);
+  CHECK(none.out.find("no leak found by site: no significant growth") == 0);
+  CHECK(none.out.find("largest growth that cannot be ruled out (95 %): ") != std::string::npos);
+  CHECK(text.out.find("measured from 0.000 s to 1 min 00 s, over 29 collections\n") != std::string::npos);
+  const Outcome later = Heaprec("leaks --from 20s --to 41s " + path);
+  INFO(later.out);
+  CHECK(later.out.find("measured from 20.000 s to 41.000 s, over 10 collections\n") != std::string::npos);
+  for (const auto& [to, says] : {std::pair("3s", "after 1 collection growth cannot be distinguished"),
+                                 {"5s", "after 2 collections growth cannot be distinguished"}}) {
+    CHECK(Heaprec(std::string("leaks --to ") + to + " " + path).out.find(says) != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace heaprec::tools

@@ -1,0 +1,125 @@
+// A recording with a leak, with what dies young and a cache, and the JSON of commands that read it.
+#pragma once
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools::testing {
+
+inline constexpr uint64_t kCollection = 2 * kSecond, kEnd = 60 * kSecond;
+
+inline format::FileHeader LiveHeader() {
+  format::FileHeader header = SomeHeader();
+  header.max_tracked_objects = 4096;
+  return header;
+}
+
+inline format::ProcessState Collection(uint64_t number) {
+  format::ProcessState state;
+  state.id = number + 1;
+  state.time_ns = number * kCollection;
+  state.kind = number == 0 ? format::ProcessStateKind::kSnapshot : format::ProcessStateKind::kGcEnd;
+  state.collections = number;
+  return state;
+}
+
+// Which collections find what is dead.
+enum class Finders {
+  kAll,
+  kMajors,   // of generational Z, every 10 s
+  kFullOld,  // of Serial, every 10 s, in the old generation: the cache
+  kFullLate  // as kFullOld, but they are the last three collections
+};
+inline constexpr uint64_t kRare = 5;  // collections
+
+inline Event LeakAt(uint64_t time_ns) {
+  Event event = At(time_ns);
+  event.class_name = "[B";
+  event.size = 1000;
+  event.weight = 10'000;
+  event.stack = {"p/Leak.add:7", "p/Main.main:3"};
+  return event;
+}
+
+// Dies `life` after its birth, and is found by the collection after that.
+struct Dying {
+  Event event;
+  uint64_t life;
+};
+inline format::LifecycleEvent LifecycleOf(uint64_t id, const Dying& one, uint64_t collection_ns) {
+  const uint64_t number = (one.event.time_ns + one.life) / collection_ns + 1;
+  return {id, number * collection_ns + 60 * kMs, format::LifecycleKind::kDied, number * collection_ns / kCollection - 1,
+          0};
+}
+
+// 60 s: a leak of 50 kB/s, strings that die young, a cache that keeps for 5 s.
+inline void WriteLeak(const std::string& path, bool leaks = true, Finders finders = Finders::kAll) {
+  format::FileHeader header = LiveHeader();
+  const bool is_serial = finders == Finders::kFullOld || finders == Finders::kFullLate;
+  if (is_serial) header.gc_name = "Serial";
+  if (finders == Finders::kMajors)
+    header.gc_name = "Z", header.source_reason += std::string("; ") + format::kYoungReferents;
+  RecordingFile file(path, header);
+  file.Add(format::Window{1, 0, 1e-4});
+  std::vector<Dying> all;
+  for (uint64_t at = 50 * kMs; at < kEnd; at += 100 * kMs) {
+    Event young = At(at);
+    young.stack = {"p/Churn.make:5", "p/Main.main:3"};
+    all.push_back({young, 10 * kMs});
+    if (at % (200 * kMs) > 100 * kMs) all.push_back({LeakAt(at + kMs), leaks ? kEnd : 300 * kMs});
+    Event cached = At(at + 2 * kMs);
+    cached.class_name = "java/util/HashMap$Node";
+    cached.size = 32;
+    cached.weight = 3'200;
+    cached.thread = "cache";
+    cached.stack = {"p/Cache.put:9", "p/Main.main:3"};
+    all.push_back({cached, 5 * kSecond});
+  }
+  std::vector<format::LifecycleEvent> lifecycle_events;
+  uint64_t id = 0;
+  for (Dying& one : all) {
+    one.event.id = ++id;
+    file.Add(one.event);
+    const bool is_rare = finders == Finders::kMajors || (is_serial && one.event.thread == "cache");
+    if (const format::LifecycleEvent lifecycle = LifecycleOf(id, one, is_rare ? kRare * kCollection : kCollection);
+        lifecycle.time_ns < kEnd)
+      lifecycle_events.push_back(lifecycle);
+  }
+  std::sort(lifecycle_events.begin(), lifecycle_events.end(),
+            [](const format::LifecycleEvent& a, const format::LifecycleEvent& b) { return a.time_ns < b.time_ns; });
+  for (const format::LifecycleEvent& lifecycle : lifecycle_events) file.Add(lifecycle);
+  for (uint64_t number = 0; number * kCollection < kEnd; ++number) {
+    format::ProcessState state = Collection(number);
+    const uint64_t last = kEnd / kCollection - 1;
+    if (finders == Finders::kFullOld) state.old_collections = number / kRare;
+    if (finders == Finders::kFullLate) state.old_collections = number + 3 > last ? number + 3 - last : 0;
+    file.Add(state);
+  }
+  file.End("jvm exit", kEnd);
+}
+
+inline nlohmann::json Parsed(const std::string& arguments) {
+  const Outcome outcome = Heaprec(arguments);
+  INFO(arguments << "\n" << outcome.err);
+  REQUIRE(outcome.code == 0);
+  return nlohmann::json::parse(outcome.out);
+}
+
+inline nlohmann::json RowIn(const nlohmann::json& rows, const std::string& name) {
+  for (const nlohmann::json& row : rows) {
+    if (row["name"] == name) return row;
+  }
+  FAIL("no " << name << " in " << rows.dump(1));
+  return {};
+}
+
+inline nlohmann::json RowOf(const nlohmann::json& document, size_t table, const std::string& name) {
+  return RowIn(document["tables"][table]["rows"], name);
+}
+
+}  // namespace heaprec::tools::testing
