@@ -81,6 +81,13 @@ struct FileHeader {
   bool tracks() const { return max_tracked_objects > 0 || max_tracked_blocks > 0 || max_tracked_mappings > 0; }
 };
 
+// Reasons of end markers that readers tell apart: docs/format/recording.md#end-marker
+inline constexpr char kEndRotated[] = "rotated";                     // continues in the next file
+inline constexpr char kEndDump[] = "dump";                           // a copy; the recording continues
+inline constexpr char kEndTrim[] = "trim";                           // a part of the recording
+inline constexpr char kEndRecovered[] = "recovered";                 // a copy of a recording that was cut off
+inline constexpr char kEndNothingRecovered[] = "nothing recovered";  // likewise; nothing could be read
+
 // Why and when the recording ended; absent in a recording that was cut off.
 struct EndMarker {
   uint64_t time_ns = 0;

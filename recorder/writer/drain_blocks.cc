@@ -128,7 +128,7 @@ bool Drain::ChunkIsFull(uint64_t now_ns) const {
 // definitions may have left the ring, and a reader of that file has no others.
 bool Drain::EndFile(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters,
                     const std::vector<uint64_t>& positions) {
-  const format::EndMarker rotation{SinceStart(now_ns), "rotated"};
+  const format::EndMarker rotation{SinceStart(now_ns), format::kEndRotated};
   const auto last = chunk_->Finish(counters, positions, SinceStart(now_ns), &rotation);
   AdoptChunk(store_.NextHeader(), now_ns);
   consumer_.CarryDefinitionsOver();

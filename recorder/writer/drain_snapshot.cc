@@ -48,7 +48,7 @@ format::Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
   (void)store_.Append(chunk_->ProtectRest());
   auto file = store_.Duplicate();
   if (!file.ok()) return file.error();
-  const format::EndMarker ending{SinceStart(now_ns), kDumped};
+  const format::EndMarker ending{SinceStart(now_ns), format::kEndDump};
   auto last = chunk_->Finish(CountersWithPending(), consumer_.Positions(live_), SinceStart(now_ns), &ending);
   BeginChunk(now_ns, behind_written_);  // only the copy has that block
   if (!last.ok()) return last.error();

@@ -13,9 +13,6 @@
 
 namespace heaprec::writer {
 
-// The reason in the end marker of a copy: its recording continues.
-inline constexpr char kDumped[] = "dump";
-
 struct Snapshot {
   RecordingFile file;         // with its length at that time, and a descriptor of its own
   format::ByteBuffer ending;  // the copy's last block, which the recording does not have

@@ -83,7 +83,7 @@ void Recover(Bytes file, format::ByteBuffer ring) {
   if (!opened.ok() || (*opened)->header().ring_path != Ring().path()) return;
   Require(lseek(recovered.descriptor(), 0, SEEK_SET) == 0);
   tools::Output output(recovered.descriptor());
-  const auto rewritten = tools::Rewrite(opened->get(), "recovered", &output);
+  const auto rewritten = tools::Rewrite(opened->get(), format::kEndRecovered, &output);
   if (!rewritten.ok()) return;
   output.Flush();
   Require(!output.failed());

@@ -59,7 +59,7 @@ ExitCode Recover(const RecoverOptions& options) {
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());
-  const auto rewritten = Rewrite(&recording, "recovered", &output);
+  const auto rewritten = Rewrite(&recording, format::kEndRecovered, &output);
   if (!rewritten.ok()) return Fail(ExitCode::kUnreadable, rewritten.error().message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (options.json) {

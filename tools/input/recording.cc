@@ -347,12 +347,12 @@ bool Recording::is_over(std::chrono::seconds quiet) const {
 }
 
 bool Recording::is_settled() const {
-  if (ending_) return ending_->reason != "rotated" && ending_->reason != "dump";
+  if (ending_) return ending_->reason != format::kEndRotated && ending_->reason != format::kEndDump;
   return salvaged_.report.ring_found && !running();
 }
 
 bool Recording::has_nothing() const {
-  if (ending_) return ending_->reason == kNothingRecovered;
+  if (ending_) return ending_->reason == format::kEndNothingRecovered;
   return blocks_ == 0 && !salvaged_.report.ring_found && !running();
 }
 

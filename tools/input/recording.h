@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "format/bytes/result.h"
@@ -23,9 +22,6 @@
 #include "tools/input/salvage.h"
 
 namespace heaprec::tools {
-
-// Reason in the end marker of a copy if nothing could be read of the original.
-inline constexpr std::string_view kNothingRecovered = "nothing recovered";
 
 class Recording {
  public:

@@ -8,8 +8,6 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr char kStillRunning[] = "dump";
-
 uint64_t NowNs(const format::FileHeader& header) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -92,9 +90,9 @@ format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reaso
     if (const auto added = editor.Add(*block); !added.ok()) return added.error();
     if (output->failed()) break;
   }
-  format::EndMarker ending{end_ns, recording->has_nothing() ? std::string(kNothingRecovered) : reason};
-  // The counters include intervals whose samples come later; nothing is lost.
-  if (recording->running()) ending = {std::max(end_ns, NowNs(recording->header())), kStillRunning};
+  format::EndMarker ending{end_ns, recording->has_nothing() ? format::kEndNothingRecovered : reason};
+  // The counters include intervals whose samples come later: nothing of it is lost.
+  if (recording->running()) ending = {std::max(end_ns, NowNs(recording->header())), format::kEndDump};
   if (recording->ending()) ending = *recording->ending();
   const auto finished = editor.Finish(missing.Corrected(recording->counters_since_start()), ending);
   if (!finished.ok()) return finished.error();

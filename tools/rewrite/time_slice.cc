@@ -344,7 +344,7 @@ void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
 std::optional<format::EndMarker> TimeSlice::EndingOf(const std::optional<format::EndMarker>& ending) const {
   if (ending && ending->time_ns < to_ns_) return format::EndMarker{Since(ending->time_ns), ending->reason};
   if (to_ns_ > last_ns_) return std::nullopt;
-  return format::EndMarker{Since(to_ns_), "trim"};
+  return format::EndMarker{Since(to_ns_), format::kEndTrim};
 }
 
 }  // namespace heaprec::tools

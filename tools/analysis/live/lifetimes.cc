@@ -23,8 +23,9 @@ constexpr uint64_t kOfCheckNs = 50'000'000;
 constexpr uint64_t kFoundWithinNs = 250'000'000;
 // Only checkpoints have the number of collections at birth.
 constexpr uint64_t kNotStored = UINT64_MAX;
-// The recorder continued, or its last check is not in the file.
-constexpr std::array<std::string_view, 4> kWithoutLastCheck{"rotated", "dump", "trim", "recovered"};
+// The recorder went on, or what it did last is not in the file.
+constexpr std::array<std::string_view, 4> kWithoutLastCheck{format::kEndRotated, format::kEndDump, format::kEndTrim,
+                                                            format::kEndRecovered};
 
 }  // namespace
 

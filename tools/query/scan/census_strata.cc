@@ -9,7 +9,8 @@ namespace {
 // Not in what was cut out of a recording, copied while it went on, or broken off.
 bool WasEnded(const Recording& recording) {
   const auto& ending = recording.ending();
-  return ending && recording.is_settled() && ending->reason != "trim" && recording.header().start.begin_ns == 0;
+  return ending && recording.is_settled() && ending->reason != format::kEndTrim &&
+         recording.header().start.begin_ns == 0;
 }
 
 }  // namespace
