@@ -2,6 +2,7 @@
 #pragma once
 
 #include "format/model/census.h"            // IWYU pragma: export
+#include "format/model/collectors.h"        // IWYU pragma: export
 #include "format/model/file_description.h"  // IWYU pragma: export
 #include "format/model/lifecycle_event.h"   // IWYU pragma: export
 #include "format/model/names.h"             // IWYU pragma: export

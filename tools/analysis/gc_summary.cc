@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/live/collection_clock.h"
-
 namespace heaprec::tools {
 
-GcSummary::GcSummary(const format::FileHeader& header) : is_concurrent_(IsConcurrent(header)) {}
+GcSummary::GcSummary(const format::FileHeader& header) : is_concurrent_(format::IsConcurrent(header.gc_name)) {}
 
 // 0: the JVM's count is not known.
 bool GcSummary::HasReclaimed(const format::ProcessState& ended) {

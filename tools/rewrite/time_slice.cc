@@ -163,7 +163,7 @@ bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) 
 void TimeSlice::NoteCollections(const format::Block& block) {
   for (const format::ProcessState& state : block.states) {
     if (!format::IsOfHeap(state.kind)) continue;
-    if (collections_.empty()) collections_.emplace_back(0, CountedBefore(state, IsConcurrent(header_)));
+    if (collections_.empty()) collections_.emplace_back(0, CountedBefore(state, format::IsConcurrent(header_.gc_name)));
     if (state.time_ns >= from_ns_) continue;
     const auto [time_ns, count] = collections_.back();
     if (state.time_ns >= time_ns && state.collections > count)

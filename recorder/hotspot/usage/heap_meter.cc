@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "format/model/collectors.h"
 #include "recorder/hotspot/usage/perf_memory.h"
 
 namespace heaprec::hotspot {
@@ -63,7 +64,7 @@ HeapMeter HeapMeter::OfSimulated(const std::string& gc, const uint32_t* collecti
 // its number first: GCIdMark before ShenandoahGCSession, whose constructor sets the cause
 // (ShenandoahControlThread::service_concurrent_normal_cycle, shenandoahUtils.cpp).
 void HeapMeter::UseOrderOf(const std::string& gc) {
-  is_concurrent_ = gc == "Shenandoah" || gc == "Z";
+  is_concurrent_ = format::IsConcurrent(gc);
   counts_before_cause_ = gc == "Shenandoah";
 }
 
@@ -115,7 +116,7 @@ void HeapMeter::UseStructs(const VmStructs& structs, const std::string& gc) {
 }
 
 void HeapMeter::UseCounters(const VmStructs& structs, const std::string& gc) {
-  const bool has_old_generation = gc == "Serial" || gc == "Parallel" || gc == "G1";
+  const bool has_old_generation = format::HasOldGeneration(gc);
   ForEachPerfCounter(structs, [&](const PerfCounter& counter) {
     const std::string_view name = counter.name;
     if (counter.is_text) {

@@ -38,12 +38,6 @@ bool KeepsYoungReferents(const format::FileHeader& header) {
   return header.source_reason.find(format::kYoungReferents) != std::string::npos;
 }
 
-bool IsConcurrent(const format::FileHeader& header) { return header.gc_name == "Z" || header.gc_name == "Shenandoah"; }
-
-bool KeepsOldGarbage(const format::FileHeader& header) {
-  return header.gc_name == "Serial" || header.gc_name == "Parallel" || header.gc_name == "G1";
-}
-
 // A concurrent collection has several pauses with the same count, and this may not be its first.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent) {
   const bool is_of_pause = first.kind != format::ProcessStateKind::kSnapshot && !is_concurrent;
@@ -52,7 +46,7 @@ uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent) {
 
 CollectionClock::CollectionClock(const format::FileHeader& header, format::Stream stream)
     : of_majors_(stream == format::Stream::kAllocations && KeepsYoungReferents(header)),
-      is_concurrent_(IsConcurrent(header)),
+      is_concurrent_(format::IsConcurrent(header.gc_name)),
       needs_pause_(header.gc_name == "Shenandoah"),
       interval_ns_(header.CapOf(stream).interval_ns) {}
 

@@ -27,15 +27,8 @@ namespace heaprec::tools {
 // Whether only major collections find tracked objects of the recording dead.
 bool KeepsYoungReferents(const format::FileHeader& header);
 
-// Whether the collector reclaims between its pauses (ZGC, Shenandoah).
-bool IsConcurrent(const format::FileHeader& header);
-
-// Whether most collections ignore the old generation (Serial, Parallel, G1). Objects that died there count as live, and
-// as survivors of each collection, until that generation is collected.
-bool KeepsOldGarbage(const format::FileHeader& header);
-
-// Returns the number of collections before `first`, the first state of the heap. If `first` records a pause, this
-// excludes the collection of that pause, except with a concurrent collector.
+// Returns the number of collections before `first`, the first state of the heap. If that records a pause, it leaves out
+// the collection of that pause, except with a concurrent collector.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent);
 
 class CollectionClock {
@@ -53,7 +46,8 @@ class CollectionClock {
   // The count at the first snapshot and after each increase, as (time, count), ascending.
   const std::vector<std::pair<uint64_t, uint64_t>>& counts() const { return begun_; }
 
-  // The same for collections of the old generation (KeepsOldGarbage), each counted when it ends. Empty: unknown.
+  // The same for the collections that also find dead objects in the old generation (format::HasOldGeneration); each is
+  // counted when it has ended. Empty: unknown.
   const std::vector<std::pair<uint64_t, uint64_t>>& old_counts() const { return old_; }
   // The number of these that had ended by `time_ns`; before the first state: the count at that state.
   uint64_t OldBy(uint64_t time_ns) const;

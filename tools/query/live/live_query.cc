@@ -43,7 +43,8 @@ void LiveVisitor::Begin(const format::FileHeader& header, std::optional<OrderLev
   begin_ns_ = header.start.begin_ns;
   is_imported_ = IsImported(header.source);
   has_import_ |= is_imported_;
-  keeps_old_garbage_ = stream_ == format::Stream::kAllocations && !is_imported_ && KeepsOldGarbage(header);
+  keeps_old_garbage_ =
+      stream_ == format::Stream::kAllocations && !is_imported_ && format::HasOldGeneration(header.gc_name);
   if (keeps_old_garbage_) old_garbage_of_ = header.gc_name;
   start_epoch_ns_ = header.start_epoch_ns;
   ended_ns_.reset();
