@@ -10,11 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "format/bytes/output_path.h"
 #include "recorder/buffer/write_signals.h"
 
 namespace heaprec::writer {
@@ -49,19 +48,6 @@ buffer::GuardedFd OpenNew(const std::string& path) {
 
 format::Error Failure(const std::string& path) {
   return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
-}
-
-// Another name next to a device, a folder or a link to nothing was not requested. /dev/stdout may be a file, which is
-// the program's. Returns nullptr if the path is a file, or gone again.
-const char* WhyNoFile(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path target = std::filesystem::read_symlink(path, error);
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
-    return target.empty() ? nullptr : "is a symbolic link that leads to no file";
-  }
-  const bool is_file = S_ISREG(status.st_mode) && !target.native().starts_with("/proc/");
-  return is_file ? nullptr : "exists and is not a regular file";
 }
 
 // The maximum size of a file of this process.
@@ -119,8 +105,9 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
     buffer::GuardedFd descriptor = OpenNew(path);
     if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
-    const char* const why = counts || continues || number > 0 ? nullptr : WhyNoFile(path);
-    if (why != nullptr) return format::Error{fmt::format("{}: {}; name a file to record into", path, why)};
+    if (counts || continues || number > 0) continue;
+    // Another name beside a device, a folder or a link to nothing was not requested.
+    if (auto why = format::WhyNoRecordingAt(path)) return *why;
   }
   return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMaxNames)};
 }

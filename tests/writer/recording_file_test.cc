@@ -64,8 +64,7 @@ TEST_CASE("A symbolic link to nowhere is refused, and nothing appears behind or 
   std::filesystem::create_symlink(folder / "elsewhere", folder / "rec.bin");
   const auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
   REQUIRE_FALSE(file.ok());
-  CHECK(file.error().message ==
-        folder / "rec.bin" + ": is a symbolic link that leads to no file; name a file to record into");
+  CHECK(file.error().message == folder / "rec.bin" + ": is a dangling symbolic link; name a file to record into");
   CHECK_FALSE(std::filesystem::exists(folder / "elsewhere"));
   CHECK_FALSE(std::filesystem::exists(folder / "rec-1.bin"));
   // A link beside an existing file is only a name that is taken.

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "format/bytes/output_path.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -23,17 +25,6 @@ std::string TableFor(const std::string& recording) {
   stem.erase(std::min(stem.find('%'), stem.size()));
   while (stem.ends_with('-')) stem.pop_back();
   return (path.parent_path() / fmt::format("{}native-%p.hnt", stem.empty() ? "" : stem + "-")).string();
-}
-
-// Why `recording` is refused; nullptr: it is a regular file, or does not exist. Links into /proc (/dev/stdout) may lead
-// to a regular file, but that is not heaprec's. The agent gives the same reasons for `file=`.
-const char* WhyNoFile(const std::string& recording) {
-  std::error_code error;
-  const fs::path target = fs::read_symlink(recording, error);
-  const fs::file_status status = fs::status(recording, error);
-  if (!fs::exists(status)) return target.empty() ? nullptr : "is a symbolic link that leads to no file";
-  const bool is_file = fs::is_regular_file(status) && !target.native().starts_with("/proc/");
-  return is_file ? nullptr : "exists and is not a regular file";
 }
 
 std::optional<format::Error> WhyNotPreloadable(const std::string& library, const char* how) {
@@ -76,9 +67,7 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
   std::error_code error;
   if (!fs::exists(library, error)) return format::Error{fmt::format("--native=exact: cannot find {}", library)};
   if (const auto why = WhyNotPreloadable(library, "exact")) return *why;
-  if (const char* const why = WhyNoFile(recording)) {
-    return format::Error{fmt::format("{}: {}; name a file to record into", recording, why)};
-  }
+  if (const auto why = format::WhyNoRecordingAt(recording)) return *why;
   NativePreload preload{{}, TableFor(recording)};
   if (preload.table.find(',') != std::string::npos) {
     return format::Error{

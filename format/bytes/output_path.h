@@ -1,0 +1,16 @@
+// Checks whether a recording may be written at a path: recorder and tools refuse the same paths in the same words.
+//
+// Context:  looks at the file system; opens nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "format/bytes/result.h"
+
+namespace heaprec::format {
+
+// Returns why no recording can be written at `path`; nullopt if it is a regular file, or does not exist.
+std::optional<Error> WhyNoRecordingAt(const std::string& path);
+
+}  // namespace heaprec::format
