@@ -356,6 +356,10 @@ bool Recording::has_nothing() const {
   return blocks_ == 0 && !salvaged_.report.ring_found && !running();
 }
 
+bool Recording::is_part() const {
+  return header().start.begin_ns > 0 || (ending_ && ending_->reason == format::kEndTrim);
+}
+
 uint64_t Recording::tail_bytes() const {
   if (skipped().empty() || !skipped().back().at_end) return 0;
   return skipped().back().end - skipped().back().begin;

@@ -27,9 +27,7 @@ std::string WhyNone(const Recording& recording) {
 // Returns the bytes of all candidates in the file; nullopt: unknown, as for a part of a recording.
 std::optional<uint64_t> CandidatesOf(const Recording& recording) {
   // Older versions left the whole's counters in a part.
-  const bool is_cut = recording.ending() && recording.ending()->reason == format::kEndTrim;
-  if (recording.header().census != format::CensusMode::kDrawn || recording.header().start.begin_ns > 0 || is_cut)
-    return std::nullopt;
+  if (recording.header().census != format::CensusMode::kDrawn || recording.is_part()) return std::nullopt;
   const uint64_t bytes = CandidateBytes(recording.census_counters());
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }

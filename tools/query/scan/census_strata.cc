@@ -8,9 +8,7 @@ namespace {
 
 // Not in what was cut out of a recording, copied while it went on, or broken off.
 bool WasEnded(const Recording& recording) {
-  const auto& ending = recording.ending();
-  return ending && recording.is_settled() && ending->reason != format::kEndTrim &&
-         recording.header().start.begin_ns == 0;
+  return recording.ending() && recording.is_settled() && !recording.is_part();
 }
 
 }  // namespace
