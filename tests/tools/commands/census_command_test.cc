@@ -162,6 +162,21 @@ TEST_CASE("The bytes of a drawn census are those that the recorder counted, or i
                             "# record longer, or raise N in census=N/s\n"));
 }
 
+TEST_CASE("A recording in which nothing was walked leaves what others counted as it is") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", empty = directory / "empty.bin";
+  WriteDrawn(path, 100, 10, 420'000);
+  for (const format::CensusMode mode : {format::CensusMode::kDrawn, format::CensusMode::kAll}) {
+    RecordingFile(empty, CensusHeader(mode)).End("jvm exit", kSecond);
+    const json alone = CensusOf(path);
+    for (const std::string& both : {path + " " + empty, empty + " " + path}) {
+      const json census = CensusOf(both);
+      CHECK(census["total"]["bytes"] == alone["total"]["bytes"]);
+      CHECK(RowOf(census, "java.lang.String")["bytes"] == RowOf(alone, "java.lang.String")["bytes"]);
+    }
+  }
+}
+
 TEST_CASE("The bytes of a part of a drawn census are estimated: the recorder did not count its candidates") {
   const Directory directory;
   const std::string path = directory / "rec.bin", part = directory / "part.bin";

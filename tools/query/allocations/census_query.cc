@@ -26,10 +26,12 @@ std::string WhyNone(const Recording& recording) {
 
 // Returns the bytes of all candidates in the file; nullopt: unknown, as for a part of a recording.
 std::optional<uint64_t> CandidatesOf(const Recording& recording) {
-  // Older versions left the whole's counters in a part.
-  if (recording.header().census != format::CensusMode::kDrawn || recording.is_part()) return std::nullopt;
-  const uint64_t bytes = CandidateBytes(recording.census_counters());
-  return bytes > 0 ? std::optional(bytes) : std::nullopt;
+  if (recording.is_part()) return std::nullopt;  // older versions left the whole's counters in it
+  const format::CensusCounters& counters = recording.census_counters();
+  if (counters == format::CensusCounters{}) return 0;  // other recordings keep their counts
+  const uint64_t bytes = CandidateBytes(counters);
+  const bool is_known = recording.header().census == format::CensusMode::kDrawn && bytes > 0;
+  return is_known ? std::optional(bytes) : std::nullopt;
 }
 
 }  // namespace
