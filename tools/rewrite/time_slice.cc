@@ -18,9 +18,6 @@ using format::LossReason;
 using format::Stream;
 using format::StreamCounters;
 
-// Only checkpoints have the number of collections at birth.
-constexpr uint64_t kNotStored = UINT64_MAX;
-
 uint64_t CommonInterval(const format::FileHeader& header) {
   uint64_t common = std::max<uint64_t>(header.interval_ns, 1);
   if (header.census != format::CensusMode::kOff) common = std::lcm(common, format::kCensusSlotNs);
@@ -214,7 +211,7 @@ void TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cu
   if (!has_begun_) NoteCollections(block);
   for (const format::Sample& sample : block.samples) {
     const bool is_left_out = (has_begun_ && sample.time_ns < from_ns_) || sample.time_ns >= to_ns_;
-    if (!is_left_out && header_.MaxTracked(sample.stream()) > 0) alive_[sample.id] = {sample, 0, kNotStored, 0};
+    if (!is_left_out && header_.MaxTracked(sample.stream()) > 0) alive_[sample.id] = {sample, 0, kNoStoredCount, 0};
   }
   const auto is_within = [this](const format::LifecycleEvent& lifecycle) {
     return lifecycle.time_ns >= from_ns_ && lifecycle.time_ns < to_ns_;
@@ -246,7 +243,7 @@ void TimeSlice::AddCheckpoint(const format::Block& block, format::Block* cut) {
       if (alive.sample.time_ns >= from_ns_) continue;
       format::CheckpointSample checkpoint_sample = alive;
       // Samples have no count of collections, and the cut does not have the earlier states, which do.
-      if (alive.collections == kNotStored) checkpoint_sample.collections = CollectionsBy(alive.sample.time_ns);
+      if (alive.collections == kNoStoredCount) checkpoint_sample.collections = CollectionsBy(alive.sample.time_ns);
       add(checkpoint_sample);
     }
     return;

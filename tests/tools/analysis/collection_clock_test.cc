@@ -95,11 +95,11 @@ TEST_CASE("Collections of the old generation are counted separately, each when i
   add(4000, format::ProcessStateKind::kGcEnd, 13, 4);
   clock.Close();
   CHECK(clock.old_counts().size() == 3);
-  CHECK(clock.OldBy(500 * kMs) == 2);
-  CHECK(clock.OldBy(2005 * kMs) == 2);
-  CHECK(clock.OldBy(2010 * kMs) == 3);
-  CHECK(clock.OldBy(3999 * kMs) == 3);
-  CHECK(clock.OldBy(5000 * kMs) == 4);
+  CHECK(clock.OldCollectionsBy(500 * kMs) == 2);
+  CHECK(clock.OldCollectionsBy(2005 * kMs) == 2);
+  CHECK(clock.OldCollectionsBy(2010 * kMs) == 3);
+  CHECK(clock.OldCollectionsBy(3999 * kMs) == 3);
+  CHECK(clock.OldCollectionsBy(5000 * kMs) == 4);
   CHECK(clock.EndedBy(5000 * kMs) == 13);
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/analysis/imported.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -47,6 +49,8 @@ uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent) {
 CollectionClock::CollectionClock(const format::FileHeader& header, format::Stream stream)
     : of_majors_(stream == format::Stream::kAllocations && KeepsYoungReferents(header)),
       is_concurrent_(format::IsConcurrent(header.gc_name)),
+      keeps_old_garbage_(stream == format::Stream::kAllocations && !IsImported(header.source) &&
+                         format::HasOldGeneration(header.gc_name)),
       needs_pause_(header.gc_name == "Shenandoah"),
       interval_ns_(header.CapOf(stream).interval_ns) {}
 
@@ -66,7 +70,7 @@ void CollectionClock::Add(const format::ProcessState& state) {
     before_ = CountedBefore(state, is_concurrent_);
   }
   // When a collection begins, the JVM may not have counted it as one of the old generation yet.
-  if (state.old_collections && state.kind != format::ProcessStateKind::kGcBegin)
+  if (keeps_old_garbage_ && state.old_collections && state.kind != format::ProcessStateKind::kGcBegin)
     old_.emplace_back(state.time_ns, *state.old_collections);
   if (is_concurrent_ && is_end) pauses_.emplace_back(state.time_ns, state.collections);
 }
@@ -174,7 +178,7 @@ uint64_t CollectionClock::EndedBy(uint64_t time_ns) const {
   return CountAt(is_later ? ended_ : begun_, time_ns, is_later ? 0 : before_);
 }
 
-uint64_t CollectionClock::OldBy(uint64_t time_ns) const {
+uint64_t CollectionClock::OldCollectionsBy(uint64_t time_ns) const {
   return CountAt(old_, time_ns, old_.empty() ? 0 : old_.front().second);
 }
 

@@ -31,6 +31,9 @@ bool KeepsYoungReferents(const format::FileHeader& header);
 // the collection of that pause, except with a concurrent collector.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent);
 
+// In place of a count of collections at a birth: only a checkpoint stores one.
+inline constexpr uint64_t kNoStoredCount = UINT64_MAX;
+
 class CollectionClock {
  public:
   CollectionClock(const format::FileHeader& header, format::Stream stream);
@@ -46,11 +49,14 @@ class CollectionClock {
   // The count at the first snapshot and after each increase, as (time, count), ascending.
   const std::vector<std::pair<uint64_t, uint64_t>>& counts() const { return begun_; }
 
-  // The same for the collections that also find dead objects in the old generation (format::HasOldGeneration); each is
-  // counted when it has ended. Empty: unknown.
+  // Whether most collections ignore the old generation: objects that died there count as live, and as survivors of each
+  // collection, until that generation is collected. False for imports, which have only what is live at their end.
+  bool keeps_old_garbage() const { return keeps_old_garbage_; }
+  // As counts(), of the collections that also find dead objects in the old generation; each is counted when it has
+  // ended. Empty: unknown, or not keeps_old_garbage().
   const std::vector<std::pair<uint64_t, uint64_t>>& old_counts() const { return old_; }
   // The number of these that had ended by `time_ns`; before the first state: the count at that state.
-  uint64_t OldBy(uint64_t time_ns) const;
+  uint64_t OldCollectionsBy(uint64_t time_ns) const;
 
   // Converts a count that the recorder stored to this clock. Generational Shenandoah also numbers each phase of old
   // marking; one without a pause collects nothing, so it is not counted.
@@ -80,6 +86,7 @@ class CollectionClock {
 
   const bool of_majors_;
   const bool is_concurrent_;
+  const bool keeps_old_garbage_;
   const bool needs_pause_;
   const uint64_t interval_ns_;
   bool has_pause_ = false, has_count_ = false;

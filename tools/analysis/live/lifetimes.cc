@@ -21,8 +21,6 @@ constexpr uint64_t kBetweenChecksNs = 100'000'000;
 constexpr uint64_t kOfCheckNs = 50'000'000;
 // Maximum time from a collection to the discovery of its deaths, unless very many objects are tracked.
 constexpr uint64_t kFoundWithinNs = 250'000'000;
-// Only checkpoints have the number of collections at birth.
-constexpr uint64_t kNotStored = UINT64_MAX;
 // The recorder went on, or what it did last is not in the file.
 constexpr std::array<std::string_view, 4> kWithoutLastCheck{format::kEndRotated, format::kEndDump, format::kEndTrim,
                                                             format::kEndRecovered};
@@ -112,7 +110,7 @@ void Lifetimes::Born(const format::Sample& sample, double weight, uint32_t subje
   life.size = sample.size;
   life.weight = weight;
   life.subject = subject;
-  life.gcs_at_birth = kNotStored;
+  life.gcs_at_birth = kNoStoredCount;
   all_.push_back(life);
 }
 
@@ -180,7 +178,7 @@ void Lifetimes::Close(uint64_t end_ns) {
   for (Lifetime& life : all_) {
     if (life.end == LifetimeEnd::kAlive) life.end_ns = std::max(end_ns, life.from_ns);
     // The recorder counts minor collections, too.
-    const bool is_stored = life.gcs_at_birth != kNotStored && !is_range();
+    const bool is_stored = life.gcs_at_birth != kNoStoredCount && !is_range();
     life.gcs_at_birth = is_stored ? clock_.OfRecorded(life.gcs_at_birth) : clock_.BegunBy(life.birth_ns);
     if (life.end != LifetimeEnd::kDied) {
       life.ended_in = clock_.EndedBy(std::min(life.end_ns, checked_ns_));
@@ -209,8 +207,8 @@ uint64_t Lifetimes::SurvivedBy(const Lifetime& life, uint64_t time_ns) const {
 uint64_t Lifetimes::SurvivedOldBy(const Lifetime& life, uint64_t time_ns) const {
   const bool is_dead = life.end == LifetimeEnd::kDied;
   const uint64_t known_to = is_dead ? life.end_ns - std::min(life.end_ns, kFoundWithinNs) : checked_ns_;
-  const uint64_t ended = clock_.OldBy(std::min(time_ns, known_to));
-  return ended - std::min(ended, clock_.OldBy(life.birth_ns));
+  const uint64_t ended = clock_.OldCollectionsBy(std::min(time_ns, known_to));
+  return ended - std::min(ended, clock_.OldCollectionsBy(life.birth_ns));
 }
 
 void EvictionThresholds::Close() {

@@ -43,9 +43,7 @@ void LiveVisitor::Begin(const format::FileHeader& header, std::optional<OrderLev
   begin_ns_ = header.start.begin_ns;
   is_imported_ = IsImported(header.source);
   has_import_ |= is_imported_;
-  keeps_old_garbage_ =
-      stream_ == format::Stream::kAllocations && !is_imported_ && format::HasOldGeneration(header.gc_name);
-  if (keeps_old_garbage_) old_garbage_of_ = header.gc_name;
+  if (lives_->clock().keeps_old_garbage()) old_garbage_of_ = header.gc_name;
   start_epoch_ns_ = header.start_epoch_ns;
   ended_ns_.reset();
   keys_.assign(tables_.size(), {});
@@ -119,7 +117,7 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
   if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
   moments_.least_age_ns = question_.least_age_ns;
   moments_.lifetimes = question_.lifetimes;
-  moments_.of_old = question_.leaks && keeps_old_garbage_;
+  moments_.of_old = question_.leaks;
   moments_.series = question_.series;
   moments_.collections = std::max(kMinCollections, question_.promoted);
 }
@@ -127,10 +125,10 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
 // A recording without such collections has no slope of the old generation, so its leaks would be missed.
 void LiveVisitor::AddOldCollections() {
   const CollectionClock& clock = lives_->clock();
-  spans_old_ &= keeps_old_garbage_ && !OldInstantsOf(*lives_, moments_.from_ns, moments_.to_ns).empty();
-  if (!keeps_old_garbage_) return;
+  spans_old_ &= !OldInstantsOf(*lives_, moments_.from_ns, moments_.to_ns).empty();
+  if (!clock.keeps_old_garbage()) return;
   knows_old_ &= !clock.old_counts().empty();
-  old_collections_ += clock.OldBy(moments_.to_ns) - clock.OldBy(moments_.from_ns);
+  old_collections_ += clock.OldCollectionsBy(moments_.to_ns) - clock.OldCollectionsBy(moments_.from_ns);
 }
 
 void LiveVisitor::AddLifetimes() {

@@ -151,7 +151,6 @@ class LiveVisitor : public ScanVisitor {
   LiveQueryTimes moments_;
   std::vector<uint64_t> instants_;
   bool is_imported_ = false;
-  bool keeps_old_garbage_ = false;
   uint64_t begin_ns_ = 0, start_epoch_ns_ = 0;
   std::optional<uint64_t> ended_ns_;
   std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject
