@@ -101,7 +101,7 @@ TEST_CASE("A leak is found every time, and its interval holds its growth") {
   for (uint64_t run = 0; run < 60; ++run) {
     const std::vector<Leak> leaks = LeaksOfRun(SimulatedFollower(process, 7000 + run).Run(), kSteady + 1);
     found += leaks[kSteady].leaks;
-    const Estimate& growth = leaks[kSteady].all.per_second;
+    const Estimate& growth = leaks[kSteady].growth[kWholeTime].per_second;
     held += growth.low <= 100 * 216.0 && 100 * 216.0 <= growth.high;
     for (uint32_t site = 0; site < kSteady; ++site) others += leaks[site].leaks;
   }
@@ -129,8 +129,8 @@ TEST_CASE("What grew and stopped is none, and too few samples are never one") {
 TEST_CASE("Blocks allocated early and never freed are no leak, although their weights are exact") {
   for (const std::vector<double>& born_s : {std::vector<double>{1, 1.1, 1.2, 1.3}, {1, 3, 5, 7, 9, 11, 13}}) {
     const Leak leak = LeakOfBlocks(born_s);
-    CHECK(leak.all.p < 0.05);
-    CHECK(leak.late.per_second.value == 0);
+    CHECK(leak.growth[kWholeTime].p < 0.05);
+    CHECK(leak.growth[kLaterHalf].per_second.value == 0);
     CHECK_FALSE(leak.leaks);
   }
   CHECK(LeakOfBlocks({1, 4, 7, 10, 13, 16, 19, 22, 25, 28}).leaks);
@@ -142,7 +142,7 @@ TEST_CASE("What grew all the time and was freed at the end is no leak") {
   const SimulatedRun run = SimulatedFollower(process, 7000).Run();
   CHECK(LeaksOfRun(run, kSteady + 1)[kSteady].leaks);
   const Leak freed = LeaksOfRun(run, kSteady + 1, At::kNothingIsLive)[kSteady];
-  CHECK(freed.all.p < 0.01);
+  CHECK(freed.growth[kWholeTime].p < 0.01);
   CHECK(freed.p == 1);
   CHECK_FALSE(freed.leaks);
 }

@@ -1,6 +1,7 @@
 #include "tools/analysis/live/live_group.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/analysis/estimate/difference.h"
 
@@ -22,24 +23,30 @@ std::vector<uint64_t> InstantsIn(const Lifetimes& lives, const LiveQueryTimes& m
   return InstantsOf(lives, moments.from_ns, moments.to_ns, moments.grown);
 }
 
+PerSpan<Growth> GrowthIn(const Lifetimes& lives, const LiveQueryTimes& moments) {
+  const std::vector<uint64_t> instants = InstantsIn(lives, moments);
+  std::vector<uint64_t> old;
+  if (moments.of_old) old = OldInstantsOf(lives, moments.from_ns, moments.to_ns);
+  return {Growth(instants, moments.grown), Growth(LaterHalf(instants), moments.grown),
+          Growth(std::move(old), 1, Growth::Collections::kOld)};
+}
+
 }  // namespace
 
 LiveSnapshot::LiveSnapshot(const Lifetimes& lives, const LiveQueryTimes& moments)
     : lives_(lives),
       moments_(moments),
-      growth_(InstantsIn(lives, moments), moments.grown),
-      late_(LaterHalf(growth_.instants()), moments.grown),
-      old_(moments.of_old ? OldInstantsOf(lives, moments.from_ns, moments.to_ns) : std::vector<uint64_t>(), 1,
-           Growth::Collections::kOld),
+      growth_(GrowthIn(lives, moments)),
       by_seconds_(AgeAxis::OfSeconds(moments.lifetimes ? lives.end_ns() : 0)),
       by_collections_(AgeAxis::OfCollections(moments.collections)) {}
 
 void LiveSnapshot::Add(const Lifetime& life, std::span<LiveGroup* const> groups) {
   AddAlive(life, groups);
   AddCourse(life, groups);
-  const GrowthPart growth = growth_.PartOf(life, lives_), late = late_.PartOf(life, lives_);
-  const GrowthPart old = old_.PartOf(life, lives_);
-  for (LiveGroup* group : groups) group->open.Add(growth), group->open_late.Add(late), group->open_old.Add(old);
+  for (size_t span = 0; span < kGrowthSpans; ++span) {
+    const GrowthPart part = growth_[span].PartOf(life, lives_);
+    for (LiveGroup* group : groups) group->open[span].Add(part);
+  }
   if (!moments_.lifetimes || life.birth_ns < moments_.from_ns || life.birth_ns >= moments_.to_ns) return;
   const std::vector<AgeStep> seconds = by_seconds_.Of(life, lives_), collections = by_collections_.Of(life, lives_);
   for (LiveGroup* group : groups) {
@@ -78,36 +85,34 @@ void LiveSnapshot::AddCourse(const Lifetime& life, std::span<LiveGroup* const> g
 }
 
 void LiveSnapshot::Close(LiveGroup* group) const {
-  growth_.Close(&group->open);
-  late_.Close(&group->open_late);
-  old_.Close(&group->open_old);
-  const auto add = [](GrowthSum* to, GrowthSum* of) {
-    if (to->squares == 0 && to->bytes.empty()) {
-      *to = std::move(*of);
+  for (size_t span = 0; span < kGrowthSpans; ++span) {
+    GrowthSum &all = group->growth[span], &open = group->open[span];
+    growth_[span].Close(&open);
+    if (all.squares == 0 && all.bytes.empty()) {
+      all = std::move(open);
     } else {
-      *to += *of;
+      all += open;
     }
-  };
-  add(&group->growth, &group->open);
-  add(&group->late, &group->open_late);
-  add(&group->old, &group->open_old);
-  group->open = group->open_late = group->open_old = {};
+    open = {};
+  }
 }
 
 std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool of_old) {
   std::vector<Leak> leaks;
   std::vector<Difference> rows;
   for (const LiveGroup* group : groups) {
-    Leak leak{Growth::Of(group->growth), Growth::Of(group->late), Growth::Of(group->old)};
-    // A group without live bytes at the end has not leaked, however fast it grew.
-    leak.p = group->alive.empty() ? 1 : std::max(leak.all.p, leak.late.p);
+    Leak leak;
     Difference row;
-    row.after = leak.all.per_second;
-    row.least_p = std::max(leak.all.least_p, leak.late.least_p);
-    if (of_old) {
-      leak.p = std::max(leak.p, leak.old.p);
-      row.least_p = std::max(row.least_p, leak.old.least_p);
+    // What was freed in the end has not leaked, however fast it had grown.
+    leak.p = group->alive.empty() ? 1 : 0;
+    row.least_p = 0;
+    for (size_t span = 0; span < kGrowthSpans; ++span) {
+      const Slope& slope = leak.growth[span] = Growth::Of(group->growth[span]);
+      if (span == kOldCollections && !of_old) continue;
+      leak.p = std::max(leak.p, slope.p);
+      row.least_p = std::max(row.least_p, slope.least_p);
     }
+    row.after = leak.growth[kWholeTime].per_second;
     row.p = leak.p;
     leaks.push_back(leak);
     rows.push_back(row);

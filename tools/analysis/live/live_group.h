@@ -23,13 +23,12 @@ namespace heaprec::tools {
 
 struct LiveGroup {
   std::vector<LiveSample> alive;
-  std::vector<std::vector<LiveSample>> series;  // the same at each time of LiveQueryTimes::series
-  GrowthSum growth, late;                       // of survivors; late: in the later half of the time
-  GrowthSum old;                                // of survivors of a collection of the old generation
+  std::vector<std::vector<LiveSample>> series;  // likewise, at each of the moments of LiveQueryTimes::course
+  PerSpan<GrowthSum> growth;                    // of what survived collections
   LifeTable seconds, collections;
-  uint64_t lives = 0, died = 0;         // in the life tables
-  double born = 0;                      // bytes that they represented at birth
-  GrowthSum open, open_late, open_old;  // of the current recording
+  uint64_t lives = 0, died = 0;  // in the life tables
+  double born = 0;               // bytes that they stood for at their birth
+  PerSpan<GrowthSum> open;       // growth in the recording at hand
 };
 
 // The times of a query, and what it measures.
@@ -50,7 +49,7 @@ class LiveSnapshot {
  public:
   LiveSnapshot(const Lifetimes& lives, const LiveQueryTimes& moments);
 
-  const std::vector<uint64_t>& instants() const { return growth_.instants(); }
+  const std::vector<uint64_t>& instants() const { return growth_[kWholeTime].instants(); }
   void Add(const Lifetime& life, std::span<LiveGroup* const> groups);
   void Close(LiveGroup* group) const;
 
@@ -61,7 +60,7 @@ class LiveSnapshot {
 
   const Lifetimes& lives_;
   const LiveQueryTimes moments_;
-  const Growth growth_, late_, old_;
+  const PerSpan<Growth> growth_;
   const AgeAxis by_seconds_, by_collections_;
 };
 
@@ -71,9 +70,9 @@ class LiveSnapshot {
 // Context:  pure functions.
 // Maths:    docs/estimates.md#growth
 struct Leak {
-  Slope all, late, old;
-  double p = 1;  // the largest p of them
-  double q = 1;  // lowest false discovery rate at which it is a leak
+  PerSpan<Slope> growth;
+  double p = 1;  // of the least certain of them
+  double q = 1;  // the least false discovery rate at which it counts as a leak
   bool leaks = false;
 };
 

@@ -45,7 +45,7 @@ std::vector<NativeVisitor::Row> NativeVisitor::Rows() const {
   for (const LiveTable::Row& row : live_.tables().front().rows) {
     Row& into = rows[row.key];
     into.live = EstimateGroup(row.group.alive, live_.total(), live_.unit());
-    into.growth = Growth::Of(row.group.growth);
+    into.growth = Growth::Of(row.group.growth[kWholeTime]);
     into.survival = SurvivalOf(row.group);
   }
   std::vector<Row> all;
@@ -58,7 +58,7 @@ std::vector<NativeVisitor::Row> NativeVisitor::Rows() const {
 
 LiveEstimates NativeVisitor::AllAlive() const { return EstimateGroup(live_.all().alive, live_.total(), live_.unit()); }
 
-Slope NativeVisitor::AllGrowth() const { return Growth::Of(live_.all().growth); }
+Slope NativeVisitor::AllGrowth() const { return Growth::Of(live_.all().growth[kWholeTime]); }
 
 std::vector<Survival> NativeVisitor::AllSurvival() const { return SurvivalOf(live_.all()); }
 

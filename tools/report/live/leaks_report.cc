@@ -19,14 +19,16 @@ struct LeakRow {
   LiveEstimates estimates;  // of what survived
 };
 
-// Leaks come first, the fastest growing at the top.
+const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return row.leak.growth[span]; }
+
+// What leaks first, the fastest first.
 std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
   if (!answer.live.knows_growth()) return {};
   const LiveTable& table = answer.live.tables().front();
   std::vector<const LiveGroup*> groups;
   std::vector<LeakRow> rows;
   for (const LiveTable::Row& row : table.rows) {
-    if (row.group.growth.squares == 0) continue;
+    if (row.group.growth[kWholeTime].squares == 0) continue;
     groups.push_back(&row.group);
     rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}});
   }
@@ -37,7 +39,7 @@ std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
   }
   std::stable_sort(rows.begin(), rows.end(), [](const LeakRow& a, const LeakRow& b) {
     if (a.leak.leaks != b.leak.leaks) return a.leak.leaks;
-    return a.leak.all.per_second.value > b.leak.all.per_second.value;
+    return GrowthOf(a).per_second.value > GrowthOf(b).per_second.value;
   });
   return rows;
 }
@@ -50,9 +52,9 @@ size_t LeaksIn(const std::vector<LeakRow>& rows) {
 const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
   const LeakRow* least = nullptr;
   for (const LeakRow& row : rows) {
-    const double high = row.leak.all.per_second.high;
+    const double high = GrowthOf(row).per_second.high;
     if (row.leak.leaks || !std::isfinite(high)) continue;
-    if (least == nullptr || high > least->leak.all.per_second.high) least = &row;
+    if (least == nullptr || high > GrowthOf(*least).per_second.high) least = &row;
   }
   return least;
 }
@@ -63,17 +65,18 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
   return {
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
       {"leaks", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.leaks; }},
-      {"growth", "growth", Unit::kGrowth, Detail::kAlways, [](const LeakRow& row) { return row.leak.all.per_second; },
+      {"growth", "growth", Unit::kGrowth, Detail::kAlways, [](const LeakRow& row) { return GrowthOf(row).per_second; },
        Detail::kAlways},
-      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.all.p; }},
+      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return GrowthOf(row).p; }},
       {"bytes", "live", Unit::kBytes, Detail::kAlways, [](const LeakRow& row) { return row.estimates.bytes; }},
       {"late_growth", "later half", Unit::kGrowth, Detail::kWide,
-       [](const LeakRow& row) { return row.leak.late.per_second; }},
-      {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.late.p; }},
+       [](const LeakRow& row) { return GrowthOf(row, kLaterHalf).per_second; }},
+      {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
+       [](const LeakRow& row) { return GrowthOf(row, kLaterHalf).p; }},
       {"old_growth", "old generation", Unit::kGrowth, of_old ? Detail::kWide : Detail::kJsonOnly,
-       [of_old](const LeakRow& row) { return of_old ? Value(row.leak.old.per_second) : Value(); }},
+       [of_old](const LeakRow& row) { return of_old ? Value(GrowthOf(row, kOldCollections).per_second) : Value(); }},
       {"old_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
-       [of_old](const LeakRow& row) { return of_old ? Value(row.leak.old.p) : Value(); }},
+       [of_old](const LeakRow& row) { return of_old ? Value(GrowthOf(row, kOldCollections).p) : Value(); }},
       {"objects", terms.things, Unit::kCount, Detail::kWide, [](const LeakRow& row) { return row.estimates.objects; }},
       {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
        [](const LeakRow& row) { return row.estimates.mean_age_s; }},
@@ -87,9 +90,10 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LeakRow& row) { return row.estimates.samples; }},
       {"p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.p; }},
       {"q", "q", Unit::kProbability, Detail::kWide, [](const LeakRow& row) { return row.leak.q; }},
-      {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LeakRow& row) { return row.group->growth.bytes; }},
+      {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly,
+       [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; }},
       {"", "over time", Unit::kSparkline, Detail::kHtmlOnly,
-       [](const LeakRow& row) { return row.group->growth.bytes; }},
+       [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; }},
       {"name", answer.live.tables().front().grouping.Text(), Unit::kText, Detail::kAlways, &LeakRow::name}};
 }
 
@@ -132,7 +136,7 @@ std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<Le
   if (least != nullptr) {
     lines.push_back(
         Sentence("largest growth that cannot be ruled out (95 %): {}, in {}",
-                 {{"", std::max(0.0, least->leak.all.per_second.high), Unit::kBytesPerSecond}, {"", least->name}}));
+                 {{"", std::max(0.0, GrowthOf(*least).per_second.high), Unit::kBytesPerSecond}, {"", least->name}}));
   }
   return lines;
 }

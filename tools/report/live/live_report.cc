@@ -29,7 +29,10 @@ double Measure(const LiveRow& row, const std::string& sort) {
 
 LiveRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& live) {
   LiveRow row{std::move(name), live.EstimateGroup(group.alive), {}, {}};
-  if (live.knows_growth()) row.growth = Growth::Of(group.growth), row.series = group.growth.bytes;
+  if (!live.knows_growth()) return row;
+  const GrowthSum& growth = group.growth[kWholeTime];
+  row.growth = Growth::Of(growth);
+  row.series = growth.bytes;
   return row;
 }
 
@@ -67,7 +70,7 @@ render::Line OldLine(const LiveVisitor& live) {
 }
 
 render::Line GrowthLine(const LiveVisitor& live) {
-  const Slope growth = Growth::Of(live.all().growth);
+  const Slope growth = Growth::Of(live.all().growth[kWholeTime]);
   const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
   if (!live.knows_growth()) return Sentence(std::string("growth: unknown, ") + WhyGrowthIsUnknown(live));
   if (!std::isfinite(growth.per_second.high)) {
