@@ -87,7 +87,7 @@ class StreamAssessment {
   void AssessCounters() {
     const uint64_t slack = std::max<uint64_t>(recording_.lane_count(), 1);
     const uint64_t lost = counters_.LostPoints();
-    const uint64_t known = counters_.committed + counters_.thinned + lost;
+    const uint64_t known = counters_.SettledPoints();
     if (counters_.points + slack < known || known + slack < counters_.points) {
       AddReason(TrustTopic::kStreamCounters,
                 fmt::format("recorder counters disagree: {} points, but {} committed + {} thinned + {} lost",
@@ -103,7 +103,7 @@ class StreamAssessment {
                 fmt::format("recorder counters say {} samples were written, but there are {}",
                             Grouped(counters_.written), Grouped(totals_.events())));
     }
-    const uint64_t accounted = counters_.written + counters_.second_stage + Lost(format::LossReason::kWriteFailed);
+    const uint64_t accounted = counters_.SettledSamples();
     if (recording_.is_settled() && Distance(counters_.committed, accounted) > slack) {
       AddReason(TrustTopic::kStreamCounters,
                 fmt::format("{} committed samples are missing", Grouped(Distance(counters_.committed, accounted))));

@@ -208,7 +208,7 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
                      counters.thinned, counters.LostPoints()));
   }
   const uint64_t failed = LostOf(counters, format::LossReason::kWriteFailed);
-  const uint64_t accounted = counters.written + counters.second_stage + failed;
+  const uint64_t accounted = counters.SettledSamples();
   if (recording.is_settled() && Apart(counters.committed, accounted, slack)) {
     find(fmt::format("{} committed, but {} written + {} dropped in the second stage + {} not written",
                      counters.committed, counters.written, counters.second_stage, failed));

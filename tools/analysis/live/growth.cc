@@ -139,9 +139,9 @@ Growth::Growth(std::vector<uint64_t> instants, uint64_t survived, Collections wh
 GrowthPart Growth::PartOf(const Lifetime& life, const Lifetimes& lives) const {
   GrowthPart part;
   double earlier = 0, reach = 0;
+  const bool is_old = which_ == Collections::kOld;
   for (auto at = std::lower_bound(instants_.begin(), instants_.end(), life.from_ns); at != instants_.end(); ++at) {
     if (!life.IsTrackedAt(*at)) break;
-    const bool is_old = which_ == Collections::kOld;
     if ((is_old ? lives.SurvivedOldBy(life, *at) : lives.SurvivedBy(life, *at)) < survived_) continue;
     const auto i = static_cast<size_t>(at - instants_.begin());
     if (part.bytes.empty()) part.first = i;

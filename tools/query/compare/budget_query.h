@@ -10,7 +10,6 @@
 
 #include "tools/analysis/group_table.h"
 #include "tools/analysis/grouping.h"
-#include "tools/analysis/imported.h"
 #include "tools/query/compare/budget.h"
 #include "tools/query/compare/comparison.h"
 #include "tools/query/filter/stack_matcher.h"
@@ -72,7 +71,6 @@ class BudgetTotals final : public ScanVisitor {
 
   ExitCode Read(CallTree* tree) { return scan_.Run(tree, this); }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override {
-    is_imported_ |= header.source == kImported;
     budgets_.Begin(header, matched_by);
     rows_.Begin(header, matched_by);
   }
@@ -97,7 +95,7 @@ class BudgetTotals final : public ScanVisitor {
   double cpu_seconds() const { return scan_.cpu() ? scan_.cpu()->process : 0; }
   double seconds() const { return budgets_.seconds(); }
   // A recording is of another recorder, whose weights are biased.
-  bool is_imported() const { return is_imported_; }
+  bool is_imported() const { return budgets_.is_imported(); }
   // RecordingScan::Doubt
   std::string TrustVerdict() const { return scan_.TrustVerdict(); }
 
@@ -107,7 +105,6 @@ class BudgetTotals final : public ScanVisitor {
   BudgetVisitor budgets_;
   ComparisonSide rows_;
   bool has_rows_;
-  bool is_imported_ = false;
 };
 
 }  // namespace heaprec::tools
