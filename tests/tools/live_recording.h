@@ -28,12 +28,12 @@ inline format::ProcessState Collection(uint64_t number) {
   return state;
 }
 
-// Which collections find what is dead.
+// Which collections find dead objects.
 enum class Finders {
   kAll,
-  kMajors,   // of generational Z, every 10 s
-  kFullOld,  // of Serial, every 10 s, in the old generation: the cache
-  kFullLate  // as kFullOld, but they are the last three collections
+  kMajors,   // generational Z: every 10 s
+  kFullOld,  // Serial: every 10 s in the old generation, which has the cache
+  kFullLate  // like kFullOld, but only the last three collections
 };
 inline constexpr uint64_t kRare = 5;  // collections
 
@@ -57,7 +57,7 @@ inline format::LifecycleEvent LifecycleOf(uint64_t id, const Dying& one, uint64_
           0};
 }
 
-// 60 s: a leak of 50 kB/s, strings that die young, a cache that keeps for 5 s.
+// Writes 60 s: a leak of 50 kB/s, strings that die young, and a cache that keeps entries for 5 s.
 inline void WriteLeak(const std::string& path, bool leaks = true, Finders finders = Finders::kAll) {
   format::FileHeader header = LiveHeader();
   const bool is_serial = finders == Finders::kFullOld || finders == Finders::kFullLate;

@@ -91,7 +91,7 @@ format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reaso
     if (output->failed()) break;
   }
   format::EndMarker ending{end_ns, recording->has_nothing() ? format::kEndNothingRecovered : reason};
-  // The counters include intervals whose samples come later: nothing of it is lost.
+  // The counters include intervals whose samples come later; nothing is lost.
   if (recording->running()) ending = {std::max(end_ns, NowNs(recording->header())), format::kEndDump};
   if (recording->ending()) ending = *recording->ending();
   const auto finished = editor.Finish(missing.Corrected(recording->counters_since_start()), ending);

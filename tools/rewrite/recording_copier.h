@@ -21,8 +21,8 @@ struct Rewritten {
   uint64_t missing = 0;  // counted as written, but in no block
 };
 
-// `recording` is at its start. Its end marker is kept. If it has none, the copy's has a reason: kEndDump if the
-// recording is running, kEndNothingRecovered if nothing could be read, else `reason`.
+// `recording` is at its start. The copy keeps its end marker. If it has none, the reason in the copy's is kEndDump if
+// the recording is running, kEndNothingRecovered if nothing could be read, else `reason`.
 format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
 
 }  // namespace heaprec::tools

@@ -150,11 +150,11 @@ TEST_CASE("With census=all, budgets of classes are judged by exact counts, with 
   CHECK(strings["outcome"] == "within");
   CHECK(strings["value"]["low"] == strings["value"]["high"]);
   CHECK(outcome_of("--budget 'class:java.lang.*<50%'")["outcome"] == "exceeded");
-  // Stack chunks are in no estimate, so their exact count judges no budget.
+  // No estimate includes stack chunks, so their exact count judges no budget.
   for (const char* const classes : {"jdk.*", "jdk.internal.vm.StackChunk"}) {
     CHECK(outcome_of(std::string("--budget 'class:") + classes + "<100'")["outcome"] == "inconclusive");
   }
-  // The census does not know what a filter leaves out, nor what lies before a cut.
+  // With a filter or a cut, census and samples do not count the same objects.
   CHECK(outcome_of("--budget 'class:p.Rare<3objects' --thread main")["outcome"] == "inconclusive");
   CHECK(outcome_of("--budget 'class:p.Rare<3objects' --no-census")["outcome"] == "inconclusive");
   const std::string cut = directory / "cut.bin";

@@ -24,19 +24,19 @@ using testing::RecordingFile;
 using testing::RowIn;
 using testing::WriteLeak;
 
-TEST_CASE("leaks reports only what also grows between collections of the old generation, if they span the time") {
+TEST_CASE("leaks reports only groups that also grow between old-generation collections, if these span the time") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLeak(path, true, Finders::kFullOld);
   const char* const may_be_garbage = "garbage in the old generation may be among the leaks";
-  // Each time ends just before such a collection: the cache's garbage is as much as it ever is.
+  // Each time ends just before such a collection, when the cache has most garbage.
   for (const auto& [to, old_collections] : {std::pair("39.9s", 3), {"59.9s", 5}}) {
     INFO(to);
     const std::string question = std::string("--from 8s --to ") + to + " " + path;
     const json document = Parsed("leaks --all --json " + question);
     CHECK(document["leaks"] == 1);
     CHECK(document["old_collections"] == old_collections);
-    REQUIRE(document["rows"].size() == 2);  // what dies young is none
+    REQUIRE(document["rows"].size() == 2);  // objects that die young are no leak
     const json& leak = document["rows"][0];
     const json& cache = document["rows"][1];
     CHECK((leak["name"] == "p.Leak.add" && leak["leaks"] == true));
@@ -47,14 +47,14 @@ TEST_CASE("leaks reports only what also grows between collections of the old gen
     CHECK(text.find(", " + std::to_string(old_collections) + " of the old generation\n") != std::string::npos);
     CHECK(text.find(may_be_garbage) == std::string::npos);
   }
-  // Between two of them the cache's garbage grows as a leak does: a line says so.
+  // Between two of them the cache's garbage grows like a leak, and a line says so.
   const json between = Parsed("leaks --from 11s --to 19.9s --json " + path);
   CHECK(between["leaks"] == 2);
   CHECK(between["old_collections"] == 0);
   CHECK(between["rows"][1]["old_growth"].is_null());
   CHECK(Heaprec("leaks --from 11s --to 19.9s " + path).out.find(may_be_garbage) != std::string::npos);
 
-  // Three at the end say nothing of the time before; and of another recording none says anything.
+  // Three at the end say nothing about the time before, and nothing about another recording.
   const std::string late = directory / "late.bin", majors = directory / "majors.bin";
   WriteLeak(late, true, Finders::kFullLate);
   WriteLeak(majors, true, Finders::kMajors);

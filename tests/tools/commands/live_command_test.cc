@@ -31,7 +31,7 @@ using testing::Shell;
 using testing::WriteLeak;
 using testing::WriteSmall;
 
-TEST_CASE("Where only major collections find what is dead, live shows ranges, and leaks what they have confirmed") {
+TEST_CASE("If only major collections find dead objects, live shows ranges, and leaks shows confirmed growth") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLeak(path, true, Finders::kMajors);
@@ -54,7 +54,7 @@ TEST_CASE("Where only major collections find what is dead, live shows ranges, an
   const Outcome text = Heaprec("live " + path);
   CHECK(text.out.find("only major collections of generational ZGC") != std::string::npos);
   CHECK(text.out.find("may be garbage") != std::string::npos);
-  // Right after one nothing is in doubt; with --survived only what is known counts.
+  // Right after one nothing is uncertain; --survived counts only known survivors.
   const json after = Parsed("live --json --at 50.1s " + path);
   CHECK(RowOf(after, 1, "p.Leak.add")["known_bytes"]["value"] == Approx(2'500'000).epsilon(0.01));
   CHECK(RowOf(after, 1, "p.Leak.add")["bytes"]["high"] < 2'900'000);
@@ -107,12 +107,12 @@ TEST_CASE("live shows what is alive at the end by class and site, with ages and 
   CHECK(cache["samples"] <= 70);
   CHECK(cache["growth"]["low"] < 0);
   CHECK(cache["mean_age_seconds"]["value"] < 7.1);
-  // What no collection has looked at is still there.
+  // Objects that no collection has checked are still live.
   CHECK(RowOf(document, 1, "p.Churn.make")["samples"] == 20);
   CHECK(document["live"]["bytes"]["value"].get<double>() > 3'000'000);
 }
 
-TEST_CASE("live --at shows any moment, and --survived what outlived collections") {
+TEST_CASE("live --at shows any time, and --survived only survivors of collections") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLeak(path);
@@ -130,11 +130,11 @@ TEST_CASE("live --at shows any moment, and --survived what outlived collections"
   CHECK(Parsed("live --sort name --by class --limit 1 --json " + path)["tables"][0]["rows"][0]["name"] == "byte[]");
 }
 
-TEST_CASE("A trimmed recording tells of its end what the whole one tells of that time") {
+TEST_CASE("A trimmed recording shows the same at its end as the whole one at that time") {
   const Directory directory;
   const std::string path = directory / "rec.bin", cut = directory / "cut.bin";
   WriteLeak(path, false);
-  // After a collection at 40 s whose dead were found at 40.06 s. Before that, what has survived it is not known.
+  // After a collection at 40 s, whose deaths were found at 40.06 s. Before that, its survivors are unknown.
   for (const std::string at : {"40.03s", "40.08s", "40.5s", "41.9s"}) {
     INFO(at);
     REQUIRE(Heaprec("trim -f --to " + at + " -o " + cut + " " + path).code == 0);
@@ -161,7 +161,7 @@ TEST_CASE("A trimmed recording tells of its end what the whole one tells of that
   CHECK(Parsed("live --survived 1 --json " + cut)["live"]["bytes"].is_null());
 }
 
-TEST_CASE("Where the JVM's count of collections could not be read, what survived is unknown, not 0") {
+TEST_CASE("If the JVM's count of collections could not be read, survived collections are unknown, not 0") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   RecordingFile file(path, LiveHeader());
@@ -183,7 +183,7 @@ TEST_CASE("Where the JVM's count of collections could not be read, what survived
   CHECK(Heaprec("leaks " + path).out.starts_with("it is unknown what leaks: " + why));
 }
 
-TEST_CASE("What was alive when a trimmed recording begins has survived as many collections as in the whole one") {
+TEST_CASE("Objects live at the start of a trimmed recording have survived as many collections as in the whole one") {
   const Directory directory;
   const std::string path = directory / "rec.bin", cut = directory / "cut.bin";
   WriteLeak(path);
@@ -202,7 +202,7 @@ TEST_CASE("What was alive when a trimmed recording begins has survived as many c
         Parsed("live --survived 12 --json " + cut)["live"]["bytes"]);
 }
 
-TEST_CASE("An object born before the first snapshot has survived as many collections in a part of the recording") {
+TEST_CASE("An object born before the first snapshot has the same survived collections in a part of the recording") {
   const Directory directory;
   const std::string path = directory / "rec.bin", cut = directory / "cut.bin";
   RecordingFile file(path, LiveHeader());
@@ -215,11 +215,11 @@ TEST_CASE("An object born before the first snapshot has survived as many collect
   }
 }
 
-TEST_CASE("live --min-age and flame --live show what is old enough, and whole stacks of it") {
+TEST_CASE("live --min-age and flame --live show objects of the minimum age, with whole stacks") {
   const Directory directory;
   const std::string path = directory / "rec.bin", page = directory / "live.html", picture = directory / "live.svg";
   WriteLeak(path);
-  // The cache keeps for 5 s and lets go at the next collection.
+  // The cache keeps entries for 5 s; the next collection frees them.
   const json old = Parsed("live --min-age 10s --by site --json " + path);
   CHECK(old["min_age_ns"] == 10 * kSecond);
   REQUIRE(old["tables"][0]["count"] == 1);
@@ -253,7 +253,7 @@ TEST_CASE("live --min-age and flame --live show what is old enough, and whole st
   CHECK(Heaprec("flame --live -f -o " + page + " " + directory / "small.bin").err.find("live=on") != std::string::npos);
 }
 
-TEST_CASE("released samples are stood for by the others") {
+TEST_CASE("other samples carry the weight of evicted ones") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   {
@@ -277,7 +277,7 @@ TEST_CASE("released samples are stood for by the others") {
   CHECK(Parsed("live --at 500ms --json --by class " + path)["live"]["bytes"]["value"] == Approx(100'000));
 }
 
-TEST_CASE("a later chunk tells who was alive when it began") {
+TEST_CASE("a later chunk has the samples that were live when it began") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   {
@@ -301,7 +301,7 @@ TEST_CASE("a later chunk tells who was alive when it began") {
   CHECK(document["live"]["mean_age_seconds"]["value"] == Approx((30'000 * 10 + 10'000 * 2) / 40'000.0));
 }
 
-TEST_CASE("Parts of one recording are named, and so is a time of which a file tells nothing") {
+TEST_CASE("Parts of one recording are named, and so is a time without data in a file") {
   const Directory directory;
   const std::string one = directory / "r.hrec", two = directory / "r-1.hrec", three = directory / "r-2.hrec";
   for (const uint32_t part : {0, 1, 2}) {
@@ -351,7 +351,7 @@ TEST_CASE("Parts of one recording are named, and so is a time of which a file te
   CHECK(Heaprec("live --at 5s " + one + " " + two).err == warning);
 }
 
-TEST_CASE("lifetimes are told by class, with who dies young and who stays") {
+TEST_CASE("lifetimes are shown by class, with the shares that die young and that survive") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLeak(path);
@@ -378,7 +378,7 @@ TEST_CASE("lifetimes are told by class, with who dies young and who stays") {
   CHECK(csv.out.find("survival_by_seconds_reached") != std::string::npos);
 }
 
-TEST_CASE("garbage is shown newest first, or as a sample that is the same each time") {
+TEST_CASE("garbage is shown newest first, or as a reproducible random sample") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLeak(path);
@@ -478,8 +478,8 @@ TEST_CASE("summary says what is alive, and SQLite has every life") {
   CHECK(Parsed("summary --json " + directory / "small.bin")["live"].is_null());
 }
 
-// Of other makers: what the Go project's pprof and SQLite's own shell read.
-TEST_CASE("go tool pprof and sqlite3 see what is alive") {
+// Checks with other tools: the Go project's pprof and SQLite's own shell.
+TEST_CASE("go tool pprof and sqlite3 show live objects") {
   const Directory directory;
   const std::string path = directory / "rec.bin", profile = directory / "rec.pb.gz", database = directory / "rec.db";
   WriteLeak(path);

@@ -27,8 +27,8 @@ namespace heaprec::tools {
 // Whether only major collections find tracked objects of the recording dead.
 bool KeepsYoungReferents(const format::FileHeader& header);
 
-// Returns the number of collections before `first`, the first state of the heap. If that records a pause, it leaves out
-// the collection of that pause, except with a concurrent collector.
+// Returns the number of collections before `first`, the first state of the heap. If `first` records a pause, this
+// excludes the collection of that pause, except with a concurrent collector.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent);
 
 // In place of a count of collections at a birth: only a checkpoint stores one.
@@ -50,10 +50,10 @@ class CollectionClock {
   const std::vector<std::pair<uint64_t, uint64_t>>& counts() const { return begun_; }
 
   // Whether most collections ignore the old generation: objects that died there count as live, and as survivors of each
-  // collection, until that generation is collected. False for imports, which have only what is live at their end.
+  // collection, until that generation is collected. False for imports, which have only the objects live at their end.
   bool keeps_old_garbage() const { return keeps_old_garbage_; }
-  // As counts(), of the collections that also find dead objects in the old generation; each is counted when it has
-  // ended. Empty: unknown, or not keeps_old_garbage().
+  // The same as counts() for collections of the old generation, each counted when it ends. Empty: unknown, or not
+  // keeps_old_garbage().
   const std::vector<std::pair<uint64_t, uint64_t>>& old_counts() const { return old_; }
   // The number of these that had ended by `time_ns`; before the first state: the count at that state.
   uint64_t OldCollectionsBy(uint64_t time_ns) const;

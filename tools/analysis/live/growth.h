@@ -31,9 +31,8 @@ inline constexpr size_t kGrowthSpans = 3;
 template <typename T>
 using PerSpan = std::array<T, kGrowthSpans>;
 
-// At most `most` instants, each just before a collection is counted, for what the one before found dead is known
-// by then; and `to_ns`. The first is so late that something may have survived `survived` collections since the
-// recording began.
+// Returns at most `most` instants: each just before a collection is counted, when the deaths found by the previous one
+// are known, and `to_ns`. Before the first of them, `survived` collections have taken place since the recording began.
 std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
                                  size_t most = 32);
 // Returns the instants just before each collection of the old generation in this time ends, except the first, and

@@ -21,7 +21,7 @@ constexpr uint64_t kBetweenChecksNs = 100'000'000;
 constexpr uint64_t kOfCheckNs = 50'000'000;
 // Maximum time from a collection to the discovery of its deaths, unless very many objects are tracked.
 constexpr uint64_t kFoundWithinNs = 250'000'000;
-// The recorder went on, or what it did last is not in the file.
+// The recorder continued, or its last check is not in the file.
 constexpr std::array<std::string_view, 4> kWithoutLastCheck{format::kEndRotated, format::kEndDump, format::kEndTrim,
                                                             format::kEndRecovered};
 

@@ -103,7 +103,7 @@ std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double ra
   for (const LiveGroup* group : groups) {
     Leak leak;
     Difference row;
-    // What was freed in the end has not leaked, however fast it had grown.
+    // A group without live bytes at the end has not leaked, however fast it grew.
     leak.p = group->alive.empty() ? 1 : 0;
     row.least_p = 0;
     for (size_t span = 0; span < kGrowthSpans; ++span) {

@@ -23,12 +23,12 @@ namespace heaprec::tools {
 
 struct LiveGroup {
   std::vector<LiveSample> alive;
-  std::vector<std::vector<LiveSample>> series;  // likewise, at each of the moments of LiveQueryTimes::course
-  PerSpan<GrowthSum> growth;                    // of what survived collections
+  std::vector<std::vector<LiveSample>> series;  // the same at each time of LiveQueryTimes::series
+  PerSpan<GrowthSum> growth;                    // of survivors
   LifeTable seconds, collections;
   uint64_t lives = 0, died = 0;  // in the life tables
-  double born = 0;               // bytes that they stood for at their birth
-  PerSpan<GrowthSum> open;       // growth in the recording at hand
+  double born = 0;               // bytes that they represented at birth
+  PerSpan<GrowthSum> open;       // growth in the current recording
 };
 
 // The times of a query, and what it measures.
@@ -71,8 +71,8 @@ class LiveSnapshot {
 // Maths:    docs/estimates.md#growth
 struct Leak {
   PerSpan<Slope> growth;
-  double p = 1;  // of the least certain of them
-  double q = 1;  // the least false discovery rate at which it counts as a leak
+  double p = 1;  // the largest p of them
+  double q = 1;  // lowest false discovery rate at which it is a leak
   bool leaks = false;
 };
 

@@ -21,7 +21,7 @@ struct LeakRow {
 
 const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return row.leak.growth[span]; }
 
-// What leaks first, the fastest first.
+// Leaks come first, the fastest growing at the top.
 std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
   if (!answer.live.knows_growth()) return {};
   const LiveTable& table = answer.live.tables().front();
