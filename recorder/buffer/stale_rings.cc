@@ -9,16 +9,16 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <span>
-#include <system_error>
+#include <string_view>
 #include <utility>
 
 #include "format/bytes/layout.h"
 #include "format/bytes/result.h"
 #include "format/codec/file_header.h"
 #include "format/ring/ring_layout.h"
+#include "recorder/buffer/folder_entries.h"
 #include "recorder/buffer/guarded_fd.h"
 #include "recorder/buffer/locked_file.h"
 
@@ -173,16 +173,14 @@ Result<std::monostate> CopyBesideRecording(int ring, const RingHeader& header, c
   return folder.ok() ? folder->Add(ring, name) : folder.error();
 }
 
-bool IsRingName(const std::string& name) { return name.starts_with("heaprec-") && name.ends_with(".ring"); }
+bool IsRingName(std::string_view name) { return name.starts_with("heaprec-") && name.ends_with(".ring"); }
 
-std::vector<std::string> RingsIn(const std::string& directory) {
+std::vector<std::string> RingsIn(int folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (IsRingName(name)) names.push_back(std::move(name));
-  }
+  ForEachEntry(folder, [&](const char* name) {
+    if (IsRingName(name)) names.emplace_back(name);
+    return true;
+  });
   return names;
 }
 
@@ -192,7 +190,7 @@ MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_k
   MovedRings moved;
   const GuardedFd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::vector<StuckRing> stuck;
-  for (const std::string& name : RingsIn(directory)) {
+  for (const std::string& name : RingsIn(folder.number())) {
     const GuardedFd ring(OpenAbandoned(folder.number(), name.c_str()));
     struct stat status {};
     if (ring.number() < 0 || fstat(ring.number(), &status) != 0) continue;

@@ -1,10 +1,8 @@
 #include "recorder/native_count/stale_tables.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,13 +14,14 @@
 #include <string_view>
 #include <tuple>
 
+#include "recorder/buffer/folder_entries.h"
 #include "recorder/buffer/locked_file.h"
 
 namespace heaprec::native {
 namespace {
 
 constexpr std::string_view kPrefix = "heaprec-native-";
-constexpr size_t kMaxAtOnce = 64, kBufferBytes = 4096;
+constexpr size_t kMaxAtOnce = 64;
 
 struct Stale {
   pid_t process;
@@ -56,18 +55,12 @@ bool IsStale(int folder, const char* name, Stale* into) {
 
 size_t FindStale(int folder, std::span<Stale> into) {
   size_t count = 0;
-  alignas(dirent64) std::array<char, kBufferBytes> buffer;
-  for (;;) {
-    const long bytes = syscall(SYS_getdents64, folder, buffer.data(), buffer.size());
-    if (bytes <= 0) return count;
-    for (long at = 0; at < bytes;) {
-      const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
-      at += entry->d_reclen;
-      Stale stale{ProcessOf(entry->d_name), {}};
-      if (stale.process > 0 && IsStale(folder, entry->d_name, &stale)) into[count++] = stale;
-      if (count == into.size()) return count;
-    }
-  }
+  buffer::ForEachEntry(folder, [&](const char* name) {
+    Stale stale{ProcessOf(name), {}};
+    if (stale.process > 0 && IsStale(folder, name, &stale)) into[count++] = stale;
+    return count < into.size();
+  });
+  return count;
 }
 
 bool Remove(int folder, pid_t process) {

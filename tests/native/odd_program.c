@@ -1,5 +1,6 @@
 // A program that does to its process what a recorder inside it has to bear. Its functions allocate what the test knows.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -130,6 +131,29 @@ static int mixes(const char* path) {
   return 0;
 }
 
+// The program's own functions of these names take the place of libc's in each library.
+static volatile int listings = 0;
+DIR* opendir(const char* path) {
+  (void)path;
+  ++listings;
+  return NULL;
+}
+struct dirent* readdir(DIR* folder) {
+  (void)folder;
+  ++listings;
+  return NULL;
+}
+struct dirent64* readdir64(DIR* folder) {
+  (void)folder;
+  ++listings;
+  return NULL;
+}
+// heaprec looks for rings of killed processes at the start, and for threads of a collector after a second.
+static int lists(void) {
+  usleep(1500000);
+  return listings;
+}
+
 // Whether there is a block of that alignment.
 static int aligns(size_t alignment) {
   void* const block = aligned_alloc(alignment, 96);
@@ -158,6 +182,7 @@ int main(int argc, char** argv) {
   if (strcmp(how, "mixes") == 0) return mixes(argv[2]);
   if (strcmp(how, "aligns") == 0) return 100 + aligns(24) + 2 * aligns(48) + 4 * aligns(0) + 8 * aligns(64);
   if (strcmp(how, "hides") == 0) return hides(argv[2]);
+  if (strcmp(how, "lists") == 0) return lists();
   if (strcmp(how, "loads") == 0) dlopen(argv[3], RTLD_NOW);
   if (strcmp(how, "_exit") == 0) _exit(5);
   if (strcmp(how, "abort") == 0) abort();

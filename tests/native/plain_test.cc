@@ -370,7 +370,8 @@ TEST_CASE("Where some slots may be written to those calls are recorded, and the 
 TEST_CASE("Odd programs run as without, and are recorded") {
   for (const std::string build : {"pie", "fixed"}) {
     const std::string folder = FreshFolder();
-    for (const std::string how : {"", "_exit", "abort", "main ends", "forks", "closes", "loads", "hides environment"}) {
+    for (const std::string how :
+         {"", "_exit", "abort", "main ends", "forks", "closes", "loads", "hides environment", "lists"}) {
       CAPTURE(build, how);
       Command command{{Odd(build), how, folder + "/own", RunfilePath("tests/native/libending.so")}};
       const Outcome without = Run(command);

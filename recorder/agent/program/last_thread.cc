@@ -1,15 +1,17 @@
 #include "recorder/agent/program/last_thread.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "recorder/buffer/folder_entries.h"
+#include "recorder/buffer/guarded_fd.h"
 #include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
@@ -35,9 +37,9 @@ void NoteEndOfMain(void*) {
 }
 
 // As StartSignalMaskedThread's callers name them.
-bool IsOurs(const std::filesystem::path& task) {
+bool IsOurs(const char* task) {
   std::string name;
-  std::getline(std::ifstream(task / "comm"), name);
+  std::getline(std::ifstream(std::string("/proc/self/task/") + task + "/comm"), name);
   return name.starts_with("heaprec-");
 }
 
@@ -58,11 +60,13 @@ void StopWatchingMainThread() {
 bool OnlyAgentThreadsLeft() {
   if (!main_has_ended.load(std::memory_order_relaxed)) return false;
   const std::string main = std::to_string(getpid());
-  std::error_code error;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    if (task.path().filename() != main && !IsOurs(task.path())) return false;
-  }
-  return !error;
+  const buffer::GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  bool is_program_running = false;
+  const bool is_complete = buffer::ForEachEntry(tasks.number(), [&](const char* task) {
+    is_program_running = task[0] != '.' && task != main && !IsOurs(task);
+    return !is_program_running;
+  });
+  return is_complete && !is_program_running;
 }
 
 void ExitProcess() {

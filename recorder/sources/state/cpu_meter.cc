@@ -1,6 +1,5 @@
 #include "recorder/sources/state/cpu_meter.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +10,9 @@
 #include <cstring>
 #include <optional>
 #include <string>
+
+#include "recorder/buffer/folder_entries.h"
+#include "recorder/buffer/guarded_fd.h"
 
 namespace heaprec::sources {
 namespace {
@@ -72,18 +74,17 @@ CpuTimes CpuMeter::Read(uint64_t now_ns) {
 }
 
 void CpuMeter::FindCollectors() {
-  DIR* const tasks = opendir("/proc/self/task");
-  if (tasks == nullptr) return;
+  const buffer::GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   int left = kMaxThreads;
-  while (const dirent* const entry = readdir(tasks)) {
+  buffer::ForEachEntry(tasks.number(), [&](const char* task) {
     pid_t id = 0;
-    const char* const end = entry->d_name + std::strlen(entry->d_name);
-    if (std::from_chars(entry->d_name, end, id).ptr != end || left-- <= 0) continue;
+    const char* const end = task + std::strlen(task);
+    if (std::from_chars(task, end, id).ptr != end) return true;
     const bool is_known =
         std::ranges::any_of(collectors_, [id](const Thread& thread) { return thread.id == id && !thread.has_ended; });
-    if (!is_known && HasCollectorName(entry->d_name)) collectors_.push_back({.id = id});
-  }
-  closedir(tasks);
+    if (!is_known && HasCollectorName(task)) collectors_.push_back({.id = id});
+    return --left > 0;
+  });
 }
 
 }  // namespace heaprec::sources
