@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "recorder/buffer/high_descriptor.h"
 #include "recorder/native_count/block_header.h"
@@ -199,14 +200,22 @@ const char* Variable(const char* name, char** environment) {
   return nullptr;
 }
 
-// This call reaches what the program's calls reach. The address that dlsym returns does not tell: a program that is not
-// position independent has an entry of its own for malloc.
+void* (*probed_malloc)(size_t) = nullptr;
+void* probed_base = nullptr;
+void* NoteBase(size_t size) { return probed_base = probed_malloc(size); }
+
+// Calls malloc as the program does, and checks whether the block is the one that our function made of the next
+// allocator's. The bytes before it do not show that, because another allocator may have anything there. Nor does the
+// address that dlsym returns: a program that is not position independent has an entry of its own for malloc.
 bool IsPreempted() {
+  probed_malloc = std::exchange(next_allocator.malloc, NoteBase);
   void* volatile allocated = malloc(1);
+  next_allocator.malloc = probed_malloc;
   void* const block = allocated;
-  const bool is_ours = block == nullptr || IsOursAnywhere(block);
+  const bool is_other =
+      block != nullptr && (probed_base == nullptr || block != static_cast<std::byte*>(probed_base) + kHeaderBytes);
   free(block);
-  return !is_ours;
+  return is_other;
 }
 
 // Before every other library's, libc's too (-z initfirst): getenv knows nothing yet.

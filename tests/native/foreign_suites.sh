@@ -32,6 +32,8 @@ SUITES=${*:-coreutils git python perl}
 SCRATCH=$(mktemp -d)
 mkdir -p "$SOURCES/differences" "$SCRATCH/tables" "$(dirname "$RESULT")"
 cp "$ROOT/bazel-bin/recorder/libheaprec.so" "$ROOT/bazel-bin/recorder/libheaprec-native.so" "$SCRATCH" || exit 2
+# Some tests run programs as another user.
+chmod 755 "$SCRATCH" && chmod 1777 "$SCRATCH/tables" || exit 2
 
 # Every program leaves a table (n-PID) or a recording (s-PID). They are counted, and removed when nobody writes them.
 count_and_remove() { find "$SCRATCH/tables" -type f "$@" -printf '%f\n' -delete >> "$SCRATCH/processes" 2>/dev/null; }
