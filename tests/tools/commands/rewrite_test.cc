@@ -34,10 +34,13 @@ std::string Rows(const std::string& path, const std::string& filters = "") {
   return Heaprec("export " + filters + " " + path).out;
 }
 
+// More than the kernel's maximum: a recording of such a process is not running.
+constexpr uint32_t kNoProcess = 1U << 30;
+
 format::FileHeader HeaderOf(uint8_t id) {
   format::FileHeader header = testing::SomeHeader();
   header.recording_id.fill(id);
-  header.pid = id;
+  header.pid = kNoProcess + id;
   return header;
 }
 
@@ -477,8 +480,8 @@ TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {
   CHECK(Rows(a).find("recording") == std::string::npos);
   const json summary = Summary(all);
   REQUIRE(summary["recordings"].size() == 2);
-  CHECK(summary["recordings"][0]["recording"]["pid"] == 1);
-  CHECK(summary["recordings"][1]["recording"]["pid"] == 2);
+  CHECK(summary["recordings"][0]["recording"]["pid"] == kNoProcess + 1);
+  CHECK(summary["recordings"][1]["recording"]["pid"] == kNoProcess + 2);
   CHECK(summary["total"]["samples"] == 16);
   CHECK(summary["total"]["allocated_bytes"] == 2 * Summary(a)["allocated_bytes"].get<uint64_t>());
   const json one = Summary(a)["estimates"]["objects"], both = summary["total"]["objects"];
