@@ -241,6 +241,20 @@ TEST_CASE("A program with a malloc of its own runs as without, and is told that 
   CHECK(!std::filesystem::exists(table));
 }
 
+TEST_CASE("A program whose table's name is taken runs as without, and is told how to record it alone") {
+  // As left by a program that another user may not remove: the lock of its file is held.
+  Command command{{"bash", "-c", "exec 9>/dev/shm/heaprec-native-$$; flock 9; exec \"$0\"",
+                   RunfilePath("tests/native/odd_program_pie")}};
+  command.environment = With("only=odd_program_pie,file=" + FreshFolder() + "/native.bin");
+  Process process(command);
+  const pid_t pid = process.pid();
+  const Outcome outcome = process.Finish();
+  const std::string path = "/dev/shm/heaprec-native-" + std::to_string(pid);
+  CHECK(std::filesystem::remove(path));
+  CHECK(outcome.exit_code == 4);
+  CHECK(outcome.err.starts_with("heaprec: " + path + ": exists and cannot be replaced"));
+}
+
 TEST_CASE("aligned_alloc takes the alignments that libc's takes") {
   Command command{{RunfilePath("tests/native/odd_program_pie"), "aligns"}};
   const Outcome without = Run(command);
