@@ -128,7 +128,7 @@ SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why)
   const int descriptor = buffer::MovedUp(OpenNew(path));
   if (descriptor < 0) {
     // For instance gosu, as root, executed this program as another user.
-    constexpr char kOther[] =
+    static constexpr char kOther[] =
         "exists and cannot be replaced; perhaps the program that executed this one, as another "
         "user, has it: only=NAME records one program alone";
     *why = errno == EEXIST ? kOther : std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): setup

@@ -3,14 +3,18 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <locale.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +158,23 @@ static int lists(void) {
   return listings;
 }
 
+// As setpriv does, if it is root: without capabilities of its own, another thread's setgroups would fail.
+extern int capset(void* header, const void* data);
+static int changes_capabilities(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct capabilities[_LINUX_CAPABILITY_U32S_3];
+  if (syscall(SYS_capget, &header, capabilities) != 0) return 1;
+  if (capset(&header, capabilities) != 0 || prctl(PR_SET_KEEPCAPS, 1) != 0) return 2;
+  if (setresuid(65534, 65534, 65534) != 0) return 3;
+  for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; ++i) capabilities[i].effective = capabilities[i].permitted;
+  if (capset(&header, capabilities) != 0) return 4;
+  return setgroups(0, NULL) == 0 ? 5 : 6;
+}
+
+// The kernel refuses these to a process with two threads.
+static int enters_user_namespace(void) { return unshare(CLONE_NEWUSER) == 0 ? 5 : 6; }
+static int enters_mount_namespace(void) { return setns(open("/proc/self/ns/mnt", O_RDONLY), 0) == 0 ? 5 : 6; }
+
 // Whether there is a block of that alignment.
 static int aligns(size_t alignment) {
   void* const block = aligned_alloc(alignment, 96);
@@ -183,6 +204,9 @@ int main(int argc, char** argv) {
   if (strcmp(how, "aligns") == 0) return 100 + aligns(24) + 2 * aligns(48) + 4 * aligns(0) + 8 * aligns(64);
   if (strcmp(how, "hides") == 0) return hides(argv[2]);
   if (strcmp(how, "lists") == 0) return lists();
+  if (strcmp(how, "capset") == 0) return changes_capabilities();
+  if (strcmp(how, "unshare") == 0) return enters_user_namespace();
+  if (strcmp(how, "setns") == 0) return enters_mount_namespace();
   if (strcmp(how, "loads") == 0) dlopen(argv[3], RTLD_NOW);
   if (strcmp(how, "_exit") == 0) _exit(5);
   if (strcmp(how, "abort") == 0) abort();

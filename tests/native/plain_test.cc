@@ -401,6 +401,29 @@ TEST_CASE("Odd programs run as without, and are recorded") {
   }
 }
 
+// The outcome is that of root only if the test is; then setns and unshare failed, and glibc ended the process.
+TEST_CASE("The recording ends before a call that fails in a process with another thread") {
+  for (const std::string call : {"capset", "unshare", "setns"}) {
+    CAPTURE(call);
+    Command command{{Odd("pie"), call}};
+    const Outcome without = Run(command);
+    const std::string file = FreshFolder() + "/rec.bin";
+    command.environment = With("file=" + file);
+    Process process(command);
+    const pid_t pid = process.pid();
+    const Outcome outcome = process.Finish();
+    CHECK(outcome.exit_code == without.exit_code);
+    CHECK(outcome.signal == without.signal);
+    CHECK(outcome.out == without.out);
+    CHECK(outcome.err == "heaprec: " + file + ": ended, because the program called " + call +
+                             "; with another thread the call would fail\n");
+    const json summary = Read({"summary", "--json", file});
+    CHECK(summary["trustworthy"] == true);
+    CHECK(summary["ended"] == "the program called " + call);
+    RemoveRingsOf(pid);
+  }
+}
+
 // Nothing of ours may then keep the process.
 TEST_CASE("A program whose main thread ends ends with its last thread, even if its recording ended before") {
   Command command{{Odd("pie"), "main ends early"}};

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -43,6 +44,18 @@ bool IsOurs(const char* task) {
   return name.starts_with("heaprec-");
 }
 
+// Whether `is_one` is false for each thread of the process; false if they cannot be listed.
+template <typename IsOne>
+bool NoTask(IsOne is_one) {
+  const buffer::GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  bool is_found = false;
+  const bool is_complete = buffer::ForEachEntry(tasks.number(), [&](const char* task) {
+    is_found = task[0] != '.' && is_one(task);
+    return !is_found;
+  });
+  return is_complete && !is_found;
+}
+
 }  // namespace
 
 void WatchMainThread() {
@@ -60,13 +73,13 @@ void StopWatchingMainThread() {
 bool OnlyAgentThreadsLeft() {
   if (!main_has_ended.load(std::memory_order_relaxed)) return false;
   const std::string main = std::to_string(getpid());
-  const buffer::GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  bool is_program_running = false;
-  const bool is_complete = buffer::ForEachEntry(tasks.number(), [&](const char* task) {
-    is_program_running = task[0] != '.' && task != main && !IsOurs(task);
-    return !is_program_running;
-  });
-  return is_complete && !is_program_running;
+  return NoTask([&](const char* task) { return task != main && !IsOurs(task); });
+}
+
+void WaitForAgentThreads() {
+  constexpr int kTries = 1000;
+  constexpr timespec kBetween{.tv_sec = 0, .tv_nsec = 1'000'000};
+  for (int i = 0; i < kTries && !NoTask(IsOurs); ++i) nanosleep(&kBetween, nullptr);
 }
 
 void ExitProcess() {

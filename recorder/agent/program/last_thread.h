@@ -1,7 +1,7 @@
 // A process whose main thread has ended by pthread_exit ends with its last thread, so the agent's threads must
 // not stay.
 //
-// Context:  Watch: setup, the main thread. The rest: drain.
+// Context:  Watch: setup, the main thread. WaitForAgentThreads: any thread of the program. The rest: drain.
 // Failure:  none. A thread that cannot be examined counts as one of the program's.
 #pragma once
 
@@ -10,6 +10,8 @@ namespace heaprec::agent {
 void WatchMainThread();
 // Whether the main thread has ended and all remaining threads are the agent's.
 bool OnlyAgentThreadsLeft();
+// Waits, for a second at most, until the threads of a recording that was stopped have ended.
+void WaitForAgentThreads();
 // Runs exit(0), as the C library does then, on a thread that was started when the main thread ended. Returns at once.
 void ExitProcess();
 // Call when the drain ends: no thread of the agent keeps the process alive any more.

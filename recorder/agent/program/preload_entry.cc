@@ -7,8 +7,11 @@
 // Failure:  one line on stderr; the program runs on without being recorded.
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
@@ -30,9 +33,9 @@ namespace {
 constexpr char kVariable[] = "HEAPREC_NATIVE_SAMPLED";
 
 ProgramRecording* recording = nullptr;  // never destroyed: its threads live as long as the process
-pid_t recorded = 0;
+std::atomic<pid_t> recorded{0};
 
-bool IsRecorded() { return recording != nullptr && getpid() == recorded; }
+bool IsRecorded() { return recording != nullptr && getpid() == recorded.load(); }
 
 // A JVM loads the same library as its agent, long after libc: what its environment says is then not for us.
 bool IsPreloaded() {
@@ -108,5 +111,41 @@ __attribute__((destructor)) void End() {
   if (IsRecorded()) recording->Stop("exit");
 }
 
+// Before a call that the kernel or glibc refuses to a process with threads that the program does not know. The
+// recording's threads end with it.
+void EndBefore(const char* call) {
+  const int error = errno;
+  if (pid_t own = getpid(); recording != nullptr && recorded.compare_exchange_strong(own, 0)) {
+    recording->Stop(std::string("the program called ") + call);
+    WaitForAgentThreads();
+    Log(LogLevel::kWarn, "{}: ended, because the program called {}; with another thread the call would fail",
+        recording->path(), call);
+  }
+  errno = error;
+}
+
 }  // namespace
 }  // namespace heaprec::agent
+
+// In a program these take the place of libc's, because this library is preloaded. A JVM that loads it as an agent finds
+// libc's.
+#define HEAPREC_EXPORT extern "C" __attribute__((visibility("default")))
+
+// Capabilities belong to a thread: if a later setgroups or setuid fails in one thread but not in another, glibc aborts.
+HEAPREC_EXPORT int capset(void* header, const void* data) {
+  heaprec::agent::EndBefore("capset");
+  return static_cast<int>(syscall(SYS_capset, header, data));
+}
+
+HEAPREC_EXPORT int unshare(int flags) {
+  constexpr int kAlone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;  // unshare(2)
+  if ((flags & kAlone) != 0) heaprec::agent::EndBefore("unshare");
+  return static_cast<int>(syscall(SYS_unshare, flags));
+}
+
+// 0: any namespace, which only the descriptor tells.
+HEAPREC_EXPORT int setns(int file, int types) {
+  constexpr int kAlone = CLONE_NEWUSER | CLONE_NEWNS;  // setns(2)
+  if (types == 0 || (types & kAlone) != 0) heaprec::agent::EndBefore("setns");
+  return static_cast<int>(syscall(SYS_setns, file, types));
+}
