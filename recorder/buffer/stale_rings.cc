@@ -13,9 +13,9 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "format/bytes/layout.h"
-#include "format/bytes/result.h"
 #include "format/codec/file_header.h"
 #include "format/ring/ring_layout.h"
 #include "recorder/buffer/folder_entries.h"
@@ -25,14 +25,22 @@
 namespace heaprec::buffer {
 namespace {
 
-using format::Error;
-using format::Result;
 using format::RingHeader;
 
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr size_t kMaxFileHeaderBytes = 1 << 20;
 
-Error Failure(const std::string& path) { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; }
+// Why a ring cannot be copied.
+struct Obstacle {
+  std::string why;
+  bool is_own = false;  // a limit of this process (ulimit), which the next agent need not have
+};
+
+Obstacle Failure(const std::string& path) {
+  const int error = errno;
+  const bool is_own = error == EFBIG || error == EMFILE || error == ENFILE || error == ENOMEM;
+  return {fmt::format("{}: {}", path, std::strerror(error)), is_own};
+}
 
 bool ReadAt(int descriptor, std::span<std::byte> into, uint64_t offset) {
   while (!into.empty()) {
@@ -73,10 +81,10 @@ std::optional<format::RecordingId> IdOfRecording(int file) {
 // container's, or gone, and the ring would be lost there.
 class RecordingFolder {
  public:
-  static Result<RecordingFolder> Open(const RingHeader& ring) {
+  static std::variant<RecordingFolder, Obstacle> Open(const RingHeader& ring) {
     const std::string path(ring.recording_path, strnlen(ring.recording_path, sizeof ring.recording_path));
     const size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return Error{"its recording is not known"};
+    if (slash == std::string::npos) return Obstacle{"its recording is not known"};
     const std::string folder_path = path.substr(0, slash + 1);
     GuardedFd folder(open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.number() < 0) return Failure(folder_path);
@@ -87,15 +95,15 @@ class RecordingFolder {
     if (fstat(recording.number(), &status) != 0) return Failure(path);
     const auto id = S_ISREG(status.st_mode) ? IdOfRecording(recording.number()) : std::nullopt;
     if (!id || std::memcmp(id->data(), ring.recording_id, id->size()) != 0) {
-      return Error{path + ": not the recording of this ring"};
+      return Obstacle{path + ": not the recording of this ring"};
     }
     // A recording of somebody else does not say who may read what is in the ring.
     const mode_t mode = status.st_uid == geteuid() ? status.st_mode & 0666 : 0600;
     return RecordingFolder(folder_path, std::move(folder), mode);
   }
 
-  // Copies all of `ring` to the file `name`. True only if the copy would be there after a power cut.
-  Result<std::monostate> Add(int ring, const std::string& name) const {
+  // Copies all of `ring` to the file `name`. Returns nullopt only if the copy would be there after a power cut.
+  std::optional<Obstacle> Add(int ring, const std::string& name) const {
     const std::string unfinished = name + format::kUnfinishedSuffix;
     unlinkat(folder_.number(), unfinished.c_str(), 0);  // of somebody who was killed: only we hold this ring's lock
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -104,11 +112,11 @@ class RecordingFolder {
         fsync(copy.number()) == 0 &&
         renameat(folder_.number(), unfinished.c_str(), folder_.number(), name.c_str()) == 0 &&
         fsync(folder_.number()) == 0) {
-      return std::monostate{};
+      return std::nullopt;
     }
-    const Error error = Failure(path_ + name);
+    Obstacle obstacle = Failure(path_ + name);
     if (copy.number() >= 0) unlinkat(folder_.number(), unfinished.c_str(), 0);
-    return error;
+    return obstacle;
   }
 
  private:
@@ -167,10 +175,11 @@ bool IsUnused(int ring, const RingHeader& header) {
   return true;
 }
 
-Result<std::monostate> CopyBesideRecording(int ring, const RingHeader& header, const std::string& name) {
-  if (header.magic != format::kRingMagic) return Error{"not a ring"};
-  const auto folder = RecordingFolder::Open(header);
-  return folder.ok() ? folder->Add(ring, name) : folder.error();
+std::optional<Obstacle> CopyBesideRecording(int ring, const RingHeader& header, const std::string& name) {
+  if (header.magic != format::kRingMagic) return Obstacle{"not a ring"};
+  const auto opened = RecordingFolder::Open(header);
+  const auto* const folder = std::get_if<RecordingFolder>(&opened);
+  return folder != nullptr ? folder->Add(ring, name) : std::get<Obstacle>(opened);
 }
 
 bool IsRingName(std::string_view name) { return name.starts_with("heaprec-") && name.ends_with(".ring"); }
@@ -197,9 +206,10 @@ MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_k
     RingHeader header{};
     if (!ReadHeader(ring.number(), static_cast<uint64_t>(status.st_size), &header)) continue;
     const bool is_unused = IsUnused(ring.number(), header);
-    const auto copied = is_unused ? std::monostate{} : CopyBesideRecording(ring.number(), header, name);
-    if (!copied.ok()) {
-      stuck.push_back({name, copied.error().message, status.st_mtim, static_cast<uint64_t>(status.st_size)});
+    const auto obstacle = is_unused ? std::nullopt : CopyBesideRecording(ring.number(), header, name);
+    if (obstacle) {
+      if (obstacle->is_own) continue;
+      stuck.push_back({name, obstacle->why, status.st_mtim, static_cast<uint64_t>(status.st_size)});
     } else if (RemoveLocked(folder.number(), name.c_str(), ring.number())) {
       ++(is_unused ? moved.removed : moved.copied);
     }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/codec/file_header.h"
@@ -224,6 +225,30 @@ TEST_CASE("A full disk leaves the ring and no half copy; once there is room it i
   CHECK(FilesIn(fs::path(machine.recording(1)).parent_path()) == 1);
   CHECK(MoveAbandonedRings(machine.rings()).copied == 1);
   CHECK(ReadFile(machine.copy(1)) == ring);
+}
+
+TEST_CASE("A process whose own limits keep it from copying removes no ring") {
+  const Machine machine;
+  const std::string ring = machine.Kill(1);
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(next);
+  const auto limit = static_cast<rlim_t>(next) + 2;  // for the folder of the rings and a ring, no further
+  for (const auto& [resource, bound] : {std::pair(RLIMIT_FSIZE, rlim_t{300 << 10}), {RLIMIT_NOFILE, limit}}) {
+    CAPTURE(bound);
+    const pid_t mover = fork();
+    if (mover == 0) {
+      signal(SIGXFSZ, SIG_IGN);
+      const rlimit limits{bound, bound};
+      setrlimit(resource, &limits);
+      const MovedRings moved = MoveAbandonedRings(machine.rings(), /*max_bytes_kept=*/0);
+      _exit(static_cast<int>(moved.copied + moved.losses.size()));
+    }
+    int status = -1;
+    REQUIRE(waitpid(mover, &status, 0) == mover);
+    CHECK(status == 0);
+    CHECK(ReadFile(machine.ring(1)) == ring);
+  }
+  CHECK(MoveAbandonedRings(machine.rings()).copied == 1);
 }
 
 TEST_CASE("What a mover that was killed has left is replaced, and a link in its place is not followed") {

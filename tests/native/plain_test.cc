@@ -401,7 +401,7 @@ TEST_CASE("Odd programs run as without, and are recorded") {
   }
 }
 
-// The outcome is that of root only if the test is; then setns and unshare failed, and glibc ended the process.
+// As root these calls succeed. With another thread glibc aborted after capset, and the kernel refused the others.
 TEST_CASE("The recording ends before a call that fails in a process with another thread") {
   for (const std::string call : {"capset", "unshare", "setns"}) {
     CAPTURE(call);
