@@ -35,13 +35,14 @@ const std::string kNative = "recorder/libheaprec-native.so";
 
 }  // namespace
 
-TEST_CASE("The agent exports what the JVM, the classes of heaprec.jar and the headers of include/ ask for only") {
+// capset, setns and unshare replace libc's if the library is preloaded (recorder/agent/program/preload_entry.cc).
+TEST_CASE("The agent exports only what the JVM, heaprec.jar, the headers of include/ and preloading need") {
   CHECK(Matches(OutputOf({"nm", "-D", "--defined-only", Agent()}), std::regex(R"( [A-Z] (\S+))")) ==
         std::set<std::string>{"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload", "Java_heaprec_Heaprec_ask0",
                               "Java_heaprec_Heaprec_dump0", "Java_heaprec_Heaprec_label0",
                               "Java_heaprec_Heaprec_sample0", "Java_heaprec_Heaprec_traces0",
-                              "Java_heaprec_Probe_begin0", "Java_heaprec_Probe_end0", "heaprec_label",
-                              "heaprec_sample_allocations", "heaprec_visit_traces"});
+                              "Java_heaprec_Probe_begin0", "Java_heaprec_Probe_end0", "capset", "heaprec_label",
+                              "heaprec_sample_allocations", "heaprec_visit_traces", "setns", "unshare"});
 }
 
 TEST_CASE("The products need glibc's libraries only, also those that were apart until 2.34") {
