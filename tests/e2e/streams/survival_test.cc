@@ -192,7 +192,7 @@ TEST_CASE("Garbage in the old generation is no leak once that generation was col
     const json queue = RowOf(document["rows"], "e2e.Leak$Garbage.<init>");
     REQUIRE_FALSE(queue.is_null());
     CHECK(queue["leaks"] == false);
-    CHECK(queue["bytes"]["value"] > 10e6);
+    CHECK(queue["bytes"]["value"] > 1e6);  // how many survive depends on when the last collection was
   }
 }
 
