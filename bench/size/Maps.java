@@ -1,7 +1,7 @@
 import java.util.HashMap;
 import java.util.Map;
 
-/** Fills a HashMap again and again, for so many milliseconds. */
+/** Fills a HashMap again and again for the given number of milliseconds. */
 public final class Maps {
     static volatile Object sink;
 

@@ -6,7 +6,7 @@
 namespace heaprec::format {
 namespace {
 
-// Links into /proc (/dev/stdout) may lead to a regular file, but that is the program's.
+// A link into /proc (/dev/stdout) may lead to a regular file, but that belongs to the program.
 const char* Obstacle(const std::string& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::read_symlink(path, error);

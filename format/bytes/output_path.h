@@ -1,6 +1,6 @@
 // Checks whether a recording may be written at a path: recorder and tools refuse the same paths in the same words.
 //
-// Context:  looks at the file system; opens nothing.
+// Context:  reads the file status; opens nothing.
 #pragma once
 
 #include <optional>

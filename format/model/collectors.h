@@ -1,4 +1,4 @@
-// What recorder and tools need to know of HotSpot's collectors, named as FileHeader::gc_name.
+// What recorder and tools need to know of HotSpot's collectors, named as in FileHeader::gc_name.
 //
 // Context:  pure functions.
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace heaprec::format {
 
-// Whether most collections ignore the old generation, and the JVM counts those that do not. Dead objects there are not
-// found until then.
+// Whether most collections ignore the old generation, and the JVM counts the others. Only those find dead objects in
+// it.
 constexpr bool HasOldGeneration(std::string_view gc_name) {
   return gc_name == "Serial" || gc_name == "Parallel" || gc_name == "G1";
 }

@@ -81,7 +81,7 @@ struct FileHeader {
   bool tracks() const { return max_tracked_objects > 0 || max_tracked_blocks > 0 || max_tracked_mappings > 0; }
 };
 
-// Reasons of end markers that readers tell apart: docs/format/recording.md#end-marker
+// Reasons of end markers that readers distinguish: docs/format/recording.md#end-marker
 inline constexpr char kEndRotated[] = "rotated";                     // continues in the next file
 inline constexpr char kEndDump[] = "dump";                           // a copy; the recording continues
 inline constexpr char kEndTrim[] = "trim";                           // a part of the recording

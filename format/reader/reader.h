@@ -35,7 +35,7 @@ struct Block {
   uint64_t end_ns = 0;                 // when it was flushed
   PerStream<StreamCounters> counters;  // cumulative
   std::vector<uint64_t> lane_positions;
-  // The following are of all streams.
+  // Data of all streams:
   std::vector<Window> windows;
   std::vector<Interval> intervals;
   std::vector<Sample> samples;                    // ascending in time; the weights are final

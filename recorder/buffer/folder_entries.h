@@ -1,4 +1,4 @@
-// Lists a folder by system calls alone: a program may have a readdir of its own, which must not be called for heaprec.
+// Lists a folder by system calls only: a program may replace readdir, and heaprec must not call that.
 //
 // Context:  any thread. No heap; a buffer of 4 KiB on the stack.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace heaprec::buffer {
 
-// Calls visit(const char* name) for each entry of the open `folder`, until it returns false. Among them are "." and
-// "..". Returns false if the rest of the folder could not be read.
+// Calls visit(const char* name) for each entry of the open `folder`, including "." and "..", until it returns false.
+// Returns false if the rest of the folder could not be read.
 template <typename Visit>
 bool ForEachEntry(int folder, Visit visit) {
   alignas(dirent64) std::array<char, 4096> entries;

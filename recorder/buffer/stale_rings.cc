@@ -33,7 +33,7 @@ constexpr size_t kMaxFileHeaderBytes = 1 << 20;
 // Why a ring cannot be copied.
 struct Obstacle {
   std::string why;
-  bool is_own = false;  // a limit of this process (ulimit), which the next agent need not have
+  bool is_own = false;  // due to limits (ulimit, memory) that the next agent may not have
 };
 
 Obstacle Failure(const std::string& path) {

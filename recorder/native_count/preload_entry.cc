@@ -204,9 +204,9 @@ void* (*probed_malloc)(size_t) = nullptr;
 void* probed_base = nullptr;
 void* NoteBase(size_t size) { return probed_base = probed_malloc(size); }
 
-// Calls malloc as the program does, and checks whether the block is the one that our function made of the next
-// allocator's. The bytes before it do not show that, because another allocator may have anything there. Nor does the
-// address that dlsym returns: a program that is not position independent has an entry of its own for malloc.
+// Calls malloc as the program does, and checks whether this library made the block from one of the next allocator. The
+// bytes before it do not show that, because another allocator may have anything there. Nor does the address that dlsym
+// returns: a program that is not position independent has an entry of its own for malloc.
 bool IsPreempted() {
   probed_malloc = std::exchange(next_allocator.malloc, NoteBase);
   void* volatile allocated = malloc(1);

@@ -127,10 +127,10 @@ SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why)
   const buffer::WriteSignals blocked;
   const int descriptor = buffer::MovedUp(OpenNew(path));
   if (descriptor < 0) {
-    // For instance gosu, as root, executed this program as another user.
+    // gosu, for instance, runs as root and executes this program as another user.
     static constexpr char kOther[] =
-        "exists and cannot be replaced; perhaps the program that executed this one, as another "
-        "user, has it: only=NAME records one program alone";
+        "exists and cannot be replaced; if a program of another user executed this one, choose one of them with "
+        "only=NAME";
     *why = errno == EEXIST ? kOther : std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): setup
     return nullptr;
   }

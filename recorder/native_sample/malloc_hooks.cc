@@ -239,7 +239,7 @@ Import AliasOf(const char* name, Import of) {
   return of;
 }
 
-// Returns the imports that libc has. cfree exists only for programs linked before glibc 2.26, so only dlvsym finds it.
+// Returns the imports that libc has. cfree is only for programs linked before glibc 2.26, so only dlvsym finds it.
 std::vector<Import> OptionalImports() {
   real.cfree = reinterpret_cast<decltype(real.cfree)>(dlvsym(RTLD_DEFAULT, "cfree", "GLIBC_2.2.5"));
   std::vector<Import> all{Of("cfree", &real.cfree, &Cfree), Of("free_sized", &real.free_sized, &FreeSized),

@@ -22,7 +22,7 @@ constexpr uint64_t kTicksUntilQuiet = 50;
 constexpr uint64_t kWriterPatienceNs = 50 * kMs;
 constexpr uint64_t kMaxUnflushedNs = 5'000 * kMs;
 constexpr uint64_t kRetryNs = 1'000 * kMs;
-// Maximum of samples per block: it must be written before the ring runs short, whatever the rate.
+// Maximum number of samples per block, so that it is written before the ring is full at any rate.
 constexpr uint64_t kMaxInBlock = 2048;
 // Part of an interval: a drain that is later than this divides what was counted.
 constexpr uint64_t kLatePart = 20;

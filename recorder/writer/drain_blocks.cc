@@ -16,7 +16,7 @@ constexpr uint64_t kMaxWaitingBytes = 1 << 20;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
 // Limits the heap if every stack is new: most of it is the dictionaries.
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
-// Maximum of one stream's intervals with lost samples: those of all streams fit into the reserved room.
+// Maximum number of a stream's intervals with lost samples: those of all streams fit into the reserved room.
 constexpr size_t kMaxLostIntervals = 1024;
 
 format::Interval Merged(const format::Interval& first, format::Interval second) {

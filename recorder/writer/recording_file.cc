@@ -106,7 +106,7 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
     if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
     if (counts || continues || number > 0) continue;
-    // Another name beside a device, a folder or a link to nothing was not requested.
+    // Beside a device, a folder or a dangling link, a file of another name is not what the user requested.
     if (auto why = format::WhyNoRecordingAt(path)) return *why;
   }
   return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMaxNames)};
@@ -161,7 +161,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
   if (is_torn_ && !TakeBack()) return Fail(errno);
   const uint64_t end = size_ + bytes.size();
   const bool is_shorter = end < provisional_to_;
-  // Readers take zeros for an unfinished tail, but the rest of a provisional block, if a kill leaves it, for damage.
+  // After a kill, readers treat zeros as an unfinished tail, but the rest of a provisional block as damage.
   std::vector<std::byte> with_zeros;
   if (is_shorter) {
     with_zeros.assign(bytes.begin(), bytes.end());

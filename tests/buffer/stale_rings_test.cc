@@ -232,7 +232,7 @@ TEST_CASE("A process whose own limits keep it from copying removes no ring") {
   const std::string ring = machine.Kill(1);
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(next);
-  const auto limit = static_cast<rlim_t>(next) + 2;  // for the folder of the rings and a ring, no further
+  const auto limit = static_cast<rlim_t>(next) + 2;  // enough for the folder of the rings and one ring
   for (const auto& [resource, bound] : {std::pair(RLIMIT_FSIZE, rlim_t{300 << 10}), {RLIMIT_NOFILE, limit}}) {
     CAPTURE(bound);
     const pid_t mover = fork();

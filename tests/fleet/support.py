@@ -96,7 +96,7 @@ def generate(program, folder, hosts, seconds, seed, *more):
 
 
 def scratch_root():
-    """Where tests put their servers: in memory if there is room, because on a disk their small files take minutes."""
+    """The folder for test servers: in memory if there is room, because on a disk their small files take minutes."""
     memory = pathlib.Path("/dev/shm")
     has_room = memory.is_dir() and shutil.disk_usage(memory).free > 4 << 30
     return memory if has_room else os.environ.get("TEST_TMPDIR")

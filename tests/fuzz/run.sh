@@ -20,7 +20,7 @@ export work=${FUZZ_WORK:-${TMPDIR:-/tmp}/heaprec-fuzz} seconds
 clang=${CLANG:-clang++-14}
 flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -I.
   -DFMT_HEADER_ONLY)
-# What the targets are built of on this machine. (`query` would ask for the libraries of other machines, too.)
+# The sources of the targets on this machine. (`query` would also need other machines' libraries.)
 sources=$(bazel cquery --ui_event_filters=-info --noshow_progress 'kind("source file", deps(//tests/fuzz:all))' |
   sed -nE 's#^//(.*):(.*\.cc) \(null\)$#\1/\2#p' | grep -v '^tests/fuzz/' | sort -u)
 libraries=(-lzstd -lxxhash -lre2)

@@ -241,8 +241,8 @@ TEST_CASE("A program with a malloc of its own runs as without, and is told that 
   CHECK(!std::filesystem::exists(table));
 }
 
-TEST_CASE("A program whose table's name is taken runs as without, and is told how to record it alone") {
-  // As left by a program that another user may not remove: the lock of its file is held.
+TEST_CASE("If the name of its table is taken, a program runs unchanged, and stderr says how to record it alone") {
+  // As if a program of another user had the table: its lock is held.
   Command command{{"bash", "-c", "exec 9>/dev/shm/heaprec-native-$$; flock 9; exec \"$0\"",
                    RunfilePath("tests/native/odd_program_pie")}};
   command.environment = With("only=odd_program_pie,file=" + FreshFolder() + "/native.bin");
@@ -252,7 +252,8 @@ TEST_CASE("A program whose table's name is taken runs as without, and is told ho
   const std::string path = "/dev/shm/heaprec-native-" + std::to_string(pid);
   CHECK(std::filesystem::remove(path));
   CHECK(outcome.exit_code == 4);
-  CHECK(outcome.err.starts_with("heaprec: " + path + ": exists and cannot be replaced"));
+  CHECK(outcome.err.starts_with("heaprec: " + path + ": exists and cannot be replaced; "));
+  CHECK(outcome.err.find("with only=NAME") != std::string::npos);
 }
 
 TEST_CASE("aligned_alloc takes the alignments that libc's takes") {

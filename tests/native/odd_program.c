@@ -135,7 +135,7 @@ static int mixes(const char* path) {
   return 0;
 }
 
-// The program's own functions of these names take the place of libc's in each library.
+// These replace libc's functions in every library.
 static volatile int listings = 0;
 DIR* opendir(const char* path) {
   (void)path;
@@ -158,7 +158,7 @@ static int lists(void) {
   return listings;
 }
 
-// As setpriv does, if it is root: without capabilities of its own, another thread's setgroups would fail.
+// Does what setpriv does as root. Another thread would lose its capabilities, and its setgroups would fail.
 extern int capset(void* header, const void* data);
 static int changes_capabilities(void) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -171,7 +171,7 @@ static int changes_capabilities(void) {
   return setgroups(0, NULL) == 0 ? 5 : 6;
 }
 
-// The kernel refuses these to a process with two threads.
+// The kernel refuses these calls in a process with two threads.
 static int enters_user_namespace(void) { return unshare(CLONE_NEWUSER) == 0 ? 5 : 6; }
 static int enters_mount_namespace(void) { return setns(open("/proc/self/ns/mnt", O_RDONLY), 0) == 0 ? 5 : 6; }
 

@@ -17,7 +17,7 @@ ALLOCATES void* malloc(size_t size) {
   used += (size + 31) / 16 * 16;
   if (used > sizeof memory) abort();
   *(size_t*)(block - 16) = size;
-  // As heaprec marks a block of 1 byte (block_header.h).
+  // The same bytes as heaprec's header of a block of 1 byte (block_header.h).
   *(uint64_t*)(block - 8) = (uint64_t)block << 32 ^ (UINT64_C(0x68724e56) << 32 | 1);
   return block;
 }

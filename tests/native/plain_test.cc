@@ -416,8 +416,8 @@ TEST_CASE("The recording ends before a call that fails in a process with another
     CAPTURE(call);
     const std::string file = FreshFolder() + "/rec.bin";
     const auto [pid, added] = RunOdd({{Odd("pie"), call}}, file);
-    CHECK(added == "heaprec: " + file + ": ended, because the program called " + call +
-                       "; with another thread the call would fail\n");
+    CHECK(added == "heaprec: " + file + ": recording ended: the program called " + call +
+                       ", which may fail while heaprec's threads run\n");
     const json summary = Read({"summary", "--json", file});
     CHECK(summary["trustworthy"] == true);
     CHECK(summary["ended"] == "the program called " + call);

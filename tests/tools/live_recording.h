@@ -1,4 +1,4 @@
-// A recording with a leak, with what dies young and a cache, and the JSON of commands that read it.
+// Writes a recording with a leak, short-lived objects and a cache, and parses the JSON of commands that read it.
 #pragma once
 
 #include <algorithm>

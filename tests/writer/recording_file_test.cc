@@ -171,7 +171,7 @@ TEST_CASE("The next append removes the provisional block, however short the appe
   CHECK(size() == 550);
 }
 
-// The calling thread's ftruncate fails from now on.
+// Makes ftruncate fail in the calling thread.
 bool ForbidTruncation() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -46,7 +46,7 @@ class VolumeOfBlocks {
   std::span<const WeightedSample> Add(const format::Block& block);
   // `counters`: those of the last block.
   AllocationTotals Close(const format::StreamCounters& counters);
-  // The design of parts.
+  // The design with which parts are estimated.
   const Design& design() const { return sharpened_ ? *sharpened_ : design_; }
 
  private:

@@ -75,8 +75,8 @@ class Recording {
   // Valid after the end: whether no block was in the file and no ring was found, or this is a copy of such a recording.
   // Nothing is known then, not even that nothing was allocated.
   bool has_nothing() const;
-  // Valid after the end: whether this is known to be only a part: trimmed, or the beginning is in other files. A part
-  // that was trimmed at its beginning only does not say so.
+  // Whether this is known to be a part: it was trimmed, or other files have its beginning. Valid after the end. A part
+  // that was trimmed only at its beginning does not say so.
   bool is_part() const;
   const SalvageReport& salvage() const { return salvaged_.report; }
   // Valid after the end: how long the file could not be written when the recording ended, if the ring is gone too;

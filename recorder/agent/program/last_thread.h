@@ -10,7 +10,7 @@ namespace heaprec::agent {
 void WatchMainThread();
 // Whether the main thread has ended and all remaining threads are the agent's.
 bool OnlyAgentThreadsLeft();
-// Waits, for a second at most, until the threads of a recording that was stopped have ended.
+// Waits until the threads of a stopped recording have ended, for about a second at most.
 void WaitForAgentThreads();
 // Runs exit(0), as the C library does then, on a thread that was started when the main thread ended. Returns at once.
 void ExitProcess();

@@ -111,14 +111,14 @@ __attribute__((destructor)) void End() {
   if (IsRecorded()) recording->Stop("exit");
 }
 
-// Before a call that the kernel or glibc refuses to a process with threads that the program does not know. The
-// recording's threads end with it.
+// Ends the recording and its threads before a call that fails, or makes glibc abort later, in a process with threads
+// that the program does not know.
 void EndBefore(const char* call) {
   const int error = errno;
   if (pid_t own = getpid(); recording != nullptr && recorded.compare_exchange_strong(own, 0)) {
     recording->Stop(std::string("the program called ") + call);
     WaitForAgentThreads();
-    Log(LogLevel::kWarn, "{}: ended, because the program called {}; with another thread the call would fail",
+    Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which may fail while heaprec's threads run",
         recording->path(), call);
   }
   errno = error;
@@ -127,8 +127,8 @@ void EndBefore(const char* call) {
 }  // namespace
 }  // namespace heaprec::agent
 
-// In a program these take the place of libc's, because this library is preloaded. A JVM that loads it as an agent finds
-// libc's.
+// These replace libc's functions in a program into which this library is preloaded. A JVM that loads it as an agent
+// calls libc's.
 #define HEAPREC_EXPORT extern "C" __attribute__((visibility("default")))
 
 // Capabilities belong to a thread: if a later setgroups or setuid fails in one thread but not in another, glibc aborts.
@@ -143,7 +143,7 @@ HEAPREC_EXPORT int unshare(int flags) {
   return static_cast<int>(syscall(SYS_unshare, flags));
 }
 
-// 0: any namespace, which only the descriptor tells.
+// `types` 0 allows any namespace; only the descriptor shows which.
 HEAPREC_EXPORT int setns(int file, int types) {
   constexpr int kAlone = CLONE_NEWUSER | CLONE_NEWNS;  // setns(2)
   if (types == 0 || (types & kAlone) != 0) heaprec::agent::EndBefore("setns");

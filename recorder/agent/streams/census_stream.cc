@@ -13,8 +13,8 @@
 namespace heaprec::agent {
 namespace {
 
-// Target share of the limit per second. Census::Draw takes less than the controller aims at, and ever less the more it
-// has taken.
+// Target share of the limit per second. Census::Draw takes less than the controller aims at, and the more it has taken,
+// the less it takes.
 constexpr double kAim = 0.8;
 
 // Who the threads of the process are: never destroyed, for a thread may end at any time.

@@ -7,7 +7,7 @@
 namespace heaprec::sources {
 namespace {
 
-// Maximum of entries in a table, so that searches stay short.
+// Maximum number of entries in a table, so that searches stay short.
 constexpr size_t MostIn(size_t slots) { return slots / 8 * 7; }
 
 }  // namespace

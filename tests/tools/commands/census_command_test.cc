@@ -162,7 +162,7 @@ TEST_CASE("The bytes of a drawn census are those that the recorder counted, or i
                             "# record longer, or raise N in census=N/s\n"));
 }
 
-TEST_CASE("A recording in which nothing was walked leaves what others counted as it is") {
+TEST_CASE("A recording in which nothing was walked does not change the counts of the others") {
   const Directory directory;
   const std::string path = directory / "rec.bin", empty = directory / "empty.bin";
   WriteDrawn(path, 100, 10, 420'000);

@@ -1,4 +1,4 @@
-// leaks from outside: which sites grow, and what the garbage of an old generation has to do with it.
+// The leaks command: which sites grow, and the effect of garbage in the old generation.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>

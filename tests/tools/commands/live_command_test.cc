@@ -1,4 +1,4 @@
-// live from outside: what is alive when, how long objects live, which ones died, and refusals.
+// The live command: live objects at any time, lifetimes, garbage, and refusals.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <regex>

@@ -101,8 +101,8 @@ Estimate Estimator::WrittenShare(const Subset& of) const {
   return shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
 }
 
-// The share within what a filter by class, site, thread, ... left. That total is estimated, too: the part and the rest
-// vary independently, so the part contributes its own variance to the total's.
+// Returns the share of the samples that a filter by class, site, thread, ... keeps. Their total is estimated, too: the
+// part and the rest vary independently, so the part contributes its own variance to the total's.
 Estimate Estimator::ShareOfAny(const Subset& of) const {
   if (whole_.bytes() <= 0) return {0, 0, 1};
   const double share = std::min(of.bytes() / whole_.bytes(), 1.0);

@@ -70,7 +70,7 @@ Strata StrataBuilder::Build(const format::CensusCounters& counters) {
 bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
   double counted = 0;
   for (const auto& [name, one] : classes_) counted += one.sums.counted_bytes.estimate();
-  // The recorder counts the stack chunks that it sees separately.
+  // The recorder has a separate count of the stack chunks that it sees.
   const auto chunks = classes_.find(kStackChunk);
   const double without = counted - (chunks == classes_.end() ? 0 : chunks->second.sums.counted_bytes.estimate());
   const auto recorded = static_cast<double>(design_.counted_bytes());

@@ -94,7 +94,7 @@ Subset::End Subset::EndRun(End next) {
   return next;
 }
 
-// What the current interval still adds: to the second stage, and to what rounding takes off.
+// Returns what the current interval still adds to the second stage's variance, and to its reduction by rounding.
 std::pair<Spread, Spread> Subset::Pending() const {
   if (runs_ == 0) return {};
   End last = last_, begin = begin_;

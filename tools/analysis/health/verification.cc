@@ -21,7 +21,7 @@ using format::Stream;
 using format::StreamCounters;
 
 constexpr size_t kMaxFindings = 100;
-// Maximum of threads that were in a hit but do not appear in the recording.
+// Maximum number of threads that were in a hit but do not appear in the recording.
 constexpr uint64_t kSilentThreads = 64;
 
 constexpr uint64_t StreamCounters::*kCounters[] = {&StreamCounters::candidates,  &StreamCounters::candidate_bytes,

@@ -31,7 +31,7 @@ bool KeepsYoungReferents(const format::FileHeader& header);
 // excludes the collection of that pause, except with a concurrent collector.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent);
 
-// In place of a count of collections at a birth: only a checkpoint stores one.
+// Marks a missing count of collections at birth: only a checkpoint stores one.
 inline constexpr uint64_t kNoStoredCount = UINT64_MAX;
 
 class CollectionClock {

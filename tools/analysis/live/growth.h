@@ -24,8 +24,8 @@
 
 namespace heaprec::tools {
 
-// What growth is measured over: the whole time, its later half, and from one collection of the old generation to the
-// next. Indices of PerSpan.
+// What growth is measured over: the whole time, its later half, and the collections of the old generation. Indices of
+// PerSpan.
 enum GrowthSpan : size_t { kWholeTime, kLaterHalf, kOldCollections };
 inline constexpr size_t kGrowthSpans = 3;
 template <typename T>

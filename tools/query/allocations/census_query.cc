@@ -26,9 +26,9 @@ std::string WhyNone(const Recording& recording) {
 
 // Returns the bytes of all candidates in the file; nullopt: unknown, as for a part of a recording.
 std::optional<uint64_t> CandidatesOf(const Recording& recording) {
-  if (recording.is_part()) return std::nullopt;  // older versions left the whole's counters in it
+  if (recording.is_part()) return std::nullopt;  // older versions kept the counters of the whole
   const format::CensusCounters& counters = recording.census_counters();
-  if (counters == format::CensusCounters{}) return 0;  // other recordings keep their counts
+  if (counters == format::CensusCounters{}) return 0;  // the sum with other recordings stays known
   const uint64_t bytes = CandidateBytes(counters);
   const bool is_known = recording.header().census == format::CensusMode::kDrawn && bytes > 0;
   return is_known ? std::optional(bytes) : std::nullopt;

@@ -50,7 +50,7 @@ std::optional<format::Error> CountEvents(std::vector<Budget>* budgets) {
   return {};
 }
 
-// Returns the total, and each subject once. Compares bytes instead of shares, which are already budgets themselves.
+// Returns the total, and each subject once. A share is compared by its bytes: its budget judges the share itself.
 std::vector<Budget> Subjects(const std::vector<Budget>& budgets) {
   std::vector<Budget> subjects(1);
   subjects[0].subject_text = "total";
@@ -76,7 +76,7 @@ std::string_view Noun(Budget::Unit unit, bool counts_events) {
   return unit == Budget::Unit::kObjects ? " objects" : "";
 }
 
-// The recorder never samples stack chunks, so a small estimate would not show that there were few.
+// The recorder never samples stack chunks, so their estimate is unknown, not 0.
 bool IsOfStackChunks(const Budget& budget) { return budget.subject_text == "class:jdk.internal.vm.StackChunk"; }
 
 // The total is the counted one, if there is one. In a time without data it is unknown, not 0.

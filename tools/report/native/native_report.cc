@@ -31,7 +31,7 @@ double Measure(const NativeVisitor::Row& row, bool by_live) {
 }
 double SecondsOf(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-// Returns the rows in order. Rows with an age must have live bytes.
+// Returns the rows, largest first. With a minimum age, omits rows without live bytes.
 std::vector<NativeVisitor::Row> Ranked(const NativeAnswer& answer) {
   std::vector<NativeVisitor::Row> rows = answer.native.Rows();
   if (IsByAge(answer)) std::erase_if(rows, [](const auto& row) { return row.live.bytes.value == 0; });
