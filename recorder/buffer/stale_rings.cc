@@ -29,6 +29,7 @@ using format::RingHeader;
 
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr size_t kMaxFileHeaderBytes = 1 << 20;
+constexpr uint64_t kMoreIfRetryable = 4;  // times the limit
 
 // Why a ring cannot be copied.
 struct Obstacle {
@@ -38,7 +39,7 @@ struct Obstacle {
 
 Obstacle Failure(const std::string& path) {
   const int error = errno;
-  const bool is_own = error == EFBIG || error == EMFILE || error == ENFILE || error == ENOMEM;
+  const bool is_own = error == EFBIG || error == EMFILE || error == ENOMEM;
   return {fmt::format("{}: {}", path, std::strerror(error)), is_own};
 }
 
@@ -144,7 +145,8 @@ class RecordingFolder {
 };
 
 struct StuckRing {
-  std::string name, why;
+  std::string name;
+  Obstacle obstacle;
   timespec modified;
   uint64_t bytes;
 };
@@ -208,21 +210,22 @@ MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_k
     const bool is_unused = IsUnused(ring.number(), header);
     const auto obstacle = is_unused ? std::nullopt : CopyBesideRecording(ring.number(), header, name);
     if (obstacle) {
-      if (obstacle->is_own) continue;
-      stuck.push_back({name, obstacle->why, status.st_mtim, static_cast<uint64_t>(status.st_size)});
+      stuck.push_back({name, *obstacle, status.st_mtim, static_cast<uint64_t>(status.st_size)});
     } else if (RemoveLocked(folder.number(), name.c_str(), ring.number())) {
       ++(is_unused ? moved.removed : moved.copied);
     }
   }
   std::ranges::sort(stuck, IsYounger);
-  uint64_t kept = 0;
+  std::array<uint64_t, 2> kept{};  // bytes; those that the next agent may copy are counted apart
   for (const StuckRing& ring : stuck) {
-    kept += ring.bytes;
-    if (kept <= max_bytes_kept || !RemoveAbandoned(folder.number(), ring.name.c_str())) continue;
+    const uint64_t most = ring.obstacle.is_own ? kMoreIfRetryable * max_bytes_kept : max_bytes_kept;
+    uint64_t& sum = kept[ring.obstacle.is_own ? 1 : 0];
+    sum += ring.bytes;
+    if (sum <= most || !RemoveAbandoned(folder.number(), ring.name.c_str())) continue;
     moved.losses.push_back(fmt::format(
         "{}/{}: removed the ring of a killed process; samples that only it held are lost. The agent could not copy it "
         "beside the recording ({}) and keeps at most {} MiB of such rings",
-        directory, ring.name, ring.why, max_bytes_kept >> 20));
+        directory, ring.name, ring.obstacle.why, most >> 20));
   }
   return moved;
 }

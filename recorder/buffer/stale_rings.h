@@ -3,8 +3,8 @@
 // then removed.
 //
 // A ring is removed only if its copy is durable and complete, if it has no data, or if it cannot be copied and is one
-// of the oldest beyond the limit. That loss is reported. A ring that this process cannot copy because of limits that
-// the next agent may not have (ulimit, memory) stays.
+// of the oldest beyond the limit. That loss is reported. The limit is four times as high for rings that this process
+// cannot copy because of limits that the next agent may not have (ulimit, memory).
 //
 // Context:  a thread of its own: it waits for the disk.
 // Threads:  any number of processes at once. A ring's owner is alive if it holds a lock on the file. Its pid does not

@@ -15,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "format/codec/file_header.h"
@@ -227,28 +226,30 @@ TEST_CASE("A full disk leaves the ring and no half copy; once there is room it i
   CHECK(ReadFile(machine.copy(1)) == ring);
 }
 
-TEST_CASE("A process whose own limits keep it from copying removes no ring") {
+TEST_CASE("Of the rings that only a process's own limits keep it from copying four times as much stays") {
   const Machine machine;
   const std::string ring = machine.Kill(1);
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(next);
-  const auto limit = static_cast<rlim_t>(next) + 2;  // enough for the folder of the rings and one ring
-  for (const auto& [resource, bound] : {std::pair(RLIMIT_FSIZE, rlim_t{300 << 10}), {RLIMIT_NOFILE, limit}}) {
-    CAPTURE(bound);
+  const auto descriptors = static_cast<rlim_t>(next) + 2;  // for the folder of the rings and a ring, no further
+  const auto lost_with = [&](__rlimit_resource resource, rlim_t limit, uint64_t max_bytes_kept) {
     const pid_t mover = fork();
     if (mover == 0) {
       signal(SIGXFSZ, SIG_IGN);
-      const rlimit limits{bound, bound};
+      const rlimit limits{limit, limit};
       setrlimit(resource, &limits);
-      const MovedRings moved = MoveAbandonedRings(machine.rings(), /*max_bytes_kept=*/0);
-      _exit(static_cast<int>(moved.copied + moved.losses.size()));
+      const MovedRings moved = MoveAbandonedRings(machine.rings(), max_bytes_kept);
+      _exit(static_cast<int>(moved.losses.size() + 10 * moved.copied));
     }
     int status = -1;
     REQUIRE(waitpid(mover, &status, 0) == mover);
-    CHECK(status == 0);
-    CHECK(ReadFile(machine.ring(1)) == ring);
-  }
-  CHECK(MoveAbandonedRings(machine.rings()).copied == 1);
+    return WEXITSTATUS(status);
+  };
+  CHECK(lost_with(RLIMIT_FSIZE, 300 << 10, ring.size() / 2) == 0);
+  CHECK(lost_with(RLIMIT_NOFILE, descriptors, ring.size() / 2) == 0);
+  CHECK(ReadFile(machine.ring(1)) == ring);
+  CHECK(lost_with(RLIMIT_FSIZE, 300 << 10, ring.size() / 8) == 1);
+  CHECK(FilesIn(machine.rings()) == 0);
 }
 
 TEST_CASE("What a mover that was killed has left is replaced, and a link in its place is not followed") {

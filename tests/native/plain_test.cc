@@ -417,7 +417,7 @@ TEST_CASE("The recording ends before a call that fails in a process with another
     const std::string file = FreshFolder() + "/rec.bin";
     const auto [pid, added] = RunOdd({{Odd("pie"), call}}, file);
     CHECK(added == "heaprec: " + file + ": recording ended: the program called " + call +
-                       ", which may fail while heaprec's threads run\n");
+                       ", which allows no threads of heaprec\n");
     const json summary = Read({"summary", "--json", file});
     CHECK(summary["trustworthy"] == true);
     CHECK(summary["ended"] == "the program called " + call);

@@ -79,7 +79,7 @@ format::Result<uint64_t> Save(const Subject& subject, const std::string& path) {
   auto file = OutputFile::Open(path, /*overwrite=*/false);
   if (!file.ok()) return file.error();
   Output output((*file)->descriptor());
-  const auto written = Rewrite(recording->get(), "dump", &output);
+  const auto written = Rewrite(recording->get(), format::kEndDump, &output);
   if (!written.ok()) return written.error();
   output.Flush();
   if (output.failed()) return format::Error{path + ": not written"};

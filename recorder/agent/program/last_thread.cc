@@ -38,7 +38,7 @@ void NoteEndOfMain(void*) {
 }
 
 // As StartSignalMaskedThread's callers name them.
-bool IsOurs(const char* task) {
+bool IsAgentThread(const char* task) {
   std::string name;
   std::getline(std::ifstream(std::string("/proc/self/task/") + task + "/comm"), name);
   return name.starts_with("heaprec-");
@@ -73,13 +73,17 @@ void StopWatchingMainThread() {
 bool OnlyAgentThreadsLeft() {
   if (!main_has_ended.load(std::memory_order_relaxed)) return false;
   const std::string main = std::to_string(getpid());
-  return NoTask([&](const char* task) { return task != main && !IsOurs(task); });
+  return NoTask([&](const char* task) { return task != main && !IsAgentThread(task); });
 }
 
-void WaitForAgentThreads() {
-  constexpr int kTries = 1000;
+bool WaitForAgentThreads() {
+  constexpr int kTries = 5000;
   constexpr timespec kBetween{.tv_sec = 0, .tv_nsec = 1'000'000};
-  for (int i = 0; i < kTries && !NoTask(IsOurs); ++i) nanosleep(&kBetween, nullptr);
+  for (int i = 0; i < kTries; ++i) {
+    if (NoTask(IsAgentThread)) return true;
+    nanosleep(&kBetween, nullptr);
+  }
+  return false;
 }
 
 void ExitProcess() {

@@ -10,8 +10,9 @@ namespace heaprec::agent {
 void WatchMainThread();
 // Whether the main thread has ended and all remaining threads are the agent's.
 bool OnlyAgentThreadsLeft();
-// Waits until the threads of a stopped recording have ended, for about a second at most.
-void WaitForAgentThreads();
+// Waits until the threads of a stopped recording have ended, for about five seconds at most: they may wait for the
+// disk. Returns whether they have. Not for signal handlers.
+bool WaitForAgentThreads();
 // Runs exit(0), as the C library does then, on a thread that was started when the main thread ended. Returns at once.
 void ExitProcess();
 // Call when the drain ends: no thread of the agent keeps the process alive any more.

@@ -7,7 +7,6 @@
 // Failure:  one line on stderr; the program runs on without being recorded.
 #include <link.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,9 +32,9 @@ namespace {
 constexpr char kVariable[] = "HEAPREC_NATIVE_SAMPLED";
 
 ProgramRecording* recording = nullptr;  // never destroyed: its threads live as long as the process
-std::atomic<pid_t> recorded{0};
+pid_t recorded = 0;
 
-bool IsRecorded() { return recording != nullptr && getpid() == recorded.load(); }
+bool IsRecorded() { return recording != nullptr && getpid() == recorded; }
 
 // A JVM loads the same library as its agent, long after libc: what its environment says is then not for us.
 bool IsPreloaded() {
@@ -111,17 +110,30 @@ __attribute__((destructor)) void End() {
   if (IsRecorded()) recording->Stop("exit");
 }
 
-// Ends the recording and its threads before a call that fails, or makes glibc abort later, in a process with threads
-// that the program does not know.
-void EndBefore(const char* call) {
+// Ends the recording and its threads for a call that fails, or makes glibc abort later, in a process with threads that
+// the program does not know. Waits, for seconds if the disk is slow. Returns false if there is no recording any more.
+// `recorded` stays: fork's second handler must release what the first one holds.
+bool EndFor(const char* call) {
+  static std::atomic<bool> has_ended{false};
+  if (!IsRecorded() || recording->is_over() || has_ended.exchange(true)) return false;
   const int error = errno;
-  if (pid_t own = getpid(); recording != nullptr && recorded.compare_exchange_strong(own, 0)) {
+  try {
     recording->Stop(std::string("the program called ") + call);
-    WaitForAgentThreads();
-    Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which may fail while heaprec's threads run",
-        recording->path(), call);
+    const bool are_gone = WaitForAgentThreads();
+    Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which allows no threads of heaprec{}",
+        recording->path(), call, are_gone ? "" : "; they are still running");
+  } catch (const std::exception&) {  // out of memory: the program's call may still succeed
   }
   errno = error;
+  return true;
+}
+
+// These calls change nothing if they fail. The kernel refuses some of them to a process with several threads.
+template <typename Call>
+int CallAlone(const char* name, Call call) {
+  const long result = call();
+  if (result == 0 || (errno != EINVAL && errno != EUSERS) || !EndFor(name)) return static_cast<int>(result);
+  return static_cast<int>(call());
 }
 
 }  // namespace
@@ -133,19 +145,14 @@ void EndBefore(const char* call) {
 
 // Capabilities belong to a thread: if a later setgroups or setuid fails in one thread but not in another, glibc aborts.
 HEAPREC_EXPORT int capset(void* header, const void* data) {
-  heaprec::agent::EndBefore("capset");
+  heaprec::agent::EndFor("capset");
   return static_cast<int>(syscall(SYS_capset, header, data));
 }
 
 HEAPREC_EXPORT int unshare(int flags) {
-  constexpr int kAlone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;  // unshare(2)
-  if ((flags & kAlone) != 0) heaprec::agent::EndBefore("unshare");
-  return static_cast<int>(syscall(SYS_unshare, flags));
+  return heaprec::agent::CallAlone("unshare", [=] { return syscall(SYS_unshare, flags); });
 }
 
-// `types` 0 allows any namespace; only the descriptor shows which.
 HEAPREC_EXPORT int setns(int file, int types) {
-  constexpr int kAlone = CLONE_NEWUSER | CLONE_NEWNS;  // setns(2)
-  if (types == 0 || (types & kAlone) != 0) heaprec::agent::EndBefore("setns");
-  return static_cast<int>(syscall(SYS_setns, file, types));
+  return heaprec::agent::CallAlone("setns", [=] { return syscall(SYS_setns, file, types); });
 }

@@ -35,6 +35,8 @@ class ProgramRecording {
   // for ever. Waits for the drain only for a moment: the thread that forks may hold what the drain waits for.
   void Pause();
   void Resume();
+  // Whether it has ended, for instance after `duration`.
+  bool is_over() const { return drain_->Wait(0); }
   std::string path() const { return drain_->path(); }
 
  private:

@@ -175,6 +175,12 @@ TEST_CASE("A recording in which nothing was walked does not change the counts of
       CHECK(RowOf(census, "java.lang.String")["bytes"] == RowOf(alone, "java.lang.String")["bytes"]);
     }
   }
+  // Killed before its first block, and the ring is gone: what it counted is unknown.
+  format::FileHeader header = CensusHeader(format::CensusMode::kDrawn);
+  header.ring_path = "/no/such/folder/heaprec.ring";
+  const std::string lost = directory / "lost.bin";
+  (void)RecordingFile(lost, header);
+  CHECK(CensusOf(path + " " + lost)["total"]["bytes"]["low"] < CensusOf(path)["total"]["bytes"]["low"]);
 }
 
 TEST_CASE("The bytes of a part of a drawn census are estimated: the recorder did not count its candidates") {

@@ -76,13 +76,10 @@ std::string_view Noun(Budget::Unit unit, bool counts_events) {
   return unit == Budget::Unit::kObjects ? " objects" : "";
 }
 
-// The recorder never samples stack chunks, so their estimate is unknown, not 0.
-bool IsOfStackChunks(const Budget& budget) { return budget.subject_text == "class:jdk.internal.vm.StackChunk"; }
-
 // The total is the counted one, if there is one. In a time without data it is unknown, not 0.
 GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visitor, const Budget& budget,
                            size_t index) {
-  if (scan.lacks_data() || IsOfStackChunks(budget)) return kUnknownGroup;
+  if (scan.lacks_data() || visitor.MissesStackChunks(index)) return kUnknownGroup;
   return budget.subject == Budget::Subject::kTotal ? scan.matched() : visitor.Of(index);
 }
 

@@ -83,7 +83,9 @@ void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
       if (Takes(budgets_[i], &known, sample, &matched_block.names)) tables_[i].Add(0, *drawn);
     }
     if (has_census_ && budgets_[i].subject == Budget::Subject::kClass) AddCensus(budgets_[i], matched_block, &known);
+    has_stack_chunks_ |= known.has_stack_chunks;
   }
+  has_stack_chunks_ |= matched_block.block.counters[format::Stream::kAllocations].stack_chunks() > 0;
 }
 
 bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names) {
@@ -115,6 +117,11 @@ void BudgetVisitor::AddCensus(const Budget& budget, const MatchedBlock& matched_
     known->bytes += row.bytes.estimate();
     known->objects += row.objects.estimate();
   }
+}
+
+bool BudgetVisitor::MissesStackChunks(size_t budget) const {
+  return has_stack_chunks_ && budgets_[budget].subject == Budget::Subject::kClass && Of(budget).samples == 0 &&
+         budgets_[budget].Matches("jdk.internal.vm.StackChunk");
 }
 
 void BudgetVisitor::End(const Estimator& estimator, double seconds) {

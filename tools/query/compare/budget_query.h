@@ -27,6 +27,8 @@ class BudgetVisitor final : public ScanVisitor {
   void End(const Estimator& estimator, double seconds) override;
 
   const GroupEstimates& Of(size_t budget) const { return tables_[budget].Of(0); }
+  // Whether all that may belong to the budget are stack chunks, which the recorder counts and never samples.
+  bool MissesStackChunks(size_t budget) const;
   double seconds() const { return seconds_; }
   // A recording is of another recorder, whose weights are biased.
   bool is_imported() const { return is_imported_; }
@@ -48,7 +50,7 @@ class BudgetVisitor final : public ScanVisitor {
   uint32_t chunk_ = format::kNone;
   size_t stacks_ = 0;
   double seconds_ = 0;
-  bool is_imported_ = false, has_census_ = false;
+  bool is_imported_ = false, has_census_ = false, has_stack_chunks_ = false;
 };
 
 // What a recording spends on budgets, and on each row that a baseline is compared by, in one pass.
