@@ -72,6 +72,13 @@ int CreateUnderTemporaryName(const char* path) {
   return -1;
 }
 
+bool RefersTo(int folder, const char* name, int file) {
+  struct stat named {
+  }, own{};
+  return fstat(file, &own) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+}
+
 }  // namespace
 
 int CreateLocked(const char* path, Creation creation) {
@@ -88,17 +95,16 @@ int OpenAbandoned(int folder, const char* name) {
   if (descriptor < 0) return -1;
   struct stat status {};
   const bool is_ours = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
-  if (is_ours && flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  const bool is_locked = is_ours && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  // Another process may have removed the file, and released its lock, since it was opened here.
+  if (is_locked && RefersTo(folder, name, descriptor)) return descriptor;
   CloseKeepingErrno(descriptor);
   return -1;
 }
 
 bool RemoveLocked(int folder, const char* name, int locked) {
-  struct stat named {
-  }, own{};
-  if (fstat(locked, &own) != 0 || fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) != 0) return false;
-  // From here on the name stays as it is: who removes it needs this lock, and CreateLocked replaces nothing.
-  return named.st_dev == own.st_dev && named.st_ino == own.st_ino && unlinkat(folder, name, 0) == 0;
+  // What the name refers to cannot change meanwhile: who removes it needs this lock, and CreateLocked replaces nothing.
+  return RefersTo(folder, name, locked) && unlinkat(folder, name, 0) == 0;
 }
 
 bool RemoveAbandoned(int folder, const char* name) {

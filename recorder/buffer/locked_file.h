@@ -18,7 +18,7 @@ enum class Creation { kUnnamed, kTemporaryName };
 int CreateLocked(const char* path, Creation creation = Creation::kUnnamed);
 
 // Opens `name` in `folder` (AT_FDCWD: a path) for reading and locks it, if it is an unlocked regular file of this
-// user; otherwise -1.
+// user; otherwise -1. `name` refers to the file as long as the lock is held.
 int OpenAbandoned(int folder, const char* name);
 
 // Removes `name` if it refers to the file of `locked`, whose lock the caller holds.

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "recorder/buffer/ring.h"
@@ -157,6 +158,31 @@ TEST_CASE("A name that leads to another file than the one that was looked at sta
   CHECK(RemoveLocked(AT_FDCWD, (folder / "away").c_str(), old));
   close(old);
   close(young);
+}
+
+TEST_CASE("A file that another process removes between opening and locking it is not abandoned") {
+  const Folder folder;
+  const std::string path = folder / "file";
+  std::atomic<bool> has_ended = false;
+  std::thread remover([&] {
+    while (!has_ended) {
+      close(CreateLocked(path.c_str()));
+      RemoveAbandoned(AT_FDCWD, path.c_str());
+    }
+  });
+  int opened = 0, removed = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const int file = OpenAbandoned(AT_FDCWD, path.c_str());
+    if (file < 0) continue;
+    ++opened;
+    removed += LeadsTo(path, file) ? 0 : 1;
+    RemoveLocked(AT_FDCWD, path.c_str(), file);
+    close(file);
+  }
+  has_ended = true;
+  remover.join();
+  CHECK(opened > 0);
+  CHECK(removed == 0);
 }
 
 TEST_CASE("Of 200 processes that start, clean up and die at once none loses its ring while it lives") {
