@@ -1,5 +1,6 @@
 // diff from outside: what changed, what is noise, and in which units.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -92,18 +93,34 @@ TEST_CASE("diff and check refuse what they could only answer wrongly") {
   CHECK(Heaprec("check --ops 0 --budget 'total<1B/op' " + a).code == 2);
 }
 
-TEST_CASE("a window outside of the recording is said to be one") {
+TEST_CASE("a window outside of the recording is said to be one, and nothing is compared") {
   const Directory directory;
   const std::string a = directory / "a.bin";
   WriteAmounts(a, {});
   const auto outcome = Heaprec("diff --window 0s..5s 1h..2h " + a);
   CHECK(outcome.code == 0);
   CHECK(outcome.err == "heaprec: no data in this range: " + a + " has data from 0.000 s to 10.000 s\n");
+  CHECK(outcome.out.find("rows:      not compared: " + a + ", 1h..2h has no data\n") != std::string::npos);
+  CHECK(outcome.out.find("no significant change") == std::string::npos);
   CHECK(Heaprec("diff --window 0s..5s 5s..5s " + a).code == 2);
-  const auto nothing = Heaprec("diff --from 1h " + a + " " + a);
-  INFO(nothing.out);
-  CHECK(nothing.out.find("4 of 5 changes of more than tenfold in rows with 5 % of all, of more than tenfold in rows") !=
-        std::string::npos);
+}
+
+TEST_CASE("diff compares nothing with a recording of which nothing could be read") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin";
+  WriteAmounts(a, {});
+  WriteAmounts(b, {});
+  std::filesystem::resize_file(b, 500);  // the header, and less than the first block
+  const auto outcome = Heaprec("diff " + a + " " + b);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find(" before, unknown after\n") != std::string::npos);
+  CHECK(outcome.out.find("rows:      not compared: " + b + " has no data\n") != std::string::npos);
+  const json document = json::parse(Heaprec("diff --json --all " + a + " " + b).out);
+  CHECK(document["without_data"] == b);
+  CHECK(document["total"]["verdict"].is_null());
+  CHECK(document["total"]["before"].is_object());
+  CHECK(document["tables"] == json::array());
+  CHECK(json::parse(Heaprec("diff --json " + a + " " + a).out)["without_data"].is_null());
 }
 
 TEST_CASE("diff names what changed, the largest first, and leaves out what may be noise") {

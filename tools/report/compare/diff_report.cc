@@ -70,7 +70,23 @@ std::vector<Column<DiffRow>> DiffColumns(const Units& units, const std::string& 
 std::vector<Field> TotalFields(const Difference& total) {
   std::vector<Column<DiffRow>> columns = DiffColumns({Unit::kNumber, Unit::kNumber}, "", "");
   columns.resize(columns.size() - 3);  // not the samples and the name
-  return FieldsOf("total", columns, DiffRow{total, "", 0, 0});
+  std::vector<Field> fields = FieldsOf("total", columns, DiffRow{total, "", 0, 0});
+  if (IsUnknown(total.before) || IsUnknown(total.after)) {
+    for (Field& field : fields) {
+      if (field.name != "total.before" && field.name != "total.after") field.value = Value();
+    }
+  }
+  return fields;
+}
+
+// The first run without data: a comparison would take what is unknown for 0. Empty: all have some.
+std::string RunWithoutData(const DiffSide& before, const DiffSide& after) {
+  for (const DiffSide* side : {&before, &after}) {
+    for (size_t run = 0; run < side->runs.size(); ++run) {
+      if (side->runs.scan(run).lacks_data()) return side->runs.file(run) + side->window;
+    }
+  }
+  return "";
 }
 
 std::vector<Line> SpeedLines(const MachineSpeed& speed) {
@@ -208,6 +224,15 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   into->Add(std::move(table));
 }
 
+void AddTables(const DiffResult& result, const RecordingScan& scan, DiffRows shown, const CallTree& tree,
+               Report* into) {
+  if (!shown.given) shown.limit = result.tables.size() > 1 ? kRowsOfTwo : kRowsOfOne;
+  Line gap = Sentence("");
+  gap.detail = Detail::kTextOnly;
+  into->Add(std::move(gap));
+  for (const ComparedTable& table : result.tables) AddTable(table, result, scan, shown, tree, into);
+}
+
 // What the amounts of each run are divided by.
 std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
   std::vector<double> divisors;
@@ -280,12 +305,15 @@ Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSi
   report.Add(SpeedLines(result.speed));
   report.Add(SideLines("before", before));
   report.Add(SideLines("after", after));
-  report.Add(MethodLines(result));
-  if (!shown.given) shown.limit = result.tables.size() > 1 ? kRowsOfTwo : kRowsOfOne;
-  Line gap = Sentence("");
-  gap.detail = Detail::kTextOnly;
-  report.Add(std::move(gap));
-  for (const ComparedTable& table : result.tables) AddTable(table, result, scan, shown, tree, &report);
+  const std::string without_data = RunWithoutData(before, after);
+  report.Add(Hidden({{"without_data", without_data.empty() ? Value() : Value(without_data)}}));
+  if (without_data.empty()) {
+    report.Add(MethodLines(result));
+    AddTables(result, scan, shown, tree, &report);
+  } else {
+    report.Add(Fact("rows", "not compared: {} has no data", {{"", without_data}}));
+    report.Add(Hidden({{"tables", List()}}));
+  }
   for (const DiffSide* side : {&before, &after}) {
     for (size_t run = 0; run < side->runs.size(); ++run) report.Add(LossLines(side->runs.scan(run)));
   }
