@@ -45,11 +45,11 @@ class Trusts {
 
 // `most`: events.
 ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t most, Weights weights,
-                                  Exporter* exporter, Progress::Beside beside, const std::function<bool()>& stop,
+                                  Exporter* exporter, Progress::StdoutUse stdout_use, const std::function<bool()>& stop,
                                   const std::optional<TimePoint>& live_at, AskedTime* asked, AskedTime* asked_instant) {
   const auto wants = [&filter](format::Stream stream) { return filter.TakesAny(stream); };
   Calibration calibration = weights == Weights::kCalibrated ? Calibration::Of(recording, wants) : Calibration();
-  Progress progress(recording.source().name(), recording.source().size(), beside);
+  Progress progress(recording.source().name(), recording.source().size(), stdout_use);
   Trusts trusts(recording.header(), filter);
   bool is_whole = false;
   uint64_t events = 0, last_ns = 0;
@@ -114,14 +114,14 @@ ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, c
 }
 
 std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, Weights weights,
-                                         Exporter* exporter, Progress::Beside beside, const std::function<bool()>& stop,
-                                         const std::optional<TimePoint>& live_at) {
+                                         Exporter* exporter, Progress::StdoutUse stdout_use,
+                                         const std::function<bool()>& stop, const std::optional<TimePoint>& live_at) {
   std::vector<ExportedRecording> exported;
   AskedTime asked, asked_instant;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    exported.push_back(
-        ExportRecording(*recording, filter, most, weights, exporter, beside, stop, live_at, &asked, &asked_instant));
+    exported.push_back(ExportRecording(*recording, filter, most, weights, exporter, stdout_use, stop, live_at, &asked,
+                                       &asked_instant));
     most -= exported.back().events;
   }
   asked.Report();

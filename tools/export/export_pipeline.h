@@ -36,11 +36,12 @@ struct ExportedRecording {
 };
 
 // Reads all recordings into `exporter`; the caller calls its Finish. Ends early, without reasons, when `stop` returns
-// true. `weights`: kCalibrated reads each recording once more. `beside`: what the exporter writes meanwhile. `live_at`:
-// when objects are to be live. If no recording has data of that time, or of those that `filter` takes, a line on stderr
-// says so.
+// true. `weights`: kCalibrated reads each recording once more. `stdout_use`: whether the exporter writes to stdout.
+// `live_at`: when objects are to be live. If no recording has data of that time, or of those that `filter` takes, a
+// line on stderr says so.
 std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, Weights weights,
-                                         Exporter* exporter, Progress::Beside beside, const std::function<bool()>& stop,
+                                         Exporter* exporter, Progress::StdoutUse stdout_use,
+                                         const std::function<bool()>& stop,
                                          const std::optional<TimePoint>& live_at = {});
 
 // Prints on stderr what was damaged, why sums are not trustworthy, and on a terminal what was lost. `exported`: of

@@ -24,12 +24,13 @@ constexpr std::array<std::string_view, 5> kPromotingCauses{
 // The second pause of a cycle ends marking: from then on the weak references to the dead are null.
 constexpr uint64_t kMarkingPauses = 2;
 
-void KeepGrowing(std::vector<std::pair<uint64_t, uint64_t>>* counts) {
+// Sorts by time and removes entries whose count does not increase.
+void MakeMonotonic(std::vector<std::pair<uint64_t, uint64_t>>* counts) {
   std::sort(counts->begin(), counts->end());
   std::optional<uint64_t> most;
-  std::erase_if(*counts, [&most](const auto& look) {
-    if (most && look.second <= *most) return true;
-    most = look.second;
+  std::erase_if(*counts, [&most](const auto& entry) {
+    if (most && entry.second <= *most) return true;
+    most = entry.second;
     return false;
   });
 }
@@ -94,8 +95,8 @@ void CollectionClock::Close() {
     for (auto& [time_ns, counted] : *counts) counted = FromStoredCount(counted);
   }
   before_ = FromStoredCount(before_);
-  KeepGrowing(&begun_);
-  KeepGrowing(&old_);
+  MakeMonotonic(&begun_);
+  MakeMonotonic(&old_);
   if (!is_concurrent_) return;
   uint64_t count = 0, pauses = 0;
   for (const auto& [time_ns, counted] : pauses_) {
@@ -107,7 +108,7 @@ void CollectionClock::Close() {
   for (const auto& [time_ns, counted] : begun_) {
     if (counted > 0) ended_.emplace_back(time_ns, counted - 1);
   }
-  KeepGrowing(&ended_);
+  MakeMonotonic(&ended_);
 }
 
 // Pauses may be missing for the count at the start of the recording. Young collections continue during an old one: its
