@@ -61,15 +61,15 @@ std::vector<OrderedPoint> InOrder(std::span<const BufferedPoint> points, std::sp
   return line;
 }
 
-// Systematic sampling: the points lie end to end on a line, each weight / tau long, and the `wanted` under first_mark,
-// first_mark + 1, ... are kept.
-void KeepUnderMarks(std::span<const BufferedPoint> points, std::span<const OrderedPoint> line, double tau,
-                    double first_mark, size_t wanted, std::vector<size_t>* kept) {
+// Systematic sampling: the points lie end to end on a line, each weight / tau long. Keeps the points at the `wanted`
+// marks first_mark, first_mark + 1, ...
+void SampleSystematically(std::span<const BufferedPoint> points, std::span<const OrderedPoint> line, double tau,
+                          double first_mark, size_t wanted, std::vector<size_t>* kept) {
   double end = 0, mark = first_mark * tau;
   size_t taken = 0;
   for (size_t i = 0; i < line.size() && taken < wanted; ++i) {
     end += points[line[i].index].weight;
-    // Rounding must not cost the last point: once only as many points are left as are wanted, all are taken.
+    // Rounding must not lose the last point: if only the wanted number of points is left, take all of them.
     if (end < mark && line.size() - i > wanted - taken) continue;
     kept->push_back(line[i].index);
     mark = (static_cast<double>(++taken) + first_mark) * tau;
@@ -96,7 +96,7 @@ Reduction ReduceToQuota(std::span<const BufferedPoint> points, const SampleQuota
   result.tau = threshold.tau;
   result.kept.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(certain));
   const std::vector<OrderedPoint> line = InOrder(points, std::span(order).subspan(threshold.certain), SaltOf(seed));
-  KeepUnderMarks(points, line, result.tau, quota.first_mark, quota.marks - certain, &result.kept);
+  SampleSystematically(points, line, result.tau, quota.first_mark, quota.marks - certain, &result.kept);
   std::sort(result.kept.begin(), result.kept.end());
   return result;
 }

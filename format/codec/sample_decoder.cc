@@ -11,7 +11,7 @@
 namespace heaprec::format {
 namespace {
 
-bool Fits(uint64_t rows, size_t beside) { return rows <= kMaxBlockRows && rows + beside <= kMaxBlockRows; }
+bool Fits(uint64_t rows, size_t other_rows) { return rows <= kMaxBlockRows && rows + other_rows <= kMaxBlockRows; }
 
 // Decodes one section of samples: some rows of each column at a time, and then row by row.
 class SampleRows {

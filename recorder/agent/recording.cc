@@ -144,7 +144,7 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   header.jvm_version = jvm_.Property("java.vm.version");
   header.gc_name = jvm_.GcName();
   header.source = SourceName(source.source);
-  header.source_reason = source.why + "; " + WayOfStacks();
+  header.source_reason = source.why + "; " + StackSourceText();
   const hotspot::SafeReader& reader = jvm_.layout.reader();
   if (reader.way() != hotspot::SafeReader::Way::kProcessVm) {
     header.source_reason += "; threads are read by " + reader.Description();
@@ -158,7 +158,7 @@ const hotspot::StackWalker* Recording::Walker() const {
   return options_.walk_stacks && jvm_.walker.ok() ? &*jvm_.walker : nullptr;
 }
 
-std::string Recording::WayOfStacks() const {
+std::string Recording::StackSourceText() const {
   if (Walker() != nullptr) return "stacks are walked";
   return "stacks by GetStackTrace: " + (options_.walk_stacks ? jvm_.walker.error().message : "asked for");
 }

@@ -76,7 +76,7 @@ class Recording {
   format::FileHeader Header(const ChosenSource& source) const;
   format::Result<std::monostate> MakeDrain(const format::FileHeader& header);
   const hotspot::StackWalker* Walker() const;  // null: stacks come from JVMTI
-  std::string WayOfStacks() const;
+  std::string StackSourceText() const;
   void MakeSource(const ChosenSource& source);
   void MakeLive();
   void MakeNative();

@@ -20,23 +20,24 @@ namespace heaprec::native {
 
 inline constexpr size_t kHeaderBytes = 16;
 
-// From the top: mark, 32 bits; site, 13; size, 19. The mark is computed from the address, one for plain blocks and
-// another for the others. Neither can equal what glibc has there before its own blocks: a length below 2^32.
+// From the top: mark, 32 bits; site, 13; size, 19. The mark is computed from the address. Compact headers, which are
+// this word alone, have one mark, and extended headers another. glibc has a length below 2^32 there, which equals
+// neither.
 class HeaderWord {
  public:
   constexpr explicit HeaderWord(uint64_t value) : value_(value) {}
   // The bits that all words of a site share.
   static constexpr uint64_t SitePrefix(uint32_t site) { return uint64_t{kMark} << 32 | uint64_t{site} << kSiteShift; }
   // `size`: less than kLarge.
-  static HeaderWord Plain(const void* block, uint64_t seal, uint64_t size) {
+  static HeaderWord Compact(const void* block, uint64_t seal, uint64_t size) {
     return HeaderWord(std::bit_cast<uintptr_t>(block) << 32 ^ (seal | size));
   }
-  static HeaderWord Other(const void* block, uint32_t site) {
-    return HeaderWord(Plain(block, SitePrefix(site), 0).value_ ^ kIsOther);
+  static HeaderWord Extended(const void* block, uint32_t site) {
+    return HeaderWord(Compact(block, SitePrefix(site), 0).value_ ^ kExtended);
   }
 
-  bool IsPlainOf(const void* block) const { return value_ >> 32 == MarkOf(block); }
-  bool IsOtherOf(const void* block) const { return HeaderWord(value_ ^ kIsOther).IsPlainOf(block); }
+  bool IsCompactFor(const void* block) const { return value_ >> 32 == MarkOf(block); }
+  bool IsExtendedFor(const void* block) const { return HeaderWord(value_ ^ kExtended).IsCompactFor(block); }
   uint32_t Site() const { return static_cast<uint32_t>(value_) >> kSiteShift; }
   uint32_t Size() const { return static_cast<uint32_t>(value_) % kLarge; }
   uint64_t value() const { return value_; }
@@ -46,7 +47,7 @@ class HeaderWord {
  private:
   static constexpr int kSiteShift = 19;
   static constexpr uint32_t kMark = 0x68724e56;
-  static constexpr uint64_t kIsOther = uint64_t{1} << 32;
+  static constexpr uint64_t kExtended = uint64_t{1} << 32;
   static_assert(format::kMaxNativeSites == 1U << (32 - kSiteShift));
   // Never 0 or 1: a block is aligned by 16.
   static uint32_t MarkOf(const void* block) { return static_cast<uint32_t>(std::bit_cast<uintptr_t>(block)) ^ kMark; }
@@ -77,7 +78,7 @@ inline bool IsWhole(const void* block, const Header& header) {
 inline void* Begin(void* base, const Header& header) {
   auto* const block = static_cast<std::byte*>(base) + header.offset;
   if (header.size < HeaderWord::kLarge && header.offset == kHeaderBytes && header.is_counted && !header.is_checked) {
-    *WordAt(block) = HeaderWord::Plain(block, HeaderWord::SitePrefix(header.site), header.size).value();
+    *WordAt(block) = HeaderWord::Compact(block, HeaderWord::SitePrefix(header.site), header.size).value();
     return block;
   }
   if (header.is_checked) {
@@ -87,19 +88,19 @@ inline void* Begin(void* base, const Header& header) {
   WordAt(block)[-1] = header.size | uint64_t{header.is_checked} << 55 |
                       static_cast<uint64_t>(std::countr_zero(header.offset)) << 56 | uint64_t{header.is_counted} << 62 |
                       uint64_t{header.is_early} << 63;
-  *WordAt(block) = HeaderWord::Other(block, header.site).value();
+  *WordAt(block) = HeaderWord::Extended(block, header.site).value();
   return block;
 }
 
 inline bool IsOurs(void* block) {
   const HeaderWord word(*WordAt(block));
-  return word.IsPlainOf(block) || word.IsOtherOf(block);
+  return word.IsCompactFor(block) || word.IsExtendedFor(block);
 }
 
-// The header of one of our blocks.
+// The header of a block for which IsOurs is true.
 inline Header HeaderOf(void* block) {
   const HeaderWord word(*WordAt(block));
-  if (word.IsPlainOf(block)) return {.size = word.Size(), .site = word.Site()};
+  if (word.IsCompactFor(block)) return {.size = word.Size(), .site = word.Site()};
   const uint64_t rest = WordAt(block)[-1];
   return {.size = rest & ((uint64_t{1} << 55) - 1),
           .offset = size_t{1} << (rest >> 56 & 63U),

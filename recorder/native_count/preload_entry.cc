@@ -35,8 +35,8 @@ namespace {
 
 ExactOptions options;
 char table_path[kMaxPath], copy_path[kMaxPath];
-// Bytes that a block needs besides the program's: its header and, with `check`, the canary after it.
-constinit size_t beside = kHeaderBytes;
+// Bytes added to each block: its header and, with `check`, the canary after it.
+constinit size_t block_overhead = kHeaderBytes;
 
 inline bool Overflows(size_t size, size_t more) { return more > PTRDIFF_MAX || size > PTRDIFF_MAX - more; }
 
@@ -48,9 +48,9 @@ inline bool IsAtPageBegin(const void* block) {
   return reinterpret_cast<uintptr_t>(block) % kPageBytes == 0;
 }
 
-// At a page's begin what is in front of a block is another page, and may not be there: of a block that we have not
-// made. glibc's own have a header of theirs there; other allocators' need not. Anywhere else it is the block's page.
-inline bool IsOursAnywhere(void* block) {
+// The bytes before a block at the start of a page are in another page. If another allocator made the block, that page
+// may not be mapped; glibc always has its own header there. Anywhere else the bytes are in the block's own page.
+inline bool IsReadableAndOurs(void* block) {
   if (IsAtPageBegin(block) && !is_libc_real && !IsReadable(reinterpret_cast<uintptr_t>(WordAt(block)))) return false;
   return IsOurs(block);
 }
@@ -61,22 +61,22 @@ inline void* NoMemory() {
 }
 
 __attribute__((noinline)) void* AllocateLarge(size_t size, Call call) {
-  if (Overflows(size, beside)) return NoMemory();
-  return CountAllocationSlow(next_allocator.malloc(size + beside), kHeaderBytes, size, call);
+  if (Overflows(size, block_overhead)) return NoMemory();
+  return CountAllocationSlow(next_allocator.malloc(size + block_overhead), kHeaderBytes, size, call);
 }
 
 HEAPREC_INLINE void* Allocate(size_t size) {
   if (size >= HeaderWord::kLarge) [[unlikely]] {
     return AllocateLarge(size, HEAPREC_CALL);
   }
-  void* const base = next_allocator.malloc(size + beside);
+  void* const base = next_allocator.malloc(size + block_overhead);
   return Counted(base, size);
 }
 
 // `room`: what the program may use of it; `size` of that is what it asked for.
 HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size, size_t room) {
   const size_t offset = std::max(alignment, kHeaderBytes);
-  const size_t more = offset + beside - kHeaderBytes;
+  const size_t more = offset + block_overhead - kHeaderBytes;
   if (Overflows(room, more)) return NoMemory();
   void* const base = next_allocator.memalign(offset, room + more);
   return CountAllocationSlow(base, offset, size, HEAPREC_CALL, /*may_check=*/room == size);
@@ -114,13 +114,13 @@ __attribute__((noinline)) void Overrun(const Header& header) {
   uint32_t none = 0;
   if (!of->header().overrun_site.compare_exchange_strong(none, header.site + 1)) return;
   const int error = errno;
-  SayOverrun(header.size, copy_path[0] != 0 ? copy_path : table_path);
+  ReportOverrun(header.size, copy_path[0] != 0 ? copy_path : table_path);
   errno = error;
 }
 
 __attribute__((noinline)) void FreeSlowly(void* block) {
   if (block == nullptr) return;
-  if (!IsOursAnywhere(block)) {
+  if (!IsReadableAndOurs(block)) {
     if (SiteTable* const of = table.load(std::memory_order_relaxed)) {
       of->header().foreign_frees.fetch_add(1, std::memory_order_relaxed);
     }
@@ -144,12 +144,12 @@ HEAPREC_INLINE void Free(void* block) {
 
 HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
   if (block == nullptr) return Allocate(size);
-  if (!IsOursAnywhere(block)) return next_allocator.realloc(block, size);
+  if (!IsReadableAndOurs(block)) return next_allocator.realloc(block, size);
   if (size == 0) {
     FreeSlowly(block);
     return nullptr;
   }
-  if (Overflows(size, beside)) return NoMemory();
+  if (Overflows(size, block_overhead)) return NoMemory();
   const Header before = HeaderOf(block);
   if (before.offset != kHeaderBytes || before.is_early) {
     void* const moved = Allocate(size);
@@ -161,7 +161,7 @@ HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
   void* const old = static_cast<std::byte*>(block) - kHeaderBytes;
   if (before.is_checked && !IsWhole(block, before)) Overrun(before);
   Unmark(block);
-  void* const base = next_allocator.realloc(old, size + beside);
+  void* const base = next_allocator.realloc(old, size + block_overhead);
   if (base == nullptr) {
     Begin(old, before);
     return nullptr;
@@ -187,8 +187,8 @@ void CopyTable(SiteTable* of) {
     unlink(table_path);
     return;
   }
-  if (descriptor >= 0) unlink(copy_path);                 // a full disk
-  SayWhere(copy_path, std::strerror(error), table_path);  // NOLINT(concurrency-mt-unsafe): exit
+  if (descriptor >= 0) unlink(copy_path);                            // a full disk
+  ReportTableLocation(copy_path, std::strerror(error), table_path);  // NOLINT(concurrency-mt-unsafe): exit
 }
 
 const char* Variable(const char* name, char** environment) {
@@ -230,14 +230,15 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   TablePath(table_path);
   ExpandPath(options.file, copy_path);
   RemoveStaleTables(kTableFolder, kStaleTablesKept);
-  if (is_preempted) return SayNot(table_path, "the program, or a library preloaded before heaprec, has its own malloc");
+  if (is_preempted)
+    return ReportNotRecorded(table_path, "the program, or a library preloaded before heaprec, has its own malloc");
   const char* why = "";
   SiteTable* const made = SiteTable::Create(table_path, options.depth, &why);
-  if (made == nullptr) return SayNot(table_path, why);
+  if (made == nullptr) return ReportNotRecorded(table_path, why);
   made->header().early_blocks = early_blocks.count.load();
   made->header().early_bytes = early_blocks.bytes.load();
   made->header().checks = options.check;
-  if (options.check) beside = kHeaderBytes + kCanaryBytes;
+  if (options.check) block_overhead = kHeaderBytes + kCanaryBytes;
   pthread_atfork(nullptr, nullptr, Forked);
   table.store(made, std::memory_order_release);
 }
@@ -269,10 +270,10 @@ HEAPREC_EXPORT void free(void* block) { native::Free(block); }
 
 HEAPREC_EXPORT void* calloc(size_t count, size_t size) {
   size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes) || native::Overflows(bytes, native::beside)) {
+  if (__builtin_mul_overflow(count, size, &bytes) || native::Overflows(bytes, native::block_overhead)) {
     return native::NoMemory();
   }
-  void* const base = native::next_allocator.calloc(1, bytes + native::beside);
+  void* const base = native::next_allocator.calloc(1, bytes + native::block_overhead);
   return bytes < native::HeaderWord::kLarge
              ? native::Counted(base, bytes)
              : native::CountAllocationSlow(base, native::kHeaderBytes, bytes, HEAPREC_CALL);
@@ -337,7 +338,7 @@ HEAPREC_EXPORT void free_aligned_sized(void* block, size_t, size_t) { native::Fr
 
 HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
   if (block == nullptr) return 0;
-  const bool is_ours = native::IsOursAnywhere(block);
+  const bool is_ours = native::IsReadableAndOurs(block);
   return native::UsableSize(block, is_ours ? native::HeaderOf(block) : native::Header{.offset = 0});
 }
 

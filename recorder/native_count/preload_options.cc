@@ -109,16 +109,16 @@ void ExpandPath(const char* pattern, std::span<char, kMaxPath> into) {
 
 void TablePath(std::span<char, kMaxPath> into) { ExpandPath("/dev/shm/heaprec-native-%p", into); }
 
-void SayNot(const char* path, const char* why) {
+void ReportNotRecorded(const char* path, const char* why) {
   Print(std::string_view(path), ": ", std::string_view(why), "; native memory is not recorded");
 }
 
-void SayWhere(const char* path, const char* why, const char* table) {
+void ReportTableLocation(const char* path, const char* why, const char* table) {
   Print(std::string_view(path), ": ", std::string_view(why), "; the table of native memory is ",
         std::string_view(table));
 }
 
-void SayOverrun(size_t size, const char* path) {
+void ReportOverrun(size_t size, const char* path) {
   char digits[24];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), size).ptr;
   Print("a block of ", std::string_view(digits, static_cast<size_t>(end - digits)),

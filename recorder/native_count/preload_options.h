@@ -21,7 +21,7 @@ struct ExactOptions {
 
 // `text` may be null.
 bool ParseExactOptions(const char* text, ExactOptions* into);
-// Whether this process is to be recorded.
+// Whether the options select this process.
 bool IsChosen(const ExactOptions& options);
 // %p: the process id.
 void ExpandPath(const char* pattern, std::span<char, kMaxPath> into);
@@ -29,10 +29,10 @@ void ExpandPath(const char* pattern, std::span<char, kMaxPath> into);
 inline constexpr char kTableFolder[] = "/dev/shm";
 void TablePath(std::span<char, kMaxPath> into);
 // "heaprec: a block of SIZE bytes was written past its end; 'heaprec native' shows who allocated it: PATH"
-void SayOverrun(size_t size, const char* path);
+void ReportOverrun(size_t size, const char* path);
 // "heaprec: PATH: WHY; native memory is not recorded"
-void SayNot(const char* path, const char* why);
+void ReportNotRecorded(const char* path, const char* why);
 // "heaprec: PATH: WHY; the table of native memory is TABLE"
-void SayWhere(const char* path, const char* why, const char* table);
+void ReportTableLocation(const char* path, const char* why, const char* table);
 
 }  // namespace heaprec::native

@@ -52,7 +52,7 @@ uint32_t NewSite(SiteTable* of, ThreadRows* rows, Call call) {
   const size_t first = FirstOf(stack);
   const uint32_t site = of->SiteOf(KeyFrom(stack, first), stack, first);
   NativeSiteCounters* const row = deciding_frames == 1 && first == 0 && !checks ? rows->RowOf(site) : nullptr;
-  rows->CallerAt(call.pc()) = {row != nullptr ? call.pc() : ThreadRows::NotAlone(call.pc()), row,
+  rows->CallerAt(call.pc()) = {row != nullptr ? call.pc() : ThreadRows::AmbiguousPc(call.pc()), row,
                                HeaderWord::SitePrefix(site), site};
   return site;
 }
@@ -64,7 +64,7 @@ uint32_t DeepSite(SiteTable* of, ThreadRows* rows, Call call) {
   const size_t most = std::min<size_t>(deciding_frames + kMaxPassed, format::kMaxNativeFrames);
   const std::span<const uintptr_t> stack(pcs, StackOf(call, std::span(pcs).first(most)));
   const size_t first = FirstOf(stack);
-  const uint64_t key = ThreadRows::NotAlone(KeyFrom(stack, first));
+  const uint64_t key = ThreadRows::AmbiguousPc(KeyFrom(stack, first));
   ThreadRows::Caller& known = rows->CallerAt(key);
   if (known.pc == key) return known.site;
   if (thread_state.is_inside) return kNoSite;
@@ -126,10 +126,10 @@ void* CountAllocationSlow(void* base, size_t offset, size_t size, Call call, boo
   // Others write the callers of the common rows at the same time.
   const bool is_own = rows == thread_state.rows;
   const ThreadRows::Caller& known = rows->CallerAt(call.pc());
-  const uint32_t site = !is_own                                       ? kNoSite
-                        : known.pc == call.pc()                       ? known.site
-                        : known.pc == ThreadRows::NotAlone(call.pc()) ? DeepSite(of, rows, call)
-                                                                      : NewSite(of, rows, call);
+  const uint32_t site = !is_own                                          ? kNoSite
+                        : known.pc == call.pc()                          ? known.site
+                        : known.pc == ThreadRows::AmbiguousPc(call.pc()) ? DeepSite(of, rows, call)
+                                                                         : NewSite(of, rows, call);
   rows->Allocated(site, size);
   return Begin(base, {.size = size, .offset = offset, .site = site, .is_checked = checks && may_check});
 }

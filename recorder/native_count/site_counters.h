@@ -80,7 +80,7 @@ HEAPREC_INLINE void* Counted(void* base, size_t size) {
     if (base != nullptr) [[likely]] {
       arch::AddOwn(&known.row->allocated_bytes, &known.row->allocated_blocks, size);
       void* const block = static_cast<std::byte*>(base) + kHeaderBytes;
-      *WordAt(block) = HeaderWord::Plain(block, known.seal, size).value();
+      *WordAt(block) = HeaderWord::Compact(block, known.seal, size).value();
       return block;
     }
   }
@@ -90,7 +90,7 @@ HEAPREC_INLINE void* Counted(void* base, size_t size) {
 // True for most blocks: the block is now marked as freed. False: nothing was done.
 HEAPREC_INLINE bool DiscountQuickly(void* block) {
   const HeaderWord word(*WordAt(block));
-  if (!word.IsPlainOf(block)) [[unlikely]] {
+  if (!word.IsCompactFor(block)) [[unlikely]] {
     return false;
   }
   format::NativeSiteCounters* const row = thread_state.rows->KnownRowOf(word.Site());

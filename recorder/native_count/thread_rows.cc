@@ -43,7 +43,7 @@ ThreadRows* ThreadRows::Lease(SiteTable* table) {
   return Common(table);
 }
 
-ThreadRows* ThreadRows::InPlaceOfOwn() const {
+ThreadRows* ThreadRows::FallbackRows() const {
   ThreadRows* const rows = is_common_ ? nullptr : Common(table_);
   if (rows == nullptr) table_->header().without_shard.fetch_add(1, std::memory_order_relaxed);
   return rows;
@@ -66,7 +66,7 @@ void ThreadRows::ForgetCallers(uintptr_t begin, uintptr_t end) {
     for (Caller& caller : rows->callers_) {
       const std::atomic_ref pc(caller.pc);
       const uintptr_t known = pc.load(std::memory_order_relaxed);
-      // A NotAlone entry does not show where its call is, so it is cleared too.
+      // An AmbiguousPc entry does not show where its call is, so it is cleared too.
       if ((begin <= known && known < end) || known > INT64_MAX) pc.store(0, std::memory_order_relaxed);
     }
   };

@@ -30,23 +30,23 @@ class ThreadRows {
 
   void Allocated(uint32_t site, uint64_t bytes) {
     if (auto* const row = RowOf(site)) return Add(&row->allocated_bytes, &row->allocated_blocks, bytes);
-    if (ThreadRows* const rows = InPlaceOfOwn()) rows->Allocated(site, bytes);
+    if (ThreadRows* const rows = FallbackRows()) rows->Allocated(site, bytes);
   }
   void Freed(uint32_t site, uint64_t bytes) {
     if (auto* const row = RowOf(site)) return Add(&row->freed_bytes, &row->freed_blocks, bytes);
-    if (ThreadRows* const rows = InPlaceOfOwn()) rows->Freed(site, bytes);
+    if (ThreadRows* const rows = FallbackRows()) rows->Freed(site, bytes);
   }
 
   // What the return address of a call of malloc says about the site.
   struct alignas(32) Caller {
-    // NotAlone of it: it does not determine the site (a helper that allocates for its caller).
+    // AmbiguousPc of it: it does not determine the site (a helper that allocates for its caller).
     uintptr_t pc = 0;
     format::NativeSiteCounters* row = nullptr;
     uint64_t seal = 0;  // HeaderWord::SitePrefix(site)
     uint32_t site = kNoSite;
   };
-  // Never an address of code: the highest bit is set.
-  static uint64_t NotAlone(uint64_t pc) { return ~(pc & INT64_MAX); }
+  // Marks a return address that several sites share. The highest bit is set, so it is never an address of code.
+  static uint64_t AmbiguousPc(uint64_t pc) { return ~(pc & INT64_MAX); }
   Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
   // Null: there is no memory for this thread's own row.
   format::NativeSiteCounters* RowOf(uint32_t site) {
@@ -67,7 +67,7 @@ class ThreadRows {
     of_blocks->fetch_add(1, std::memory_order_relaxed);
   }
   // The rows to use if RowOf returns null; counts the call as uncounted if there are none.
-  ThreadRows* InPlaceOfOwn() const;
+  ThreadRows* FallbackRows() const;
   format::NativeSiteCounters* ChunkOf(uint32_t number);
   format::NativeSiteCounters* NewRowOf(uint32_t site);
 

@@ -56,7 +56,7 @@ constinit std::atomic<AllocationListener*> active{nullptr};
 // Whoever has it may be in the loader's list. Guards the next two, and the patcher.
 std::timed_mutex patching;
 bool are_led = false;                  // by MallocHooks
-GotPatcher::Changes seen_changes = 0;  // by NewsOfLibraries
+GotPatcher::Changes seen_changes = 0;  // by TakeLibraryChanges
 SampledBlocks blocks;
 
 uint64_t NowNs() {
@@ -107,7 +107,7 @@ HEAPREC_INLINE void* Counted(void* block, size_t size, Function function) {
   if (block == nullptr) [[unlikely]] {
     return block;
   }
-  ThreadClock* const clock = ThreadClocks::OwnOrNewcomers();
+  ThreadClock* const clock = ThreadClocks::OwnOrShared();
   const uint64_t bytes = clock->bytes.load(std::memory_order_relaxed) + size;
   clock->bytes.store(bytes, std::memory_order_relaxed);
   clock->calls.store(clock->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -347,7 +347,7 @@ GotPatcher::Outcome PatchLibraries() {
   return {};
 }
 
-LibraryNews NewsOfLibraries() {
+LibraryChanges TakeLibraryChanges() {
   const std::lock_guard lock(patching);
   const GotPatcher::Changes patched = Patcher().changes();
   return {Patcher().LibrariesChanged(), std::exchange(seen_changes, patched) != patched};
@@ -366,7 +366,7 @@ bool IsQuiet() { return !ThreadClocks::IsAnybodyInside() && AreMappingsQuiet(); 
 
 bool HoldPatching(std::chrono::milliseconds patience) { return patching.try_lock_for(patience); }
 
-void LetPatching() { patching.unlock(); }
+void ReleasePatching() { patching.unlock(); }
 
 void AbandonHooks() {
   active.store(nullptr, std::memory_order_relaxed);

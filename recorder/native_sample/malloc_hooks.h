@@ -1,7 +1,7 @@
 // Replacements of malloc's family, and of mmap's (mmap_hooks.h), in all libraries while native memory is sampled. They
 // add a few nanoseconds to a call, except for calls with a sample point, and for tracked blocks.
 //
-// Context:  MallocHooks: setup or drain; NewsOfLibraries: drain. PatchLibraries: a thread of its own. IsQuiet: any.
+// Context:  MallocHooks: setup or drain; TakeLibraryChanges: drain. PatchLibraries: a thread of its own. IsQuiet: any.
 // Threads:  any number of threads allocate meanwhile. After the end threads may still be in the hooks, or call them
 //           through pointers that they kept: the hooks stay and pass calls on.
 // Failure:  Install: an Error if there is no memory for the clocks, no library can be patched, or another recording has
@@ -69,19 +69,21 @@ class MallocHooks {
   bool has_them_ = false;
   std::string missing_;
 };
-struct LibraryNews {
-  bool are_unpatched;  // libraries were loaded or unloaded: call PatchLibraries
-  bool have_changed;   // since the last call libraries were patched or unloaded
+struct LibraryChanges {
+  bool needs_patching;  // libraries were loaded or unloaded: call PatchLibraries
+  bool changed_since;   // since the last call libraries were patched or unloaded
 };
-LibraryNews NewsOfLibraries();
+// Returns what has changed since the last call.
+LibraryChanges TakeLibraryChanges();
 // Patches libraries that were loaded since. Waits while another thread loads one, so neither a recording nor the end of
 // the process may wait for this.
 GotPatcher::Outcome PatchLibraries();
 // Whether no thread is inside a sampler that is no longer active.
 bool IsQuiet();
-// While it is held, no thread of ours holds the loader's lock. False: another thread holds it.
+// Between HoldPatching and ReleasePatching no thread of the recorder holds the loader's lock. False: another thread is
+// patching.
 bool HoldPatching(std::chrono::milliseconds patience);
-void LetPatching();
+void ReleasePatching();
 // In a child of fork: stops all sampling.
 void AbandonHooks();
 

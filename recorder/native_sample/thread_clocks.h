@@ -40,8 +40,8 @@ class ThreadClocks {
     ThreadClock* const own = own_;
     return own != &newcomers_ ? own : OwnNew();
   }
-  // The same, except for threads that have none: they share one that is due at each allocation.
-  static ThreadClock* OwnOrNewcomers() { return own_; }
+  // The calling thread's clock. Threads without one share a clock that is due at each allocation.
+  static ThreadClock* OwnOrShared() { return own_; }
   static bool HasOwn() { return own_ != &newcomers_; }
 
   // What the calling thread allocates while this exists is the recorder's own: it is neither counted nor sampled.

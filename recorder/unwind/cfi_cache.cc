@@ -52,7 +52,7 @@ constexpr int kBaseBits = 2, kOffsetBits = 30, kHalfBits = 16;
 // Where a call pushes the return address, it is where it always is; else two halves of a word, which count words.
 constexpr int32_t kUnit = sizeof(uintptr_t);
 uint32_t Half(int32_t offset) { return static_cast<uint16_t>(offset == CfiRow::kSame ? INT16_MIN : offset / kUnit); }
-int32_t OfHalf(uint32_t half) {
+int32_t FromHalf(uint32_t half) {
   const auto units = static_cast<int16_t>(half);
   return units == INT16_MIN ? CfiRow::kSame : units * kUnit;
 }
@@ -74,8 +74,8 @@ CfiRow RuleOf(uint64_t word) {
   if constexpr (arch::kCallPushesReturnAddress) {
     rule.bp_offset = static_cast<int32_t>(saved);
   } else {
-    rule.bp_offset = OfHalf(saved);
-    rule.return_offset = OfHalf(saved >> kHalfBits);
+    rule.bp_offset = FromHalf(saved);
+    rule.return_offset = FromHalf(saved >> kHalfBits);
   }
   return rule;
 }

@@ -244,11 +244,11 @@ class Machine {
         (void)program->Unsigned();
         return true;
       default:
-        return OfRegister(code, program);
+        return ExecuteRegisterRule(code, program);
     }
   }
 
-  bool OfRegister(uint8_t code, Reader* program) {
+  bool ExecuteRegisterRule(uint8_t code, Reader* program) {
     const uint64_t number = program->Unsigned();
     switch (code) {
       case 0x05: {  // saved

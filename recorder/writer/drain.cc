@@ -191,8 +191,8 @@ void Drain::CloseDueIntervals(uint64_t now_ns) {
 
 void Drain::AwaitWriters() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
-  for (const LaneConsumer::Writer& writer : consumer_.WritersAtWork()) {
-    while (consumer_.StillAtWork(writer) && callbacks_.now() < deadline) {
+  for (const LaneConsumer::Writer& writer : consumer_.ActiveWriters()) {
+    while (consumer_.IsStillWriting(writer) && callbacks_.now() < deadline) {
       const timespec pause{0, 100'000};
       nanosleep(&pause, nullptr);
     }
@@ -286,7 +286,7 @@ void Drain::FlushIfDue(uint64_t now_ns) {
   const auto has_samples = [](const Pending& pending) { return pending.written != 0 || pending.second_stage != 0; };
   const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples) || consumer_.has_census();
   const uint64_t since_ns = now_ns - last_flush_ns_;
-  const bool too_early = waiting_  ? since_ns < kRetryNs && !TooMuchWaits()
+  const bool too_early = waiting_  ? since_ns < kRetryNs && !IsBacklogTooLarge()
                          : samples ? MayBlockGrow(since_ns)
                                    : since_ns < kMaxUnflushedNs;
   if (!too_early && !Flush(now_ns, nullptr)) WriteProvisional(now_ns);  // failed data waits

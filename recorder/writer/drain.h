@@ -152,10 +152,11 @@ class Drain {
   void ReportOutage();
   void ReportSyncFailure();
   bool MayBlockGrow(uint64_t since_ns) const;
-  bool TooMuchWaits() const;
+  // Whether the ring is nearly full, or what waits for the file has reached a limit.
+  bool IsBacklogTooLarge() const;
   // Drops what waits, and what came since; its intervals are pending again, as lost ones.
   void LosePending();
-  void LoseWaiting(uint64_t now_ns);
+  void DropBacklog(uint64_t now_ns);
   void Account(const format::PerStream<Pending>& counted, bool written);
   // Writes the counts of lost intervals, and `ending` if there is one, into the reserved room.
   bool WriteCounts(uint64_t now_ns, const format::EndMarker* ending);

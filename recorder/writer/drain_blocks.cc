@@ -71,7 +71,7 @@ format::PerStream<format::StreamCounters> Drain::CountersWith(const format::PerS
 bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
   last_flush_ns_ = now_ns;
   if (waiting_ && !WriteWaiting()) {
-    if (ending == nullptr && TooMuchWaits()) LoseWaiting(now_ns);
+    if (ending == nullptr && IsBacklogTooLarge()) DropBacklog(now_ns);
     return false;
   }
   AddLifecycleEvents();
@@ -105,8 +105,8 @@ bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
                      behind,
                      last};
   // If the compressor fails, the data will never be written.
-  if (!block.ok() || TooMuchWaits()) {
-    LoseWaiting(now_ns);
+  if (!block.ok() || IsBacklogTooLarge()) {
+    DropBacklog(now_ns);
   } else if (last) {
     BeginChunk(now_ns, behind);
   }
@@ -202,7 +202,7 @@ bool Drain::WriteWaiting() {
   return true;
 }
 
-bool Drain::TooMuchWaits() const {
+bool Drain::IsBacklogTooLarge() const {
   uint64_t samples = 0;
   size_t intervals = 0;
   for (const format::Stream stream : streams_) {
@@ -230,7 +230,7 @@ void Drain::LosePending() {
   }
 }
 
-void Drain::LoseWaiting(uint64_t now_ns) {
+void Drain::DropBacklog(uint64_t now_ns) {
   LosePending();
   // A file that begins with this chunk has the rows of what was lost, because none of that was before it.
   BeginChunk(now_ns, behind_written_);

@@ -168,7 +168,7 @@ uint64_t LaneConsumer::next_close_ns(format::Stream stream) const {
   return header.start_monotonic_ns + (next_interval_[stream] + 1) * header.IntervalNsOf(stream);
 }
 
-std::vector<LaneConsumer::Writer> LaneConsumer::WritersAtWork() {
+std::vector<LaneConsumer::Writer> LaneConsumer::ActiveWriters() {
   std::vector<Writer> writers;
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const format::LaneHeader& lane = ring_.lane(i);
@@ -179,7 +179,7 @@ std::vector<LaneConsumer::Writer> LaneConsumer::WritersAtWork() {
   return writers;
 }
 
-bool LaneConsumer::StillAtWork(const Writer& writer) {
+bool LaneConsumer::IsStillWriting(const Writer& writer) {
   const format::LaneHeader& lane = ring_.lane(writer.lane);
   return lane.lease.load(std::memory_order_acquire) != 0 && lane.head.load(std::memory_order_acquire) == writer.head;
 }

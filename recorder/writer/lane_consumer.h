@@ -91,9 +91,9 @@ class LaneConsumer final : private format::RecordVisitor {
     uint32_t lane;
     uint64_t head;
   };
-  std::vector<Writer> WritersAtWork();
-  // Whether it has neither released its lane nor published since; its later samples have later times.
-  bool StillAtWork(const Writer& writer);
+  std::vector<Writer> ActiveWriters();
+  // Whether `writer` has neither released its lane nor published since; its later samples have later times.
+  bool IsStillWriting(const Writer& writer);
 
   // Closes the next interval of a stream. Call after Scan. A sample that comes later belongs to the next interval, and
   // its time is set to that one's start.

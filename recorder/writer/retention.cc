@@ -59,7 +59,7 @@ bool Retention::FileIsFull(uint64_t now_ns) const {
 }
 
 // Always keeps the chunk that is being written, and a complete one before it: a file is never without samples.
-size_t Retention::ToDrop(uint64_t now_ns) const {
+size_t Retention::ChunksToDrop(uint64_t now_ns) const {
   const size_t most = chunks_.size() > 2 ? chunks_.size() - 2 : 0;
   size_t old = 0;
   // A chunk ends where the next one begins.

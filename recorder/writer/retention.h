@@ -33,8 +33,8 @@ class Retention {
   bool ChunkIsFull(uint64_t now_ns) const;
   bool FileIsFull(uint64_t now_ns) const;  // in the sense of rotate_*
 
-  // How many of the oldest chunks must be dropped; 0: none yet.
-  size_t ToDrop(uint64_t now_ns) const;
+  // Returns the number of oldest chunks to drop; 0: none yet.
+  size_t ChunksToDrop(uint64_t now_ns) const;
   struct Chunk {
     uint64_t offset = 0;
     format::FileStart start;

@@ -124,9 +124,9 @@ format::Result<std::monostate> Store::Append(std::span<const std::byte> block) {
 }
 
 void Store::Tick(uint64_t now_ns) {
-  if (!copy_ && now_ns >= copy_not_before_ns_ && retention_.ToDrop(now_ns) > 0) BeginCopy(now_ns);
+  if (!copy_ && now_ns >= copy_not_before_ns_ && retention_.ChunksToDrop(now_ns) > 0) BeginCopy(now_ns);
   if (copy_) {
-    GoOnCopying(now_ns);
+    ContinueCopy(now_ns);
   } else {
     SyncIfDue(now_ns);
   }
@@ -134,7 +134,7 @@ void Store::Tick(uint64_t now_ns) {
 
 void Store::BeginCopy(uint64_t now_ns) {
   Copy copy;
-  copy.dropped = retention_.ToDrop(now_ns);
+  copy.dropped = retention_.ChunksToDrop(now_ns);
   const Retention::Chunk& first = retention_.FirstKept(copy.dropped);
   // A killed JVM may have left one.
   auto to = RecordingFile::Create(LiteralPattern(file_->path() + format::kUnfinishedSuffix), 0, 0, /*continues=*/true);
@@ -150,7 +150,7 @@ void Store::BeginCopy(uint64_t now_ns) {
   if (!copy_->to->Append(bytes).ok()) Abandon(now_ns);
 }
 
-void Store::GoOnCopying(uint64_t now_ns) {
+void Store::ContinueCopy(uint64_t now_ns) {
   if (!CopySlice()) return Abandon(now_ns);
   if (copy_->next < file_->size()) return;
   if (config_.sync.never) return FinishCopy(now_ns);

@@ -93,7 +93,7 @@ class Store {
                                         const format::FileStart& start) const;
   void Adopt(RecordingFile file, const format::FileStart& start);
   void BeginCopy(uint64_t now_ns);
-  void GoOnCopying(uint64_t now_ns);
+  void ContinueCopy(uint64_t now_ns);
   bool CopySlice();
   void FinishCopy(uint64_t now_ns);
   void Abandon(uint64_t now_ns);

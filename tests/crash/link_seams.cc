@@ -81,9 +81,9 @@ SEAM(void, Lease, "_ZN7heaprec6buffer9LaneLeaseC1ERNS0_4RingEjj", LaneLease* sel
   const Around around("lease.taking", "lease.taken");
   LeaseReal(self, ring, hint, room);
 }
-SEAM(void, LetGo, "_ZN7heaprec6buffer9LaneLeaseD1Ev", LaneLease* self) {
+SEAM(void, ReturnLease, "_ZN7heaprec6buffer9LaneLeaseD1Ev", LaneLease* self) {
   const Around around("lease.letting_go", "lease.let_go");
-  LetGoReal(self);
+  ReturnLeaseReal(self);
 }
 SEAM(std::byte*, Reserve, "_ZN7heaprec6buffer9LaneLease7ReserveENS_6format10RecordTypeEm", LaneLease* self,
      RecordType type, size_t bytes) {

@@ -95,8 +95,8 @@ def generate(program, folder, hosts, seconds, seed, *more):
     return json.loads((pathlib.Path(folder) / "truth.json").read_text())
 
 
-def scratch_root():
-    """The folder for test servers: in memory if there is room, because on a disk their small files take minutes."""
+def temporary_parent():
+    """Returns the parent folder of test servers: in memory if there is room, because a disk takes minutes."""
     memory = pathlib.Path("/dev/shm")
     has_room = memory.is_dir() and shutil.disk_usage(memory).free > 4 << 30
     return memory if has_room else os.environ.get("TEST_TMPDIR")
@@ -107,6 +107,6 @@ def run(test):
     if local_shards.server_program() is None:
         print("skipped: there is no clickhouse-server (setup.sh installs it)")
         return
-    with tempfile.TemporaryDirectory(prefix="heaprec-fleet-", dir=scratch_root()) as name:
+    with tempfile.TemporaryDirectory(prefix="heaprec-fleet-", dir=temporary_parent()) as name:
         test(pathlib.Path(name))
     print("passed")

@@ -22,7 +22,7 @@ std::vector<Input> Seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using heaprec::fuzz::Require;
   const std::string text(reinterpret_cast<const char*>(bytes), size);
-  const auto judged = heaprec::tools::JudgeReply(text);
+  const auto judged = heaprec::tools::ParseJvmReply(text);
   const std::string& sentence = judged.ok() ? judged->sentence : judged.error().message;
   Require(!sentence.empty() && sentence.find('\n') == std::string::npos);
   if (const auto answer = heaprec::tools::ParseAnswer(text)) {

@@ -229,15 +229,15 @@ TEST_CASE("A JDK whose rules are not known has the conservative row, by which no
     CHECK_FALSE(rules.knows_frames);
     CHECK_FALSE(ThreadLayout::Resolve(structs, rules).ok());
     CHECK_FALSE(Names::Resolve(structs, rules).ok());
-    CHECK_FALSE(StackWalker::Resolve(structs, Names::OfJvmti(nullptr), rules).ok());
+    CHECK_FALSE(StackWalker::Resolve(structs, Names::FromJvmti(nullptr), rules).ok());
     CHECK_FALSE(AllocatesInline(structs, rules));
   }
   for (const int major : {11, 17, 21, 25, 26, 27, 28}) CHECK(JdkRules::For(major).jdk == major);
 }
 
 TEST_CASE("A thread of an unknown JVM is words of our own, whose bytes are estimated") {
-  const ThreadLayout layout = ThreadLayout::OfThreadWords();
-  const ThreadOfEnv thread_of = ThreadOfEnv::OfThreadWords();
+  const ThreadLayout layout = ThreadLayout::FromThreadWords();
+  const ThreadOfEnv thread_of = ThreadOfEnv::FromThreadWords();
   void* const thread = thread_of(nullptr);
   CHECK(layout.is_estimated());
   CHECK(layout.AllocatedBytes(thread) == 0);

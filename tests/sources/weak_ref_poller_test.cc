@@ -109,7 +109,7 @@ TEST_CASE("who is found dead is told once, and its place is free") {
 TEST_CASE("a collection of Shenandoah that is counted but has no cause yet has not been survived") {
   uint32_t collections = 0;
   std::array<char, 16> cause{"No GC"};
-  Bench bench(hotspot::HeapMeter::OfSimulated("Shenandoah", &collections, cause));
+  Bench bench(hotspot::HeapMeter::ForTest("Shenandoah", &collections, cause));
   const jweak first = bench.Track(1), second = bench.Track(2);
   collections = 1;
   bench.watch->PollNow(&bench.jvm.env);

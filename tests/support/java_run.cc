@@ -28,8 +28,8 @@ std::string Environment(const char* name, const char* otherwise) {
 
 int OpenForWriting(const std::string& path) { return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600); }
 
-// Of a process that does not end: what its threads do.
-std::string WhereItStands(pid_t pid) {
+// Returns the stacks of the threads of a process that does not end.
+std::string HangReport(pid_t pid) {
   const std::string command = RunfilePath("tests/support/hang_report.py") + " " + std::to_string(pid) + " 2>&1";
   FILE* const pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c): a tool of our own
   if (pipe == nullptr) return "no evidence";
@@ -126,7 +126,7 @@ Outcome Process::Finish() {
   }
   outcome.out = ReadFile(out_path_);
   outcome.err = ReadFile(err_path_);
-  if (!ended) outcome.err += "never ended: " + WhereItStands(pid_);
+  if (!ended) outcome.err += "never ended: " + HangReport(pid_);
   return outcome;
 }
 

@@ -131,7 +131,7 @@ class SimulatedRecorder final : public Recorder {
     double size, weight, lambda;
     uint64_t time_ns;
     uint32_t thread;
-    throttle::BufferedPoint ToHold(uint64_t id, WeakRefTable places) const {
+    throttle::BufferedPoint ToBufferedPoint(uint64_t id, WeakRefTable places) const {
       if (places == WeakRefTable::kUnknown) return {.id = id, .weight = weight, .time_ns = time_ns};
       return {id,       weight,    time_ns, ClassOfSite(site) + 1, throttle::Mix64(MethodOfSite(site)) << 48,
               site + 1, thread + 1};
@@ -153,7 +153,7 @@ class SimulatedRecorder final : public Recorder {
   }
   void CloseInterval() {
     std::vector<throttle::BufferedPoint> points;
-    for (const Point& p : buffered_) points.push_back(p.ToHold(next_id_++, places_));
+    for (const Point& p : buffered_) points.push_back(p.ToBufferedPoint(next_id_++, places_));
     const uint64_t interval = buffered_per_interval_.size();
     const throttle::IntervalReduction r = reducer_.Reduce(interval, points);
     for (const throttle::KeptPoint& kept : r.kept) {

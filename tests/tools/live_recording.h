@@ -28,12 +28,12 @@ inline format::ProcessState Collection(uint64_t number) {
   return state;
 }
 
-// Which collections find dead objects.
-enum class Finders {
+// Which collections detect dead objects.
+enum class DeathDetection {
   kAll,
-  kMajors,   // generational Z: every 10 s
-  kFullOld,  // Serial: every 10 s in the old generation, which has the cache
-  kFullLate  // like kFullOld, but only the last three collections
+  kMajors,     // generational Z: every 10 s
+  kSerialOld,  // Serial: every 10 s in the old generation, which has the cache
+  kSerialLate  // like kSerialOld, but only the last three collections
 };
 inline constexpr uint64_t kRare = 5;  // collections
 
@@ -58,11 +58,11 @@ inline format::LifecycleEvent LifecycleOf(uint64_t id, const Dying& one, uint64_
 }
 
 // Writes 60 s: a leak of 50 kB/s, strings that die young, and a cache that keeps entries for 5 s.
-inline void WriteLeak(const std::string& path, bool leaks = true, Finders finders = Finders::kAll) {
+inline void WriteLeak(const std::string& path, bool leaks = true, DeathDetection detection = DeathDetection::kAll) {
   format::FileHeader header = LiveHeader();
-  const bool is_serial = finders == Finders::kFullOld || finders == Finders::kFullLate;
+  const bool is_serial = detection == DeathDetection::kSerialOld || detection == DeathDetection::kSerialLate;
   if (is_serial) header.gc_name = "Serial";
-  if (finders == Finders::kMajors)
+  if (detection == DeathDetection::kMajors)
     header.gc_name = "Z", header.source_reason += std::string("; ") + format::kYoungReferents;
   RecordingFile file(path, header);
   file.Add(format::Window{1, 0, 1e-4});
@@ -85,7 +85,7 @@ inline void WriteLeak(const std::string& path, bool leaks = true, Finders finder
   for (Dying& one : all) {
     one.event.id = ++id;
     file.Add(one.event);
-    const bool is_rare = finders == Finders::kMajors || (is_serial && one.event.thread == "cache");
+    const bool is_rare = detection == DeathDetection::kMajors || (is_serial && one.event.thread == "cache");
     if (const format::LifecycleEvent lifecycle = LifecycleOf(id, one, is_rare ? kRare * kCollection : kCollection);
         lifecycle.time_ns < kEnd)
       lifecycle_events.push_back(lifecycle);
@@ -96,8 +96,8 @@ inline void WriteLeak(const std::string& path, bool leaks = true, Finders finder
   for (uint64_t number = 0; number * kCollection < kEnd; ++number) {
     format::ProcessState state = Collection(number);
     const uint64_t last = kEnd / kCollection - 1;
-    if (finders == Finders::kFullOld) state.old_collections = number / kRare;
-    if (finders == Finders::kFullLate) state.old_collections = number + 3 > last ? number + 3 - last : 0;
+    if (detection == DeathDetection::kSerialOld) state.old_collections = number / kRare;
+    if (detection == DeathDetection::kSerialLate) state.old_collections = number + 3 > last ? number + 3 - last : 0;
     file.Add(state);
   }
   file.End("jvm exit", kEnd);

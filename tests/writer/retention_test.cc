@@ -21,7 +21,7 @@ TEST_CASE("Without a bound nothing is dropped, nothing remembered, and chunks la
   for (uint64_t i = 0; i < 1000; ++i) {
     retention.BeginChunk(At(i * 60 * kSecond));
     retention.Appended(1 << 20);
-    REQUIRE(retention.ToDrop(i * 60 * kSecond) == 0);
+    REQUIRE(retention.ChunksToDrop(i * 60 * kSecond) == 0);
   }
   CHECK_FALSE(retention.ChunkIsFull((999 * 60 + 59) * kSecond));
   CHECK(retention.ChunkIsFull(1000 * 60 * kSecond));
@@ -61,14 +61,14 @@ TEST_CASE("Dropping moves what stays to the front") {
     retention.BeginChunk(At(i * kSecond));
     retention.Appended(1000);
   }
-  const size_t drop = retention.ToDrop(8 * kSecond);
+  const size_t drop = retention.ChunksToDrop(8 * kSecond);
   REQUIRE(drop == 2);
   CHECK(retention.FirstKept(drop).offset == 2100);
   retention.Dropped(drop, 150);
   CHECK(retention.bytes() == 6150);
   CHECK(retention.FirstKept(0).offset == 150);
   CHECK(retention.FirstKept(1).offset == 1150);
-  CHECK(retention.ToDrop(8 * kSecond) == 0);
+  CHECK(retention.ChunksToDrop(8 * kSecond) == 0);
 }
 
 TEST_CASE("Of thousands of chunks some are remembered: dropping is coarser, memory bounded") {
@@ -81,7 +81,7 @@ TEST_CASE("Of thousands of chunks some are remembered: dropping is coarser, memo
     retention.Appended(1000);
   }
   const uint64_t now_ns = (86'400 + 7200) * kSecond;
-  const size_t drop = retention.ToDrop(now_ns);
+  const size_t drop = retention.ChunksToDrop(now_ns);
   REQUIRE(drop > 0);
   CHECK(drop < 64);
   const uint64_t begin_ns = retention.FirstKept(drop).start.begin_ns;

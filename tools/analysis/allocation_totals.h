@@ -29,13 +29,13 @@ struct CountCheck {
 CountCheck CheckCounts(const Design& design, const format::StreamCounters& counters);
 
 struct AllocationTotals : CountCheck {
-  struct OfKind {
+  struct KindSums {
     Estimate bytes, objects, share;
   };
   bool calibrated = false;
   double factor = 1;  // already in all but raw_bytes
   Estimate bytes, objects;
-  std::array<OfKind, format::kAllocationKinds.size()> kinds;
+  std::array<KindSums, format::kAllocationKinds.size()> kinds;
 };
 
 class VolumeOfBlocks {

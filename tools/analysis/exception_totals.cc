@@ -19,7 +19,7 @@ std::string SiteOf(format::Index stack, Names* names) {
 
 }  // namespace
 
-void ThrownOfBlocks::Add(const format::Block& block, Names* names) {
+void ExceptionTotalsBuilder::Add(const format::Block& block, Names* names) {
   for (const WeightedSample& drawn : design_.Add(block)) {
     const format::Sample& sample = block.samples[drawn.index];
     if (keeps_ && !keeps_(sample)) continue;
@@ -31,7 +31,7 @@ void ThrownOfBlocks::Add(const format::Block& block, Names* names) {
   }
 }
 
-ExceptionTotals ThrownOfBlocks::Close(const format::StreamCounters& counters) {
+ExceptionTotals ExceptionTotalsBuilder::Close(const format::StreamCounters& counters) {
   design_.SetCounted(counters.candidates);
   const Estimator estimator(design_, counters);
   ExceptionTotals thrown;

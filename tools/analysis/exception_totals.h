@@ -1,4 +1,4 @@
-// What was thrown: exactly in all, estimated by class and by site, folded from the blocks of a recording in one pass.
+// Totals of thrown exceptions: the exact count, and estimates by class and by site.
 //
 // Units:    events.
 // Threads:  one.
@@ -36,14 +36,15 @@ struct ExceptionTotals {
   std::vector<Group> classes, sites;
 };
 
-class ThrownOfBlocks {
+// Computes the totals in one pass over the blocks of a recording.
+class ExceptionTotalsBuilder {
  public:
   using Keeps = std::function<bool(const format::Sample&)>;
 
-  // `keeps`: which samples go into the groups; empty: all.
-  explicit ThrownOfBlocks(const format::FileHeader& header, Keeps keeps = {})
+  // `keeps`: whether a sample belongs to the groups; empty: all do.
+  explicit ExceptionTotalsBuilder(const format::FileHeader& header, Keeps keeps = {})
       : design_(header, format::Stream::kExceptions), keeps_(std::move(keeps)) {}
-  // After `names` has entered the block.
+  // Call after `names` has entered the block.
   void Add(const format::Block& block, Names* names);
   // `counters`: those of the stream in the last block.
   ExceptionTotals Close(const format::StreamCounters& counters);

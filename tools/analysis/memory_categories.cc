@@ -4,30 +4,30 @@
 
 namespace heaprec::tools {
 
-void MemoryCourse::Add(const format::Block& block) {
+void MemoryTimeline::Add(const format::Block& block) {
   for (const format::ProcessState& state : block.states) {
     if (state.kind == format::ProcessStateKind::kSnapshot && state.rss > 0) {
-      MemoryLook& look = of_heap_[state.time_ns];
-      look.time_ns = state.time_ns;
-      look.rss = state.rss;
+      MemorySnapshot& snapshot = of_heap_[state.time_ns];
+      snapshot.time_ns = state.time_ns;
+      snapshot.rss = state.rss;
     }
     if (state.kind != format::ProcessStateKind::kMemory) continue;
-    MemoryLook& look = looks_[state.time_ns];
-    look.time_ns = state.time_ns;
+    MemorySnapshot& snapshot = snapshots_[state.time_ns];
+    snapshot.time_ns = state.time_ns;
     if (!state.cause.empty()) {
-      look.categories[ToUtf8(state.cause)] = {state.used, state.committed};
+      snapshot.categories[ToUtf8(state.cause)] = {state.used, state.committed};
       continue;
     }
-    look.rss = state.rss;
-    look.pss = state.used;
-    look.not_shared = state.committed;
+    snapshot.rss = state.rss;
+    snapshot.pss = state.used;
+    snapshot.not_shared = state.committed;
   }
 }
 
-std::vector<MemoryLook> MemoryCourse::Looks() const {
-  std::vector<MemoryLook> looks;
-  for (const auto& [time_ns, look] : looks_.empty() ? of_heap_ : looks_) looks.push_back(look);
-  return looks;
+std::vector<MemorySnapshot> MemoryTimeline::Snapshots() const {
+  std::vector<MemorySnapshot> snapshots;
+  for (const auto& [time_ns, snapshot] : snapshots_.empty() ? of_heap_ : snapshots_) snapshots.push_back(snapshot);
+  return snapshots;
 }
 
 }  // namespace heaprec::tools

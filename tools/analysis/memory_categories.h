@@ -1,4 +1,4 @@
-// What a JVM had in memory beside its heap, over time: the JVM's own categories, and the process as the kernel sees it.
+// Native memory of a JVM over time: the JVM's own categories, and the process as the kernel sees it.
 //
 // Units:    bytes, ns since the start of the recording. 0: not known.
 // Threads:  one.
@@ -17,21 +17,21 @@ struct CategoryBytes {
   uint64_t reserved = 0, committed = 0;
 };
 
-struct MemoryLook {
+struct MemorySnapshot {
   uint64_t time_ns = 0;
   uint64_t rss = 0, pss = 0, not_shared = 0;        // of the process
   std::map<std::string, CategoryBytes> categories;  // as the JVM spells them, in UTF-8; "Total" of all
 };
 
-class MemoryCourse {
+class MemoryTimeline {
  public:
   void Add(const format::Block& block);
-  bool has_looks() const { return !looks_.empty(); }
-  // Ascending in time. Of a recording without such looks: the resident bytes that came with those at the heap.
-  std::vector<MemoryLook> Looks() const;
+  bool has_snapshots() const { return !snapshots_.empty(); }
+  // Ascending in time. A recording without memory snapshots has the RSS of its heap snapshots.
+  std::vector<MemorySnapshot> Snapshots() const;
 
  private:
-  std::map<uint64_t, MemoryLook> looks_, of_heap_;
+  std::map<uint64_t, MemorySnapshot> snapshots_, of_heap_;
 };
 
 }  // namespace heaprec::tools

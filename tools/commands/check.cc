@@ -32,8 +32,8 @@ ExitCode RunCheck(const CheckCommandOptions& options) {
   return answer.Fails() ? ExitCode::kCheckFailed : read;
 }
 
-// An empty division in a script says "nan"; with that every budget would be kept.
-std::string NoCount(const std::string& text) {
+// Rejects "nan", which a script's division by zero prints: with it every budget would be within its limit.
+std::string OperationCountError(const std::string& text) {
   char* end = nullptr;
   const double count = std::strtod(text.c_str(), &end);
   const bool is_number = !text.empty() && *end == '\0';
@@ -73,12 +73,12 @@ Command CheckCommand() {
   command.AddPercent("--fdr", options->check.fdr, "False discovery rate among reported regressions (default: 5%)");
   command.AddOption("--ops", options->check.operations, "Number of recorded operations, for /op")
       .Value("N")
-      .Check(NoCount);
+      .Check(OperationCountError);
   command
       .AddOption("--baseline-ops", options->check.baseline_operations,
                  "Number of operations in the baseline (default: the same as --ops)")
       .Value("N")
-      .Check(NoCount);
+      .Check(OperationCountError);
   command.AddFlag("--accept-untrustworthy", options->check.accepts_untrustworthy,
                   "Check budgets even if a recording is not trustworthy (default: inconclusive, exit code 1)");
   options->output.AddTo(command, {"junit", "sarif"});

@@ -50,7 +50,7 @@ ExitCode Export(const ExportOptions& options) {
   if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
   ExportSettings settings = options.settings;
   settings.live_at = *at;
-  settings.hides = HiddenBy(*filter);
+  settings.hides = HiddenFrames(*filter);
   const std::string wrong = Objection(options, settings, format, *filter);
   if (!wrong.empty()) return Fail(ExitCode::kUsage, wrong);
   auto recordings = OpenRecordings(options.paths);
@@ -67,16 +67,16 @@ ExitCode Export(const ExportOptions& options) {
   Output output((*file)->descriptor());
   std::unique_ptr<Exporter> exporter = format.make(settings, &output);
   if (settings.live_filter) exporter = MakeLiveFilter(settings, std::move(exporter));
-  const auto beside = options.output == "-" ? Progress::Beside::kOutput : Progress::Beside::kNothing;
+  const auto stdout_use = options.output == "-" ? Progress::StdoutUse::kOutput : Progress::StdoutUse::kNothing;
   const auto stop = [&output] { return output.failed(); };
   const Weights weights = settings.raw ? Weights::kRaw : Weights::kCalibrated;
-  const auto passed = Pass(*recordings, *filter, weights, exporter.get(), beside, stop, settings.live_at);
+  const auto exported = ExportAll(*recordings, *filter, weights, exporter.get(), stdout_use, stop, settings.live_at);
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (!format.takes_remarks && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {
     PrintError(fmt::format("the exported weights are {}", WeightsName(settings)));
   }
-  return Close(*recordings, passed);
+  return Close(*recordings, exported);
 }
 
 }  // namespace

@@ -16,27 +16,28 @@ namespace {
 // Snapshots that text shows unless told, those at which sites are estimated, and sites.
 constexpr size_t kShown = 6, kMaxWithSites = 200, kMaxSites = 8;
 
-MemoryCourse CourseOf(Recording* recording) {
-  MemoryCourse course;
-  while (const auto block = recording->Next()) course.Add(*block);
-  return course;
+MemoryTimeline ReadTimeline(Recording* recording) {
+  MemoryTimeline timeline;
+  while (const auto block = recording->Next()) timeline.Add(*block);
+  return timeline;
 }
 
-SiteTimeline SitesOf(const std::string& file, const std::vector<MemoryLook>& at) {
+SiteTimeline SitesOf(const std::string& file, const std::vector<MemorySnapshot>& at) {
   std::vector<uint64_t> times;
-  for (const MemoryLook& look : at) times.push_back(look.time_ns);
+  for (const MemorySnapshot& snapshot : at) times.push_back(snapshot.time_ns);
   return times.empty() ? SiteTimeline() : SitesAt(file, times, kMaxSites);
 }
 
 // `is_alone`: the file holds no other recording; sites of a file that holds several belong to none of them.
-render::Group GroupOf(const Recording& recording, std::vector<MemoryLook> snapshots, const MemoryQuery& query,
+render::Group GroupOf(const Recording& recording, std::vector<MemorySnapshot> snapshots, const MemoryQuery& query,
                       bool is_alone) {
   render::Group group{"recordings[]", {}};
   group.Add(render::Hidden({{"header", HeaderValue(recording.header())}}));
   MemoryAnswer answer{std::move(snapshots), {}, {}, {}};
   // Instead of something else: --limit is for that.
-  answer.shown = ChosenLooks(answer.snapshots, query.instead_of.empty() ? query.output.limit.value_or(kShown) : kShown);
-  answer.with_sites = query.output.is_for_people() ? answer.shown : ChosenLooks(answer.snapshots, kMaxWithSites);
+  answer.shown =
+      ChooseSnapshots(answer.snapshots, query.instead_of.empty() ? query.output.limit.value_or(kShown) : kShown);
+  answer.with_sites = query.output.is_for_people() ? answer.shown : ChooseSnapshots(answer.snapshots, kMaxWithSites);
   if (is_alone) answer.sites = SitesOf(query.file, answer.with_sites);
   AddMemory(answer, &group);
   return group;
@@ -47,10 +48,10 @@ render::Group GroupOf(const Recording& recording, std::vector<MemoryLook> snapsh
 ExitCode ShowMemory(const MemoryQuery& query) {
   const auto recordings = Recording::OpenAll(query.file);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
-  std::vector<MemoryCourse> courses;
-  for (const auto& recording : *recordings) courses.push_back(CourseOf(recording.get()));
+  std::vector<MemoryTimeline> timelines;
+  for (const auto& recording : *recordings) timelines.push_back(ReadTimeline(recording.get()));
   const bool is_asked_for = query.instead_of.empty();
-  if (!is_asked_for && std::ranges::none_of(courses, &MemoryCourse::has_looks)) {
+  if (!is_asked_for && std::ranges::none_of(timelines, &MemoryTimeline::has_snapshots)) {
     PrintError(query.file + query.instead_of + "; record with nmt=10s for NMT categories, RSS and PSS");
     return ExitCode::kUnreadable;
   }
@@ -64,7 +65,7 @@ ExitCode ShowMemory(const MemoryQuery& query) {
     const Recording& recording = *(*recordings)[i];
     const bool is_alone = recordings->size() == 1;
     if (!is_alone) report.Add(render::Sentence("{}", {{"", WhichText(recording.header(), i, recordings->size())}}));
-    report.Add(GroupOf(recording, courses[i].Looks(), query, is_alone));
+    report.Add(GroupOf(recording, timelines[i].Snapshots(), query, is_alone));
     if (ReportDamage(recording) != ExitCode::kOk) read = ExitCode::kDamaged;
   }
   return render::Print(report, query.output, read);

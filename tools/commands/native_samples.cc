@@ -50,7 +50,7 @@ void AddMappingsOf(const NativeQuery& question, render::Report* report) {
   options.filter.kinds = {"mmap"};
   auto scan = RecordingScan::Parse(options);
   if (!scan.ok()) return;
-  scan->BeQuiet();  // the scan before has said what is damaged
+  scan->SuppressMessages();  // the scan before has said what is damaged
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
   MappingVisitor mappings(GroupingOf(question), {}, &tree);

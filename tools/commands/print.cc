@@ -52,7 +52,7 @@ uint64_t PrintOne(Recording* recording, size_t which, size_t count, const Filter
                   const PrintOptions& options, AskedTime* asked, ExitCode* outcome) {
   Output output(STDOUT_FILENO);
   Progress progress(recording->source().name(), options.follow ? 0 : recording->source().size(),
-                    Progress::Beside::kOutput);
+                    Progress::StdoutUse::kOutput);
   const EventStyle style{options.json, !options.json && Terminal::Of(STDOUT_FILENO).colour,
                          static_cast<size_t>(options.stack_depth.value_or(options.json ? 0 : kDefaultDepth))};
   EventPrinter printer(*recording, filter, limit, style, [&output] {

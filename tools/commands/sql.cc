@@ -46,9 +46,9 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
     const SqliteQuery trial(empty.database(), query);
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
   }
-  SqliteStore store("", false, HiddenBy(filter));
+  SqliteStore store("", false, HiddenFrames(filter));
   const auto passed =
-      Pass(recordings, filter, Weights::kCalibrated, &store, Progress::Beside::kNothing, [] { return false; });
+      ExportAll(recordings, filter, Weights::kCalibrated, &store, Progress::StdoutUse::kNothing, [] { return false; });
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   Output output(STDOUT_FILENO);
   SqliteQuery asked(store.database(), query);

@@ -96,7 +96,7 @@ class Attachment {
       if (answer.ok) return answer;
       return Fail("the agent reported: " + answer.sentence);
     }
-    const auto judged = JudgeReply(*reply);
+    const auto judged = ParseJvmReply(*reply);
     return judged.ok() ? judged : Result<AgentReply>(Fail(judged.error().message));
   }
 

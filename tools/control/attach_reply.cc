@@ -13,7 +13,7 @@ std::optional<AgentReply> ParseAnswer(const std::string& text) {
   return AgentReply{is_unwritten || word == "ok", text.substr(line + 1, end - line - 1), is_unwritten};
 }
 
-format::Result<AgentReply> JudgeReply(const std::string& reply) {
+format::Result<AgentReply> ParseJvmReply(const std::string& reply) {
   const size_t line = std::min(reply.find('\n'), reply.size());
   std::string words = reply.substr(std::min(line + 1, reply.size()));
   while (!words.empty() && words.back() == '\n') words.pop_back();

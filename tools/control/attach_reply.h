@@ -1,6 +1,6 @@
-// What comes back when a JVM is asked to load the agent: the JVM's reply, and the agent's own answer.
+// The two replies to a request to load the agent: the JVM's and the agent's.
 //
-// Both come from a process that may be anyone's: any bytes are taken.
+// Both come from a process that may belong to another user, so any bytes are accepted.
 // Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
@@ -20,7 +20,8 @@ struct AgentReply {
 // "ok", "error" or "unwritten", and a sentence; nullopt: not written to its end.
 std::optional<AgentReply> ParseAnswer(const std::string& text);
 
-// The JVM's reply where no agent has answered: "0\n" and "return code: 0\n" where all went well. The Error is why not.
-format::Result<AgentReply> JudgeReply(const std::string& reply);
+// Parses the JVM's reply, for an agent that has not answered: "0\n" or "return code: 0\n" is success. Otherwise returns
+// the reason as an error.
+format::Result<AgentReply> ParseJvmReply(const std::string& reply);
 
 }  // namespace heaprec::tools

@@ -134,38 +134,39 @@ ExitCode RecordedCommand::Run() const {
   pid_t pid = 0;
   const int code = RunChild(options_.command, environment_, &why, &pid);
   if (!why.empty()) return Fail(static_cast<ExitCode>(code), why);
-  const ExitCode said = is_counted_ ? SayTable(static_cast<uint32_t>(pid)) : SayRecordings();
+  const ExitCode said = is_counted_ ? ReportTable(static_cast<uint32_t>(pid)) : ReportRecordings();
   return code != 0 ? static_cast<ExitCode>(code) : said;
 }
 
-void RecordedCommand::Say(const std::string& sentence) const {
+void RecordedCommand::Report(const std::string& sentence) const {
   if (!options_.quiet) PrintError(sentence);
 }
 
-ExitCode RecordedCommand::SayTable(uint32_t pid) const {
+ExitCode RecordedCommand::ReportTable(uint32_t pid) const {
   const std::string table = native_.TableOf(pid);
   if (table.empty()) {
-    Say("no native memory was recorded");
+    Report("no native memory was recorded");
     return ExitCode::kCannotWrite;
   }
-  Say(table + ": exact native memory table; show it with 'heaprec native'");
+  Report(table + ": exact native memory table; show it with 'heaprec native'");
   return ExitCode::kOk;
 }
 
-ExitCode RecordedCommand::SayRecordings() const {
+ExitCode RecordedCommand::ReportRecordings() const {
   if (replies_ == nullptr) return ExitCode::kOk;
   const auto all = replies_->Read();
   // Beside others that are recorded a process may well refuse: a script's other JVM may be too old.
   const bool is_refused = !all.empty() && std::ranges::none_of(all, &AgentReply::ok);
   ExitCode code = is_refused ? ExitCode::kCannotWrite : ExitCode::kOk;
   // An agent that refused has said why on stderr.
-  if (all.empty()) Say(none_);
+  if (all.empty()) Report(none_);
   for (const AgentReply& answer : all) {
     if (!answer.ok) continue;
     const Outcome outcome = OutcomeOf(answer);
     if (outcome.is_unwritten) code = ExitCode::kCannotWrite;
-    Say(outcome.text);
-    if (outcome.pid && !native_.table.empty() && SayTable(*outcome.pid) != ExitCode::kOk) code = ExitCode::kCannotWrite;
+    Report(outcome.text);
+    if (outcome.pid && !native_.table.empty() && ReportTable(*outcome.pid) != ExitCode::kOk)
+      code = ExitCode::kCannotWrite;
   }
   return code;
 }

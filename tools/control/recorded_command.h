@@ -1,7 +1,7 @@
 // A command that is started so that its JVM, all JVMs below it, or its native memory is recorded.
 //
 // Threads:  one.
-// Failure:  Prepare returns the sentence for the user. Run says on stderr what became of the recordings.
+// Failure:  Prepare returns the message for the user. Run reports the recordings on stderr.
 #pragma once
 
 #include <cstdint>
@@ -41,16 +41,16 @@ class RecordedCommand {
                                               const std::string& path);
   std::optional<format::Error> PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
   std::string WithReplies(const std::string& text);
-  void Say(const std::string& sentence) const;
-  ExitCode SayTable(uint32_t pid) const;
-  ExitCode SayRecordings() const;
+  void Report(const std::string& sentence) const;
+  ExitCode ReportTable(uint32_t pid) const;
+  ExitCode ReportRecordings() const;
 
   RecordOptions options_;  // its command: with the agent, once prepared
   std::vector<std::string> environment_;
   NativePreload native_;
   bool is_counted_ = false;                // a program without a JVM, by libheaprec-native.so: there is no agent
-  std::shared_ptr<AgentReplies> replies_;  // null: they have no place, and nothing is said of recordings
-  std::string none_;                       // what is said if no agent has answered
+  std::shared_ptr<AgentReplies> replies_;  // null: no folder for them, so recordings are not reported
+  std::string none_;                       // the message if no agent has answered
 };
 
 }  // namespace heaprec::tools

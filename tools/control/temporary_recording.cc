@@ -11,7 +11,7 @@
 namespace heaprec::tools {
 namespace {
 
-bool IsOurOwn(const Process& process) { return process.same_files && process.uid == geteuid(); }
+bool IsOwnProcess(const Process& process) { return process.same_files && process.uid == geteuid(); }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ format::Result<PlacedAgent> PlaceAgent(const Process& process, const std::string
     auto found = FindAgent(asked_for);
     if (!found.ok()) return found.error();
     ours = *found;
-    if (!IsOurOwn(process) && (!process.same_files || !CanRead(process, ours))) {
+    if (!IsOwnProcess(process) && (!process.same_files || !CanRead(process, ours))) {
       auto staged = StageAgent(process, ours);
       if (!staged.ok()) return staged.error();
       placed.folder = std::move(*staged);

@@ -44,12 +44,12 @@ class Trusts {
 };
 
 // `most`: events.
-PassedOne PassOne(Recording& recording, Filter filter, uint64_t most, Weights weights, Exporter* exporter,
-                  Progress::Beside beside, const std::function<bool()>& stop, const std::optional<TimePoint>& live_at,
-                  AskedTime* asked, AskedTime* asked_instant) {
+ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t most, Weights weights,
+                                  Exporter* exporter, Progress::StdoutUse stdout_use, const std::function<bool()>& stop,
+                                  const std::optional<TimePoint>& live_at, AskedTime* asked, AskedTime* asked_instant) {
   const auto wants = [&filter](format::Stream stream) { return filter.TakesAny(stream); };
   Calibration calibration = weights == Weights::kCalibrated ? Calibration::Of(recording, wants) : Calibration();
-  Progress progress(recording.source().name(), recording.source().size(), beside);
+  Progress progress(recording.source().name(), recording.source().size(), stdout_use);
   Trusts trusts(recording.header(), filter);
   bool is_whole = false;
   uint64_t events = 0, last_ns = 0;
@@ -97,7 +97,7 @@ format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths)
   return all;
 }
 
-std::function<bool(std::string_view)> HiddenBy(const Filter& filter) {
+std::function<bool(std::string_view)> HiddenFrames(const Filter& filter) {
   if (!filter.hide()) return {};
   return [hide = *filter.hide()](std::string_view method) { return hide.Matches(method); };
 }
@@ -113,28 +113,28 @@ ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, c
   return asked;
 }
 
-std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
-                            Progress::Beside beside, const std::function<bool()>& stop,
-                            const std::optional<TimePoint>& live_at) {
-  std::vector<PassedOne> passed;
+std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, Weights weights,
+                                         Exporter* exporter, Progress::StdoutUse stdout_use,
+                                         const std::function<bool()>& stop, const std::optional<TimePoint>& live_at) {
+  std::vector<ExportedRecording> exported;
   AskedTime asked, asked_instant;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    passed.push_back(
-        PassOne(*recording, filter, most, weights, exporter, beside, stop, live_at, &asked, &asked_instant));
-    most -= passed.back().events;
+    exported.push_back(ExportRecording(*recording, filter, most, weights, exporter, stdout_use, stop, live_at, &asked,
+                                       &asked_instant));
+    most -= exported.back().events;
   }
   asked.Report();
   asked_instant.Report(kAtInstant);
-  return passed;
+  return exported;
 }
 
-ExitCode Close(const Recordings& recordings, const std::vector<PassedOne>& passed) {
+ExitCode Close(const Recordings& recordings, const std::vector<ExportedRecording>& exported) {
   ExitCode read = ExitCode::kOk;
   for (size_t i = 0; i < recordings.size(); ++i) {
-    if (isatty(STDERR_FILENO) == 1) PrintError(LossLine(*recordings[i], passed[i].events).substr(2));
+    if (isatty(STDERR_FILENO) == 1) PrintError(LossLine(*recordings[i], exported[i].events).substr(2));
     const ExitCode one = ReportDamage(*recordings[i]);
-    const std::vector<std::string>& reasons = passed[i].reasons;
+    const std::vector<std::string>& reasons = exported[i].reasons;
     if (!reasons.empty()) PrintError(recordings[i]->source().name() + ": trustworthy: " + TrustText(reasons));
     if (one != ExitCode::kOk) read = one;
   }

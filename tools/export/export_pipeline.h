@@ -23,27 +23,29 @@ using Recordings = std::vector<std::unique_ptr<Recording>>;
 // All recordings of all files, in their order.
 format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths);
 
-// Frames that the filter leaves out of stacks; empty: none.
-std::function<bool(std::string_view method)> HiddenBy(const Filter& filter);
+// Returns whether the filter leaves a method's frames out of stacks; empty: it leaves out none.
+std::function<bool(std::string_view method)> HiddenFrames(const Filter& filter);
 
 // `asked`, completed from the recordings and the filter.
 ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter);
 
-// What was passed on from one recording.
-struct PassedOne {
+// What was exported from one recording.
+struct ExportedRecording {
   uint64_t events = 0;
   std::vector<std::string> reasons;  // why its numbers are not trustworthy, as `summary` prints them
 };
 
 // Reads all recordings into `exporter`; the caller calls its Finish. Ends early, without reasons, when `stop` returns
-// true. `weights`: kCalibrated reads each recording once more. `beside`: what the exporter writes meanwhile. `live_at`:
-// when objects are to be live. If no recording has data of that time, or of those that `filter` takes, a line on stderr
-// says so.
-std::vector<PassedOne> Pass(const Recordings& recordings, const Filter& filter, Weights weights, Exporter* exporter,
-                            Progress::Beside beside, const std::function<bool()>& stop,
-                            const std::optional<TimePoint>& live_at = {});
+// true. `weights`: kCalibrated reads each recording once more. `stdout_use`: whether the exporter writes to stdout.
+// `live_at`: when objects are to be live. If no recording has data of that time, or of those that `filter` takes, a
+// line on stderr says so.
+std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, Weights weights,
+                                         Exporter* exporter, Progress::StdoutUse stdout_use,
+                                         const std::function<bool()>& stop,
+                                         const std::optional<TimePoint>& live_at = {});
 
-// Prints on stderr what was damaged, why sums are not trustworthy, and on a terminal what was lost. `passed`: of Pass.
-ExitCode Close(const Recordings& recordings, const std::vector<PassedOne>& passed);
+// Prints on stderr what was damaged, why sums are not trustworthy, and on a terminal what was lost. `exported`: of
+// ExportAll.
+ExitCode Close(const Recordings& recordings, const std::vector<ExportedRecording>& exported);
 
 }  // namespace heaprec::tools

@@ -73,7 +73,7 @@ void LiveSamples::Add(const FilteredBlock& filtered) {
   tracked_.Add(filtered, [this](const format::Sample& sample) { return copied_.Named(sample); });
 }
 
-Index LiveSamples::BelowNotKnown(Index stack) {
+Index LiveSamples::WithLivenessUnknownRoot(Index stack) {
   bool truncated = false;
   std::vector<format::StackFrame> frames;
   if (stack != kNone) frames = names_.Stack(stack, &truncated);
@@ -90,7 +90,7 @@ void LiveSamples::End(uint64_t end_ns, uint64_t at_ns) {
     found.push_back({sample, {then, then - std::min(then, life.birth_ns), survived}});
     Found& last = found.back();
     last.sample.weight = lives.WeightAt(life, then);
-    if (lives.is_range() && last.detail.survived == 0) last.sample.stack = BelowNotKnown(last.sample.stack);
+    if (lives.is_range() && last.detail.survived == 0) last.sample.stack = WithLivenessUnknownRoot(last.sample.stack);
   });
   std::ranges::stable_sort(found, {}, [](const Found& one) { return one.sample.time_ns; });
   for (const Found& one : found) {

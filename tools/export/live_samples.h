@@ -84,8 +84,8 @@ class LiveSamples {
     format::Sample sample;
     LiveDetail detail;
   };
-  // The same stack with a root that says that its object may be garbage.
-  format::Index BelowNotKnown(format::Index stack);
+  // The stack with an additional root frame, which says that its object may be garbage.
+  format::Index WithLivenessUnknownRoot(format::Index stack);
   void MakeDictionaries();
 
   TrackedSamples<format::Sample> tracked_;

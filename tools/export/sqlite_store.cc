@@ -80,7 +80,7 @@ std::string Iso(uint64_t epoch_ns) {
   return fmt::to_string(text);
 }
 
-std::string HowEnded(const Recording& recording) {
+std::string EndReason(const Recording& recording) {
   if (recording.ending()) return ToUtf8(recording.ending()->reason);
   return recording.running() ? "still running" : "cut off";
 }
@@ -155,7 +155,7 @@ void SqliteStore::Add(const FilteredBlock& block) {
                          catalogue_.StackOf(sample.stack)};
   });
   AddNames();
-  AddCourse(block.block);
+  AddTimeSeries(block.block);
 }
 
 void SqliteStore::AddEvents(const FilteredBlock& block) {
@@ -197,7 +197,7 @@ void SqliteStore::AddNames() {
   }
 }
 
-void SqliteStore::AddCourse(const format::Block& block) {
+void SqliteStore::AddTimeSeries(const format::Block& block) {
   for (const format::Window& window : block.windows) {
     const std::string_view stream = TraitsOf(format::StreamOfWindow(window.id)).name;
     Try(inserts_->window.Run(recording_, stream, window.id, window.start_ns, window.lambda));
@@ -277,7 +277,7 @@ void SqliteStore::End(const Recording& recording, AskedRange) {
   const auto known = [is_counted](auto count) { return is_counted ? std::optional(count) : std::nullopt; };
   Try(inserts_->recording.Run(
       recording_, IdText(header), ToUtf8(recording.source().name()), header.start_epoch_ns, Iso(header.start_epoch_ns),
-      span.begin_ns, span.end_ns, HowEnded(recording), header.pid, ToUtf8(header.jvm_name), ToUtf8(header.jvm_version),
+      span.begin_ns, span.end_ns, EndReason(recording), header.pid, ToUtf8(header.jvm_name), ToUtf8(header.jvm_version),
       ToUtf8(header.gc_name), ToUtf8(header.agent_version), ToUtf8(header.agent_options), ToUtf8(header.source),
       ToUtf8(header.source_reason), known(header.rate_per_second), header.interval_ns, known(header.interval_cap),
       known(recording.counters().candidate_bytes), calibration_.heap, calibration_.exceptions));

@@ -253,7 +253,7 @@ format::Result<RingCopy> Recording::CopyRing() const {
 bool Recording::SalvageRing() {
   const auto ring = CopyRing();
   if (!ring.ok()) {
-    LoseUnwritten();
+    AddUnwrittenLosses();
     return false;
   }
   // The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now.
@@ -270,18 +270,18 @@ std::optional<format::Block> Recording::ProvisionalBlock() const {
 
 // Returns how many points of a killed recorder are in no interval of the file: samples that only the ring had, which
 // are taken out of `committed`, and points under way.
-uint64_t Recording::LoseOpen(format::Stream stream, format::StreamCounters* since_start) const {
+uint64_t Recording::MoveOpenSamplesToLost(format::Stream stream, format::StreamCounters* since_start) const {
   const format::StreamCounters& counters = counters_[stream];
   const uint64_t samples = Unsettled(counters);
   const uint64_t under_way = Excess(counters.points, counters.SettledPoints());
   since_start->committed -= samples;
-  return samples + std::min(under_way, MostUnderWay(lane_count(), end_.threads));
+  return samples + std::min(under_way, MaxPointsUnderWay(lane_count(), end_.threads));
 }
 
 // A block has the rows of all intervals that ended before it. The exception is the last block of a recording whose file
 // could not be written: its counters go up to the end, but intervals whose samples are in the ring have no rows. In
 // both cases the counters include the intervals that were open when the last block was written.
-void Recording::LoseUnwritten() {
+void Recording::AddUnwrittenLosses() {
   format::Block block;
   const auto provisional = ProvisionalBlock();
   if (header().ring_path.empty() && !provisional) return;
@@ -305,7 +305,7 @@ void Recording::LoseUnwritten() {
     const format::StreamCounters& counters = counters_[stream];
     const uint64_t candidates = Excess(counters.candidates, end.candidates);
     const uint64_t bytes = Excess(counters.candidate_bytes, end.bytes);
-    const uint64_t lost = could_write ? LoseOpen(stream, &block.counters[stream]) : Unsettled(counters);
+    const uint64_t lost = could_write ? MoveOpenSamplesToLost(stream, &block.counters[stream]) : Unsettled(counters);
     if (lost == 0 && (could_write || (candidates == 0 && bytes == 0))) continue;
     const uint64_t index = std::max(end.next_interval, (std::max<uint64_t>(end_.end_ns, 1) - 1) / length);
     block.intervals.push_back({index, candidates, bytes, could_write ? 0 : lost, 0, 0, stream});

@@ -121,10 +121,11 @@ class Recording {
   std::vector<OpenedRing> OpenRings() const;
   format::Result<RingCopy> CopyRing() const;
   // Adds a block with the losses: one row per stream for what was counted but is in neither the file nor a ring.
-  void LoseUnwritten();
+  void AddUnwrittenLosses();
   std::optional<format::Block> ProvisionalBlock() const;
   void NoteEnd(const format::Block& block);
-  uint64_t LoseOpen(format::Stream stream, format::StreamCounters* since_start) const;
+  // Removes from `committed` the samples that only the ring had. Returns their number plus the points under way.
+  uint64_t MoveOpenSamplesToLost(format::Stream stream, format::StreamCounters* since_start) const;
   // True if the drain has written more since the file was read: read the file again, then try again.
   bool SalvageRing();
 

@@ -54,27 +54,27 @@ Index InternValue(const Key& key, const Entry& entry, Known& known, std::vector<
 
 }  // namespace
 
-void RingDefinitions::Want(const format::SampleRecord& sample) {
-  if (!classes.contains(sample.class_key)) wanted_classes_.insert(sample.class_key);
-  if (!threads.contains(sample.thread_key)) wanted_threads_.insert(sample.thread_key);
-  if (sample.stack_key != kNoStackKey && !stacks.contains(sample.stack_key)) wanted_stacks_.insert(sample.stack_key);
+void RingDefinitions::Require(const format::SampleRecord& sample) {
+  if (!classes.contains(sample.class_key)) missing_classes_.insert(sample.class_key);
+  if (!threads.contains(sample.thread_key)) missing_threads_.insert(sample.thread_key);
+  if (sample.stack_key != kNoStackKey && !stacks.contains(sample.stack_key)) missing_stacks_.insert(sample.stack_key);
 }
 
-void RingDefinitions::Want(uint64_t class_key, uint64_t thread_key) {
-  if (class_key != 0 && !classes.contains(class_key)) wanted_classes_.insert(class_key);
-  if (thread_key != 0 && !threads.contains(thread_key)) wanted_threads_.insert(thread_key);
+void RingDefinitions::Require(uint64_t class_key, uint64_t thread_key) {
+  if (class_key != 0 && !classes.contains(class_key)) missing_classes_.insert(class_key);
+  if (thread_key != 0 && !threads.contains(thread_key)) missing_threads_.insert(thread_key);
 }
 
-void RingDefinitions::WantMethodsOfStacks() {
+void RingDefinitions::RequireMethodsOfStacks() {
   for (const auto& [key, stack] : stacks) {
     for (const RingFrame& frame : stack.leaf_first) {
-      if (frame.method != 0 && !methods.contains(frame.method)) wanted_methods_.insert(frame.method);
+      if (frame.method != 0 && !methods.contains(frame.method)) missing_methods_.insert(frame.method);
     }
   }
 }
 
-bool RingDefinitions::wants_anything() const {
-  return !(wanted_classes_.empty() && wanted_methods_.empty() && wanted_threads_.empty() && wanted_stacks_.empty());
+bool RingDefinitions::is_incomplete() const {
+  return !(missing_classes_.empty() && missing_methods_.empty() && missing_threads_.empty() && missing_stacks_.empty());
 }
 
 void RingDefinitions::TakeFrom(const format::Block& block) {
@@ -87,21 +87,21 @@ void RingDefinitions::TakeFrom(const format::Block& block) {
   for (; classes_seen_ < from.classes.size(); ++classes_seen_) {
     const std::string& name = from.classes[classes_seen_];
     const uint64_t key = format::ClassKey(name);
-    if (wanted_classes_.erase(key) > 0) classes.emplace(key, name);
+    if (missing_classes_.erase(key) > 0) classes.emplace(key, name);
   }
   for (; methods_seen_ < from.methods.size(); ++methods_seen_) {
     const format::Method& method = from.methods[methods_seen_];
     const uint64_t key = format::MethodKey(method.class_name, method.name, method.descriptor);
     method_keys_.push_back(key);
-    if (wanted_methods_.erase(key) > 0) methods.emplace(key, method);
+    if (missing_methods_.erase(key) > 0) methods.emplace(key, method);
   }
   for (; threads_seen_ < from.threads.size(); ++threads_seen_) {
     const format::Thread& thread = from.threads[threads_seen_];
     const uint64_t key = format::ThreadKey(thread.java_tid, thread.os_tid, thread.is_virtual, thread.name);
-    if (wanted_threads_.erase(key) > 0) threads.emplace(key, thread);
+    if (missing_threads_.erase(key) > 0) threads.emplace(key, thread);
   }
   for (; stacks_seen_ < from.stacks.size(); ++stacks_seen_) {
-    if (!wanted_stacks_.empty()) TakeStack(from, static_cast<Index>(stacks_seen_));
+    if (!missing_stacks_.empty()) TakeStack(from, static_cast<Index>(stacks_seen_));
   }
 }
 
@@ -110,7 +110,7 @@ void RingDefinitions::TakeStack(const Dictionaries& dictionaries, Index node) {
   const std::optional<bool> truncated = WalkPath(dictionaries, method_keys_, node, &path_);
   if (!truncated) return;
   const StackKey key = format::KeyOfStack(path_, *truncated);
-  if (wanted_stacks_.erase(key) == 0) return;
+  if (missing_stacks_.erase(key) == 0) return;
   for (Index at = node; at != kNone; at = dictionaries.stacks[at].parent) {
     const Index method = dictionaries.frames[dictionaries.stacks[at].frame].method;
     if (method < method_keys_.size()) methods.emplace(method_keys_[method], dictionaries.methods[method]);

@@ -36,22 +36,23 @@ class RingDefinitions {
   std::unordered_map<uint64_t, format::Thread> threads;
   std::unordered_map<format::StackKey, KeyedStack, StackKeyHash> stacks;
 
-  // Marks what `sample`, or an already defined stack, needs and nobody has defined yet.
-  void Want(const format::SampleRecord& sample);
-  void WantMethodsOfStacks();
-  // The same of a class and a thread; 0: none.
-  void Want(uint64_t class_key, uint64_t thread_key);
-  bool wants_anything() const;
+  // Mark as missing what is not defined yet: the class, thread and stack of `sample`.
+  void Require(const format::SampleRecord& sample);
+  // The methods of all defined stacks.
+  void RequireMethodsOfStacks();
+  // A class and a thread; 0: none.
+  void Require(uint64_t class_key, uint64_t thread_key);
+  bool is_incomplete() const;
 
-  // Takes what is wanted from the dictionaries of the file's next block.
+  // Takes missing definitions from the dictionaries of the file's next block.
   void TakeFrom(const format::Block& block);
 
  private:
   void TakeStack(const format::Dictionaries& dictionaries, format::Index node);
   uint64_t MethodKeyOf(const format::Dictionaries& dictionaries, format::Index method);
 
-  std::unordered_set<uint64_t> wanted_classes_, wanted_methods_, wanted_threads_;
-  std::unordered_set<format::StackKey, StackKeyHash> wanted_stacks_;
+  std::unordered_set<uint64_t> missing_classes_, missing_methods_, missing_threads_;
+  std::unordered_set<format::StackKey, StackKeyHash> missing_stacks_;
   // How much of the current chunk's dictionaries has been seen.
   uint32_t chunk_ = 0;
   size_t classes_seen_ = 0, methods_seen_ = 0, threads_seen_ = 0, stacks_seen_ = 0;

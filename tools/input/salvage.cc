@@ -108,7 +108,7 @@ void AddNativePoints(const RingCopy& ring, Gatherer* gathered) {
 void GatherFile(format::ByteSource* file, RingDefinitions* definitions) {
   auto reader = format::Reader::Open(file);
   if (!reader.ok()) return;
-  while (definitions->wants_anything()) {
+  while (definitions->is_incomplete()) {
     const auto block = (*reader)->Next();
     if (!block) return;
     definitions->TakeFrom(*block);
@@ -263,12 +263,12 @@ HeldByInterval GroupByInterval(const std::vector<SampleRecord>& samples, const F
 }
 
 void Define(Gatherer* gathered, format::ByteSource* file) {
-  for (const SampleRecord& sample : gathered->samples) gathered->definitions.Want(sample);
+  for (const SampleRecord& sample : gathered->samples) gathered->definitions.Require(sample);
   gathered->census.ForEachRow([&](uint64_t thread_key, uint64_t class_key, const format::CensusRow&) {
-    gathered->definitions.Want(class_key, thread_key);
+    gathered->definitions.Require(class_key, thread_key);
   });
-  gathered->definitions.WantMethodsOfStacks();
-  if (gathered->definitions.wants_anything()) GatherFile(file, &gathered->definitions);
+  gathered->definitions.RequireMethodsOfStacks();
+  if (gathered->definitions.is_incomplete()) GatherFile(file, &gathered->definitions);
 }
 
 // Deaths of samples that are tracked: some are in the file already, and most are of samples that were not kept.
@@ -352,8 +352,8 @@ void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& 
 }  // namespace
 
 // A thread counts its first point before it has a lane or a name in the ring, so threads that were just starting are
-// unknown: this many are allowed for.
-uint64_t MostUnderWay(size_t lanes, size_t threads) {
+// unknown: this allows for kMostNewThreads of them.
+uint64_t MaxPointsUnderWay(size_t lanes, size_t threads) {
   constexpr uint64_t kMostNewThreads = 256;
   return std::max<uint64_t>(kMostNewThreads, lanes) + threads;
 }
@@ -398,7 +398,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   }
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
-  const uint64_t most_under_way = MostUnderWay(ring.view().lane_count(), std::max(end.threads, gathered.threads));
+  const uint64_t most_under_way = MaxPointsUnderWay(ring.view().lane_count(), std::max(end.threads, gathered.threads));
   CarryCounters(ring, end.counters, is_running, most_under_way, &result);
   result.census = ring.census();
   AddRest(gathered, header, end, &dictionaries, &result);

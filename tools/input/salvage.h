@@ -102,8 +102,8 @@ struct Salvaged {
   SalvageReport report;
 };
 
-// How many points can be under way at a time: at most one of each thread, and some threads are not known yet.
-uint64_t MostUnderWay(size_t lanes, size_t threads);
+// Returns the maximum number of points under way at a time: one per thread, including threads that are not known yet.
+uint64_t MaxPointsUnderWay(size_t lanes, size_t threads);
 
 // `file` is read once more from its start if names are missing in the ring. is_running: what is under way is not lost.
 Salvaged Salvage(const RingCopy& ring, const format::FileHeader& header, const FileEnd& end, format::ByteSource* file,

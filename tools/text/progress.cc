@@ -21,9 +21,9 @@ void Print(const std::string& text) {
 
 }  // namespace
 
-Progress::Progress(std::string name, uint64_t total, Beside beside)
+Progress::Progress(std::string name, uint64_t total, StdoutUse stdout_use)
     : name_(std::move(name)), total_(total), is_shown_(total > 0 && isatty(STDERR_FILENO) == 1) {
-  if (beside == Beside::kOutput && isatty(STDOUT_FILENO) == 1) is_shown_ = false;
+  if (stdout_use == StdoutUse::kOutput && isatty(STDOUT_FILENO) == 1) is_shown_ = false;
   if (is_shown_) next_ = Clock::now() + kPatience;
 }
 

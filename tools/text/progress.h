@@ -1,4 +1,5 @@
-// How far a long reading has come, on a terminal's stderr: a line that appears after a second, and goes at the end.
+// Shows the progress of a long read on a terminal's stderr: a line that appears after a second and is removed at the
+// end.
 //
 // Context:  reads the clock; writes to stderr, if that is a terminal.
 #pragma once
@@ -11,11 +12,11 @@ namespace heaprec::tools {
 
 class Progress {
  public:
-  // What goes to stdout while it is shown. On a terminal the two would tear each other apart: then nothing is shown.
-  enum class Beside : bool { kNothing, kOutput };
+  // What is written to stdout at the same time. If stdout is a terminal as well, kOutput hides the progress.
+  enum class StdoutUse : bool { kNothing, kOutput };
 
   // `total`: in bytes; 0: not known, then nothing is shown.
-  Progress(std::string name, uint64_t total, Beside beside = Beside::kNothing);
+  Progress(std::string name, uint64_t total, StdoutUse stdout_use = StdoutUse::kNothing);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

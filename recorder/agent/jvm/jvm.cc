@@ -96,20 +96,20 @@ format::Result<Jvm> ResolvePortable(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, co
   auto fields = sources::ThreadFields::Resolve(jni);
   if (!fields.ok()) return fields.error();
   auto methods = std::make_unique<hotspot::JvmtiMethods>(vm, jvmti);
-  const hotspot::Names names = hotspot::Names::OfJvmti(methods.get());
+  const hotspot::Names names = hotspot::Names::FromJvmti(methods.get());
   return Jvm{vm,
              jvmti,
              hotspot::JdkRules::For(0),
              why,
              {},
              why,
-             hotspot::ThreadLayout::OfThreadWords(),
+             hotspot::ThreadLayout::FromThreadWords(),
              why,
              std::move(methods),
              names,
              why,
              *fields,
-             hotspot::ThreadOfEnv::OfThreadWords(),
+             hotspot::ThreadOfEnv::FromThreadWords(),
              {},
              JvmBeans::Resolve(jni)};
 }

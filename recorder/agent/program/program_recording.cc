@@ -97,7 +97,7 @@ void ProgramRecording::Pause() {
 void ProgramRecording::Resume() {
   if (paused_by_.load() != pthread_self()) return;
   paused_by_.store(0);
-  if (holds_patching_) native::LetPatching();
+  if (holds_patching_) native::ReleasePatching();
   looking_.unlock();
 }
 

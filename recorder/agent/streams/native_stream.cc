@@ -18,8 +18,8 @@ constexpr timespec kPause{0, 1'000'000};
 
 std::atomic<bool> is_patching{false};
 
-// On a thread that no other waits for: it may wait for a library's constructors, and one of those may end the process.
-void PatchAside() {
+// No thread waits for this one: it may wait for a library's constructors, and one of those may end the process.
+void PatchInBackground() {
   if (is_patching.exchange(true)) return;
   const auto patch = [](void*) {
     (void)native::PatchLibraries();
@@ -46,7 +46,7 @@ NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig&
 }
 
 void NativeStream::Activate(std::unique_ptr<native::MallocHooks> calls) {
-  (void)native::NewsOfLibraries();  // libraries that were patched before are not news
+  (void)native::TakeLibraryChanges();  // those that were patched before
   writer_.RefreshLibraries();
   calls_ = std::move(calls);
   calls_->Activate(&source_, mapped_ ? mapped_->mapper() : nullptr);
@@ -66,9 +66,9 @@ void NativeStream::OnTick(uint64_t now_ns) {
 
 void NativeStream::Refresh() {
   if (calls_ == nullptr) return;
-  const native::LibraryNews news = native::NewsOfLibraries();
-  if (news.are_unpatched) PatchAside();
-  if (!news.have_changed) return;
+  const native::LibraryChanges changes = native::TakeLibraryChanges();
+  if (changes.needs_patching) PatchInBackground();
+  if (!changes.changed_since) return;
   source_.ForgetLibraries();
   if (mapped_) mapped_->ForgetLibraries();
   writer_.RefreshLibraries();

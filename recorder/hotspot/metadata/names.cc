@@ -57,7 +57,7 @@ int DecodeLine(const uint8_t* table, size_t size, int bci, uint8_t excluded_byte
   return best_line;
 }
 
-Names Names::OfJvmti(JvmtiMethods* methods) {
+Names Names::FromJvmti(JvmtiMethods* methods) {
   static constexpr int kNoOffset = 0;
   Names names;
   names.methods_ = methods;

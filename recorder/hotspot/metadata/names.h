@@ -33,7 +33,7 @@ class Names {
   static format::Result<Names> Resolve(const VmStructs& structs, const JdkRules& rules,
                                        uintptr_t field_access_count = 0, JvmtiMethods* methods = nullptr);
   // Without reading the JVM's memory: methods come from JVMTI, and nothing is known about classes.
-  static Names OfJvmti(JvmtiMethods* methods);
+  static Names FromJvmti(JvmtiMethods* methods);
 
   // Views into the JVM's memory: copy them before leaving the context.
   struct MethodView {

@@ -14,7 +14,7 @@ class Fields {
 
   size_t At(const char* type, const char* field) { return Need(type, field, structs_.Offset(type, field)); }
   // A field of nmethod or, before 25, of its base.
-  size_t OfCompiled(const char* field) {
+  size_t CompiledMethodField(const char* field) {
     const auto offset = structs_.Offset("nmethod", field);
     return Need("nmethod", field, offset ? offset : structs_.Offset("CompiledMethod", field));
   }
@@ -70,20 +70,20 @@ void ResolveCompiled(Fields& fields, const VmStructs& structs, StackLayout* out)
   const char* const deopt = has_one_handler ? "_deopt_handler_entry_offset"
                             : distances     ? "_deopt_handler_offset"
                                             : "_deopt_handler_begin";
-  out->compiled = {fields.OfCompiled("_method"),
-                   fields.OfCompiled("_compile_id"),
-                   fields.OfCompiled("_orig_pc_offset"),
-                   fields.OfCompiled(deopt),
+  out->compiled = {fields.CompiledMethodField("_method"),
+                   fields.CompiledMethodField("_compile_id"),
+                   fields.CompiledMethodField("_orig_pc_offset"),
+                   fields.CompiledMethodField(deopt),
                    has_one_handler
-                       ? fields.OfCompiled(deopt)
-                       : fields.OfCompiled(distances ? "_deopt_mh_handler_offset" : "_deopt_mh_handler_begin"),
-                   fields.OfCompiled("_scopes_pcs_offset"),
-                   fields.OfCompiled(distances ? "_scopes_data_offset" : "_dependencies_offset"),
-                   fields.OfCompiled(distances ? "_scopes_data_offset" : "_scopes_data_begin"),
-                   distances ? 0 : fields.OfCompiled("_metadata_offset")};
+                       ? fields.CompiledMethodField(deopt)
+                       : fields.CompiledMethodField(distances ? "_deopt_mh_handler_offset" : "_deopt_mh_handler_begin"),
+                   fields.CompiledMethodField("_scopes_pcs_offset"),
+                   fields.CompiledMethodField(distances ? "_scopes_data_offset" : "_dependencies_offset"),
+                   fields.CompiledMethodField(distances ? "_scopes_data_offset" : "_scopes_data_begin"),
+                   distances ? 0 : fields.CompiledMethodField("_metadata_offset")};
   if (distances) {
-    out->immutable_data = fields.OfCompiled("_immutable_data");
-    out->immutable_size = fields.OfCompiled("_immutable_data_size");
+    out->immutable_data = fields.CompiledMethodField("_immutable_data");
+    out->immutable_size = fields.CompiledMethodField("_immutable_data_size");
     out->mutable_size = fields.At("CodeBlob", "_mutable_data_size");
     out->mutable_data = fields.At("CodeBlob", "_mutable_data");
     out->relocation_size = fields.At("CodeBlob", "_relocation_size");

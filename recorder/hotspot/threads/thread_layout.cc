@@ -18,7 +18,7 @@ namespace {
 
 ThreadWords* OwnThreadWords() { return &own_words; }
 
-ThreadLayout ThreadLayout::OfThreadWords() {
+ThreadLayout ThreadLayout::FromThreadWords() {
   ThreadLayout layout;
   layout.reader_ = SafeReader::Probe();
   layout.has_tlabs_ = false;

@@ -27,7 +27,7 @@ class ThreadLayout {
 
   // For a JVM whose JavaThread is not known: the agent's own ThreadWords are used instead. There are no TLABs, and no
   // threshold can be set.
-  static ThreadLayout OfThreadWords();
+  static ThreadLayout FromThreadWords();
   // Adds the bytes that a sample represents, so that the thread's bytes are estimated without the JVM. Only
   // of ThreadWords.
   void AddEstimated(void* words, uint64_t bytes) const {

@@ -23,7 +23,7 @@ class ThreadOfEnv {
   static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
   // For a JVM whose JavaThread is unknown: the current thread's ThreadWords; other threads have none.
-  static ThreadOfEnv OfThreadWords() { return {}; }
+  static ThreadOfEnv FromThreadWords() { return {}; }
 
   // The JavaThread of another thread; null before it starts and after it ends, which may happen at any moment.
   void* OfThread(JNIEnv* jni, jobject thread) const {

@@ -51,7 +51,7 @@ HeapMeter HeapMeter::Resolve(const VmStructs& structs, const SymbolTable* symbol
   return meter;
 }
 
-HeapMeter HeapMeter::OfSimulated(const std::string& gc, const uint32_t* collections, std::span<const char> cause) {
+HeapMeter HeapMeter::ForTest(const std::string& gc, const uint32_t* collections, std::span<const char> cause) {
   HeapMeter meter;
   meter.UseOrderOf(gc);
   meter.collections_ = reinterpret_cast<const char*>(collections);

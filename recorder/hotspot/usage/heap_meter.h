@@ -24,7 +24,7 @@ class HeapMeter {
   static HeapMeter Resolve(const VmStructs& structs, const SymbolTable* symbols, const std::string& gc);
 
   // For tests: a JVM that has only the collector `gc`, this count of collections and this cause.
-  static HeapMeter OfSimulated(const std::string& gc, const uint32_t* collections, std::span<const char> cause);
+  static HeapMeter ForTest(const std::string& gc, const uint32_t* collections, std::span<const char> cause);
 
   uint64_t Used() const;
   uint64_t Committed() const;

@@ -54,7 +54,7 @@ void ByteClockSource::Outside(void* java_thread, uint64_t size) {
 }
 
 void ByteClockSource::BeginStackChunk() {
-  ThreadEntry* const entry = OfCaller();
+  ThreadEntry* const entry = CallingThread();
   if (entry == nullptr) return;
   entry->stack_chunk_at = parts_.layout.AllocatedBytes(entry->java_thread.load(std::memory_order_relaxed));
   entry->in_stack_chunk = true;
@@ -62,7 +62,7 @@ void ByteClockSource::BeginStackChunk() {
 
 // The threshold may lie in what the chunk took of the TLAB, or the JVM has drawn one of its own.
 void ByteClockSource::EndStackChunk() {
-  ThreadEntry* const entry = OfCaller();
+  ThreadEntry* const entry = CallingThread();
   if (entry == nullptr || !std::exchange(entry->in_stack_chunk, false)) return;
   void* const java_thread = entry->java_thread.load(std::memory_order_relaxed);
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);

@@ -31,8 +31,8 @@ class ByteClockSource final : public RecordingSource {
     const bool is_ours = entry != nullptr && entry->recording.load(std::memory_order_relaxed) == parts_.recording;
     return is_ours ? entry : nullptr;
   }
-  // The caller's entry, whatever its JavaThread.
-  ThreadEntry* OfCaller() {
+  // The entry of the calling thread; nullptr: it has none, or was not started for this recording.
+  ThreadEntry* CallingThread() {
     ThreadEntry* entry = own_entry.entry;
     return entry == nullptr ? nullptr : Started(entry->java_thread.load(std::memory_order_relaxed));
   }

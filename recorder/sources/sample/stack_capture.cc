@@ -38,7 +38,7 @@ bool StackCapture::Take(jvmtiEnv* jvmti, const void* java_thread, CapturedStack*
     stack->is_walked = walked != WalkResult::kUnknown;
     stack->is_deep = walked == WalkResult::kDeep;
   }
-  if (!stack->is_walked) return AskInstead(jvmti, stack);
+  if (!stack->is_walked) return CaptureByJvmti(jvmti, stack);
   stack->is_checked = IsCheckDue();
   return true;
 }
@@ -47,7 +47,7 @@ bool StackCapture::ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, Captu
   if (!stack->is_walked) return true;
   if (!Walk(java_thread, stack)) {
     stack->is_walked = false;
-    return AskInstead(jvmti, stack);
+    return CaptureByJvmti(jvmti, stack);
   }
   if (stack->is_checked) Compare(jvmti, stack);
   return true;
@@ -66,7 +66,7 @@ bool StackCapture::Walk(const void* java_thread, CapturedStack* stack) const {
   return true;
 }
 
-bool StackCapture::AskInstead(jvmtiEnv* jvmti, CapturedStack* stack) {
+bool StackCapture::CaptureByJvmti(jvmtiEnv* jvmti, CapturedStack* stack) {
   if (!Ask(jvmti, RootSide::kIfNear, stack)) return false;
   asked_.fetch_add(1, std::memory_order_relaxed);
   return true;

@@ -62,8 +62,8 @@ class StackCapture {
   // Whether to include the frames nearest to the root of a stack that is cut.
   enum class RootSide : uint8_t { kGive, kLeave, kIfNear };
   bool Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const;
-  // For the recording.
-  bool AskInstead(jvmtiEnv* jvmti, CapturedStack* stack);
+  // Captures the stack for the recording with GetStackTrace.
+  bool CaptureByJvmti(jvmtiEnv* jvmti, CapturedStack* stack);
   bool Walk(const void* java_thread, CapturedStack* stack) const;
   void Compare(jvmtiEnv* jvmti, CapturedStack* walked);
   bool Same(const hotspot::MethodFrame& walked, const hotspot::MethodFrame& asked) const;

@@ -20,8 +20,9 @@ heaprec_sampling how{sizeof(how), nullptr, nullptr, 0, 16, 0};
 // What came, of the program's own arrays and of all.
 std::atomic<int> samples{0}, early{0}, late{0}, kept{0}, dropped{0}, without_stack{0}, replaced{0}, before_replaced{0};
 
-// The header of an array has 8 bytes more where class pointers are not compressed.
-bool IsOf(const heaprec_trace& trace, const char* signature) {
+// Whether the object is an array that the test program allocates. Without compressed class pointers its header has 8
+// bytes more.
+bool IsTestArray(const heaprec_trace& trace, const char* signature) {
   return (trace.byte_size == 100'000 || trace.byte_size == 100'008) && strcmp(trace.class_signature, signature) == 0;
 }
 
@@ -31,8 +32,8 @@ int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env* env, void* us
   // The object holds the byte that is `interval` from the last.
   if (trace->bytes < interval) ++early;
   if (trace->bytes - trace->byte_size >= interval) ++late;
-  if (IsOf(*trace, "[B")) ++kept;
-  if (IsOf(*trace, "[I")) ++dropped;
+  if (IsTestArray(*trace, "[B")) ++kept;
+  if (IsTestArray(*trace, "[I")) ++dropped;
   if (trace->frame_count == 0) ++without_stack;
   // JNI is legal, and what is allocated here is not sampled.
   auto* const jni = static_cast<JNIEnv*>(env->jni);
@@ -58,7 +59,7 @@ bool HasTimes(const heaprec_trace& trace, bool dead) {
 
 void OnTrace(const heaprec_trace* trace, void* user) {
   Count& count = *static_cast<Count*>(user);
-  (IsOf(*trace, "[B") ? count.kept : IsOf(*trace, "[I") ? count.dropped : count.others) += 1;
+  (IsTestArray(*trace, "[B") ? count.kept : IsTestArray(*trace, "[I") ? count.dropped : count.others) += 1;
   if (trace->context != &how) ++count.without_context;
   if (!HasTimes(*trace, count.dead)) ++count.bad_times;
 }

@@ -29,7 +29,7 @@ Command HeaprecCommand(const std::vector<std::string>& args) {
 
 Outcome Heaprec(const std::vector<std::string>& args) { return Run(HeaprecCommand(args)); }
 
-bool MayUse(std::vector<std::string> unshare) {
+bool CanUnshare(std::vector<std::string> unshare) {
   unshare.insert(unshare.end(), {"true"});
   if (geteuid() == 0 && IsOpenToOthers(JavaHome()) && Run(Command{unshare}).exit_code == 0) return true;
   WARN("skipped: needs root, namespaces, and a JDK that every user can read");
@@ -174,7 +174,7 @@ const char* const kOwnTmp = "mount -t tmpfs -o mode=1777 none $root/tmp";
 
 TEST_CASE("A JVM of another user in a mount and a pid namespace is recorded, and nothing is left in its files") {
   const std::vector<std::string> unshare{"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"};
-  if (!MayUse(unshare)) return;
+  if (!CanUnshare(unshare)) return;
   const Container container(kOwnTmp, unshare);
   Process jvm = container.Start();
   CheckRecords(jvm);
@@ -182,7 +182,7 @@ TEST_CASE("A JVM of another user in a mount and a pid namespace is recorded, and
 }
 
 TEST_CASE("A JVM in a user namespace, where the machine's root is nobody, is recorded") {
-  if (!MayUse({"unshare", "--user", "--mount"})) return;
+  if (!CanUnshare({"unshare", "--user", "--mount"})) return;
   const UserNamespace users;
   std::vector<std::string> words = users.Enter();
   for (const char* word : {"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"})
@@ -198,7 +198,7 @@ TEST_CASE("A JVM in a user namespace, where the machine's root is nobody, is rec
 }
 
 TEST_CASE("A read-only root and a /tmp that is mounted noexec leave another place for the agent") {
-  if (!MayUse({"unshare", "--mount"})) return;
+  if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
 mount -t tmpfs -o mode=1777 none $root/dev/shm
 mount -o remount,bind,ro $root)");
@@ -208,7 +208,7 @@ mount -o remount,bind,ro $root)");
 }
 
 TEST_CASE("The JVM's working folder holds the agent where nothing else can") {
-  if (!MayUse({"unshare", "--mount"})) return;
+  if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
 mount -t tmpfs -o mode=1777 none $root/work
 mount -o remount,bind,ro $root)");
@@ -218,7 +218,7 @@ mount -o remount,bind,ro $root)");
 }
 
 TEST_CASE("Where no folder can hold the agent, each says why, and nothing is left") {
-  if (!MayUse({"unshare", "--mount"})) return;
+  if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
 mount -o remount,bind,ro $root)");
   Process jvm = container.Start();
@@ -235,7 +235,7 @@ mount -o remount,bind,ro $root)");
 }
 
 TEST_CASE("A JVM of another user among the same files is recorded, where it can neither read our files nor write") {
-  if (!MayUse({"unshare", "--mount"})) return;
+  if (!CanUnshare({"unshare", "--mount"})) return;
   std::string folder = "/tmp/heaprec-test-XXXXXX";
   REQUIRE(mkdtemp(folder.data()) != nullptr);
   CHECK(chmod(folder.c_str(), 0755) == 0);
@@ -266,7 +266,7 @@ TEST_CASE("A JVM of another user among the same files is recorded, where it can 
 }
 
 TEST_CASE("What a JVM of another user can read and write depends on its supplementary groups, not on root's") {
-  if (!MayUse({"unshare", "--mount"})) return;
+  if (!CanUnshare({"unshare", "--mount"})) return;
   std::string folder = "/tmp/heaprec-test-XXXXXX";
   REQUIRE(mkdtemp(folder.data()) != nullptr);
   const std::string agent = folder + "/libheaprec.so", ours = folder + "/ours", theirs = folder + "/theirs";
@@ -317,7 +317,7 @@ chgrp 4242 theirs; chmod 0640 libheaprec.so)",
 }
 
 TEST_CASE("Ctrl-C ends a recording that is copied out; the end of the JVM does, too") {
-  if (!MayUse({"unshare", "--mount"})) return;
+  if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(kOwnTmp);
   Process jvm = container.Start();
   const std::string pid = PidOf(jvm), folder = FreshFolder();
@@ -338,7 +338,7 @@ TEST_CASE("Ctrl-C ends a recording that is copied out; the end of the JVM does, 
 }
 
 TEST_CASE("With --inside the recording stays in the container, and attach does not wait") {
-  if (!MayUse({"unshare", "--mount"})) return;
+  if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(kOwnTmp);
   Process jvm = container.Start();
   const std::string pid = PidOf(jvm);

@@ -31,7 +31,7 @@ constexpr off_t kHuge = off_t{8} << 40;         // of a file that takes no space
 constexpr const char* kMagic = "\x89HRFILE\n";  // the first bytes of a recording
 constexpr const char* kAllIsWell = "0\nreturn code: 0\n";
 
-bool MayPlay() {
+bool CanActAsTwoUsers() {
   if (geteuid() == 0) return true;
   WARN("skipped: needs root, to be two users");
   return false;
@@ -168,7 +168,7 @@ void CheckRefusal(const Outcome& outcome, const std::string& says) {
 }  // namespace
 
 TEST_CASE("A reply that never ends keeps nobody waiting, and a second Ctrl-C ends attach at once") {
-  if (!MayPlay()) return;
+  if (!CanActAsTwoUsers()) return;
   HostileJvm jvm({.answer = [](int socket, const std::string&) {
     for (;;) {
       Send(socket, "0");
@@ -194,7 +194,7 @@ TEST_CASE("A reply that never ends keeps nobody waiting, and a second Ctrl-C end
 }
 
 TEST_CASE("Ctrl-C ends attach while a JVM does not open its socket") {
-  if (!MayPlay()) return;
+  if (!CanActAsTwoUsers()) return;
   const HostileJvm jvm({});
   Process attach(AttachTo(jvm, FreshFolder() + "/rec.hrec", "3600"));
   jvm.WaitForQuit();
@@ -204,7 +204,7 @@ TEST_CASE("Ctrl-C ends attach while a JVM does not open its socket") {
 }
 
 TEST_CASE("A recording that a JVM writes after its end is left where it is") {
-  if (!MayPlay()) return;
+  if (!CanActAsTwoUsers()) return;
   HostileJvm jvm({.answer = [](int socket, const std::string& options) {
     const std::string file = Option(options, "file");
     if (!file.empty()) (void)Create(file);  // and is not closed
@@ -221,7 +221,7 @@ TEST_CASE("A recording that a JVM writes after its end is left where it is") {
 }
 
 TEST_CASE("What a JVM leaves instead of a recording is not copied") {
-  if (!MayPlay()) return;
+  if (!CanActAsTwoUsers()) return;
   const auto [begins, says] =
       GENERATE(std::pair(kMagic, "the file is sparse"), std::pair("", "not a heaprec recording"));
   HostileJvm jvm({.answer = [text = std::string(begins)](int socket, const std::string& options) {
@@ -243,7 +243,7 @@ TEST_CASE("What a JVM leaves instead of a recording is not copied") {
 }
 
 TEST_CASE("Open files that are huge and empty keep neither list nor status waiting") {
-  if (!MayPlay()) return;
+  if (!CanActAsTwoUsers()) return;
   const HostileJvm jvm({.at_start = [] {
     for (const char* name : {"a.hrec", "b.hrec"}) {
       const int file = Create(name);

@@ -25,7 +25,7 @@ std::string OutputOf(const Command& command) {
   return outcome.out;
 }
 
-JfrRow OfJdk(const json& event) {
+JfrRow RowFromJdk(const json& event) {
   return {.event = event["event"],
           .time_ns = event["time_ns"],
           .is_thrown = event["event"] == "jdk.JavaExceptionThrow",
@@ -53,7 +53,7 @@ void AddStack(const json& stack, JfrRow* row) {
   row->truncated = stack["truncated"];
 }
 
-JfrRow OfHeaprec(const json& event) {
+JfrRow RowFromHeaprec(const json& event) {
   const bool is_thrown = event["kind"] == "exception";
   JfrRow row{.time_ns = event["time_ns"],
              .is_thrown = is_thrown,
@@ -86,7 +86,7 @@ std::ostream& operator<<(std::ostream& out, const JfrRow& row) {
 std::vector<JfrRow> ReadWithJdk(const std::string& jfr, const std::string& home) {
   std::istringstream lines(OutputOf(CommandOf(Java{.main = "e2e.JfrEvents", .args = {jfr}, .home = home})));
   std::vector<JfrRow> rows;
-  for (std::string line; std::getline(lines, line);) rows.push_back(OfJdk(json::parse(line)));
+  for (std::string line; std::getline(lines, line);) rows.push_back(RowFromJdk(json::parse(line)));
   Sort(&rows);
   return rows;
 }
@@ -94,7 +94,7 @@ std::vector<JfrRow> ReadWithJdk(const std::string& jfr, const std::string& home)
 std::vector<JfrRow> ReadWithHeaprec(const std::string& recording) {
   const json printed = json::parse(OutputOf({{HeaprecPath(), "print", "--json", "--stack-depth", "0", recording}}));
   std::vector<JfrRow> rows;
-  for (const json& event : printed["events"]) rows.push_back(OfHeaprec(event));
+  for (const json& event : printed["events"]) rows.push_back(RowFromHeaprec(event));
   Sort(&rows);
   return rows;
 }

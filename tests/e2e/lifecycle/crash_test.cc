@@ -77,7 +77,7 @@ void KillAll(std::vector<Victim>& victims) {
   for (Victim& victim : victims) REQUIRE(victim.process.Finish().signal == SIGKILL);
 }
 
-uint64_t WithoutRoom(const Rows& rows) { return rows.Lost("ring_full") + rows.Lost("lanes_busy"); }
+uint64_t LostForRoom(const Rows& rows) { return rows.Lost("ring_full") + rows.Lost("lanes_busy"); }
 
 // Nothing is torn, nameless or unaccounted for, but what each thread had under way (docs/format/recording.md#counters)
 // and points in objects for which the JVM posts no event. A short recording need not be trustworthy: one of those may
@@ -94,7 +94,7 @@ void RequireWhole(const Rows& rows, uint64_t threads) {
   for (const char* reason : {"oversized", "write_failed"}) CHECK(rows.Lost(reason) == 0);
   const uint64_t points = counters["points"];
   const uint64_t committed = counters["committed"];
-  const uint64_t known = committed + counters["thinned"].get<uint64_t>() + rows.Lost("missed") + WithoutRoom(rows);
+  const uint64_t known = committed + counters["thinned"].get<uint64_t>() + rows.Lost("missed") + LostForRoom(rows);
   const uint64_t accounted = counters["written"].get<uint64_t>() + counters["second_stage"].get<uint64_t>();
   CHECK(std::max(points, known) - std::min(points, known) <= threads);
   CHECK(std::max(committed, accounted) - std::min(committed, accounted) <= threads);
@@ -123,7 +123,7 @@ void RequireWitnessed(const Victim& victim, size_t* witnessed) {
     CHECK(row.stack.find("e2e.Witness$Worker.run:") == 0);
     CHECK(row.stack.find(";e2e.Witness$Worker.allocate:") != std::string::npos);
   }
-  CHECK(missing <= WithoutRoom(rows));
+  CHECK(missing <= LostForRoom(rows));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ void RequireLike(double with, const std::vector<double>& without) {
   CHECK(with <= *high + slack);
 }
 
-const std::vector<JfrTotals>& WithoutUs(const std::string& folder) {
+const std::vector<JfrTotals>& BaselineRuns(const std::string& folder) {
   static std::vector<JfrTotals> runs;
   while (runs.size() < 3) runs.push_back(RunUnderJfr(folder, "without-" + std::to_string(runs.size()), ""));
   return runs;
@@ -94,7 +94,7 @@ void RequireUnchanged(const std::string& source) {
   const JfrTotals with = RunUnderJfr(folder, "with", "file=" + folder + "/rec.bin,rate=1000,source=" + source);
   const auto compare = [&](double JfrTotals::*field) {
     std::vector<double> values;
-    for (const JfrTotals& totals : WithoutUs(folder)) values.push_back(totals.*field);
+    for (const JfrTotals& totals : BaselineRuns(folder)) values.push_back(totals.*field);
     RequireLike(with.*field, values);
   };
   compare(&JfrTotals::refills);

@@ -19,8 +19,8 @@ namespace {
 
 std::string ReasonOf(const Rows& rows) { return rows.summary["recording"]["source_reason"]; }
 
-// What is left of stderr without the line on the bias that JDKs before 25 have.
-std::string WithoutBias(const std::string& err) {
+// Removes the warning about the bias of JDKs before 25 from stderr.
+std::string WithoutBiasWarning(const std::string& err) {
   const size_t begin = err.find("heaprec: source=portable: JDK ");
   if (begin == std::string::npos) return err;
   return err.substr(0, begin) + err.substr(err.find('\n', begin) + 1);
@@ -35,7 +35,7 @@ Rows RecordSizes(const std::vector<std::string>& flags, const std::string& optio
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.out == "allocated 2688000000\n");
-  CHECK(WithoutBias(outcome.err) == "done\n");
+  CHECK(WithoutBiasWarning(outcome.err) == "done\n");
   const Outcome verified = Run(Command{{HeaprecPath(), "verify", recording}});
   INFO(verified.out << verified.err);
   CHECK(verified.exit_code == 0);
@@ -87,7 +87,7 @@ TEST_CASE("source=portable goes with what needs no more than JVMTI, and says wha
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == "kept 400000\n");
   CHECK(outcome.err.find("no census") != std::string::npos);
-  const std::string rest = WithoutBias(outcome.err);
+  const std::string rest = WithoutBiasWarning(outcome.err);
   CHECK(std::count(rest.begin(), rest.end(), '\n') == 1);
   const Outcome live = Run(Command{{HeaprecPath(), "live", "--by", "class", recording}});
   INFO(live.out << live.err);

@@ -21,16 +21,16 @@ using nlohmann::json;
 constexpr int64_t kMb = 1 << 20;
 const std::string kTracks = "-XX:NativeMemoryTracking=summary";
 
-json LooksOf(const std::string& recording) {
+json SnapshotsIn(const std::string& recording) {
   const Outcome shown = Run(Command{{HeaprecPath(), "native", "--categories", "--json", recording}});
   INFO(shown.err);
   REQUIRE(shown.exit_code == 0);
   return json::parse(shown.out)["recordings"][0]["snapshots"];
 }
 
-// Looks are the rarer the longer one takes: a busy machine has few.
-void WaitForLooks(const std::string& recording, size_t count) {
-  for (int i = 0; i < 600 && LooksOf(recording).size() < count; ++i) {
+// The longer a snapshot takes, the fewer there are: a busy machine has few.
+void WaitForSnapshots(const std::string& recording, size_t count) {
+  for (int i = 0; i < 600 && SnapshotsIn(recording).size() < count; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
@@ -61,54 +61,55 @@ TEST_CASE("The recorded categories are those that jcmd prints at the time") {
                              .args = {"1", "300000", "0"},
                              .agent_options = "nmt=1s,file=" + file}));
   REQUIRE(process.WaitForOutput("running"));
-  // It has loaded its classes, and jcmd stands between two looks.
-  WaitForLooks(file, 2);
+  // The classes are loaded, and jcmd runs between two snapshots.
+  WaitForSnapshots(file, 2);
   const auto asked = AskJcmd(process.pid());
-  WaitForLooks(file, LooksOf(file).size() + 1);
+  WaitForSnapshots(file, SnapshotsIn(file).size() + 1);
   process.Kill(SIGKILL);  // what was committed is there
   (void)process.Finish();
-  json looks = LooksOf(file);
+  json snapshots = SnapshotsIn(file);
   RemoveRingsOf(process.pid());
-  REQUIRE(looks.size() >= 3);
-  looks.erase(looks.size() - 1);  // the kill may have cut it short
+  REQUIRE(snapshots.size() >= 3);
+  snapshots.erase(snapshots.size() - 1);  // the kill may have cut it short
   REQUIRE(asked.size() >= 10);
   for (const auto& [name, committed] : asked) {
     int64_t least = INT64_MAX, most = 0;
-    for (const json& look : looks) {
-      if (!look.contains("categories") || !look["categories"].contains(name)) continue;
-      const int64_t value = look["categories"][name]["committed"];
+    for (const json& snapshot : snapshots) {
+      if (!snapshot.contains("categories") || !snapshot["categories"].contains(name)) continue;
+      const int64_t value = snapshot["categories"][name]["committed"];
       least = std::min(least, value);
       most = std::max(most, value);
     }
     INFO(name << ": jcmd " << committed << ", recorded " << least << " to " << most);
-    // A look of its own takes memory too, and the compiler's arenas come and go within one.
+    // A snapshot of its own takes memory too, and the compiler's arenas come and go within one.
     CHECK(committed >= least - 2 * kMb - least / 20);
     CHECK(committed <= most + 2 * kMb + most / 20);
   }
-  for (const json& look : looks) {
-    CHECK(look["rss"] >= look["pss"]);
-    CHECK(look["pss"] >= look["private"]);
-    CHECK(look["private"] > 10 * kMb);
+  for (const json& snapshot : snapshots) {
+    CHECK(snapshot["rss"] >= snapshot["pss"]);
+    CHECK(snapshot["pss"] >= snapshot["private"]);
+    CHECK(snapshot["private"] > 10 * kMb);
   }
-  CHECK(looks.back()["categories"]["Java Heap"]["committed"] == 64 * kMb);
+  CHECK(snapshots.back()["categories"]["Java Heap"]["committed"] == 64 * kMb);
 }
 
 TEST_CASE("A JVM that does not track its memory is asked nothing, unless the process is asked for") {
   const std::string folder = FreshFolder();
-  const auto looks = [&](const std::string& options, const std::vector<std::string>& flags) {
+  const auto snapshots = [&](const std::string& options, const std::vector<std::string>& flags) {
     const std::string file = folder + "/rec-" + std::to_string(options.size()) + std::to_string(flags.size()) + ".bin";
     const Outcome outcome = Run(Java{
         .flags = flags, .main = "e2e.Load", .args = {"1", "2500", "0"}, .agent_options = options + "file=" + file});
     CHECK(outcome.exit_code == 0);
     CHECK(outcome.err.empty());
-    return LooksOf(file);
+    return SnapshotsIn(file);
   };
-  for (const json& look : looks("", {})) CHECK_FALSE((look.contains("categories") || look.contains("pss")));
-  for (const json& look : looks("nmt=off,", {kTracks})) CHECK_FALSE(look.contains("pss"));
-  const json of_process = looks("nmt=1s,", {});
+  for (const json& snapshot : snapshots("", {}))
+    CHECK_FALSE((snapshot.contains("categories") || snapshot.contains("pss")));
+  for (const json& snapshot : snapshots("nmt=off,", {kTracks})) CHECK_FALSE(snapshot.contains("pss"));
+  const json of_process = snapshots("nmt=1s,", {});
   REQUIRE_FALSE(of_process.empty());
-  for (const json& look : of_process) CHECK((look.contains("pss") && !look.contains("categories")));
-  const json by_itself = looks("", {kTracks});
+  for (const json& snapshot : of_process) CHECK((snapshot.contains("pss") && !snapshot.contains("categories")));
+  const json by_itself = snapshots("", {kTracks});
   REQUIRE_FALSE(by_itself.empty());
   CHECK(by_itself[0]["categories"].contains("Total"));
 }

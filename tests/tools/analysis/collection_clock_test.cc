@@ -35,11 +35,11 @@ TEST_CASE("A major collection that was asked for shows what is alive, though not
   AddPauses(&clock, 3, 5, 2010, "System.gc()");
   clock.Close();
   REQUIRE(clock.counts().size() == 1);
-  CHECK(clock.EndedBy(1500 * kMs) == 0);
-  CHECK(clock.EndedBy(2014 * kMs) == 0);  // the recorder has not yet looked
-  CHECK(clock.EndedBy(3000 * kMs) == 1);
-  CHECK(clock.BegunBy(1999 * kMs) == 0);
-  CHECK(clock.BegunBy(2001 * kMs) == 1);
+  CHECK(clock.CollectionsEndedBy(1500 * kMs) == 0);
+  CHECK(clock.CollectionsEndedBy(2014 * kMs) == 0);  // the recorder has not yet looked
+  CHECK(clock.CollectionsEndedBy(3000 * kMs) == 1);
+  CHECK(clock.CollectionsBegunBy(1999 * kMs) == 0);
+  CHECK(clock.CollectionsBegunBy(2001 * kMs) == 1);
 }
 
 TEST_CASE("Another major collection shows what is older than the youngest object that it found dead") {
@@ -51,9 +51,9 @@ TEST_CASE("Another major collection shows what is older than the youngest object
   clock.AddDeath(300 * kMs, 2120 * kMs);
   clock.Close();
   REQUIRE(clock.counts().size() == 2);
-  CHECK(clock.BegunBy(699 * kMs) == 1);  // of the first nothing is known
-  CHECK(clock.BegunBy(701 * kMs) == 2);
-  CHECK(clock.EndedBy(2500 * kMs) == 2);
+  CHECK(clock.CollectionsBegunBy(699 * kMs) == 1);  // of the first nothing is known
+  CHECK(clock.CollectionsBegunBy(701 * kMs) == 2);
+  CHECK(clock.CollectionsEndedBy(2500 * kMs) == 2);
 }
 
 TEST_CASE("Young collections beside an old one make no major collection of their own") {
@@ -100,7 +100,7 @@ TEST_CASE("Collections of the old generation are counted separately, each when i
   CHECK(clock.OldCollectionsBy(2010 * kMs) == 3);
   CHECK(clock.OldCollectionsBy(3999 * kMs) == 3);
   CHECK(clock.OldCollectionsBy(5000 * kMs) == 4);
-  CHECK(clock.EndedBy(5000 * kMs) == 13);
+  CHECK(clock.CollectionsEndedBy(5000 * kMs) == 13);
 }
 
 TEST_CASE("An object born before the first state has not survived the collections counted by then") {
@@ -118,8 +118,8 @@ TEST_CASE("An object born before the first state has not survived the collection
     state.collections = 150;
     clock.Add(state);
     clock.Close();
-    CHECK(clock.BegunBy(500 * kMs) == before);
-    CHECK(clock.EndedBy(500 * kMs) == (collector == std::string("G1") ? before : 0));
+    CHECK(clock.CollectionsBegunBy(500 * kMs) == before);
+    CHECK(clock.CollectionsEndedBy(500 * kMs) == (collector == std::string("G1") ? before : 0));
   }
 }
 

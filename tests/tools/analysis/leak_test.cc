@@ -11,9 +11,9 @@ namespace heaprec::tools {
 namespace {
 
 using testing::kSecondNs;
-using testing::SimulatedFollower;
 using testing::SimulatedProcess;
 using testing::SimulatedRun;
+using testing::SimulatedTracker;
 
 constexpr uint32_t kSteady = 24;
 constexpr uint64_t kSurvived = 2;
@@ -85,8 +85,7 @@ TEST_CASE("Where nothing leaks, no leak is seen") {
   int false_alarms = 0;
   for (uint64_t run = 0; run < 100; ++run) {
     bool any = false;
-    for (const Leak& leak : LeaksOfRun(SimulatedFollower(SteadyProcess(), 9000 + run).Run(), kSteady))
-      any |= leak.leaks;
+    for (const Leak& leak : LeaksOfRun(SimulatedTracker(SteadyProcess(), 9000 + run).Run(), kSteady)) any |= leak.leaks;
     false_alarms += any;
   }
   INFO(false_alarms << " of 100 runs");
@@ -99,7 +98,7 @@ TEST_CASE("A leak is found every time, and its interval holds its growth") {
   process.sites.push_back({100, 200, [](throttle::Random*, double) { return 1e9; }});
   int found = 0, others = 0, held = 0;
   for (uint64_t run = 0; run < 60; ++run) {
-    const std::vector<Leak> leaks = LeaksOfRun(SimulatedFollower(process, 7000 + run).Run(), kSteady + 1);
+    const std::vector<Leak> leaks = LeaksOfRun(SimulatedTracker(process, 7000 + run).Run(), kSteady + 1);
     found += leaks[kSteady].leaks;
     const Estimate& growth = leaks[kSteady].growth[kWholeTime].per_second;
     held += growth.low <= 100 * 216.0 && 100 * 216.0 <= growth.high;
@@ -118,7 +117,7 @@ TEST_CASE("What grew and stopped is none, and too few samples are never one") {
   process.sites.push_back({0.05, 200, [](throttle::Random*, double) { return 1e9; }});
   int full = 0, rare = 0;
   for (uint64_t run = 0; run < 40; ++run) {
-    const std::vector<Leak> leaks = LeaksOfRun(SimulatedFollower(process, 3000 + run).Run(), kSteady + 2);
+    const std::vector<Leak> leaks = LeaksOfRun(SimulatedTracker(process, 3000 + run).Run(), kSteady + 2);
     full += leaks[kSteady].leaks, rare += leaks[kSteady + 1].leaks;
   }
   INFO(full << ", " << rare);
@@ -139,7 +138,7 @@ TEST_CASE("Blocks allocated early and never freed are no leak, although their we
 TEST_CASE("What grew all the time and was freed at the end is no leak") {
   SimulatedProcess process = SteadyProcess();
   process.sites.push_back({100, 200, [](throttle::Random*, double) { return 1e9; }});
-  const SimulatedRun run = SimulatedFollower(process, 7000).Run();
+  const SimulatedRun run = SimulatedTracker(process, 7000).Run();
   CHECK(LeaksOfRun(run, kSteady + 1)[kSteady].leaks);
   const Leak freed = LeaksOfRun(run, kSteady + 1, At::kNothingIsLive)[kSteady];
   CHECK(freed.growth[kWholeTime].p < 0.01);

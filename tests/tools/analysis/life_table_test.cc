@@ -16,9 +16,9 @@ namespace {
 
 using format::LifecycleKind;
 using testing::kSecondNs;
-using testing::SimulatedFollower;
 using testing::SimulatedProcess;
 using testing::SimulatedRun;
+using testing::SimulatedTracker;
 using testing::TrueLife;
 
 // Objects of 100 bytes that stand for 1,000 each, all born at second 0; collections at seconds 1 to 9.
@@ -62,7 +62,7 @@ TEST_CASE("No more can reach an age than reached the one before, however few are
   // Of 200, all but one die at the first collection.
   std::vector<format::LifecycleEvent> deaths;
   for (uint64_t i = 1; i < 200; ++i) deaths.push_back(Died(i, 1));
-  const AgeAxis steps = AgeAxis::OfCollections(16);
+  const AgeAxis steps = AgeAxis::InCollections(16);
   const auto curve = steps.CurveOf(TableOf(Born(deaths, 200), steps));
   REQUIRE(curve.size() == 9);
   CHECK(curve[0].reached.high < 0.05);
@@ -82,7 +82,7 @@ TEST_CASE("A survival curve counts who was there to survive a step, and those th
                                 Died(5, 3),
                                 {6, 2 * kSecondNs + 5000, LifecycleKind::kEvicted, 2, 0}},
                                10);
-  const AgeAxis steps = AgeAxis::OfCollections(16);
+  const AgeAxis steps = AgeAxis::InCollections(16);
   const LifeTable table = TableOf(lives, steps);
   CHECK(table.deaths() == 6);
   const auto curve = steps.CurveOf(table);
@@ -99,7 +99,7 @@ TEST_CASE("A survival curve counts who was there to survive a step, and those th
 
 TEST_CASE("A curve by seconds tells the median, unless more than half are alive") {
   const Lifetimes lives = Born({Died(0, 1), Died(1, 2), Died(2, 3), Died(3, 4), Died(4, 5), Died(5, 6)}, 8);
-  const AgeAxis steps = AgeAxis::OfSeconds(10 * kSecondNs);
+  const AgeAxis steps = AgeAxis::InSeconds(10 * kSecondNs);
   const MedianLifetime median = AgeAxis::MedianOf(steps.CurveOf(TableOf(lives, steps)));
   REQUIRE(median.value);
   CHECK(*median.value > 3.3);
@@ -126,7 +126,7 @@ TEST_CASE("The share that reaches an age lies on the line between the steps, and
 
 TEST_CASE("Who is dead after the last step leaves nobody, and the interval still has an end above") {
   const Lifetimes lives = Born({Died(0, 1), Died(1, 1), Died(2, 1)}, 3);
-  const AgeAxis steps = AgeAxis::OfCollections(4);
+  const AgeAxis steps = AgeAxis::InCollections(4);
   const auto curve = steps.CurveOf(TableOf(lives, steps));
   REQUIRE(curve.size() == 1);
   CHECK(curve[0].reached.value == 0);
@@ -147,9 +147,9 @@ TEST_CASE("Survival is unbiased though most are released before they die, and it
   std::vector<std::vector<Estimate>> estimates(ages.size());
   std::vector<double> born(ages.size()), reached(ages.size());
   for (uint64_t run = 0; run < kRuns; ++run) {
-    const SimulatedRun simulated = SimulatedFollower(process, 5000 + run).Run();
+    const SimulatedRun simulated = SimulatedTracker(process, 5000 + run).Run();
     const Lifetimes lives = simulated.Lifetimes();
-    const AgeAxis steps = AgeAxis::OfCollections(8);
+    const AgeAxis steps = AgeAxis::InCollections(8);
     LifeTable table;
     for (const Lifetime& life : lives.all()) {
       if (life.subject != 0) continue;

@@ -18,9 +18,9 @@ namespace {
 using format::LifecycleEvent;
 using format::LifecycleKind;
 using testing::kSecondNs;
-using testing::SimulatedFollower;
 using testing::SimulatedProcess;
 using testing::SimulatedRun;
+using testing::SimulatedTracker;
 
 format::Sample Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint64_t size = 100) {
   format::Sample sample;
@@ -83,8 +83,8 @@ TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end
   // When the collection at 49 has begun, the object is not known to be dead, but has not survived it.
   CHECK(lives.SurvivedBy(lives.all()[0], 49) == 1);
   CHECK(lives.SurvivedBy(lives.all()[1], 49) == 2);
-  CHECK(lives.clock().BegunBy(4) == 1);  // when it began is unknown
-  CHECK(lives.clock().BegunBy(48) == 2);
+  CHECK(lives.clock().CollectionsBegunBy(4) == 1);  // when it began is unknown
+  CHECK(lives.clock().CollectionsBegunBy(48) == 2);
 }
 
 format::ProcessState Pause(uint64_t time_ns, uint64_t counted) {
@@ -158,7 +158,7 @@ TEST_CASE("Where no death shows that references were checked, it is unknown what
   const Lifetimes lives = CutAt(1'520, "", false);
   CHECK_FALSE(lives.knows_survivors());
   CHECK(lives.knows_collections());
-  CHECK(InstantsOf(lives, 0, lives.end_ns(), 1).empty());
+  CHECK(CollectionInstants(lives, 0, lives.end_ns(), 1).empty());
   CHECK(CutAt(1'520, "jvm exit", false).knows_survivors());
   // Without a collection nothing can have survived one.
   Lifetimes young(format::FileHeader{});
@@ -360,7 +360,7 @@ std::vector<LiveSample> AliveOf(const Lifetimes& lives, uint32_t site, uint64_t 
     if (life.subject != site || !life.IsTrackedAt(time_ns)) continue;
     alive.push_back({lives.WeightAt(life, time_ns), static_cast<double>(life.size),
                      static_cast<double>(time_ns - life.birth_ns) * 1e-9,
-                     static_cast<double>(lives.clock().BegunBy(time_ns) - life.gcs_at_birth)});
+                     static_cast<double>(lives.clock().CollectionsBegunBy(time_ns) - life.gcs_at_birth)});
   }
   return alive;
 }
@@ -384,7 +384,7 @@ double TrueSlope(const SimulatedRun& run, const Lifetimes& lives, uint32_t site,
   for (const uint64_t at : instants) mean += static_cast<double>(at) * 1e-9 / static_cast<double>(instants.size());
   for (const uint64_t at : instants) {
     const double off = static_cast<double>(at) * 1e-9 - mean;
-    along += off * run.TrueBytes(site, at, lives.clock().BegunBy(at), survived);
+    along += off * run.TrueBytes(site, at, lives.clock().CollectionsBegunBy(at), survived);
     spread += off * off;
   }
   return along / spread;
@@ -393,23 +393,23 @@ double TrueSlope(const SimulatedRun& run, const Lifetimes& lives, uint32_t site,
 TEST_CASE("Bytes alive are unbiased, and their intervals hold, with a bounded number of samples followed") {
   Outcome bytes[kSites], total, slope[kSites];
   for (uint64_t run = 0; run < 200; ++run) {
-    const SimulatedRun simulated = SimulatedFollower(Process(), 1000 + run).Run();
+    const SimulatedRun simulated = SimulatedTracker(Process(), 1000 + run).Run();
     REQUIRE(simulated.max_tracked == 200);
     const Lifetimes lives = simulated.Lifetimes();
     const uint64_t at = 47 * kSecondNs + 123'456'789;
-    const Growth growth(InstantsOf(lives, 20 * kSecondNs, 60 * kSecondNs, 1, 12), 1);
+    const Growth growth(CollectionInstants(lives, 20 * kSecondNs, 60 * kSecondNs, 1, 12), 1);
     LiveTotal all;
     double truth_of_all = 0;
     for (uint32_t site = 0; site < kSites; ++site) {
       for (const LiveSample& one : AliveOf(lives, site, at)) all.Add(one);
     }
     for (uint32_t site = 0; site < kSites; ++site) {
-      const double truth = simulated.TrueBytes(site, at, lives.clock().BegunBy(at));
+      const double truth = simulated.TrueBytes(site, at, lives.clock().CollectionsBegunBy(at));
       truth_of_all += truth;
       bytes[site].Add(truth, EstimateGroup(AliveOf(lives, site, at), all, all.Unit()).bytes);
       GrowthSum sum;
       for (const Lifetime& life : lives.all()) {
-        if (life.subject == site) sum.Add(growth.PartOf(life, lives));
+        if (life.subject == site) sum.Add(growth.Contribution(life, lives));
       }
       growth.Close(&sum);
       const double true_slope = TrueSlope(simulated, lives, site, growth.instants(), 1);

@@ -65,9 +65,9 @@ struct SimulatedRun {
   }
 };
 
-class SimulatedFollower {
+class SimulatedTracker {
  public:
-  SimulatedFollower(const SimulatedProcess& process, uint64_t seed) : process_(process), random_(seed) {}
+  SimulatedTracker(const SimulatedProcess& process, uint64_t seed) : process_(process), random_(seed) {}
 
   SimulatedRun Run() {
     Allocate();

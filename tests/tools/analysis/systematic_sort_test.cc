@@ -74,10 +74,10 @@ std::vector<uint32_t> OneByOne(const format::Block& block, const std::vector<Wei
   keys.Enter(block);
   const auto measure = [&](uint32_t at) {
     const format::Sample& sample = block.samples[at];
-    const SiteKeys::Site place = keys.At(keys.PlaceOf(sample));
+    const SiteKeys::Site place = keys.At(keys.SiteIndex(sample));
     const float tau = drawn[at].raised() > 0 ? static_cast<float>(drawn[at].weight) : kNoLine;
     return std::tuple(drawn[at].interval, tau, Mixed(place.of_class, drawn[at].interval), place.of_method,
-                      place.of_stack, keys.OfThreadAt(place, sample.thread), Mixed(sample.id, at));
+                      place.of_stack, keys.SiteThreadKey(place, sample.thread), Mixed(sample.id, at));
   };
   std::vector<uint32_t> order(drawn.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 using testing::Collection;
+using testing::DeathDetection;
 using testing::Directory;
-using testing::Finders;
 using testing::Heaprec;
 using testing::kSecond;
 using testing::LeakAt;
@@ -27,7 +27,7 @@ using testing::WriteLeak;
 TEST_CASE("leaks reports only groups that also grow between old-generation collections, if these span the time") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
-  WriteLeak(path, true, Finders::kFullOld);
+  WriteLeak(path, true, DeathDetection::kSerialOld);
   const char* const may_be_garbage = "garbage in the old generation may be among the leaks";
   // Each time ends just before such a collection, when the cache has most garbage.
   for (const auto& [to, old_collections] : {std::pair("39.9s", 3), {"59.9s", 5}}) {
@@ -56,8 +56,8 @@ TEST_CASE("leaks reports only groups that also grow between old-generation colle
 
   // Three at the end say nothing about the time before, and nothing about another recording.
   const std::string late = directory / "late.bin", majors = directory / "majors.bin";
-  WriteLeak(late, true, Finders::kFullLate);
-  WriteLeak(majors, true, Finders::kMajors);
+  WriteLeak(late, true, DeathDetection::kSerialLate);
+  WriteLeak(majors, true, DeathDetection::kMajors);
   for (const std::string& recordings : {late, path + " " + majors, majors}) {
     INFO(recordings);
     const json all = Parsed("leaks --all --json " + recordings);

@@ -29,7 +29,7 @@ int EndOf(pid_t child) {
   return waitpid(child, &status, 0) == child && WIFSIGNALED(status) ? WTERMSIG(status) : -1;
 }
 
-Process OfPid(pid_t pid) {
+Process ProcessOf(pid_t pid) {
   Process process;
   process.pid = pid;
   process.start_ticks = StartTicks(pid);
@@ -58,7 +58,7 @@ std::optional<pid_t> StartUnderNumber(pid_t pid) {
 
 TEST_CASE("A signal reaches the process that was looked at") {
   const pid_t child = StartVictim();
-  const auto handle = ProcessHandle::Open(OfPid(child));
+  const auto handle = ProcessHandle::Open(ProcessOf(child));
   REQUIRE(handle.ok());
   CHECK(handle->HoldsNumber());
   CHECK(handle->Signal(SIGQUIT));
@@ -71,7 +71,7 @@ TEST_CASE("A signal reaches the process that was looked at") {
 
 TEST_CASE("A number whose process is another one is refused") {
   const pid_t child = StartVictim();
-  Process before = OfPid(child);
+  Process before = ProcessOf(child);
   before.start_ticks -= 1;
   CHECK_FALSE(ProcessHandle::Open(before).ok());
   CHECK(EndOf(child) == SIGKILL);
@@ -81,7 +81,7 @@ TEST_CASE("A number whose process is another one is refused") {
 
 TEST_CASE("A process that got the number meanwhile gets no signal") {
   const pid_t first = StartVictim();
-  const auto handle = ProcessHandle::Open(OfPid(first));
+  const auto handle = ProcessHandle::Open(ProcessOf(first));
   REQUIRE(handle.ok());
   usleep(50'000);  // start times are known to 10 ms
   CHECK(EndOf(first) == SIGKILL);

@@ -31,7 +31,7 @@ void SiteKeys::Enter(const format::Block& block) {
   names_ = block.dictionaries;
 }
 
-uint32_t SiteKeys::PlaceOf(const format::Sample& sample) {
+uint32_t SiteKeys::SiteIndex(const format::Sample& sample) {
   const format::Index class_id = sample.class_id, stack = sample.stack;
   const auto is_same = [&](uint32_t place) {
     return places_[place].stack == stack && places_[place].class_id == class_id;
@@ -42,49 +42,49 @@ uint32_t SiteKeys::PlaceOf(const format::Sample& sample) {
 }
 
 SiteKeys::Site SiteKeys::New(format::Index class_id, format::Index stack) {
-  const uint64_t of_class = OfClass(class_id);
+  const uint64_t of_class = ClassKeyOf(class_id);
   uint64_t leaf = 0, whole = 0;
   if (names_ == nullptr || stack >= names_->stacks.size()) {
     leaf = Mixed(stack, 1);
     whole = Mixed(stack, 2);
   } else {
-    whole = OfStack(stack);
+    whole = StackKeyOf(stack);
     const format::Index frame = names_->stacks[stack].frame;
-    if (frame < names_->frames.size()) leaf = OfMethod(names_->frames[frame].method);
+    if (frame < names_->frames.size()) leaf = MethodKeyOf(names_->frames[frame].method);
   }
   return {of_class, Mixed(of_class, leaf), Mixed(of_class, whole), class_id, stack};
 }
 
-uint64_t SiteKeys::OfClass(format::Index index) {
+uint64_t SiteKeys::ClassKeyOf(format::Index index) {
   return Once(index, names_ ? &names_->classes : nullptr, &classes_,
               [](const std::string& name) { return format::ClassKey(name); });
 }
 
-uint64_t SiteKeys::OfMethod(format::Index index) {
+uint64_t SiteKeys::MethodKeyOf(format::Index index) {
   return Once(index, names_ ? &names_->methods : nullptr, &methods_, [](const format::Method& method) {
     return format::MethodKey(method.class_name, method.name, method.descriptor);
   });
 }
 
-uint64_t SiteKeys::OfThread(format::Index index) {
+uint64_t SiteKeys::ThreadKeyOf(format::Index index) {
   return Once(index, names_ ? &names_->threads : nullptr, &threads_, [](const format::Thread& thread) {
     return format::ThreadKey(thread.java_tid, thread.os_tid, thread.is_virtual, thread.name);
   });
 }
 
 // By the method and the place in it.
-void SiteKeys::LookAtFrames() {
+void SiteKeys::ExtendFrameKeys() {
   frames_.reserve(names_->frames.size());
   for (size_t i = frames_.size(); i < names_->frames.size(); ++i) {
     const format::Frame& frame = names_->frames[i];
-    frames_.push_back(Mixed(OfMethod(frame.method), static_cast<uint32_t>(frame.bci)));
+    frames_.push_back(Mixed(MethodKeyOf(frame.method), static_cast<uint32_t>(frame.bci)));
   }
 }
 
 // A parent always precedes its children, so what is known of it is enough; anything else is a damaged tree.
-uint64_t SiteKeys::OfStack(format::Index stack) {
+uint64_t SiteKeys::StackKeyOf(format::Index stack) {
   if (stack < stacks_.size()) return stacks_[stack];
-  LookAtFrames();
+  ExtendFrameKeys();
   const size_t known = stacks_.size();
   stacks_.resize(names_->stacks.size());
   for (size_t i = known; i < stacks_.size(); ++i) {

@@ -1,4 +1,4 @@
-// Where a sample was allocated, as keys that are the same in every chunk: hashes of the names.
+// Keys of the class, site and thread of a sample: hashes of names, so they are the same in every chunk.
 //
 // Units:    none.
 // Threads:  one.
@@ -35,25 +35,25 @@ class SiteKeys {
     format::Index class_id = format::kNone, stack = format::kNone;
   };
 
-  // The block whose samples are asked for next. Without dictionaries its indices are the names.
+  // Sets the block of the next samples. Without dictionaries its indices are the names.
   void Enter(const format::Block& block);
-  // The number of its place: they count up from 0, and last for the chunk.
-  uint32_t PlaceOf(const format::Sample& sample);
+  // Returns the index of the sample's site in the chunk, from 0 in order of appearance.
+  uint32_t SiteIndex(const format::Sample& sample);
   const Site& At(uint32_t place) const { return places_[place]; }
   size_t places() const { return places_.size(); }
   // MethodKeys by index; 0, or not there: not needed so far.
   const std::vector<uint64_t>& methods() const { return methods_; }
   // Returns the finest key: that of a sample at this site in this thread.
-  uint64_t OfThreadAt(const Site& place, format::Index thread) { return Mixed(place.of_stack, OfThread(thread)); }
+  uint64_t SiteThreadKey(const Site& place, format::Index thread) { return Mixed(place.of_stack, ThreadKeyOf(thread)); }
 
  private:
   using Keys = std::vector<uint64_t>;  // 0: not looked at yet
   Site New(format::Index class_id, format::Index stack);
-  uint64_t OfClass(format::Index index);
-  uint64_t OfMethod(format::Index index);
-  uint64_t OfThread(format::Index index);
-  uint64_t OfStack(format::Index stack);
-  void LookAtFrames();
+  uint64_t ClassKeyOf(format::Index index);
+  uint64_t MethodKeyOf(format::Index index);
+  uint64_t ThreadKeyOf(format::Index index);
+  uint64_t StackKeyOf(format::Index stack);
+  void ExtendFrameKeys();
 
   const format::Dictionaries* names_ = nullptr;
   uint32_t chunk_ = format::kNone;

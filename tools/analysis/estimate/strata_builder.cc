@@ -91,7 +91,7 @@ bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
   return why_none_.empty();
 }
 
-bool StrataBuilder::IsEnough(const Sums& sums) const {
+bool StrataBuilder::HasEnoughCounts(const Sums& sums) const {
   return counted_.BytesOf(sums.counted_bytes).value >= kMinSamples * unit_ && sums.bytes > 0;
 }
 
@@ -114,10 +114,10 @@ Strata::Table StrataBuilder::Exact() {
   Sums rest;
   Strata::Table table;
   std::vector<const Class*> of_rest;
-  for (const Class& one : classes_) (IsEnough(one.second.sums) ? own : of_rest).push_back(&one);
+  for (const Class& one : classes_) (HasEnoughCounts(one.second.sums) ? own : of_rest).push_back(&one);
   for (const Class* one : of_rest) rest += one->second.sums;
   std::ranges::sort(own, std::greater<>(), [](const Class* one) { return one->second.sums.counted_bytes.counted; });
-  while (!own.empty() && !of_rest.empty() && !IsEnough(rest)) {
+  while (!own.empty() && !of_rest.empty() && !HasEnoughCounts(rest)) {
     rest += own.back()->second.sums;
     of_rest.push_back(own.back());
     own.pop_back();
@@ -143,7 +143,7 @@ Strata::Table StrataBuilder::Exact() {
 Strata::Table StrataBuilder::Composed() {
   Strata::Table table;
   for (const auto& [name, one] : classes_) {
-    if (!IsEnough(one.sums) || one.sums.walks < kMinWalks) continue;
+    if (!HasEnoughCounts(one.sums) || one.sums.walks < kMinWalks) continue;
     const double sampled = one.sums.variance / one.sums.bytes;
     const CensusEstimator::Sum sum = counted_.BytesOf(one.sums.counted_bytes);
     const double counted = sum.variance / sum.value;

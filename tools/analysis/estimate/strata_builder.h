@@ -38,22 +38,23 @@ class StrataBuilder {
   const std::string& why_none() const { return why_none_; }
 
  private:
-  // What there is of a class, or of several.
+  // The sums of a class, or of several classes.
   struct Sums {
     double bytes = 0, variance = 0;  // that the samples stand for, by the first stage
     format::CensusSum counted_bytes, counted_objects;
     uint64_t walks = 0;
     Sums& operator+=(const Sums& other);
   };
-  struct OfClass {
+  struct ClassSums {
     Subset sampled{OrderLevel::kClass};
     Sums sums;
   };
-  using Classes = std::map<std::string, OfClass>;
+  using Classes = std::map<std::string, ClassSums>;
   using Class = Classes::value_type;
 
   bool IsComplete(const format::CensusCounters& counters);
-  bool IsEnough(const Sums& sums) const;
+  // Whether the exact count is worth kMinSamples samples, and there are samples at all.
+  bool HasEnoughCounts(const Sums& sums) const;
   Strata::Table Exact();
   Strata::Table Composed();
   const Stratum* AddStratum(const Sums& sums, double known, Strata::Table* table) const;

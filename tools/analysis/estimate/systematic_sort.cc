@@ -20,8 +20,8 @@ std::span<const SystematicSort::Placed> SystematicSort::Of(const format::Block& 
   placed_.clear();
   for (const WeightedSample& drawn : samples) {
     const format::Sample& sample = block.samples[drawn.index];
-    const uint32_t place = keys->PlaceOf(sample);
-    placed_.push_back({.of_thread = keys->OfThreadAt(keys->At(place), sample.thread),
+    const uint32_t place = keys->SiteIndex(sample);
+    placed_.push_back({.of_thread = keys->SiteThreadKey(keys->At(place), sample.thread),
                        .random_key = Mixed(sample.id, drawn.index),
                        .at = static_cast<uint32_t>(placed_.size()),
                        .place = place,

@@ -24,12 +24,13 @@ constexpr std::array<std::string_view, 5> kPromotingCauses{
 // The second pause of a cycle ends marking: from then on the weak references to the dead are null.
 constexpr uint64_t kMarkingPauses = 2;
 
-void KeepGrowing(std::vector<std::pair<uint64_t, uint64_t>>* counts) {
+// Sorts by time and removes entries whose count does not increase.
+void MakeMonotonic(std::vector<std::pair<uint64_t, uint64_t>>* counts) {
   std::sort(counts->begin(), counts->end());
   std::optional<uint64_t> most;
-  std::erase_if(*counts, [&most](const auto& look) {
-    if (most && look.second <= *most) return true;
-    most = look.second;
+  std::erase_if(*counts, [&most](const auto& entry) {
+    if (most && entry.second <= *most) return true;
+    most = entry.second;
     return false;
   });
 }
@@ -91,11 +92,11 @@ void CollectionClock::Close() {
     paused_.erase(std::unique(paused_.begin(), paused_.end()), paused_.end());
   }
   for (Counts* counts : {&begun_, &pauses_}) {
-    for (auto& [time_ns, counted] : *counts) counted = OfRecorded(counted);
+    for (auto& [time_ns, counted] : *counts) counted = FromStoredCount(counted);
   }
-  before_ = OfRecorded(before_);
-  KeepGrowing(&begun_);
-  KeepGrowing(&old_);
+  before_ = FromStoredCount(before_);
+  MakeMonotonic(&begun_);
+  MakeMonotonic(&old_);
   if (!is_concurrent_) return;
   uint64_t count = 0, pauses = 0;
   for (const auto& [time_ns, counted] : pauses_) {
@@ -107,12 +108,12 @@ void CollectionClock::Close() {
   for (const auto& [time_ns, counted] : begun_) {
     if (counted > 0) ended_.emplace_back(time_ns, counted - 1);
   }
-  KeepGrowing(&ended_);
+  MakeMonotonic(&ended_);
 }
 
 // Pauses may be missing for the count at the start of the recording. Young collections continue during an old one: its
 // pauses then have their counts, but their number is the same.
-std::vector<CollectionClock::Major> CollectionClock::MajorsOfPauses() {
+std::vector<CollectionClock::Major> CollectionClock::MajorsFromPauses() {
   std::ranges::sort(pauses_of_majors_, {}, [](const Pause& pause) { return std::pair(pause.time_ns, pause.count); });
   std::map<uint64_t, uint64_t> pauses;  // by count
   std::vector<Major> majors;
@@ -130,7 +131,7 @@ std::vector<CollectionClock::Major> CollectionClock::MajorsOfPauses() {
 // order of their birth.
 void CollectionClock::CloseMajors() {
   std::sort(deaths_.begin(), deaths_.end());
-  const std::vector<Major> majors = MajorsOfPauses();
+  const std::vector<Major> majors = MajorsFromPauses();
   if (majors.empty()) return CloseMajorsByDeaths();
   uint64_t known_to_ns = 0;
   auto death = deaths_.begin();
@@ -162,18 +163,18 @@ void CollectionClock::CloseMajorsByDeaths() {
   deaths_.clear();
 }
 
-uint64_t CollectionClock::OfRecorded(uint64_t count) const {
+uint64_t CollectionClock::FromStoredCount(uint64_t count) const {
   if (!needs_pause_) return count;
   return static_cast<uint64_t>(std::upper_bound(paused_.begin(), paused_.end(), count) - paused_.begin());
 }
 
-uint64_t CollectionClock::BegunBy(uint64_t birth_ns) const {
+uint64_t CollectionClock::CollectionsBegunBy(uint64_t birth_ns) const {
   if (!of_majors_) return CountAt(begun_, birth_ns, before_);
   const auto first = std::lower_bound(known_to_.begin(), known_to_.end(), birth_ns);
   return static_cast<uint64_t>(first - known_to_.begin());
 }
 
-uint64_t CollectionClock::EndedBy(uint64_t time_ns) const {
+uint64_t CollectionClock::CollectionsEndedBy(uint64_t time_ns) const {
   const bool is_later = is_concurrent_ && !of_majors_;
   return CountAt(is_later ? ended_ : begun_, time_ns, is_later ? 0 : before_);
 }

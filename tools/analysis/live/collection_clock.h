@@ -60,13 +60,13 @@ class CollectionClock {
 
   // Converts a count that the recorder stored to this clock. Generational Shenandoah also numbers each phase of old
   // marking; one without a pause collects nothing, so it is not counted.
-  uint64_t OfRecorded(uint64_t count) const;
+  uint64_t FromStoredCount(uint64_t count) const;
 
   // The number of collections begun by `birth_ns`: an object born then cannot have survived them. 0: none, or unknown.
   // Before the first state: CountedBefore of that state.
-  uint64_t BegunBy(uint64_t birth_ns) const;
+  uint64_t CollectionsBegunBy(uint64_t birth_ns) const;
   // The number of collections that an object tracked at `time_ns` has survived, if they began after its birth.
-  uint64_t EndedBy(uint64_t time_ns) const;
+  uint64_t CollectionsEndedBy(uint64_t time_ns) const;
 
  private:
   using Counts = std::vector<std::pair<uint64_t, uint64_t>>;  // (time, count), ascending in both
@@ -80,7 +80,7 @@ class CollectionClock {
     uint64_t time_ns = 0, count = 0;
     bool promotes_all = false;
   };
-  std::vector<Major> MajorsOfPauses();
+  std::vector<Major> MajorsFromPauses();
   void CloseMajors();
   void CloseMajorsByDeaths();
 

@@ -12,27 +12,31 @@ namespace {
 
 constexpr double kTail = 0.05;  // both tails of a 95 % interval
 constexpr double kRounding = 1e-12;
-// Each except the first gives an instant, and so does the end. A line through fewer than three has no residuals.
+// Each except the first gives an instant, and so does the end. A line through fewer than three instants has no
+// residuals.
 constexpr size_t kMinOldCollections = 3;
 
-// P(|T| > t) of Student's distribution, and the t of a probability.
-double BothTails(double t, double freedom) { return BetaBelow(freedom / (freedom + t * t), freedom / 2, 0.5); }
-double QuantileOf(double both_tails, double freedom) {
-  const double x = BetaQuantile(both_tails, freedom / 2, 0.5);
+// P(|T| > t) of Student's t distribution.
+double TwoTailedP(double t, double freedom) { return BetaBelow(freedom / (freedom + t * t), freedom / 2, 0.5); }
+// The inverse of TwoTailedP.
+double QuantileOf(double two_tailed_p, double freedom) {
+  const double x = BetaQuantile(two_tailed_p, freedom / 2, 0.5);
   return std::sqrt(freedom * (1 - x) / x);
 }
 
-double OneTail(double t, double freedom) {
-  const double both = BothTails(t, freedom);
+// P(T > t).
+double UpperTailP(double t, double freedom) {
+  const double both = TwoTailedP(t, freedom);
   return t > 0 ? both / 2 : 1 - both / 2;
 }
 
-// Satterthwaite's, of a sum of two variances that are estimates themselves.
-double FreedomOf(const GrowthSum& of, double samples) {
+// The Welch-Satterthwaite approximation for the sum of two estimated variances.
+double EffectiveDegreesOfFreedom(const GrowthSum& of, double samples) {
   double inverse = 0;
-  const double variance = of.variance + of.off;
+  const double variance = of.variance + of.residual_variance;
   if (of.variance > 0) inverse += of.variance * of.variance / (samples - 1);
-  if (of.off > 0 && of.freedom > 0) inverse += of.off * of.off / of.freedom;
+  if (of.residual_variance > 0 && of.degrees_of_freedom > 0)
+    inverse += of.residual_variance * of.residual_variance / of.degrees_of_freedom;
   return inverse > 0 ? std::min(variance * variance / inverse, kManyCounts) : kManyCounts;
 }
 
@@ -67,8 +71,8 @@ std::vector<uint64_t> AtMost(std::vector<uint64_t> all, size_t most) {
 
 }  // namespace
 
-std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
-                                 size_t most) {
+std::vector<uint64_t> CollectionInstants(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
+                                         size_t most) {
   to_ns = std::min(to_ns, lives.checked_ns());
   const auto& counts = lives.clock().counts();
   if (!lives.is_range()) return AtMost(BeforeEach(counts, from_ns, to_ns, survived), most);
@@ -80,7 +84,7 @@ std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint6
   return AtMost(std::move(all), most);
 }
 
-std::vector<uint64_t> OldInstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, size_t most) {
+std::vector<uint64_t> OldCollectionInstants(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, size_t most) {
   to_ns = std::min(to_ns, lives.checked_ns());
   std::vector<uint64_t> all;
   const auto& counts = lives.clock().old_counts();
@@ -93,30 +97,33 @@ std::vector<uint64_t> OldInstantsOf(const Lifetimes& lives, uint64_t from_ns, ui
   return AtMost(std::move(all), most);
 }
 
-std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count) {
+std::vector<uint64_t> EvenlySpacedInstants(uint64_t from_ns, uint64_t to_ns, size_t count) {
   std::vector<uint64_t> instants;
   for (size_t i = 1; from_ns < to_ns && i <= count; ++i) instants.push_back(from_ns + (to_ns - from_ns) / count * i);
   return instants;
 }
 
-void GrowthSum::Add(const GrowthPart& part) {
+void GrowthSum::Add(const GrowthContribution& part) {
   if (part.bytes.empty()) return;
   if (bytes.size() < part.first + part.bytes.size()) bytes.resize(part.first + part.bytes.size(), 0);
   for (size_t i = 0; i < part.bytes.size(); ++i) bytes[part.first + i] += part.bytes[i];
   slope += part.slope;
   variance += part.variance;
-  reach += std::abs(part.slope);
-  squares += part.slope * part.slope;
+  abs_slope_sum += std::abs(part.slope);
+  slope_square_sum += part.slope * part.slope;
 }
 
 GrowthSum& GrowthSum::operator+=(const GrowthSum& other) {
   bytes.clear();
   slope += other.slope, variance += other.variance;
-  reach += other.reach, squares += other.squares;
-  const auto inverse_of = [](const GrowthSum& of) { return of.freedom > 0 ? of.off * of.off / of.freedom : 0; };
+  abs_slope_sum += other.abs_slope_sum, slope_square_sum += other.slope_square_sum;
+  const auto inverse_of = [](const GrowthSum& of) {
+    return of.degrees_of_freedom > 0 ? of.residual_variance * of.residual_variance / of.degrees_of_freedom : 0;
+  };
   const double inverse = inverse_of(*this) + inverse_of(other);
-  off += other.off;
-  freedom = inverse > 0 ? off * off / inverse : std::max(freedom, other.freedom);
+  residual_variance += other.residual_variance;
+  degrees_of_freedom = inverse > 0 ? residual_variance * residual_variance / inverse
+                                   : std::max(degrees_of_freedom, other.degrees_of_freedom);
   return *this;
 }
 
@@ -127,18 +134,17 @@ Growth::Growth(std::vector<uint64_t> instants, uint64_t survived, Collections wh
   for (const uint64_t instant : instants_) mean += static_cast<double>(instant - instants_[0]) * 1e-9;
   mean /= static_cast<double>(instants_.size());
   for (const uint64_t instant : instants_) {
-    share_.push_back(static_cast<double>(instant - instants_[0]) * 1e-9 - mean);
-    spread_ += share_.back() * share_.back();
+    slope_weights_.push_back(static_cast<double>(instant - instants_[0]) * 1e-9 - mean);
+    time_square_sum_ += slope_weights_.back() * slope_weights_.back();
   }
-  for (double& share : share_) share = spread_ > 0 ? share / spread_ : 0;
+  for (double& share : slope_weights_) share = time_square_sum_ > 0 ? share / time_square_sum_ : 0;
 }
 
-// A sample that is alive at two instants was drawn for the first with a chance of size / weight there, and again for
-// the second, which is later, with the smaller chance there: their covariance is (later weight) (earlier weight -
-// size).
-GrowthPart Growth::PartOf(const Lifetime& life, const Lifetimes& lives) const {
-  GrowthPart part;
-  double earlier = 0, reach = 0;
+// A sample that is live at two instants has the inclusion probability size / weight at each, and the later one is the
+// smaller. The covariance of its two weights is (later weight) (earlier weight - size).
+GrowthContribution Growth::Contribution(const Lifetime& life, const Lifetimes& lives) const {
+  GrowthContribution part;
+  double earlier = 0, abs_sum = 0;
   const bool is_old = which_ == Collections::kOld;
   for (auto at = std::lower_bound(instants_.begin(), instants_.end(), life.from_ns); at != instants_.end(); ++at) {
     if (!life.IsTrackedAt(*at)) break;
@@ -147,14 +153,14 @@ GrowthPart Growth::PartOf(const Lifetime& life, const Lifetimes& lives) const {
     if (part.bytes.empty()) part.first = i;
     const double weight = lives.WeightAt(life, *at), free = weight - static_cast<double>(life.size);
     part.bytes.push_back(weight);
-    part.slope += share_[i] * weight;
-    reach += std::abs(share_[i] * weight);
-    part.variance += share_[i] * weight * (share_[i] * free + 2 * earlier);
-    earlier += share_[i] * free;
+    part.slope += slope_weights_[i] * weight;
+    abs_sum += std::abs(slope_weights_[i] * weight);
+    part.variance += slope_weights_[i] * weight * (slope_weights_[i] * free + 2 * earlier);
+    earlier += slope_weights_[i] * free;
   }
   part.variance = std::max(part.variance, 0.0);
-  // What is alive throughout does not grow. Without a deviation any remainder would be significant.
-  if (std::abs(part.slope) <= kRounding * reach) part.slope = 0;
+  // An object that is live throughout does not grow. With a deviation of 0, any rounding error would be significant.
+  if (std::abs(part.slope) <= kRounding * abs_sum) part.slope = 0;
   return part;
 }
 
@@ -162,32 +168,33 @@ void Growth::Close(GrowthSum* of) const {
   const auto count = static_cast<double>(instants_.size());
   if (of->bytes.empty()) return;
   of->bytes.resize(instants_.size(), 0);
-  if (instants_.size() < 3 || !(spread_ > 0)) return;
+  if (instants_.size() < 3 || !(time_square_sum_ > 0)) return;
   double mean = 0, squares = 0;
   for (const double bytes : of->bytes) mean += bytes / count;
   for (size_t i = 0; i < instants_.size(); ++i) {
-    const double off = of->bytes[i] - mean - of->slope * share_[i] * spread_;
-    squares += off * off;
+    const double residual = of->bytes[i] - mean - of->slope * slope_weights_[i] * time_square_sum_;
+    squares += residual * residual;
   }
-  of->freedom = count - 2;
-  of->off = squares / of->freedom / spread_;
+  of->degrees_of_freedom = count - 2;
+  of->residual_variance = squares / of->degrees_of_freedom / time_square_sum_;
 }
 
 Slope Growth::Of(const GrowthSum& closed) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   Slope slope{{closed.slope, -kInfinite, kInfinite}};
-  const double samples = closed.squares > 0 ? closed.reach * closed.reach / closed.squares : 0;
-  const double deviation = std::sqrt(closed.variance + closed.off);
+  const double samples =
+      closed.slope_square_sum > 0 ? closed.abs_slope_sum * closed.abs_slope_sum / closed.slope_square_sum : 0;
+  const double deviation = std::sqrt(closed.variance + closed.residual_variance);
   if (samples < 2) return slope;
-  if (!(deviation > 0)) {  // all of it is known
+  if (!(deviation > 0)) {  // the slope is known exactly
     const double p = closed.slope > 0 ? 0 : 1;
     return {{closed.slope, closed.slope, closed.slope}, p, p};
   }
-  const double freedom = FreedomOf(closed, samples);
+  const double freedom = EffectiveDegreesOfFreedom(closed, samples);
   const double half = QuantileOf(kTail, freedom) * deviation;
   slope.per_second = {closed.slope, closed.slope - half, closed.slope + half};
-  slope.p = OneTail(closed.slope / deviation, freedom);
-  slope.least_p = std::min(slope.p, OneTail(std::sqrt(samples), samples - 1));
+  slope.p = UpperTailP(closed.slope / deviation, freedom);
+  slope.least_p = std::min(slope.p, UpperTailP(std::sqrt(samples), samples - 1));
   return slope;
 }
 

@@ -1,8 +1,8 @@
 // Growth of live bytes: the slope of a straight line fitted to the estimates at several instants.
 //
-//   const Growth growth(InstantsOf(lives, from_ns, to_ns, survived), survived);
+//   const Growth growth(CollectionInstants(lives, from_ns, to_ns, survived), survived);
 //   GrowthSum of_site;
-//   for (const Lifetime& life : ...) of_site.Add(growth.PartOf(life, lives));
+//   for (const Lifetime& life : ...) of_site.Add(growth.Contribution(life, lives));
 //   growth.Close(&of_site);
 //   const Slope slope = Growth::Of(of_site);
 //
@@ -33,17 +33,17 @@ using PerSpan = std::array<T, kGrowthSpans>;
 
 // Returns at most `most` instants: each just before a collection is counted, when the deaths found by the previous one
 // are known, and `to_ns`. Before the first of them, `survived` collections have taken place since the recording began.
-std::vector<uint64_t> InstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
-                                 size_t most = 32);
+std::vector<uint64_t> CollectionInstants(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, uint64_t survived,
+                                         size_t most = 32);
 // Returns the instants just before each collection of the old generation in this time ends, except the first, and
 // `to_ns`. Empty if there were fewer than three, or if they span less than half of the time and so say nothing about
 // the rest.
-std::vector<uint64_t> OldInstantsOf(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, size_t most = 32);
+std::vector<uint64_t> OldCollectionInstants(const Lifetimes& lives, uint64_t from_ns, uint64_t to_ns, size_t most = 32);
 // Returns `count` instants, evenly spaced: for memory that no collection frees.
-std::vector<uint64_t> EvenInstants(uint64_t from_ns, uint64_t to_ns, size_t count = 32);
+std::vector<uint64_t> EvenlySpacedInstants(uint64_t from_ns, uint64_t to_ns, size_t count = 32);
 
 // What a sample adds to the sum of each of its groups.
-struct GrowthPart {
+struct GrowthContribution {
   size_t first = 0;           // first instant at which it is live
   std::vector<double> bytes;  // from that instant on
   double slope = 0, variance = 0;
@@ -53,10 +53,10 @@ struct GrowthPart {
 struct GrowthSum {
   std::vector<double> bytes;  // live at each instant; for several recordings: empty
   double slope = 0, variance = 0;
-  double reach = 0, squares = 0;  // sums of |slope| and slope^2 over the samples
-  double off = 0, freedom = 0;    // residual variance and its degrees of freedom; set by Close
+  double abs_slope_sum = 0, slope_square_sum = 0;        // sums of |slope| and slope^2 over the samples
+  double residual_variance = 0, degrees_of_freedom = 0;  // of the fitted line; set by Close
 
-  void Add(const GrowthPart& part);
+  void Add(const GrowthContribution& part);
   GrowthSum& operator+=(const GrowthSum& other);
 };
 
@@ -73,7 +73,8 @@ class Growth {
   Growth(std::vector<uint64_t> instants, uint64_t survived, Collections which = Collections::kAll);
 
   const std::vector<uint64_t>& instants() const { return instants_; }
-  GrowthPart PartOf(const Lifetime& life, const Lifetimes& lives) const;
+  // What one sample adds to its groups.
+  GrowthContribution Contribution(const Lifetime& life, const Lifetimes& lives) const;
   // Call after the last life of the recording.
   void Close(GrowthSum* of) const;
   static Slope Of(const GrowthSum& closed);
@@ -82,8 +83,8 @@ class Growth {
   const std::vector<uint64_t> instants_;
   const uint64_t survived_;
   const Collections which_;
-  std::vector<double> share_;  // by instant; the slope is the sum of share * bytes
-  double spread_ = 0;          // sum of squares of the instants, s^2
+  std::vector<double> slope_weights_;  // by instant; the slope is the sum of weight * bytes
+  double time_square_sum_ = 0;         // sum of squared deviations of the instants from their mean, s^2
 };
 
 }  // namespace heaprec::tools

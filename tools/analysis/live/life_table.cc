@@ -21,7 +21,7 @@ void LifeTable::Add(const std::vector<AgeStep>& life) {
   }
 }
 
-AgeAxis AgeAxis::OfSeconds(uint64_t span_ns) {
+AgeAxis AgeAxis::InSeconds(uint64_t span_ns) {
   AgeAxis steps(false);
   for (double step = 0;; ++step) {
     const double end = static_cast<double>(kFirstStepNs) * std::exp2(step / kStepsOfDoubling);
@@ -30,7 +30,7 @@ AgeAxis AgeAxis::OfSeconds(uint64_t span_ns) {
   }
 }
 
-AgeAxis AgeAxis::OfCollections(uint64_t most) {
+AgeAxis AgeAxis::InCollections(uint64_t most) {
   AgeAxis steps(true);
   for (uint64_t survived = 1; survived <= most; ++survived) steps.ends_.push_back(survived);
   return steps;
@@ -67,8 +67,9 @@ std::vector<AgeStep> AgeAxis::ByCollections(const Lifetime& life, const Lifetime
                                [](uint64_t completed, const auto& one) { return completed < one.second; });
   const uint64_t survived = life.Survived();
   // The deaths found by a collection say nothing if its survivors are not known.
-  const uint64_t known = lives.checked_ns() == ReferenceChecks::kToTheEnd ? std::numeric_limits<uint64_t>::max()
-                                                                          : lives.clock().EndedBy(lives.checked_ns());
+  const uint64_t known = lives.checked_ns() == ReferenceChecks::kToTheEnd
+                             ? std::numeric_limits<uint64_t>::max()
+                             : lives.clock().CollectionsEndedBy(lives.checked_ns());
   for (uint32_t step = 0; step < ends_.size() && life.gcs_at_birth + step + 1 <= known; ++step) {
     while (look != looks.end() && look->second < life.gcs_at_birth + step + 1) ++look;
     if (look == looks.end()) break;

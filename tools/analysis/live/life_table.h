@@ -1,7 +1,7 @@
 // How long objects live: the survival curve of a group of tracked samples, corrected for those that are still alive or
 // not tracked any more (Kaplan and Meier's estimate, weighted, by steps of age).
 //
-//   const AgeAxis steps = AgeAxis::OfSeconds(span_ns);      // or OfCollections(8)
+//   const AgeAxis steps = AgeAxis::InSeconds(span_ns);      // or InCollections(8)
 //   LifeTable of_site;
 //   for (const Lifetime& life : ...) of_site.Add(steps.Of(life, lives));
 //   for (const Survival& one : steps.CurveOf(of_site)) ...
@@ -57,10 +57,10 @@ struct MedianLifetime {
 
 class AgeAxis {
  public:
-  // Four to a doubling, from 10 ms.
-  static AgeAxis OfSeconds(uint64_t span_ns);
-  // One for each collection: `most` of them.
-  static AgeAxis OfCollections(uint64_t most);
+  // Ages in seconds: four steps per doubling, from 10 ms.
+  static AgeAxis InSeconds(uint64_t span_ns);
+  // Ages in collections: one step each, `most` in all.
+  static AgeAxis InCollections(uint64_t most);
 
   std::vector<AgeStep> Of(const Lifetime& life, const Lifetimes& lives) const;
   // From the first step on, as far as samples tell.

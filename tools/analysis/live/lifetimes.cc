@@ -45,7 +45,7 @@ void ReferenceChecks::AddEnding(const format::EndMarker& ending) {
 }
 
 // The end of the file may have cut the last check short.
-uint64_t ReferenceChecks::KnownTo(uint64_t end_ns) const {
+uint64_t ReferenceChecks::DeathsKnownUntil(uint64_t end_ns) const {
   if (to_the_end_) return kToTheEnd;
   return end_ns >= last_death_ns_ + kOfCheckNs ? begun_ns_ : before_ns_;
 }
@@ -170,7 +170,7 @@ void Lifetimes::Forget(uint64_t time_ns) {
 }
 
 void Lifetimes::Close(uint64_t end_ns) {
-  checked_ns_ = checks_.KnownTo(last_block_ns_);
+  checked_ns_ = checks_.DeathsKnownUntil(last_block_ns_);
   last_block_ns_ = end_ns;
   thresholds_.Close();
   clock_.Close();
@@ -179,14 +179,15 @@ void Lifetimes::Close(uint64_t end_ns) {
     if (life.end == LifetimeEnd::kAlive) life.end_ns = std::max(end_ns, life.from_ns);
     // The recorder counts minor collections, too.
     const bool is_stored = life.gcs_at_birth != kNoStoredCount && !is_range();
-    life.gcs_at_birth = is_stored ? clock_.OfRecorded(life.gcs_at_birth) : clock_.BegunBy(life.birth_ns);
+    life.gcs_at_birth =
+        is_stored ? clock_.FromStoredCount(life.gcs_at_birth) : clock_.CollectionsBegunBy(life.birth_ns);
     if (life.end != LifetimeEnd::kDied) {
-      life.ended_in = clock_.EndedBy(std::min(life.end_ns, checked_ns_));
-      is_unchecked_ |= checked_ns_ == 0 && clock_.EndedBy(life.end_ns) > life.gcs_at_birth;
+      life.ended_in = clock_.CollectionsEndedBy(std::min(life.end_ns, checked_ns_));
+      is_unchecked_ |= checked_ns_ == 0 && clock_.CollectionsEndedBy(life.end_ns) > life.gcs_at_birth;
     } else if (is_range()) {
-      life.ended_in = life.end_ns > 0 ? clock_.EndedBy(life.end_ns - 1) : 0;
+      life.ended_in = life.end_ns > 0 ? clock_.CollectionsEndedBy(life.end_ns - 1) : 0;
     } else {
-      life.ended_in = clock_.OfRecorded(life.ended_in);
+      life.ended_in = clock_.FromStoredCount(life.ended_in);
     }
   }
 }
@@ -199,7 +200,7 @@ double Lifetimes::WeightAt(const Lifetime& life, uint64_t time_ns) const {
 
 uint64_t Lifetimes::SurvivedBy(const Lifetime& life, uint64_t time_ns) const {
   const bool is_dead = life.end == LifetimeEnd::kDied;
-  const uint64_t ended = clock_.EndedBy(is_dead ? time_ns : std::min(time_ns, checked_ns_));
+  const uint64_t ended = clock_.CollectionsEndedBy(is_dead ? time_ns : std::min(time_ns, checked_ns_));
   const uint64_t survived = ended - std::min(ended, life.gcs_at_birth);
   return is_dead ? std::min(survived, life.Survived()) : survived;
 }

@@ -121,7 +121,7 @@ class ReferenceChecks {
   void AddDeath(uint64_t found_ns);
   void AddEnding(const format::EndMarker& ending);
   // Returns the time up to which deaths are known in a file that ends at `end_ns`; 0: no check is known.
-  uint64_t KnownTo(uint64_t end_ns) const;
+  uint64_t DeathsKnownUntil(uint64_t end_ns) const;
 
  private:
   const uint64_t interval_ns_;

@@ -19,14 +19,14 @@ std::vector<uint64_t> LaterHalf(const std::vector<uint64_t>& instants) {
 }
 
 std::vector<uint64_t> InstantsIn(const Lifetimes& lives, const LiveQueryTimes& moments) {
-  if (moments.by_time) return EvenInstants(moments.from_ns, moments.to_ns);
-  return InstantsOf(lives, moments.from_ns, moments.to_ns, moments.grown);
+  if (moments.by_time) return EvenlySpacedInstants(moments.from_ns, moments.to_ns);
+  return CollectionInstants(lives, moments.from_ns, moments.to_ns, moments.grown);
 }
 
 PerSpan<Growth> GrowthIn(const Lifetimes& lives, const LiveQueryTimes& moments) {
   const std::vector<uint64_t> instants = InstantsIn(lives, moments);
   std::vector<uint64_t> old;
-  if (moments.of_old) old = OldInstantsOf(lives, moments.from_ns, moments.to_ns);
+  if (moments.with_old_growth) old = OldCollectionInstants(lives, moments.from_ns, moments.to_ns);
   return {Growth(instants, moments.grown), Growth(LaterHalf(instants), moments.grown),
           Growth(std::move(old), 1, Growth::Collections::kOld)};
 }
@@ -37,14 +37,14 @@ LiveSnapshot::LiveSnapshot(const Lifetimes& lives, const LiveQueryTimes& moments
     : lives_(lives),
       moments_(moments),
       growth_(GrowthIn(lives, moments)),
-      by_seconds_(AgeAxis::OfSeconds(moments.lifetimes ? lives.end_ns() : 0)),
-      by_collections_(AgeAxis::OfCollections(moments.collections)) {}
+      by_seconds_(AgeAxis::InSeconds(moments.lifetimes ? lives.end_ns() : 0)),
+      by_collections_(AgeAxis::InCollections(moments.collections)) {}
 
 void LiveSnapshot::Add(const Lifetime& life, std::span<LiveGroup* const> groups) {
   AddAlive(life, groups);
-  AddCourse(life, groups);
+  AddToSeries(life, groups);
   for (size_t span = 0; span < kGrowthSpans; ++span) {
-    const GrowthPart part = growth_[span].PartOf(life, lives_);
+    const GrowthContribution part = growth_[span].Contribution(life, lives_);
     for (LiveGroup* group : groups) group->open[span].Add(part);
   }
   if (!moments_.lifetimes || life.birth_ns < moments_.from_ns || life.birth_ns >= moments_.to_ns) return;
@@ -73,7 +73,7 @@ void LiveSnapshot::AddAlive(const Lifetime& life, std::span<LiveGroup* const> gr
   }
 }
 
-void LiveSnapshot::AddCourse(const Lifetime& life, std::span<LiveGroup* const> groups) const {
+void LiveSnapshot::AddToSeries(const Lifetime& life, std::span<LiveGroup* const> groups) const {
   for (size_t i = 0; i < moments_.series.size(); ++i) {
     const auto alive = AliveAt(life, moments_.series[i]);
     if (!alive) continue;
@@ -88,7 +88,7 @@ void LiveSnapshot::Close(LiveGroup* group) const {
   for (size_t span = 0; span < kGrowthSpans; ++span) {
     GrowthSum &all = group->growth[span], &open = group->open[span];
     growth_[span].Close(&open);
-    if (all.squares == 0 && all.bytes.empty()) {
+    if (all.slope_square_sum == 0 && all.bytes.empty()) {
       all = std::move(open);
     } else {
       all += open;
@@ -97,7 +97,7 @@ void LiveSnapshot::Close(LiveGroup* group) const {
   }
 }
 
-std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool of_old) {
+std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool with_old_growth) {
   std::vector<Leak> leaks;
   std::vector<Difference> rows;
   for (const LiveGroup* group : groups) {
@@ -108,7 +108,7 @@ std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double ra
     row.least_p = 0;
     for (size_t span = 0; span < kGrowthSpans; ++span) {
       const Slope& slope = leak.growth[span] = Growth::Of(group->growth[span]);
-      if (span == kOldCollections && !of_old) continue;
+      if (span == kOldCollections && !with_old_growth) continue;
       leak.p = std::max(leak.p, slope.p);
       row.least_p = std::max(row.least_p, slope.least_p);
     }

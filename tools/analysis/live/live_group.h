@@ -37,7 +37,7 @@ struct LiveQueryTimes {
   uint64_t from_ns = 0, to_ns = 0;  // span of growth, and of the births in the life tables
   uint64_t survived = 0;            // minimum of survived collections for live samples
   uint64_t grown = 1;               // the same for growth
-  bool of_old = false;              // also measure growth at collections of the old generation
+  bool with_old_growth = false;     // also measure growth at collections of the old generation
   bool by_time = false;             // growth is measured at evenly spaced times, not at collections
   uint64_t least_age_ns = 0;        // minimum age of live samples
   bool lifetimes = false;
@@ -56,7 +56,7 @@ class LiveSnapshot {
  private:
   std::optional<LiveSample> AliveAt(const Lifetime& life, uint64_t time_ns) const;
   void AddAlive(const Lifetime& life, std::span<LiveGroup* const> groups) const;
-  void AddCourse(const Lifetime& life, std::span<LiveGroup* const> groups) const;
+  void AddToSeries(const Lifetime& life, std::span<LiveGroup* const> groups) const;
 
   const Lifetimes& lives_;
   const LiveQueryTimes moments_;
@@ -65,7 +65,7 @@ class LiveSnapshot {
 };
 
 // Whether a group leaks: its bytes that survived collections grow significantly, given the number of groups. They must
-// grow over the whole time, in its later half and, with `of_old`, between collections of the old generation.
+// grow over the whole time, in its later half and, with `with_old_growth`, between collections of the old generation.
 //
 // Context:  pure functions.
 // Maths:    docs/estimates.md#growth
@@ -77,6 +77,6 @@ struct Leak {
 };
 
 // Returns one per group, in their order. `rate`: the false discovery rate.
-std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool of_old);
+std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool with_old_growth);
 
 }  // namespace heaprec::tools

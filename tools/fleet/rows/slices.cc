@@ -159,7 +159,7 @@ void SliceReader::TakeSamples(const format::Block& block, std::span<const Weight
     slice->RowOf({RowGrain::kSite, 0, site}).Add(one);
     slice->RowOf({RowGrain::kClassAndSite, class_id, site}).Add(one);
     if (options_.samples_per_second <= 0) continue;
-    if (!IsLeft(sample.id, one.weight, slice->threshold)) {
+    if (!IsRetained(sample.id, one.weight, slice->threshold)) {
       slice->dropped += one.weight;
       continue;
     }
@@ -225,19 +225,19 @@ Slice SliceReader::Close(uint32_t time, Open* open) {
 
 double SliceReader::MaxSamples() const { return std::max(1.0, options_.samples_per_second * options_.slice_seconds); }
 
-// A sample is left with probability min(1, w / tau), and then stands for max(w, tau). The draw hangs on its id alone: a
-// slice that is read again is thinned alike.
-bool SliceReader::IsLeft(uint64_t id, double weight, double threshold) const {
-  const double lot = static_cast<double>(Mixed(seed_, id) >> 11) * 0x1p-53;
-  return threshold == 0 || lot * threshold < weight;
+// A sample is retained with probability min(1, w / tau) and weight max(w, tau). The draw depends on its id alone, so a
+// slice that is read again is thinned the same way.
+bool SliceReader::IsRetained(uint64_t id, double weight, double threshold) const {
+  const double random_key = static_cast<double>(Mixed(seed_, id) >> 11) * 0x1p-53;
+  return threshold == 0 || random_key * threshold < weight;
 }
 
 void SliceReader::Thin(Open* open) {
   open->threshold = ThresholdOf(open->samples, open->dropped, MaxSamples());
   std::erase_if(open->samples, [&](const ThinnedSample& one) {
-    const bool is_left = IsLeft(one.id, one.weight, open->threshold);
-    if (!is_left) open->dropped += one.weight;
-    return !is_left;
+    const bool is_retained = IsRetained(one.id, one.weight, open->threshold);
+    if (!is_retained) open->dropped += one.weight;
+    return !is_retained;
   });
   ForgetStacks();
 }

@@ -109,7 +109,7 @@ class SliceReader {
   uint64_t SiteOf(format::Index stack);
   uint64_t StackId(format::Index stack);
   double MaxSamples() const;
-  bool IsLeft(uint64_t id, double weight, double threshold) const;
+  bool IsRetained(uint64_t id, double weight, double threshold) const;
   void Thin(Open* open);
   void ForgetStacks();
   void MoveSamples(Open* open, Slice* slice);

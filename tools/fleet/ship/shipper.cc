@@ -48,7 +48,7 @@ Shipper::Failure Shipper::Start() {
   if (!ended.ok()) return ended.error();
   is_done_ = *ended > 0;
   if (auto error = ReadLedger()) return error;
-  if (is_done_) totals_.slices_there += there_.size();
+  if (is_done_) totals_.slices_there += in_ledger_.size();
   is_started_ = true;
   return {};
 }
@@ -58,8 +58,8 @@ Shipper::Failure Shipper::ReadLedger() {
                                             server_->database(), Table("shipped"), info_.id));
   if (!answer.ok()) return answer.error();
   for (size_t row = 0; row < answer->rows; ++row) {
-    there_.emplace(static_cast<BatchKind>(answer->Number("kind", row)),
-                   static_cast<uint32_t>(answer->Number("time", row)));
+    in_ledger_.emplace(static_cast<BatchKind>(answer->Number("kind", row)),
+                       static_cast<uint32_t>(answer->Number("time", row)));
   }
   return {};
 }
@@ -152,7 +152,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     ++totals_.too_old;
     return {};
   }
-  if (IsThere(BatchKind::kSlice, slice.time)) {
+  if (IsInLedger(BatchKind::kSlice, slice.time)) {
     ++totals_.slices_there;
     return {};
   }
@@ -160,7 +160,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (auto error = HoldLease()) return error;
     if (auto error = Settle()) return error;
     // By another shipper, just now, or by an insert of which the answer was lost.
-    if (IsThere(BatchKind::kSlice, slice.time)) {
+    if (IsInLedger(BatchKind::kSlice, slice.time)) {
       ++totals_.slices_there;
       return {};
     }
@@ -182,7 +182,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (auto error = WriteLedger(row)) return error;
   }
   pending_is_sent_ = true;
-  there_.emplace(BatchKind::kSlice, slice.time);
+  in_ledger_.emplace(BatchKind::kSlice, slice.time);
   ++totals_.slices;
   totals_.rows += row.totals + row.sums;
   totals_.samples += row.samples;
@@ -193,24 +193,24 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
 // An hour is rolled up if all of its slices that the server has are available: not where a recording has dropped its
 // oldest part since.
 Shipper::Failure Shipper::SendHour() {
-  if (hour_.rows.empty() || options_.dry_run || IsThere(BatchKind::kHour, hour_.time)) return {};
-  for (auto at = there_.lower_bound({BatchKind::kSlice, hour_.time});
-       at != there_.end() && at->first == BatchKind::kSlice && at->second < hour_.time + kHour; ++at) {
+  if (hour_.rows.empty() || options_.dry_run || IsInLedger(BatchKind::kHour, hour_.time)) return {};
+  for (auto at = in_ledger_.lower_bound({BatchKind::kSlice, hour_.time});
+       at != in_ledger_.end() && at->first == BatchKind::kSlice && at->second < hour_.time + kHour; ++at) {
     if (!hour_.slices.contains(at->second)) return {};
   }
   // Nor one of which --since left out a part.
   for (const uint32_t slice : hour_.slices) {
-    if (!IsThere(BatchKind::kSlice, slice)) return {};
+    if (!IsInLedger(BatchKind::kSlice, slice)) return {};
   }
   if (auto error = HoldLease()) return error;
   if (auto error = Settle()) return error;
-  if (IsThere(BatchKind::kHour, hour_.time)) return {};
+  if (IsInLedger(BatchKind::kHour, hour_.time)) return {};
   if (auto error = InsertOnce("hours", "time", hour_.time, HoursBlock(info_.id, hour_.time, hour_.rows))) return error;
   in_doubt_ = false;
   LedgerRow row{.recording = info_.id, .time = hour_.time, .kind = BatchKind::kHour};
   row.sums = hour_.rows.size();
   if (auto error = WriteLedger(row)) return error;
-  there_.emplace(BatchKind::kHour, hour_.time);
+  in_ledger_.emplace(BatchKind::kHour, hour_.time);
   return {};
 }
 

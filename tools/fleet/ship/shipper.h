@@ -80,7 +80,7 @@ class Shipper {
   Failure Insert(const std::string& table, const NativeBlock& block, const std::string& what);
   Failure SendNames(const Slice& slice);
   void AddToHour(const Slice& slice);
-  bool IsThere(BatchKind kind, uint32_t time) const { return there_.contains({kind, time}); }
+  bool IsInLedger(BatchKind kind, uint32_t time) const { return in_ledger_.contains({kind, time}); }
   std::string Table(const std::string& name) const { return schema_.Table(name); }
 
   const std::unique_ptr<Recording> recording_;
@@ -91,7 +91,7 @@ class Shipper {
   ShipTotals& totals_;
   RecordingInfo info_;
   SliceReader reader_;
-  std::set<std::pair<BatchKind, uint32_t>> there_;
+  std::set<std::pair<BatchKind, uint32_t>> in_ledger_;
   std::optional<Slice> pending_;
   bool pending_is_sent_ = false;
   Hour hour_;

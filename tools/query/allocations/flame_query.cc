@@ -133,7 +133,7 @@ void BoxVisitor::Visit(const MatchedBlock& matched_block) {
 ExitCode FlameScan::ChooseBoxes() {
   if (!question_.live) {
     RecordingScan rehearsal = scan_;
-    rehearsal.BeQuiet();
+    rehearsal.SuppressMessages();
     const ExitCode read = rehearsal.Run(&tree_, &leaves_);
     if (read != ExitCode::kUnreadable) boxes_ = BoxesOf(leaves_.weights());
     return read;

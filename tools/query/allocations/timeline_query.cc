@@ -124,7 +124,7 @@ void TimelineVisitor::Visit(const MatchedBlock& matched_block) {
     const size_t step = StepOf(matched_block.block.samples[drawn.index].time_ns);
     all_.Add(static_cast<GroupTable::Key>(step), drawn);
     if (!grouping_ || keys_[i] >= place_of_key_.size() || place_of_key_[keys_[i]] == kNotWanted) continue;
-    groups_.Add(PlaceOf(step, place_of_key_[keys_[i]]), drawn);
+    groups_.Add(CellKey(step, place_of_key_[keys_[i]]), drawn);
   }
 }
 
@@ -191,9 +191,9 @@ Timeline TimelineOf(const TimelineVisitor& scan, const CoveredTime& covered, con
   for (const std::string& group : groups) timeline.groups.push_back({group, {}});
   for (size_t step = 0; step < scan.axis().steps; ++step) {
     const uint64_t covered_ns = covered.Within(scan.axis().BeginOf(step), scan.axis().EndOf(step));
-    timeline.all.rates.push_back(PerSecond(scan.InStep(step).bytes, covered_ns));
+    timeline.all.rates.push_back(PerSecond(scan.EstimatesAt(step).bytes, covered_ns));
     for (size_t group = 0; group < groups.size(); ++group) {
-      timeline.groups[group].rates.push_back(PerSecond(scan.InStep(step, group).bytes, covered_ns));
+      timeline.groups[group].rates.push_back(PerSecond(scan.EstimatesAt(step, group).bytes, covered_ns));
     }
   }
   return timeline;
@@ -219,7 +219,7 @@ ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, siz
   TimeAxis axis = span.AxisOf(most_steps);
   axis.JoinShortEnds(covered);
   TimelineVisitor steps(axis, scan->stream(), by, std::move(keys));
-  scan->BeQuiet();  // the first pass has said what is damaged
+  scan->SuppressMessages();  // the first pass has said what is damaged
   if (scan->Run(&tree, &steps) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
   *into = TimelineOf(steps, covered, groups, scan->of_exceptions());
   return read;

@@ -107,13 +107,13 @@ class TimelineVisitor : public ScanVisitor {
   void End(const Estimator& estimator, double seconds) override;
 
   const TimeAxis& axis() const { return axis_; }
-  const GroupEstimates& InStep(size_t step) const { return all_.Of(static_cast<GroupTable::Key>(step)); }
+  const GroupEstimates& EstimatesAt(size_t step) const { return all_.Of(static_cast<GroupTable::Key>(step)); }
   // Estimates of the `group`-th key in a step.
-  const GroupEstimates& InStep(size_t step, size_t group) const { return groups_.Of(PlaceOf(step, group)); }
+  const GroupEstimates& EstimatesAt(size_t step, size_t group) const { return groups_.Of(CellKey(step, group)); }
   const std::vector<StepState>& states() const { return states_; }
 
  private:
-  GroupTable::Key PlaceOf(size_t step, size_t group) const {
+  GroupTable::Key CellKey(size_t step, size_t group) const {
     return static_cast<GroupTable::Key>(group * axis_.steps + step);
   }
   void AddStates(const format::Block& block);

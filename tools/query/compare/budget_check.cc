@@ -12,7 +12,7 @@ namespace {
 
 using render::Unit;
 
-std::optional<format::Error> WhatIsWrong(const CheckOptions& options, const std::vector<Budget>& budgets) {
+std::optional<format::Error> ValidateOptions(const CheckOptions& options, const std::vector<Budget>& budgets) {
   if (budgets.empty() && options.baselines.empty()) {
     return format::Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.hrec --max-regression 3%"};
   }
@@ -240,7 +240,7 @@ format::Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) 
     if (!budget.ok()) return budget.error();
     question.budgets.push_back(std::move(*budget));
   }
-  if (const auto wrong = WhatIsWrong(options, question.budgets)) return *wrong;
+  if (const auto wrong = ValidateOptions(options, question.budgets)) return *wrong;
   const auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return scan.error();
   question.counts_events = scan->of_exceptions();

@@ -94,8 +94,8 @@ void LiveVisitor::End(const Estimator&, double) {
   if (counts.empty()) return;
   const uint64_t first = lives_->is_range() ? 0 : counts.front().second;
   collections_ += counts.back().second - first;
-  spanned_collections_ += std::max(first, lives_->clock().EndedBy(moments_.to_ns)) -
-                          std::max(first, lives_->clock().EndedBy(moments_.from_ns));
+  spanned_collections_ += std::max(first, lives_->clock().CollectionsEndedBy(moments_.to_ns)) -
+                          std::max(first, lives_->clock().CollectionsEndedBy(moments_.from_ns));
 }
 
 // At the end of the recording, or when it was asked for.
@@ -117,7 +117,7 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
   if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
   moments_.least_age_ns = question_.least_age_ns;
   moments_.lifetimes = question_.lifetimes;
-  moments_.of_old = question_.leaks;
+  moments_.with_old_growth = question_.leaks;
   moments_.series = question_.series;
   moments_.collections = std::max(kMinCollections, question_.promoted);
 }
@@ -125,7 +125,7 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
 // A recording without such collections has no slope of the old generation, so its leaks would be missed.
 void LiveVisitor::AddOldCollections() {
   const CollectionClock& clock = lives_->clock();
-  spans_old_ &= !OldInstantsOf(*lives_, moments_.from_ns, moments_.to_ns).empty();
+  has_old_instants_ &= !OldCollectionInstants(*lives_, moments_.from_ns, moments_.to_ns).empty();
   if (!clock.keeps_old_garbage()) return;
   knows_old_ &= !clock.old_counts().empty();
   old_collections_ += clock.OldCollectionsBy(moments_.to_ns) - clock.OldCollectionsBy(moments_.from_ns);

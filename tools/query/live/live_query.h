@@ -116,7 +116,7 @@ class LiveVisitor : public ScanVisitor {
     return knows_old_ && !old_garbage_of_.empty() ? std::optional(old_collections_) : std::nullopt;
   }
   // Whether each recording has enough of them to measure growth without garbage of the old generation (for `leaks`).
-  bool of_old() const { return question_.leaks && tracked_ > 0 && spans_old_; }
+  bool has_old_growth() const { return question_.leaks && tracked_ > 0 && has_old_instants_; }
   // The estimate of these live samples.
   LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
 
@@ -143,7 +143,7 @@ class LiveVisitor : public ScanVisitor {
   double untracked_bytes_ = 0;
   std::string old_garbage_of_;
   uint64_t old_collections_ = 0;
-  bool knows_old_ = true, spans_old_ = true;  // in recordings with an old generation; in all
+  bool knows_old_ = true, has_old_instants_ = true;  // in recordings with an old generation; in all
   bool of_majors_ = false, knows_collections_ = true, knows_survivors_ = true, has_import_ = false;
 
   // State of the current recording.

@@ -15,7 +15,7 @@ LiveQuery GroupedBy(LiveQuery question, const Grouping& by) {
 
 std::vector<Survival> SurvivalOf(const LiveGroup& group) {
   // Steps are the same whatever the recording's length.
-  return AgeAxis::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
+  return AgeAxis::InSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
 }
 
 }  // namespace

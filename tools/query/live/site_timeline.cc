@@ -36,7 +36,7 @@ SiteTimeline SitesAt(const std::string& file, const std::vector<uint64_t>& times
   options.filter.kinds = {"malloc"};
   auto scan = RecordingScan::Parse(options);
   if (!scan.ok()) return {};
-  scan->BeQuiet();
+  scan->SuppressMessages();
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
   LiveQuery question;

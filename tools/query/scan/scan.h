@@ -104,8 +104,8 @@ class RecordingScan {
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
 
   ExitCode Run(CallTree* tree, ScanVisitor* visitor);
-  // For a second pass: damage was reported in the first.
-  void BeQuiet() { is_quiet_ = true; }
+  // For a second pass: the first one has reported damage.
+  void SuppressMessages() { is_quiet_ = true; }
 
   // What was read; after Run.
   const ScannedTotals& scanned() const { return summary_.scanned(); }

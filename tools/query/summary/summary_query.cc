@@ -47,7 +47,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
               AskedTime* asked) {
   const format::FileHeader& header = recording->header();
   Facts facts{.totals = TotalsOfStreams(header), .heap = GcSummary(header)};
-  ThrownOfBlocks thrown(header, KeptBy(filter));
+  ExceptionTotalsBuilder thrown(header, KeptBy(filter));
   LiveAtEnd live(header);
   Names names;
   if (filter != nullptr) filter->Start(header);

@@ -107,7 +107,7 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
   const LiveVisitor& live = answer.live;
   std::vector<render::Line> lines;
   if (live.of_majors()) lines.push_back(MajorsLine(live));
-  if (!live.old_garbage_of().empty() && !live.of_old()) lines.push_back(OldGarbageLine(live));
+  if (!live.old_garbage_of().empty() && !live.has_old_growth()) lines.push_back(OldGarbageLine(live));
   if (live.untracked() > 0) {
     lines.push_back(
         Sentence("{} sample(s) could not be tracked (table full; {} of these rows); other samples of the same second "

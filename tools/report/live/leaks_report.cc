@@ -28,11 +28,11 @@ std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
   std::vector<const LiveGroup*> groups;
   std::vector<LeakRow> rows;
   for (const LiveTable::Row& row : table.rows) {
-    if (row.group.growth[kWholeTime].squares == 0) continue;
+    if (row.group.growth[kWholeTime].slope_square_sum == 0) continue;
     groups.push_back(&row.group);
     rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}});
   }
-  const std::vector<Leak> leaks = LeaksOf(groups, rate, answer.live.of_old());
+  const std::vector<Leak> leaks = LeaksOf(groups, rate, answer.live.has_old_growth());
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].leak = leaks[i];
     rows[i].estimates = answer.live.EstimateGroup(rows[i].group->alive).estimates;
@@ -61,7 +61,7 @@ const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
 
 std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
   const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
-  const bool of_old = answer.live.of_old();
+  const bool has_old_growth = answer.live.has_old_growth();
   return {
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
       {"leaks", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.leaks; }},
@@ -73,10 +73,14 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
        [](const LeakRow& row) { return GrowthOf(row, kLaterHalf).per_second; }},
       {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
        [](const LeakRow& row) { return GrowthOf(row, kLaterHalf).p; }},
-      {"old_growth", "old generation", Unit::kGrowth, of_old ? Detail::kWide : Detail::kJsonOnly,
-       [of_old](const LeakRow& row) { return of_old ? Value(GrowthOf(row, kOldCollections).per_second) : Value(); }},
+      {"old_growth", "old generation", Unit::kGrowth, has_old_growth ? Detail::kWide : Detail::kJsonOnly,
+       [has_old_growth](const LeakRow& row) {
+         return has_old_growth ? Value(GrowthOf(row, kOldCollections).per_second) : Value();
+       }},
       {"old_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
-       [of_old](const LeakRow& row) { return of_old ? Value(GrowthOf(row, kOldCollections).p) : Value(); }},
+       [has_old_growth](const LeakRow& row) {
+         return has_old_growth ? Value(GrowthOf(row, kOldCollections).p) : Value();
+       }},
       {"objects", terms.things, Unit::kCount, Detail::kWide, [](const LeakRow& row) { return row.estimates.objects; }},
       {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
        [](const LeakRow& row) { return row.estimates.mean_age_s; }},

@@ -51,9 +51,9 @@ Value MedianOf(const LifetimeRow& row) {
 LifetimeRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& live) {
   LifetimeRow row{std::move(name), &group, {}, {}, {}};
   // Steps are the same whatever the recording's length.
-  row.seconds = AgeAxis::OfSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
+  row.seconds = AgeAxis::InSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
   if (TraitsOf(live.stream()).lifecycle.is_collected && live.knows_survivors()) {
-    row.collections = AgeAxis::OfCollections(group.collections.steps().size()).CurveOf(group.collections);
+    row.collections = AgeAxis::InCollections(group.collections.steps().size()).CurveOf(group.collections);
   }
   row.median = AgeAxis::MedianOf(row.seconds);
   return row;

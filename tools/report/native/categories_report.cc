@@ -21,26 +21,26 @@ double SecondsOf(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 Value KnownBytes(uint64_t bytes) { return bytes > 0 ? Value(bytes) : Value(); }
 
 // Ranks the categories of a snapshot by committed bytes; the total comes first.
-std::vector<Ranked> RankedOf(const MemoryLook& look) {
-  std::vector<Ranked> ranked(look.categories.begin(), look.categories.end());
+std::vector<Ranked> RankedOf(const MemorySnapshot& snapshot) {
+  std::vector<Ranked> ranked(snapshot.categories.begin(), snapshot.categories.end());
   std::ranges::stable_sort(ranked, [](const Ranked& a, const Ranked& b) {
     return std::pair(a.first == kTotal, a.second.committed) > std::pair(b.first == kTotal, b.second.committed);
   });
   return ranked;
 }
 
-CategoryBytes In(const MemoryLook& look, const std::string& name) {
-  const auto found = look.categories.find(name);
-  return found != look.categories.end() ? found->second : CategoryBytes();
+CategoryBytes In(const MemorySnapshot& snapshot, const std::string& name) {
+  const auto found = snapshot.categories.find(name);
+  return found != snapshot.categories.end() ? found->second : CategoryBytes();
 }
 
-bool HasCategories(const MemoryLook& look) { return !look.categories.empty(); }
+bool HasCategories(const MemorySnapshot& snapshot) { return !snapshot.categories.empty(); }
 
 // The first and the last snapshot that have categories; null: none has.
-std::pair<const MemoryLook*, const MemoryLook*> WithCategories(const std::vector<MemoryLook>& looks) {
-  const auto first = std::ranges::find_if(looks, HasCategories);
-  if (first == looks.end()) return {nullptr, nullptr};
-  return {&*first, &*std::ranges::find_if(looks.rbegin(), looks.rend(), HasCategories)};
+std::pair<const MemorySnapshot*, const MemorySnapshot*> WithCategories(const std::vector<MemorySnapshot>& snapshots) {
+  const auto first = std::ranges::find_if(snapshots, HasCategories);
+  if (first == snapshots.end()) return {nullptr, nullptr};
+  return {&*first, &*std::ranges::find_if(snapshots.rbegin(), snapshots.rend(), HasCategories)};
 }
 
 struct CategoryRow {
@@ -49,8 +49,8 @@ struct CategoryRow {
   double Change() const { return static_cast<double>(now.committed) - static_cast<double>(before.committed); }
 };
 
-void AddCategories(const std::vector<MemoryLook>& looks, Group* group) {
-  const auto [first, last] = WithCategories(looks);
+void AddCategories(const std::vector<MemorySnapshot>& snapshots, Group* group) {
+  const auto [first, last] = WithCategories(snapshots);
   if (last == nullptr) return;
   const bool has_changes = last->time_ns > first->time_ns;
   std::vector<Field> fields{{"", SecondsOf(last->time_ns), Unit::kSeconds}};
@@ -75,11 +75,12 @@ struct TimeRow {
   std::vector<Value> cells;
 };
 
-void AddRow(const std::vector<MemoryLook>& looks, const auto& bytes_at, std::string name, std::vector<TimeRow>* into) {
+void AddRow(const std::vector<MemorySnapshot>& snapshots, const auto& bytes_at, std::string name,
+            std::vector<TimeRow>* into) {
   TimeRow row{std::move(name), {}};
   bool is_known = false;
-  for (const MemoryLook& look : looks) {
-    const uint64_t bytes = bytes_at(look);
+  for (const MemorySnapshot& snapshot : snapshots) {
+    const uint64_t bytes = bytes_at(snapshot);
     is_known |= bytes > 0;
     row.cells.push_back(KnownBytes(bytes));
   }
@@ -87,27 +88,27 @@ void AddRow(const std::vector<MemoryLook>& looks, const auto& bytes_at, std::str
 }
 
 std::vector<TimeRow> TimeRows(const MemoryAnswer& answer) {
-  const std::vector<MemoryLook>& looks = answer.shown;
+  const std::vector<MemorySnapshot>& snapshots = answer.shown;
   std::vector<TimeRow> rows;
   AddRow(
-      looks, [](const MemoryLook& look) { return look.rss; }, "process: RSS", &rows);
+      snapshots, [](const MemorySnapshot& snapshot) { return snapshot.rss; }, "process: RSS", &rows);
   AddRow(
-      looks, [](const MemoryLook& look) { return look.pss; }, "process: PSS", &rows);
+      snapshots, [](const MemorySnapshot& snapshot) { return snapshot.pss; }, "process: PSS", &rows);
   AddRow(
-      looks, [](const MemoryLook& look) { return look.not_shared; }, "process: private", &rows);
-  if (const MemoryLook* const last = WithCategories(looks).second; last != nullptr) {
+      snapshots, [](const MemorySnapshot& snapshot) { return snapshot.not_shared; }, "process: private", &rows);
+  if (const MemorySnapshot* const last = WithCategories(snapshots).second; last != nullptr) {
     std::vector<Ranked> ranked = RankedOf(*last);
     if (ranked.size() > kMaxCategories) ranked.resize(kMaxCategories);
     for (const Ranked& category : ranked) {
-      const auto committed = [&](const MemoryLook& look) { return In(look, category.first).committed; };
-      AddRow(looks, committed, "JVM: " + category.first, &rows);
+      const auto committed = [&](const MemorySnapshot& snapshot) { return In(snapshot, category.first).committed; };
+      AddRow(snapshots, committed, "JVM: " + category.first, &rows);
     }
   }
   // A site's estimates are at other snapshots, of which text shows some.
   for (const SiteLine& site : answer.sites.lines) {
     TimeRow row{"live: " + site.name, {}};
-    for (const MemoryLook& look : looks) {
-      const auto at = std::ranges::find(answer.with_sites, look.time_ns, &MemoryLook::time_ns);
+    for (const MemorySnapshot& snapshot : snapshots) {
+      const auto at = std::ranges::find(answer.with_sites, snapshot.time_ns, &MemorySnapshot::time_ns);
       const auto i = static_cast<size_t>(at - answer.with_sites.begin());
       row.cells.push_back(i < site.live.size() ? Value(site.live[i]) : Value());
     }
@@ -129,14 +130,14 @@ Table TimeTable(const MemoryAnswer& answer) {
   return table;
 }
 
-Value SnapshotsValue(const std::vector<MemoryLook>& looks) {
+Value SnapshotsValue(const std::vector<MemorySnapshot>& snapshots) {
   List list;
-  for (const MemoryLook& look : looks) {
-    Object one{{"time_ns", look.time_ns}, {"rss", look.rss}};
-    if (look.pss > 0) one.push_back({"pss", look.pss});
-    if (look.pss > 0) one.push_back({"private", look.not_shared});
+  for (const MemorySnapshot& snapshot : snapshots) {
+    Object one{{"time_ns", snapshot.time_ns}, {"rss", snapshot.rss}};
+    if (snapshot.pss > 0) one.push_back({"pss", snapshot.pss});
+    if (snapshot.pss > 0) one.push_back({"private", snapshot.not_shared});
     Object categories;
-    for (const auto& [name, bytes] : look.categories) {
+    for (const auto& [name, bytes] : snapshot.categories) {
       categories.push_back({name, Object{{"reserved", bytes.reserved}, {"committed", bytes.committed}}});
     }
     if (!categories.empty()) one.push_back({"categories", std::move(categories)});
@@ -161,11 +162,11 @@ Value SitesValue(const MemoryAnswer& answer) {
 
 }  // namespace
 
-std::vector<MemoryLook> ChosenLooks(const std::vector<MemoryLook>& looks, size_t most) {
-  if (most == 0 || looks.size() <= most) return looks;
-  std::vector<MemoryLook> chosen;
+std::vector<MemorySnapshot> ChooseSnapshots(const std::vector<MemorySnapshot>& snapshots, size_t most) {
+  if (most == 0 || snapshots.size() <= most) return snapshots;
+  std::vector<MemorySnapshot> chosen;
   for (size_t i = 0; i < most; ++i) {
-    chosen.push_back(looks[most > 1 ? i * (looks.size() - 1) / (most - 1) : looks.size() - 1]);
+    chosen.push_back(snapshots[most > 1 ? i * (snapshots.size() - 1) / (most - 1) : snapshots.size() - 1]);
   }
   return chosen;
 }

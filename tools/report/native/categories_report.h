@@ -1,4 +1,4 @@
-// `heaprec native --categories` as a report: what a JVM had in memory beside its heap, over time.
+// `heaprec native --categories` as a report: native memory of a JVM over time.
 //
 // Context:  pure functions.
 #pragma once
@@ -14,14 +14,14 @@
 namespace heaprec::tools {
 
 struct MemoryAnswer {
-  std::vector<MemoryLook> snapshots;   // all of a recording
-  std::vector<MemoryLook> shown;       // of these, in text
-  std::vector<MemoryLook> with_sites;  // of these, those at which `sites` are
+  std::vector<MemorySnapshot> snapshots;   // all of a recording
+  std::vector<MemorySnapshot> shown;       // the snapshots in text
+  std::vector<MemorySnapshot> with_sites;  // the snapshots at the times of `sites`
   SiteTimeline sites;
 };
 
-// So many (0: all) of them, the first and the last among them.
-std::vector<MemoryLook> ChosenLooks(const std::vector<MemoryLook>& looks, size_t most);
+// Picks at most `most` snapshots, evenly, with the first and the last. 0: all.
+std::vector<MemorySnapshot> ChooseSnapshots(const std::vector<MemorySnapshot>& snapshots, size_t most);
 
 // Adds the categories, the snapshots and the sites of a recording to its group.
 void AddMemory(const MemoryAnswer& answer, render::Group* group);

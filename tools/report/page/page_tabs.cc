@@ -36,7 +36,7 @@ std::string Html(const render::Report& report) { return render::HtmlBody(report,
 class TabScan {
  public:
   TabScan(const std::string& path, std::vector<std::string> kinds) : scan_(ScanOf(path, std::move(kinds))) {
-    scan_.BeQuiet();
+    scan_.SuppressMessages();
   }
   CallTree* tree() { return &tree_; }
   const RecordingScan& scan() const { return scan_; }
@@ -110,11 +110,11 @@ std::string MappingsPart(const std::string& path) {
 std::string CategoriesPart(const std::string& path) {
   auto recording = Recording::OpenAll(path);
   if (!recording.ok()) return "";
-  MemoryCourse course;
-  while (const auto block = recording->front()->Next()) course.Add(*block);
-  if (!course.has_looks()) return "";
-  MemoryAnswer answer{course.Looks(), {}, {}, {}};
-  answer.shown = ChosenLooks(answer.snapshots, kSnapshots);
+  MemoryTimeline timeline;
+  while (const auto block = recording->front()->Next()) timeline.Add(*block);
+  if (!timeline.has_snapshots()) return "";
+  MemoryAnswer answer{timeline.Snapshots(), {}, {}, {}};
+  answer.shown = ChooseSnapshots(answer.snapshots, kSnapshots);
   render::Report report("heaprec.memory/2");
   AddMemory(answer, &report);
   return "<h3>The JVM's categories, and the process</h3>" + Html(report);

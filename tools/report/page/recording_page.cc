@@ -166,7 +166,7 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
   Reading reading(request);
-  if (request.said) scan->BeQuiet();
+  if (request.said) scan->SuppressMessages();
   RecordingPage side{.code = scan->Run(&tree, &reading)};
   if (side.has_failed()) return side;
   std::vector<std::unique_ptr<Recording>> recordings;

@@ -151,7 +151,7 @@ void AddKinds(const format::FileHeader& header, const Facts& facts, Group* into)
   const bool are_known = !IsImported(header.source) || !IsUnknown(facts.volume.objects);
   for (const format::Kind kind : format::kAllocationKinds) {
     const KindTotals& samples = facts.allocations().kinds[static_cast<size_t>(kind)];
-    const AllocationTotals::OfKind& of = facts.volume.kinds[static_cast<size_t>(kind)];
+    const AllocationTotals::KindSums& of = facts.volume.kinds[static_cast<size_t>(kind)];
     const std::string path = std::string("kinds.") + KindName(kind) + ".";
     const auto known = [are_known](Value value) { return are_known ? std::move(value) : Value(); };
     into->Add(Fact(std::string("  ") + KindName(kind),
