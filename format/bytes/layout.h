@@ -55,6 +55,7 @@ enum class Section : uint32_t {
   kStates = 13,
   kLifecycleEvents = 14,
   kLiveCheckpoint = 15,
+  kSkippedBytes = 16,
   kDictionaryOffsets = 17,
   kHeader = 18,
   kCensus = 19,

@@ -60,6 +60,18 @@ bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous) {
   return cursor.ok();
 }
 
+void EncodeSkippedBytes(uint64_t bytes, ByteBuffer* raw) {
+  ByteBuffer body;
+  ByteSink(&body).Varint(bytes);
+  AppendSection(raw, Section::kSkippedBytes, body);
+}
+
+bool DecodeSkippedBytes(Bytes body, uint64_t* bytes) {
+  ByteCursor cursor(body);
+  *bytes = cursor.Varint();
+  return cursor.ok();
+}
+
 void EncodeEnding(const EndMarker& ending, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink sink(&body);

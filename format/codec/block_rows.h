@@ -21,6 +21,8 @@ bool DecodeCounters(Bytes body, StreamCounters* previous);
 void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw);
 bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous);
 
+void EncodeSkippedBytes(uint64_t bytes, ByteBuffer* raw);
+bool DecodeSkippedBytes(Bytes body, uint64_t* bytes);
 void EncodeEnding(const EndMarker& ending, ByteBuffer* raw);
 bool DecodeEnding(Bytes body, std::optional<EndMarker>* ending);
 

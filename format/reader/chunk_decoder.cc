@@ -125,6 +125,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kLanes:
       if (BlocksStandAlone(version_)) lanes_.clear();
       return known(DecodeLanes(body, &lanes_));
+    case Section::kSkippedBytes:
+      return known(DecodeSkippedBytes(body, &block->skipped_bytes));
     case Section::kEndMarker:
       return known(DecodeEnding(body, &block->ending));
     case Section::kDictionaryOffsets:

@@ -48,6 +48,7 @@ struct ChunkWriter::State {
   std::vector<CensusRow> census, census_totals;
   CensusCounters census_counters;
   std::vector<uint64_t> census_positions;
+  uint64_t skipped_bytes = 0;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
   ParityWriter parity;
@@ -83,6 +84,8 @@ void ChunkWriter::SetCensus(const CensusCounters& counters, std::span<const uint
   state_->census_counters = counters;
   state_->census_positions.assign(positions.begin(), positions.end());
 }
+
+void ChunkWriter::SetSkippedBytes(uint64_t bytes) { state_->skipped_bytes = bytes; }
 
 bool ChunkWriter::has_pending() const {
   return state_->dictionaries.has_pending() || !state_->states.empty() || !state_->lifecycle_events.empty() ||
@@ -129,6 +132,7 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   census_totals.clear();
   if (!(census_counters == CensusCounters{})) AddCensusCounters(lane_positions);
   EncodeLanes(lane_positions, &raw);
+  if (skipped_bytes > 0) EncodeSkippedBytes(skipped_bytes, &raw);
   if (ending != nullptr) EncodeEnding(*ending, &raw);
   raw_bytes += raw.size();
   ByteBuffer file;

@@ -51,6 +51,9 @@ class ChunkWriter {
   // are in blocks up to the next one.
   void SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions);
 
+  // For the blocks from now on: bytes that were skipped as damaged in the recording of which this is a copy.
+  void SetSkippedBytes(uint64_t bytes);
+
   bool has_pending() const;
   // Bytes before compression so far, without pending rows. The caller starts a new chunk beyond a limit.
   uint64_t raw_bytes() const;

@@ -21,10 +21,10 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* re
   for (const auto& recording : recordings) {
     RecordingEditor editor(redaction->Header(recording->header()), output, redaction);
     while (const auto block = recording->Next()) {
-      auto added = editor.Add(*block);
+      auto added = editor.Add(*block, recording->misses_bytes());
       if (!added.ok()) return added.error();
     }
-    auto finished = editor.Finish(recording->counters_since_start(), recording->ending());
+    auto finished = editor.Finish(recording->counters_since_start(), recording->ending(), recording->skipped_bytes());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();

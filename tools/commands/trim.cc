@@ -43,10 +43,10 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
     while (const auto block = recording->Next()) {
       const auto part = cut.Of(*block);
       if (!part) continue;
-      auto added = editor.Add(*part);
+      auto added = editor.Add(*part, /*after_damage=*/false);  // the cut counts for itself
       if (!added.ok()) return added.error();
     }
-    auto finished = editor.Finish(cut.counters(), cut.EndingOf(recording->ending()));
+    auto finished = editor.Finish(cut.counters(), cut.EndingOf(recording->ending()), recording->skipped_bytes());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();

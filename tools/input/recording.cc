@@ -108,9 +108,11 @@ void Recording::NoteCounters(const format::PerStream<format::StreamCounters>& si
 void Recording::Note(const format::Block& block) {
   NoteCounters(block.counters);
   if (!(block.census_counters == format::CensusCounters{})) census_ = block.census_counters;
+  for (const format::CensusRow& row : block.census_totals) census_bytes_ += row.bytes.counted;
   events_ += block.samples.size();
   ++blocks_;
   if (block.ending) ending_ = block.ending;
+  if (block.skipped_bytes > 0) skipped_in_copied_ = block.skipped_bytes;
 }
 
 std::optional<format::Block> Recording::NextInFile() {
@@ -218,7 +220,14 @@ std::optional<format::Block> Recording::Next() {
     NoteCounters(salvaged_.counters);
     census_ = salvaged_.census;
   }
+  SettleCensus();
   return std::nullopt;
+}
+
+// The counters of a later part include the rows of the earlier ones.
+void Recording::SettleCensus() {
+  if (header_.census == format::CensusMode::kOff || header_.start.begin_ns > 0 || ending_ || running()) return;
+  format::CountUnrecordedAsLost(header_.census, /*was_cut_off=*/true, census_bytes_, &census_);
 }
 
 std::vector<OpenedRing> Recording::OpenRings() const {
@@ -284,7 +293,6 @@ uint64_t Recording::MoveOpenSamplesToLost(format::Stream stream, format::StreamC
 void Recording::AddUnwrittenLosses() {
   format::Block block;
   const auto provisional = ProvisionalBlock();
-  if (header().ring_path.empty() && !provisional) return;
   if (provisional) {
     unwritten_ns_ = Excess(provisional->end_ns, end_.end_ns);
     NoteCounters(provisional->counters);
@@ -351,6 +359,11 @@ bool Recording::is_settled() const {
   return salvaged_.report.ring_found && !running();
 }
 
+bool Recording::has_whole_end() const {
+  return ending_ && ending_->reason != format::kEndDump && ending_->reason != format::kEndRecovered &&
+         ending_->reason != format::kEndNothingRecovered;
+}
+
 bool Recording::has_nothing() const {
   if (ending_) return ending_->reason == format::kEndNothingRecovered;
   return blocks_ == 0 && !salvaged_.report.ring_found && !running();
@@ -369,13 +382,8 @@ bool Recording::damaged() const {
   return std::any_of(skipped().begin(), skipped().end(), [](const auto& range) { return !range.at_end; });
 }
 
-bool Recording::misses_bytes() const {
-  return std::any_of(skipped().begin(), skipped().end(),
-                     [](const auto& range) { return !range.at_end && !range.repaired; });
-}
-
 uint64_t Recording::skipped_bytes() const {
-  uint64_t bytes = 0;
+  uint64_t bytes = skipped_in_copied_;
   for (const format::SkippedRange& range : skipped()) {
     bytes += range.at_end || range.repaired ? 0 : range.end - range.begin;
   }

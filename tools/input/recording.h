@@ -64,7 +64,8 @@ class Recording {
   }
   // As in the blocks: since the start of the recording.
   const format::PerStream<format::StreamCounters>& counters_since_start() const { return since_start_; }
-  // Counters of a census since the start of the recording, up to the last returned block.
+  // Counters of a census since the start of the recording, up to the last returned block. After the end of a recording
+  // that was cut off they have what the kill took as lost.
   const format::CensusCounters& census_counters() const { return census_; }
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }
@@ -72,6 +73,9 @@ class Recording {
   // Whether every committed sample was read, or dropped by the second stage. False if the recording continues in the
   // next file, or in its own (dump), or was cut off without a ring.
   bool is_settled() const;
+  // Valid after the end: whether the recorder has ended it. False: it was cut off, is running, or is a copy of such a
+  // recording.
+  bool has_whole_end() const;
   // Valid after the end: whether no block was in the file and no ring was found, or this is a copy of such a recording.
   // Nothing is known then, not even that nothing was allocated.
   bool has_nothing() const;
@@ -96,8 +100,9 @@ class Recording {
   const std::vector<format::SkippedRange>& skipped() const { return reader_->skipped(); }
   // Whether bytes were skipped or repaired, except for an unfinished block at the end of a recording that was cut off.
   bool damaged() const;
-  // How many of these bytes were skipped, so that their data is missing, and how many were repaired.
-  bool misses_bytes() const;
+  // How many bytes were skipped, so that their data is missing, those of recordings of which this is a copy included;
+  // and how many were repaired.
+  bool misses_bytes() const { return skipped_bytes() > 0; }
   uint64_t skipped_bytes() const;
   uint64_t repaired_bytes() const;
   // Bytes of an unfinished block at the end of a recording that is running or was cut off.
@@ -122,6 +127,7 @@ class Recording {
   format::Result<RingCopy> CopyRing() const;
   // Adds a block with the losses: one row per stream for what was counted but is in neither the file nor a ring.
   void AddUnwrittenLosses();
+  void SettleCensus();
   std::optional<format::Block> ProvisionalBlock() const;
   void NoteEnd(const format::Block& block);
   // Removes from `committed` the samples that only the ring had. Returns their number plus the points under way.
@@ -142,6 +148,7 @@ class Recording {
   bool was_replaced_ = false;
   format::PerStream<format::StreamCounters> counters_, since_start_;
   format::CensusCounters census_;
+  uint64_t census_bytes_ = 0;  // of all rows
   uint64_t events_ = 0, blocks_ = 0;
   size_t others_ = 0;
   std::optional<format::EndMarker> ending_;
@@ -149,7 +156,8 @@ class Recording {
   int salvage_attempts_ = 0;
   Salvaged salvaged_;
   size_t next_salvaged_ = 0;
-  size_t skipped_before_ = 0;  // ranges, when the last block came
+  size_t skipped_before_ = 0;       // ranges, when the last block came
+  uint64_t skipped_in_copied_ = 0;  // bytes, in the recording of which this is a copy
   uint64_t unwritten_ns_ = 0;
 };
 

@@ -188,14 +188,33 @@ class BlockMaker {
 };
 
 // A running recorder commits samples after its counters were read and before its lanes were: all in `blocks` are
-// committed.
-void CatchUp(const std::vector<format::Block>& blocks, Stream stream, format::StreamCounters* counters) {
-  uint64_t found = counters->SettledSamples();
+// committed. Samples that waited for an interval longer than another stream's may have left the ring (LaneConsumer):
+// a kill took them. Each weighs what one in the ring does on average; if none is there, what no interval has is theirs.
+void SettleSamples(const std::vector<format::Block>& blocks, const FileHeader& header, const FileEnd& end,
+                   Stream stream, bool is_running, format::StreamCounters* counters) {
+  uint64_t in_ring = 0;
+  double weight = 0;
   for (const format::Block& block : blocks) {
-    if (block.intervals.front().stream == stream) found += block.intervals.front().buffered;
+    if (block.intervals.front().stream != stream) continue;
+    in_ring += block.intervals.front().buffered;
+    for (const format::Sample& sample : block.samples) weight += sample.weight;
   }
-  if (found <= counters->committed) return;
-  counters->points += found - counters->committed;
+  const uint64_t found = counters->SettledSamples() + in_ring;
+  if (found > counters->committed) {
+    counters->points += found - counters->committed;
+  } else if (found < counters->committed && !is_running) {
+    const uint64_t lost = counters->committed - found;
+    const format::StreamCounters in_file = counters->Since(header.start.counters[stream]);
+    const bool of_events = format::CountsEvents(stream);
+    const uint64_t counted = of_events ? in_file.candidates : in_file.candidate_bytes;
+    const uint64_t in_rows = of_events ? end.streams[stream].candidates : end.streams[stream].bytes;
+    constexpr auto kKilled = static_cast<size_t>(format::LossReason::kKilled);
+    counters->lost[kKilled] += lost;
+    counters->lost_weight[kKilled] += in_ring > 0 ? static_cast<double>(lost) * weight / static_cast<double>(in_ring)
+                                                  : static_cast<double>(counted - std::min(counted, in_rows));
+  } else {
+    return;
+  }
   counters->committed = found;
 }
 
@@ -228,15 +247,16 @@ void AddLostMappings(const format::RingMappingCalls& calls, format::StreamCounte
 // The drain's counters after these blocks: the ring's own, but written is what the file and this salvage hold. The
 // second stage of blocks that could not be written is in the ring's alone; that of a last block that was, maybe in the
 // file's.
-void CarryCounters(const RingCopy& ring, const format::PerStream<format::StreamCounters>& file, bool is_running,
+void CarryCounters(const RingCopy& ring, const FileHeader& header, const FileEnd& end, bool is_running,
                    uint64_t most_under_way, Salvaged* salvaged) {
+  const format::PerStream<format::StreamCounters>& file = end.counters;
   for (const Stream stream : format::kAllStreams) {
     salvaged->counters[stream] = ring.counters(stream);
     salvaged->counters[stream].written = file[stream].written;
     salvaged->counters[stream].second_stage =
         std::max(file[stream].second_stage, salvaged->counters[stream].second_stage);
     salvaged->counters[stream].untracked = file[stream].untracked;
-    CatchUp(salvaged->blocks, stream, &salvaged->counters[stream]);
+    SettleSamples(salvaged->blocks, header, end, stream, is_running, &salvaged->counters[stream]);
     SettlePoints(file[stream], is_running, most_under_way, &salvaged->counters[stream]);
   }
   if (!is_running) AddLostMappings(ring.view().header().mapping_calls, &salvaged->counters[Stream::kMapping]);
@@ -399,7 +419,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   std::stable_sort(result.blocks.begin(), result.blocks.end(),
                    [](const format::Block& a, const format::Block& b) { return a.end_ns < b.end_ns; });
   const uint64_t most_under_way = MaxPointsUnderWay(ring.view().lane_count(), std::max(end.threads, gathered.threads));
-  CarryCounters(ring, end.counters, is_running, most_under_way, &result);
+  CarryCounters(ring, header, end, is_running, most_under_way, &result);
   result.census = ring.census();
   AddRest(gathered, header, end, &dictionaries, &result);
   if (result.blocks.empty()) return result;

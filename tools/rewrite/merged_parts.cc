@@ -74,12 +74,14 @@ format::Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Outpu
     editor.StartFile();
     while (const auto block = (*parts)[i].recording->Next()) {
       if (next != nullptr && next->Reaches(*block)) continue;
-      auto added = editor.Add(*block);
+      auto added = editor.Add(*block, (*parts)[i].recording->misses_bytes());
       if (!added.ok()) return added.error();
     }
   }
   const Recording& last = *parts->back().recording;
-  auto finished = editor.Finish(last.counters_since_start(), last.ending());
+  uint64_t skipped_bytes = 0;
+  for (const Part& part : *parts) skipped_bytes += part.recording->skipped_bytes();
+  auto finished = editor.Finish(last.counters_since_start(), last.ending(), skipped_bytes);
   if (!finished.ok()) return finished.error();
   return editor.samples();
 }

@@ -12,10 +12,60 @@ std::string_view AsText(const format::ByteBuffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// What was counted in the unit of the stream's weights.
+uint64_t CountedOf(const format::StreamCounters& counters, format::Stream stream) {
+  return format::CountsEvents(stream) ? counters.candidates : counters.candidate_bytes;
+}
+
 }  // namespace
 
+void MissingEvents::Note(const format::Block& block, bool after_damage) {
+  if (after_damage) {
+    for (const format::Stream stream : format::kAllStreams) Note(block, stream);
+  }
+  before_ = block.counters;
+}
+
+uint64_t MissingEvents::events() const {
+  uint64_t events = 0;
+  for (const Missing& missing : missing_.of) events += missing.events;
+  return events;
+}
+
+format::PerStream<format::StreamCounters> MissingEvents::Corrected(
+    format::PerStream<format::StreamCounters> counters) const {
+  constexpr auto kFailed = static_cast<size_t>(format::LossReason::kWriteFailed);
+  for (const format::Stream stream : format::kAllStreams) {
+    counters[stream].written -= std::min(counters[stream].written, missing_[stream].events);
+    counters[stream].lost[kFailed] += missing_[stream].events;
+    counters[stream].lost_weight[kFailed] += missing_[stream].weight;
+  }
+  return counters;
+}
+
+// The weight of what is missing is what was counted meanwhile, and is neither in this block nor lost by another name:
+// near enough for a loss.
+void MissingEvents::Note(const format::Block& block, format::Stream stream) {
+  const format::StreamCounters& now = block.counters[stream];
+  const format::StreamCounters& before = before_[stream];
+  uint64_t here = 0;
+  double weight = 0;
+  for (const format::Sample& sample : block.samples) {
+    if (sample.stream() != stream) continue;
+    ++here;
+    weight += sample.weight;
+  }
+  if (now.written < before.written + here) return;
+  const uint64_t events = now.written - before.written - here;
+  if (events == 0) return;
+  missing_[stream].events += events;
+  const uint64_t counted = CountedOf(now, stream) - std::min(CountedOf(now, stream), CountedOf(before, stream));
+  const double known = weight + now.Since(before).AllLostWeight();
+  missing_[stream].weight += std::max(static_cast<double>(counted) - known, 0.0);
+}
+
 RecordingEditor::RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names)
-    : header_(header), output_(*output), names_(names) {
+    : header_(header), output_(*output), missing_(header.start.counters), names_(names) {
   output_.Append(AsText(format::EncodeFileHeader(header)));
 }
 
@@ -35,7 +85,8 @@ format::Result<std::monostate> RecordingEditor::Write(bool last, const format::E
   return std::monostate{};
 }
 
-format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) {
+format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, bool after_damage) {
+  missing_.Note(block, after_damage);
   const bool is_of_next = block.chunk != source_chunk_;
   const bool next_chunk = chunk_ == nullptr || is_of_next || chunk_->raw_bytes() > kChunkRawBytes;
   const bool has_rows = !block.samples.empty() || !block.intervals.empty() || !block.states.empty() ||
@@ -72,19 +123,23 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block) 
   if (!(block.census_counters == format::CensusCounters{})) census_ = block.census_counters;
   if (has_rows) chunk_->SetCensus(block.census_counters, block.census_positions);
   end_ns_ = std::max(end_ns_, block.end_ns);
-  if (has_rows) pending_ = Pending{block.counters, block.lane_positions, end_ns_, block.census_positions};
+  if (has_rows)
+    pending_ = Pending{missing_.Corrected(block.counters), block.lane_positions, end_ns_, block.census_positions};
   return std::monostate{};
 }
 
 format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<format::StreamCounters>& counters,
-                                                       const std::optional<format::EndMarker>& ending) {
-  if (!pending_ && !ending) return std::monostate{};
+                                                       const std::optional<format::EndMarker>& ending,
+                                                       uint64_t skipped_bytes) {
+  if (!pending_ && !ending && skipped_bytes == 0) return std::monostate{};
   if (!pending_) pending_ = Pending{};
   if (chunk_ == nullptr) StartChunk();
-  pending_->counters = counters;
+  pending_->counters = missing_.Corrected(counters);
+  chunk_->SetSkippedBytes(skipped_bytes);
   if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
-  if (ending && header_.start.begin_ns == 0 && census_.walked_bytes > census_bytes_ + census_.lost_bytes) {
-    census_.lost_bytes = census_.walked_bytes - census_bytes_;  // in blocks that were not written, or are damaged
+  if (ending && header_.start.begin_ns == 0 && !(census_ == format::CensusCounters{})) {
+    const bool was_cut_off = ending->reason == format::kEndRecovered;
+    format::CountUnrecordedAsLost(header_.census, was_cut_off, census_bytes_, &census_);
     chunk_->SetCensus(census_, pending_->census_positions);
   }
   return Write(/*last=*/true, ending ? &*ending : nullptr);

@@ -22,21 +22,46 @@
 
 namespace heaprec::tools {
 
+// Events that the counters call written and that no block has, because the blocks that had them are damaged.
+class MissingEvents {
+ public:
+  explicit MissingEvents(const format::PerStream<format::StreamCounters>& before) : before_(before) {}
+
+  // The next block; `after_damage` false: nothing is missing before it.
+  void Note(const format::Block& block, bool after_damage);
+  uint64_t events() const;
+  // The same counters with what is missing as LossReason::kWriteFailed.
+  format::PerStream<format::StreamCounters> Corrected(format::PerStream<format::StreamCounters> counters) const;
+
+ private:
+  struct Missing {
+    uint64_t events = 0;
+    double weight = 0;
+  };
+  void Note(const format::Block& block, format::Stream stream);
+
+  format::PerStream<format::StreamCounters> before_;  // of the block before; at first, before the file
+  format::PerStream<Missing> missing_;
+};
+
 class RecordingEditor {
  public:
   // Writes the file's header. All outlive it; `names` may be null.
   RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names = nullptr);
 
   // A block without rows but windows is not written. One with rows is when the next one comes, or at the end; its
-  // dictionaries are needed during the call only.
-  format::Result<std::monostate> Add(const format::Block& block);
+  // dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. What is
+  // missing then is lost in the copy's counters, which agree with its events.
+  format::Result<std::monostate> Add(const format::Block& block, bool after_damage);
   // The next block is of another file: its names and windows are others, whatever its chunk's number.
   void StartFile() { source_chunk_ = UINT32_MAX; }
-  // `counters`: at the end. `ending` null: the recording stays one that was cut off.
+  // `counters`: at the end. `ending` null: the recording stays one that was cut off. `skipped_bytes`: as
+  // Recording::skipped_bytes, so that the copy of a damaged recording is no more trustworthy than that.
   format::Result<std::monostate> Finish(const format::PerStream<format::StreamCounters>& counters,
-                                        const std::optional<format::EndMarker>& ending);
+                                        const std::optional<format::EndMarker>& ending, uint64_t skipped_bytes);
 
   uint64_t samples() const { return samples_; }
+  uint64_t missing_events() const { return missing_.events(); }
 
  private:
   format::Result<std::monostate> Write(bool last, const format::EndMarker* ending);
@@ -46,6 +71,7 @@ class RecordingEditor {
 
   const format::FileHeader header_;
   Output& output_;
+  MissingEvents missing_;
   CopiedNames<format::ChunkWriter> names_;
   std::unique_ptr<format::ChunkWriter> chunk_;
   uint32_t next_chunk_ = 0;

@@ -193,6 +193,37 @@ TEST_CASE("What stood in damaged bytes is counted as lost in the recovered file,
   CHECK(lost["bytes"] == 2400.0);
 }
 
+TEST_CASE("A copy of a damaged recording is no more trustworthy than the recording, and neither is a copy of that") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", copy = directory / "copy.bin", again = directory / "again.bin";
+  bool ended = true;
+  SECTION("one that has ended") {}
+  SECTION("one that was cut off") { ended = false; }
+  const std::vector<size_t> ends = WriteBlocks(path, 60, ended);
+  std::string bytes = Contents(path);
+  bytes.replace(ends[9], ends[40] - ends[9], ends[40] - ends[9], '\0');
+  Overwrite(path, bytes);
+  const json skipped = json::parse(Heaprec("verify --json " + path).out)["recordings"][0]["skipped_bytes"];
+  REQUIRE(skipped > 0);
+  for (const std::string verb : {"recover", "trim", "merge", "redact"}) {
+    INFO(verb);
+    const Outcome first = Heaprec(verb + " -q -f -o " + copy + " " + path);
+    INFO(first.err);
+    CHECK(first.code == 4);
+    CHECK(Heaprec(verb + " -q -f -o " + again + " " + copy).code == 0);
+    for (const std::string& one : {copy, again}) {
+      const Outcome verified = Heaprec("verify --json " + one);
+      CHECK(verified.code == 0);
+      CHECK(json::parse(verified.out)["recordings"][0]["skipped_bytes"] == skipped);
+      const Outcome summary = Heaprec("summary " + one);
+      CHECK(summary.code == 0);
+      CHECK(summary.out.find("trustworthy: no, because ") != std::string::npos);
+      CHECK(summary.out.find(" damaged bytes were skipped") != std::string::npos);
+      CHECK(Heaprec("check --budget 'total<1TiB' " + one).code == 1);
+    }
+  }
+}
+
 TEST_CASE("The first block of a recording, damaged, costs itself alone") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

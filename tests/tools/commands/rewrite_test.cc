@@ -131,9 +131,9 @@ constexpr uint64_t kOpenBytes = 30'000;
 // block has the counts of six seconds, but no rows for intervals whose samples were in the ring. The two cuts named
 // "Twice" had lost the samples of one interval before. kKilledOnFullDisk: the last block is provisional.
 // kKilledInInterval, kRunning: the block was written in the middle of an interval.
-void WriteCut(const std::string& path, Cut cut) {
+void WriteCut(const std::string& path, Cut cut, const std::string& ring = "/no/such/folder/heaprec.ring") {
   format::FileHeader header = HeaderOf(1);
-  header.ring_path = "/no/such/folder/heaprec.ring";
+  header.ring_path = ring;
   header.native = {.interval_ns = kSecond, .interval_cap = 150, .rate_per_second = 150};
   if (cut == Cut::kRunning) {
     header.pid = static_cast<uint32_t>(getpid());
@@ -440,10 +440,31 @@ TEST_CASE("a copy of a running recording whose ring cannot be seen has lost noth
   CHECK(summary["estimates"] == Summary(running)["estimates"]);
 }
 
+TEST_CASE("a recording of which a kill took most is not trustworthy") {
+  const Directory directory;
+  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+  RecordingFile file(killed, HeaderOf(1));
+  format::StreamCounters& counters = file.counters();
+  counters.points = counters.committed = kOpenPoints;
+  counters.candidates = 200, counters.candidate_bytes = kOpenBytes;
+  file.Flush({}, 700 * kMs);
+  REQUIRE(Heaprec("recover -q -o " + copy + " " + killed).code == 0);
+  for (const std::string& one : {killed, copy}) {
+    const json summary = Summary(one);
+    CHECK(summary["trustworthy"] == false);
+    CHECK(summary["reasons"].dump().find("the kill lost 70 sample points, which represent 29.3 KiB, 100 %") !=
+          std::string::npos);
+    CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(kOpenBytes));
+    CHECK(Heaprec("check --budget 'total<1KiB' " + one).code == 1);
+    CHECK(Heaprec("verify " + one).code == 0);
+  }
+}
+
 TEST_CASE("points of an open interval that the last block counted are \"killed\" if a kill took the ring") {
   const Directory directory;
   const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
-  WriteCut(killed, Cut::kKilledInInterval);
+  const std::string ring = GENERATE(as<std::string>(), "/no/such/folder/heaprec.ring", "");  // "": ring=off
+  WriteCut(killed, Cut::kKilledInInterval, ring);
   const json summary = Summary(killed);
   CAPTURE(summary["reasons"].dump());
   CHECK(summary["trustworthy"] == true);
@@ -463,8 +484,10 @@ TEST_CASE("points of an open interval that the last block counted are \"killed\"
   CHECK(Heaprec("verify " + killed).code == 0);
   CheckCopies(killed, copy, {"trim", "recover"});
   CHECK(Summary(copy)["losses"]["lost"]["killed"]["points"] == kOpenPoints + kUnderWay);
-  CHECK(Heaprec("recover -f -o " + copy + " " + killed).err.find("; its ring is gone: up to two seconds") !=
-        std::string::npos);
+  const bool had_ring =
+      Heaprec("recover -f -o " + copy + " " + killed).err.find("; its ring is gone: up to two seconds") !=
+      std::string::npos;
+  CHECK(had_ring == !ring.empty());
 }
 
 TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {

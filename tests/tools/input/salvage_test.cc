@@ -331,6 +331,7 @@ TEST_CASE("Mappings that the drain had not yet looked at are lost, and counted")
   Native native;
   RingFile ring(native.pair.header);
   ring.header().mapped.counters.points = ring.header().mapped.counters.committed = 3;
+  ring.header().mapped.counters.second_stage = 3;
   ring.header().mapped.counters.candidate_bytes = 30'000;
   ring.header().mapping_calls.noted = 5;
   ring.header().mapping_calls.noted_bytes = 38'000;
@@ -342,6 +343,37 @@ TEST_CASE("Mappings that the drain had not yet looked at are lost, and counted")
   CHECK(counters.lost[static_cast<size_t>(format::LossReason::kKilled)] == 2);
   CHECK(counters.lost_weight[static_cast<size_t>(format::LossReason::kKilled)] == 8'000);
   CHECK(counters.candidate_bytes == 38'000);
+}
+
+TEST_CASE("Samples that had left the ring and were not yet in the file are lost by a kill, and counted") {
+  Pair pair;
+  const RecordingFile young(pair.file, pair.header);
+  RingFile ring(pair.header);
+  const auto write_ring = [&] {
+    ring.header().counters.points = ring.header().counters.committed = 6;
+    ring.header().counters.candidate_bytes = 30'000;
+    ring.WriteTo(pair.ring);
+  };
+  SECTION("each weighs what one in the ring does on average") {
+    for (const uint64_t id : {1, 2}) {
+      const Event event = At(id * 100 * kMs, id, 2000 * static_cast<double>(id));
+      ring.Define(0, event);
+      ring.Add(0, event);
+    }
+    write_ring();
+    const Everything all = ReadAll(pair.file);
+    CHECK(all.events.size() == 2);
+    CHECK(all.counters.committed == 2);
+    CHECK(all.counters.lost[static_cast<size_t>(format::LossReason::kKilled)] == 4);
+    CHECK(all.counters.lost_weight[static_cast<size_t>(format::LossReason::kKilled)] == 4 * 3000);
+  }
+  SECTION("if there is none, they weigh what was counted") {
+    write_ring();
+    const Everything all = ReadAll(pair.file);
+    CHECK(all.events.empty());
+    CHECK(all.counters.lost[static_cast<size_t>(format::LossReason::kKilled)] == 6);
+    CHECK(all.counters.lost_weight[static_cast<size_t>(format::LossReason::kKilled)] == 30'000);
+  }
 }
 
 TEST_CASE("A recording that has ended needs no ring, even if there is one") {

@@ -74,12 +74,10 @@ bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
   const auto chunks = classes_.find(kStackChunk);
   const double without = counted - (chunks == classes_.end() ? 0 : chunks->second.sums.counted_bytes.estimate());
   const auto recorded = static_cast<double>(design_.counted_bytes());
-  const uint64_t missing =
-      counters.aborted_bytes + counters.lost_bytes + counters.over_budget_bytes + counters.unvisited_bytes;
   if (design_.all().samples() == 0 || recorded == 0) {
     why_none_ = "nothing was sampled, or no bytes were counted";
-  } else if (counters.aborted + counters.lost + counters.over_budget + counters.unvisited > 0 || missing > 0) {
-    why_none_ = fmt::format("{} bytes are missing in it", missing);
+  } else if (!counters.is_complete()) {
+    why_none_ = fmt::format("{} bytes are missing in it", counters.MissingBytes());
   } else if (has_cut_interval_) {
     why_none_ = "the recording was cut within an interval";
   } else if (mode_ == format::CensusMode::kAll &&

@@ -22,6 +22,8 @@ constexpr double kMaxLostShare = 0.001;
 // they are more than the share above, and far less than the error of its estimates.
 constexpr uint64_t kUsuallyMissed = 5;
 constexpr double kMaxMissedShare = 0.01;
+// If the ring is gone, a kill takes the last interval. In a recording of a second that may be most of it.
+constexpr double kMaxKilledShare = 0.5;
 // What the agent writes into the reason of its source (recorder/agent/agent.cc).
 constexpr std::string_view kBiased = "biased outside TLABs";
 
@@ -54,7 +56,6 @@ class StreamAssessment {
   uint64_t Lost(format::LossReason loss) const { return counters_.lost[static_cast<size_t>(loss)]; }
 
   void AssessLosses() {
-    AssessKill();
     const double killed = counters_.lost_weight[static_cast<size_t>(format::LossReason::kKilled)];
     const double lost = counters_.AllLostWeight() - killed;
     const double missed = counters_.lost_weight[static_cast<size_t>(format::LossReason::kDroppedByJvm)];
@@ -62,6 +63,7 @@ class StreamAssessment {
     // A loss may be an estimate: with the samples it may come to more than was counted.
     const double known = (of_events() ? totals_.objects() : totals_.bytes()) + counters_.AllLostWeight();
     const double all = std::max(static_cast<double>(counted), known);
+    AssessKill(killed, all > 0 ? killed / all : 0);
     if (lost <= kMaxLostShare * all) return;
     const double share = all > 0 ? lost / all : 1;
     if (lost == missed && Lost(format::LossReason::kDroppedByJvm) <= kUsuallyMissed && share <= kMaxMissedShare) {
@@ -72,14 +74,16 @@ class StreamAssessment {
               fmt::format("{} of the {} were lost", ShortPercent(share), of_events() ? "events" : "bytes"));
   }
 
-  // The rest of the recording is as it would be if the process had been killed a little earlier.
-  void AssessKill() {
+  // `weight` 0: unknown.
+  void AssessKill(double weight, double share) {
     const uint64_t points = Lost(format::LossReason::kKilled);
     if (points == 0) return;
-    const double weight = counters_.lost_weight[static_cast<size_t>(format::LossReason::kKilled)];
-    AddNote(TrustTopic::kLosses,
-            fmt::format("the kill lost {} sample point{}{}", Grouped(points), points == 1 ? "" : "s",
-                        weight > 0 ? ", which represent " + Amount(weight) : ""));
+    const std::string text =
+        fmt::format("the {} lost {} sample point{}{}", recording_.misses_bytes() ? "damaged end" : "kill",
+                    Grouped(points), points == 1 ? "" : "s", weight > 0 ? ", which represent " + Amount(weight) : "");
+    if (share <= kMaxKilledShare) return AddNote(TrustTopic::kLosses, text);
+    AddReason(TrustTopic::kLosses,
+              fmt::format("{}, {} of the {}", text, ShortPercent(share), of_events() ? "events" : "bytes"));
   }
 
   // The counters of docs/sampler.md#counters. A thread that was stopped in the middle of a hit has counted its point

@@ -73,7 +73,8 @@ ExitCode CensusScan::Read(Recording* recording) {
     Add(*block, &names, &filter);
   }
   origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
-                      recording->census_counters(), header.start.begin_ns > 0});
+                      recording->census_counters(), header.start.begin_ns > 0,
+                      header.census != format::CensusMode::kAll || recording->has_whole_end()});
   estimator_.AddCandidates(CandidatesOf(*recording));
   return ReportDamage(*recording);
 }
@@ -116,9 +117,7 @@ Estimate CensusScan::TotalBytes() const {
 
 bool CensusScan::is_exact() const {
   return std::ranges::all_of(origins_, [](const CensusOrigin& origin) {
-    const format::CensusCounters& counters = origin.counters;
-    return origin.mode == format::CensusMode::kAll &&
-           counters.aborted + counters.lost + counters.over_budget + counters.unvisited == 0;
+    return origin.mode == format::CensusMode::kAll && origin.has_all_tlabs && origin.counters.is_complete();
   });
 }
 
@@ -139,12 +138,20 @@ std::string CensusScan::LossLine() const {
   if (all.tlabs + all.outside > 0)
     line += fmt::format(" of {} TLABs and {} objects outside", Grouped(all.tlabs), Grouped(all.outside));
   const auto add = [&line](uint64_t count, uint64_t bytes, const char* what) {
-    if (count > 0) line += fmt::format("; {} {} ({})", Grouped(count), what, Bytes(static_cast<double>(bytes)));
+    const std::string amount = Bytes(static_cast<double>(bytes));
+    if (count > 0) {
+      line += fmt::format("; {} {} ({})", Grouped(count), what, amount);
+    } else if (bytes > 0) {
+      line += fmt::format("; {} {}", amount, what);
+    }
   };
   add(all.aborted, all.aborted_bytes, "aborted");
   add(all.lost, all.lost_bytes, "lost");
   add(all.over_budget, all.over_budget_bytes, "over the limit of their second");
   add(all.unvisited, all.unvisited_bytes, "active TLABs at the end not counted");
+  if (!std::ranges::all_of(origins_, &CensusOrigin::has_all_tlabs)) {
+    line += "; TLABs in use when the recording was cut off, or copied, are not counted";
+  }
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
   if (estimator_.has_too_few_walks()) {
     line += fmt::format(
@@ -163,14 +170,15 @@ void CensusTotals::Add(const format::Block& block) {
   if (!(block.census_counters == format::CensusCounters{})) counters_ = block.census_counters;
 }
 
-void CensusTotals::End(const Recording& recording) { estimator_.AddCandidates(CandidatesOf(recording)); }
+void CensusTotals::End(const Recording& recording) {
+  counters_ = recording.census_counters();
+  estimator_.AddCandidates(CandidatesOf(recording));
+}
 
 Estimate CensusTotals::Bytes() const { return estimator_.AllBytes(); }
 
 Estimate CensusTotals::Objects() const { return estimator_.Objects(table_.All().sums); }
 
-uint64_t CensusTotals::MissingBytes() const {
-  return counters_.aborted_bytes + counters_.lost_bytes + counters_.over_budget_bytes + counters_.unvisited_bytes;
-}
+uint64_t CensusTotals::MissingBytes() const { return counters_.MissingBytes(); }
 
 }  // namespace heaprec::tools

@@ -32,6 +32,7 @@ struct CensusOrigin {
   double per_second = 0;
   format::CensusCounters counters;  // from the start of the recording, whatever was chosen
   bool is_later_part = false;       // the file does not have its start
+  bool has_all_tlabs = true;        // of census=all: also those that were in use at the end
 };
 
 class CensusScan {

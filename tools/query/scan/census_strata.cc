@@ -8,7 +8,7 @@ namespace {
 
 // Not in what was cut out of a recording, copied while it went on, or broken off.
 bool WasEnded(const Recording& recording) {
-  return recording.ending() && recording.is_settled() && !recording.is_part();
+  return recording.has_whole_end() && recording.is_settled() && !recording.is_part();
 }
 
 }  // namespace
