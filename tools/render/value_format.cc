@@ -213,7 +213,7 @@ CellText FormatCell(const Value& value, Unit unit, bool unicode) {
     if (const auto* number = value.As<int64_t>()) return {text(*number), ""};
   }
   const auto number = value.Number();
-  if (number && unit == Unit::kBar) return {Bar(*number, kBarColumns, unicode), ""};
+  if (number && unit == Unit::kBar) return {FormatBar(value, kBarColumns, unicode), ""};
   if (!number) return {"unknown", ""};
   return NumberCell({*number, *number, *number}, unit);
 }
@@ -223,6 +223,10 @@ CellText FormatCell(const Row& row, size_t column, Unit unit, bool unicode) {
   CellText cell = FormatCell(row.cells[column], row.unit, unicode);
   if (!row.cells[column].is_unknown()) cell.value += row.suffix;
   return cell;
+}
+
+std::string FormatBar(const Value& part, size_t columns, bool unicode) {
+  return Bar(part.Number().value_or(0), columns, unicode);
 }
 
 std::vector<std::string> FormatChart(const Value& list, size_t height, size_t repeat, bool unicode) {

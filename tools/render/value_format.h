@@ -26,6 +26,8 @@ std::string FormatInline(const CellText& cell);
 std::string FormatInline(const Value& value, Unit unit, bool unicode);
 // The text of a line with its fields in place.
 std::string FormatLine(const Line& line, bool unicode);
+// A cell of Unit::kBar, `columns` wide.
+std::string FormatBar(const Value& part, size_t columns, bool unicode);
 // A list of numbers as lines of columns, the top line first; `repeat`: columns of each number.
 std::vector<std::string> FormatChart(const Value& list, size_t height, size_t repeat, bool unicode);
 // Control characters as \n or \x1b, so that a name cannot steer a terminal.

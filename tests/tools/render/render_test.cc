@@ -79,6 +79,41 @@ TEST_CASE("on a narrow terminal intervals go first, then columns, and the rest o
   CHECK(wide.find("ring:         25.0 % of it used\n") != std::string::npos);
 }
 
+TEST_CASE(
+    "on a narrow terminal bars become shorter by one factor, and the last is left out before they are too short") {
+  struct SizeRow {
+    Estimate bytes;
+    std::string name;
+    double first, second;
+  };
+  const std::vector<Column<SizeRow>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, &SizeRow::bytes, Detail::kAlways},
+      {"", "size", Unit::kText, Detail::kTextOnly, &SizeRow::name},
+      {"", "bytes", Unit::kBar, Detail::kTextOnly, &SizeRow::first},
+      {"", "objects", Unit::kBar, Detail::kTextOnly, &SizeRow::second}};
+  Report report("heaprec.example/2");
+  report.Add(MakeTable(
+      "rows", columns,
+      std::vector<SizeRow>{{{1024, 1024, 1024}, "16 B to 32 B", 1, 0.25}, {{512, 512, 512}, "32 B to 64 B", 0.5, 1}}));
+  const auto text_at = [&report](size_t width) { return RenderText(report, {width, false, true}, false); };
+  const std::string full =
+      "   bytes  size          bytes                 objects\n"
+      "1.00 KiB  16 B to 32 B  ████████████████████  █████\n"
+      "   512 B  32 B to 64 B  ██████████            ████████████████████\n";
+  CHECK(text_at(0) == full);
+  CHECK(text_at(66) == full);
+  const std::string short_bars =
+      "   bytes  size          bytes     objects\n"
+      "1.00 KiB  16 B to 32 B  ████████  ██\n"
+      "   512 B  32 B to 64 B  ████      ████████\n";
+  CHECK(text_at(43) == short_bars);
+  CHECK(text_at(42) == short_bars);
+  CHECK(text_at(41) ==
+        "   bytes  size          bytes\n"
+        "1.00 KiB  16 B to 32 B  █████████████████\n"
+        "   512 B  32 B to 64 B  ████████▌\n");
+}
+
 TEST_CASE("JSON has all numbers as they are, and what is unknown or infinite is null") {
   const json document = json::parse(RenderJson(Example()));
   CHECK(document["schema"] == "heaprec.example/2");
