@@ -96,6 +96,11 @@ CellText RangeCell(const Interval& of, const std::string& low, const std::string
   return {std::isfinite(of.high) ? low + between + high : "at least " + low, ""};
 }
 
+// 0 has no scale; the end of its interval has one.
+CellText ZeroCell(const Interval& of, const Scale& scale) {
+  return {Alone(0, scale, false), "0-" + Alone(of.high, {scale.steps, scale.is_whole}, true)};
+}
+
 CellText Scaled(const Interval& of, const Scale& scale) {
   const std::string between = scale.is_signed ? ".." : "-";
   if (of.is_range()) return RangeCell(of, Alone(of.low, scale, false), between, Alone(of.high, scale, false));
@@ -106,6 +111,7 @@ CellText Scaled(const Interval& of, const Scale& scale) {
   if (!std::isfinite(of.high)) return {std::isfinite(of.value) ? cell.value : "?", "?"};
   const std::string low = Digits(of.low, step, scale), high = Digits(of.high, step, scale);
   if (low == high && low == Digits(of.value, step, scale)) return cell;
+  if (of.value == 0 && of.low == 0 && !scale.is_signed) return ZeroCell(of, scale);
   const bool has_own = scale.steps.data() == kCountSteps && step.size > 1;
   if (!has_own && IsNear(of.low, step, scale) && IsNear(of.high, step, scale))
     return {cell.value, low + between + high};
