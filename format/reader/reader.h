@@ -23,7 +23,7 @@ namespace heaprec::format {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Reads up to `size` bytes at `offset`; fewer only at the end. Error: the message names the source.
+  // Reads up to `size` bytes at `offset`; fewer only at the end. Error: the message does not name the source.
   virtual Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) = 0;
   virtual const std::string& name() const = 0;
 };

@@ -13,7 +13,9 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.StringJoiner;
+import java.util.TreeSet;
 
 /**
  * What methods allocate in one call, in this JVM: the program that {@code heaprec escape} runs once in each mode of the
@@ -23,7 +25,8 @@ import java.util.StringJoiner;
  * and methods, as "package.Class.method". A line of the file has fields between tabs:
  * {@code method NAME CALLS PROBED TYPICAL BYTES WHOLE STABLE}, where CALLS came before the probed ones, TYPICAL of these
  * allocated what most did, and BYTES is the sum over all of them; then, of a typical call,
- * {@code class NAME OBJECTS BYTES} for each class; or {@code error NAME REASON}.
+ * {@code class NAME OBJECTS BYTES} for each class; or {@code error NAME REASON}; or, if NAME is no method that can be
+ * measured, {@code unusable NAME REASON METHOD...}, with those of its class that can be.
  *
  * <p>A method may be compiled several times, at first with what the JVM has not linked yet, so rounds go on until
  * three of them in a row agree. The last one is reported.
@@ -47,8 +50,12 @@ final class Escape {
             for (int i = 3; i < args.length; ++i) {
                 try {
                     measure(args[i], Integer.parseInt(args[1]), Integer.parseInt(args[2]), file);
+                } catch (UnusableException e) {
+                    StringJoiner line = new StringJoiner("\t").add("unusable").add(args[i]).add(oneLine(e.getMessage()));
+                    e.usable.forEach(line::add);
+                    file.println(line);
                 } catch (Throwable e) {
-                    file.println(join("error", args[i], oneLine(e)));
+                    file.println(join("error", args[i], oneLine(e.toString())));
                 }
             }
         }
@@ -137,19 +144,43 @@ final class Escape {
         }
     }
 
-    private static Method find(String name) throws ClassNotFoundException {
+    /** A name that is no method which can be measured. */
+    private static final class UnusableException extends Exception {
+        private static final long serialVersionUID = 1;
+        final transient Set<String> usable;
+
+        UnusableException(String why, Set<String> usable) {
+            super(why);
+            this.usable = usable;
+        }
+    }
+
+    private static Class<?> findClass(String name) throws UnusableException {
+        try {
+            return Class.forName(name, true, ClassLoader.getSystemClassLoader());
+        } catch (ClassNotFoundException e) {
+            throw new UnusableException("there is no class `" + name + "` on the class path", Collections.emptySet());
+        }
+    }
+
+    private static Method find(String name) throws UnusableException {
         int dot = name.lastIndexOf('.');
-        if (dot <= 0) throw new IllegalArgumentException("not package.Class.method");
-        Class<?> type = Class.forName(name.substring(0, dot), true, ClassLoader.getSystemClassLoader());
+        if (dot <= 0) throw new UnusableException("`" + name + "` is not package.Class.method", Collections.emptySet());
+        Class<?> type = findClass(name.substring(0, dot));
         String simple = name.substring(dot + 1);
         boolean isThere = false;
+        Set<String> usable = new TreeSet<>();
         for (Method method : type.getDeclaredMethods()) {
-            if (!method.getName().equals(simple) || method.isSynthetic()) continue;
-            isThere = true;
-            if (method.getParameterCount() == 0) return method;
+            if (method.isSynthetic()) continue;
+            boolean isNamed = method.getName().equals(simple);
+            isThere |= isNamed;
+            if (method.getParameterCount() > 0) continue;
+            if (isNamed) return method;
+            usable.add(method.getName());
         }
-        throw new IllegalArgumentException(
-                type.getName() + (isThere ? "." + simple + " has parameters; call it from a method without" : " has no method " + simple));
+        if (!isThere) throw new UnusableException(type.getName() + " has no method `" + simple + "`", usable);
+        throw new UnusableException(
+                type.getName() + "." + simple + " has parameters; call it from a method without", Collections.emptySet());
     }
 
     private static MethodHandle handleOf(Method method, boolean isPrimitive) throws ReflectiveOperationException {
@@ -164,7 +195,7 @@ final class Escape {
         return MethodHandles.explicitCastArguments(handle, type);
     }
 
-    private static String oneLine(Throwable e) {
-        return e.toString().replace('\t', ' ').replace('\n', ' ').replace('\r', ' ');
+    private static String oneLine(String text) {
+        return text.replace('\t', ' ').replace('\n', ' ').replace('\r', ' ');
     }
 }

@@ -321,8 +321,9 @@ format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   if (std::exchange(have_blocks_been_used, true)) blocks.Clear();
   const GotPatcher::Outcome outcome = PatchLibraries();
   led->missing_ = outcome.Refusal();
-  if (outcome.changed > 0) return led;
-  return format::Error{"no library's malloc can be replaced" + (led->missing_.empty() ? "" : "; " + led->missing_)};
+  // A program that imports none of these functions may load a library that does.
+  if (outcome.changed > 0 || outcome.refused == 0) return led;
+  return format::Error{"no library's malloc can be replaced; " + led->missing_};
 }
 
 void MallocHooks::Activate(AllocationListener* sampler, MmapListener* mapper) {

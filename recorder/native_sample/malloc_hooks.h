@@ -4,8 +4,9 @@
 // Context:  MallocHooks: setup or drain; TakeLibraryChanges: drain. PatchLibraries: a thread of its own. IsQuiet: any.
 // Threads:  any number of threads allocate meanwhile. After the end threads may still be in the hooks, or call them
 //           through pointers that they kept: the hooks stay and pass calls on.
-// Failure:  Install: an Error if there is no memory for the clocks, no library can be patched, or another recording has
-//           patched them. If only some libraries cannot be patched, the others are, and `missing` names them.
+// Failure:  Install: an Error if there is no memory for the clocks, no library that calls these functions can be
+//           patched, or another recording has patched them. If only some libraries cannot be patched, the others are,
+//           and `missing` names them. That no library calls them yet is no error.
 #pragma once
 
 #include <chrono>

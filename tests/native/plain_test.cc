@@ -234,6 +234,26 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   CHECK(none.err.find("heaprec: no native memory was recorded\n") != std::string::npos);
 }
 
+TEST_CASE("A program that imports nothing of malloc's is recorded, with what libraries allocate that it loads later") {
+  const std::string file = FreshFolder() + "/rec.bin", program = RunfilePath("tests/native/no_malloc");
+  const auto record = [&](const std::vector<std::string>& arguments) {
+    Command command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=sampled", "-o", file, "--", program}};
+    command.args.insert(command.args.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = Run(command);
+    CHECK(outcome.exit_code == 5);
+    CHECK(outcome.out == "done\n");
+    CHECK(outcome.err.starts_with("heaprec: " + file + ": "));
+    CHECK(std::ranges::count(outcome.err, '\n') == 1);
+    return outcome.err;
+  };
+  CHECK(record({}).ends_with(" 0 samples\n"));
+  const json none = Read({"summary", "--json", file});
+  CHECK(none["malloc"]["allocated_bytes"] == 0);
+  CHECK(none["trustworthy"] == true);
+  CHECK_FALSE(record({RunfilePath("tests/native/liblate_allocator.so")}).ends_with(" 0 samples\n"));
+  CheckSite(Read({"native", "--json", file}), "liblate_allocator.so.allocates_late", {20'000'000, 0});
+}
+
 TEST_CASE("A folder or a device in place of the file is refused, and no table comes beside it") {
   const std::string folder = FreshFolder();
   const std::string link = folder + "/link.bin";

@@ -28,16 +28,22 @@ ExitCode Escape(const EscapeOptions& options) {
   const ExitCode code = options.runs.Run(&modes);
   if (code != ExitCode::kOk) return code;
   const auto has_failed = [](const auto& outcome) { return !outcome.second.error.empty(); };
+  const auto is_unusable = [](const auto& outcome) { return outcome.second.is_unusable; };
+  const auto in_any_mode = [&](const auto& is) {
+    return std::ranges::any_of(modes, [&](const CallOutcomes& mode) { return std::ranges::any_of(mode, is); });
+  };
+  const ExitCode failure = in_any_mode(is_unusable)  ? ExitCode::kUsage
+                           : in_any_mode(has_failed) ? ExitCode::kCheckFailed
+                                                     : ExitCode::kOk;
   if (std::ranges::all_of(modes.front(), has_failed) && options.output.form() != render::Form::kJson) {
     for (const std::string& method : options.runs.methods) {
-      PrintError(ToUtf8(fmt::format("escape: {}: {}", method, modes.front().at(method).error)));
+      const CallOutcome& outcome = modes.front().at(method);
+      const std::string where = outcome.is_unusable ? "" : method + ": ";  // the others name it
+      PrintError(ToUtf8(fmt::format("escape: {}{}", where, outcome.error)));
     }
-    return ExitCode::kCheckFailed;
+    return failure;
   }
-  const bool has_any_failed =
-      std::ranges::any_of(modes, [&](const CallOutcomes& mode) { return std::ranges::any_of(mode, has_failed); });
-  return Print(EscapeReport(options.runs.methods, modes), options.output,
-               has_any_failed ? ExitCode::kCheckFailed : ExitCode::kOk);
+  return Print(EscapeReport(options.runs.methods, modes), options.output, failure);
 }
 
 }  // namespace

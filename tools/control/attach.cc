@@ -39,6 +39,8 @@ constexpr size_t kMaxArgument = 1024;  // of the JVM's operation, the same from 
 constexpr size_t kMaxReply = 1 << 20;
 constexpr int kOldest = 11;
 constexpr const char* kStopped = "the JVM is stopped (SIGSTOP or a debugger); continue it and retry";
+constexpr const char* kBadLink =
+    "/tmp of the JVM is a symbolic link that cannot be followed inside its container, so heaprec cannot attach";
 constexpr const char* kEnded = "the JVM exited before the agent answered";
 
 // While it lives, this thread has the effective user and groups of another, whom a socket tells to the other end. Where
@@ -78,7 +80,7 @@ class Attachment {
     if (!handle.ok()) return handle.error();
     handle_.emplace(std::move(*handle));
     tmp_ = OpenBelow(process_.root(), "/tmp", O_PATH | O_DIRECTORY);
-    if (!tmp_.is_open()) return FailWithErrno("/tmp of the JVM");
+    if (!tmp_.is_open()) return errno == ELOOP ? Fail(kBadLink) : FailWithErrno("/tmp of the JVM");
     // The root was that of the number's process, so of this one.
     if (!handle_->HoldsNumber()) return Fail(kEnded);
     auto answers = AgentReplies::Make(process_, tmp_);

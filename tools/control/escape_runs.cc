@@ -14,6 +14,7 @@
 #include "tools/control/agent_options.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
+#include "tools/options/suggest.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
@@ -77,6 +78,11 @@ std::optional<CallOutcomes> RunMode(const EscapeMode& mode, const EscapeRuns& ru
   return std::nullopt;
 }
 
+void AddSuggestion(const std::string& method, CallOutcome* outcome) {
+  const std::string nearest = Nearest(method.substr(method.rfind('.') + 1), outcome->usable);
+  if (!nearest.empty()) outcome->error += fmt::format("; did you mean `{}`?", nearest);
+}
+
 }  // namespace
 
 ExitCode EscapeRuns::Run(std::vector<CallOutcomes>* modes) const {
@@ -98,6 +104,7 @@ ExitCode EscapeRuns::Run(std::vector<CallOutcomes>* modes) const {
     modes->push_back(*std::move(outcomes));
     // What cannot be called in the first mode can in no other.
     if (modes->size() == 1) {
+      for (auto& [method, outcome] : modes->front()) AddSuggestion(method, &outcome);
       std::erase_if(callable, [&](const auto& one) { return !modes->front().at(one).error.empty(); });
     }
   }

@@ -89,7 +89,7 @@ Result<size_t> FileSource::ReadAt(uint64_t offset, std::byte* into, size_t size)
   while (got < size) {
     const ssize_t now = pread(descriptor_, into + got, size - got, static_cast<off_t>(offset + got));
     if (now < 0 && errno == EINTR) continue;
-    if (now < 0) return Error{fmt::format("{}: offset {}: {}", name_, offset + got, Reason(errno))};
+    if (now < 0) return Error{fmt::format("offset {}: {}", offset + got, Reason(errno))};
     if (now == 0) break;
     got += static_cast<size_t>(now);
   }

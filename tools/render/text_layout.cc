@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kGap = 2;
 // Columns go before names become shorter than this, or half of the width; in a tree before any name becomes shorter.
 constexpr size_t kShortestName = 40, kMinName = 12;
+constexpr size_t kMinBar = 8;
 
 // The values of a column, or its intervals: one strip of the table.
 struct Strip {
@@ -21,7 +22,7 @@ struct Strip {
   bool is_interval = false, is_right = false, is_name = false, is_alert = false, is_prose = false;
   size_t width = 0;
   size_t column = 0;
-  bool is_chart = false;
+  bool is_chart = false, is_bar = false;
 };
 
 struct FlatRow {
@@ -35,7 +36,7 @@ class Layout {
     AddRows(table.rows, "", false);
     for (size_t column = 0; column < table.columns.size(); ++column) AddStrips(column);
     if (strips_.empty()) return;
-    strips_.back().is_name = !strips_.back().is_right && !strips_.back().is_interval;
+    strips_.back().is_name = !strips_.back().is_right && !strips_.back().is_interval && !strips_.back().is_bar;
     for (Strip& strip : strips_) strip.width = WidthOfStrip(strip);
     ShortenOtherNames();
     if (terminal.width > 0) Fit();
@@ -69,6 +70,7 @@ class Layout {
     Strip intervals{"95 %", {}, of.interval, true, false, false, false, false, 0};
     values.column = column;
     values.is_chart = of.unit == Unit::kSparkline;
+    values.is_bar = of.unit == Unit::kBar;
     bool has_interval = false;
     for (const FlatRow& row : rows_) {
       CellText cell = FormatCell(*row.row, column, of.unit, terminal_.unicode);
@@ -84,7 +86,8 @@ class Layout {
   void ShortenOtherNames() {
     const size_t room = terminal_.width / 3;
     for (Strip& strip : strips_) {
-      if (room == 0 || strip.is_name || strip.is_right || strip.is_interval || strip.width <= room) continue;
+      const bool is_other_name = !strip.is_name && !strip.is_right && !strip.is_interval && !strip.is_bar;
+      if (room == 0 || !is_other_name || strip.width <= room) continue;
       for (std::string& cell : strip.cells) cell = Shortened(cell, room, terminal_.unicode);
       strip.width = room;
     }
@@ -106,10 +109,12 @@ class Layout {
 
   static size_t GapBefore(const Strip& strip) { return strip.is_interval ? 1 : kGap; }
 
-  // All strips but the name's.
+  // All strips but the name's text.
   size_t Used() const {
     size_t used = 0;
-    for (const Strip& strip : strips_) used += strip.is_name ? 0 : strip.width + GapBefore(strip);
+    for (const Strip& strip : strips_) {
+      used += (&strip == &strips_.front() ? 0 : GapBefore(strip)) + (strip.is_name ? 0 : strip.width);
+    }
     return used;
   }
 
@@ -120,6 +125,35 @@ class Layout {
     LeaveOut(Detail::kWide, /*intervals=*/true, name);
     LeaveOut(Detail::kWide, /*intervals=*/false, name);
     if (table_.is_tree) LeaveOut(Detail::kAlways, /*intervals=*/true, name);
+    FitBars(name);
+  }
+
+  // All bars become shorter by the same factor, so that they still compare. Where that makes them too short, those on
+  // the right are left out.
+  void FitBars(size_t name) {
+    while (Used() + name > terminal_.width) {
+      size_t count = 0, columns = 0, least = kMinBar;
+      for (const Strip& strip : strips_) {
+        if (!strip.is_bar) continue;
+        ++count;
+        columns += strip.width;
+        least = std::max(least, WidthOf(strip.heading));
+      }
+      if (count == 0) return;
+      const size_t others = Used() + name - columns, room = terminal_.width - std::min(terminal_.width, others);
+      if (room / count >= least) return ScaleBars(room / count);
+      const auto last = std::ranges::find(strips_.rbegin(), strips_.rend(), true, &Strip::is_bar);
+      strips_.erase(last.base() - 1);
+    }
+  }
+
+  void ScaleBars(size_t columns) {
+    for (Strip& strip : strips_) {
+      if (!strip.is_bar) continue;
+      for (size_t i = 0; i < rows_.size(); ++i)
+        strip.cells[i] = FormatBar(rows_[i].row->cells[strip.column], columns, terminal_.unicode);
+      strip.width = columns;
+    }
   }
 
   // Until what is left has room for a name of this width.

@@ -96,6 +96,11 @@ CellText RangeCell(const Interval& of, const std::string& low, const std::string
   return {std::isfinite(of.high) ? low + between + high : "at least " + low, ""};
 }
 
+// 0 has no scale; the end of its interval has one.
+CellText ZeroCell(const Interval& of, const Scale& scale) {
+  return {Alone(0, scale, false), "0-" + Alone(of.high, {scale.steps, scale.is_whole}, true)};
+}
+
 CellText Scaled(const Interval& of, const Scale& scale) {
   const std::string between = scale.is_signed ? ".." : "-";
   if (of.is_range()) return RangeCell(of, Alone(of.low, scale, false), between, Alone(of.high, scale, false));
@@ -106,6 +111,7 @@ CellText Scaled(const Interval& of, const Scale& scale) {
   if (!std::isfinite(of.high)) return {std::isfinite(of.value) ? cell.value : "?", "?"};
   const std::string low = Digits(of.low, step, scale), high = Digits(of.high, step, scale);
   if (low == high && low == Digits(of.value, step, scale)) return cell;
+  if (of.value == 0 && of.low == 0 && !scale.is_signed) return ZeroCell(of, scale);
   const bool has_own = scale.steps.data() == kCountSteps && step.size > 1;
   if (!has_own && IsNear(of.low, step, scale) && IsNear(of.high, step, scale))
     return {cell.value, low + between + high};
@@ -213,7 +219,7 @@ CellText FormatCell(const Value& value, Unit unit, bool unicode) {
     if (const auto* number = value.As<int64_t>()) return {text(*number), ""};
   }
   const auto number = value.Number();
-  if (number && unit == Unit::kBar) return {Bar(*number, kBarColumns, unicode), ""};
+  if (number && unit == Unit::kBar) return {FormatBar(value, kBarColumns, unicode), ""};
   if (!number) return {"unknown", ""};
   return NumberCell({*number, *number, *number}, unit);
 }
@@ -223,6 +229,10 @@ CellText FormatCell(const Row& row, size_t column, Unit unit, bool unicode) {
   CellText cell = FormatCell(row.cells[column], row.unit, unicode);
   if (!row.cells[column].is_unknown()) cell.value += row.suffix;
   return cell;
+}
+
+std::string FormatBar(const Value& part, size_t columns, bool unicode) {
+  return Bar(part.Number().value_or(0), columns, unicode);
 }
 
 std::vector<std::string> FormatChart(const Value& list, size_t height, size_t repeat, bool unicode) {

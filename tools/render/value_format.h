@@ -1,8 +1,8 @@
 // Values as people read them, in the notation of docs/reference/json.md.
 //
 // An interval has the unit of its value, and no more digits than it is worth: "167 MiB", "156-179". Ends that are far
-// from the value have units of their own ("26.5 KiB-17.5 MiB"), and so have those of counts ("1.86M-2.51M"). A range is
-// one text.
+// from the value have units of their own ("26.5 KiB-17.5 MiB"), and so have those of counts ("1.86M-2.51M") and of 0
+// ("0 B", "0-3.50 MiB"). A range is one text.
 //
 // Context:  pure functions; times of day use the local time zone.
 #pragma once
@@ -26,6 +26,8 @@ std::string FormatInline(const CellText& cell);
 std::string FormatInline(const Value& value, Unit unit, bool unicode);
 // The text of a line with its fields in place.
 std::string FormatLine(const Line& line, bool unicode);
+// A cell of Unit::kBar, `columns` wide.
+std::string FormatBar(const Value& part, size_t columns, bool unicode);
 // A list of numbers as lines of columns, the top line first; `repeat`: columns of each number.
 std::vector<std::string> FormatChart(const Value& list, size_t height, size_t repeat, bool unicode);
 // Control characters as \n or \x1b, so that a name cannot steer a terminal.

@@ -393,7 +393,7 @@ TEST_CASE("Text and Markdown say what was measured and what is allowed") {
   INFO(text);
   CHECK(text.find("rec.bin: 1 of 3 budgets exceeded, 1 inconclusive\n") != std::string::npos);
   CHECK(RowOf(text, "total<1MB") == "EXCEEDED 1.91 MiB 1.00 MiB total<1MB");
-  CHECK(RowOf(text, "site:a|b*<1MB").starts_with("within 0 KiB 0-"));
+  CHECK(RowOf(text, "site:a|b*<1MB").starts_with("within 0 B 0-"));
   CHECK(RowOf(text, "class:byte[]<25%").starts_with("inconclusive 25.0 % 19.5-31.4 25.0 % "));
   const std::string markdown = Heaprec("check --format markdown" + budgets + path).out;
   INFO(markdown);

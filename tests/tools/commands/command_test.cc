@@ -279,6 +279,8 @@ TEST_CASE("What is no recording is exit 3") {
     CHECK(missing.err == "heaprec: " + directory / "missing" + ": No such file or directory\n");
   }
   CHECK(Heaprec("print /tmp").code == 3);
+  // A regular file of which no byte can be read.
+  CHECK(Heaprec("print /proc/self/mem").err == "heaprec: /proc/self/mem: offset 0: Input/output error\n");
   // Nobody writes into this pipe: it is not waited for.
   REQUIRE(mkfifo((directory / "pipe").c_str(), 0600) == 0);
   const Outcome pipe = Heaprec("print " + directory / "pipe");

@@ -69,7 +69,12 @@ TEST_CASE("histogram has a class for each power of two, empty ones between too")
   CHECK(classes[0]["objects"]["value"] == Approx(144 * 100));
   CHECK(classes[0]["objects"]["high"] > 144 * 100);
   CHECK(classes[1]["bytes"]["value"] == 0);
-  CHECK(classes[1]["bytes"]["high"] > 0);
+  for (size_t empty = 1; empty < 6; ++empty) {
+    CHECK(classes[empty]["bytes"]["high"] > 0);
+    CHECK(classes[empty]["objects"]["value"] == 0);
+    CHECK(classes[empty]["objects"]["high"].get<double>() ==
+          Approx(classes[empty]["bytes"]["high"].get<double>() / classes[empty]["from"].get<double>()));
+  }
   CHECK(classes[6]["bytes"]["value"] == Approx(36 * 1600));
   double bytes = 0;
   for (const json& one : classes) bytes += one["bytes"]["value"].get<double>();

@@ -8,9 +8,10 @@ TEST_CASE("What the JVM tells of methods is read, errors too") {
   const auto outcomes = ParseOutcomes(
       "method\tp.A.x\t30000\t200\t199\t360\t1\t1\nmethod\tp.A.y\t100\t200\t200\t9600\t0\t0\nclass\tbyte[]\t1\t24\n"
       "class\tjava.lang.String\t2\t48\nclass\tp.A$$Lambda$1/0x00007f1688000c18\t1\t16\n"
-      "class\tp.A$$Lambda$2/0x00007f1688000d18\t1\t24\nerror\tp.A.z\tno such\n");
+      "class\tp.A$$Lambda$2/0x00007f1688000d18\t1\t24\nerror\tp.A.z\tit throws\n"
+      "unusable\tp.A.w\tno such\tx\ty\nunusable\tp.B.x\tno class\n");
   REQUIRE(outcomes.ok());
-  CHECK(outcomes->size() == 3);
+  CHECK(outcomes->size() == 5);
   const CallOutcome& x = outcomes->at("p.A.x");
   CHECK((x.calls_before == 30'000 && x.calls == 200 && x.typical == 199 && x.bytes_of_all == 360 && x.is_whole &&
          x.is_stable));
@@ -22,12 +23,16 @@ TEST_CASE("What the JVM tells of methods is read, errors too") {
   REQUIRE(y.classes.size() == 3);
   CHECK(y.classes[1].name == "java.lang.String");
   CHECK((y.classes[2].name == "p.A$$Lambda" && y.classes[2].bytes == 40));
-  CHECK(outcomes->at("p.A.z").error == "no such");
+  CHECK((outcomes->at("p.A.z").error == "it throws" && !outcomes->at("p.A.z").is_unusable));
+  const CallOutcome& w = outcomes->at("p.A.w");
+  CHECK((w.error == "no such" && w.is_unusable && w.usable == std::vector<std::string>{"x", "y"}));
+  CHECK((outcomes->at("p.B.x").is_unusable && outcomes->at("p.B.x").usable.empty()));
 }
 
 TEST_CASE("Of what cannot be read the line is named") {
-  for (const char* wrong : {"method\tx\t1\t2\t3\t4", "method\tx\t1\t0\t0\t0\t1\t1", "class\tx\t1\t2",
-                            "method\tx\t1\t2\t3\t4\tyes\t1", "other", "error\tx", "method\tx\t1\t2\t3\t-4\t1\t1"}) {
+  for (const char* wrong :
+       {"method\tx\t1\t2\t3\t4", "method\tx\t1\t0\t0\t0\t1\t1", "class\tx\t1\t2", "method\tx\t1\t2\t3\t4\tyes\t1",
+        "other", "error\tx", "unusable\tx", "method\tx\t1\t2\t3\t-4\t1\t1"}) {
     const auto outcomes = ParseOutcomes(std::string("error\tp.A.z\tno such\n") + wrong + "\n");
     INFO(wrong);
     REQUIRE_FALSE(outcomes.ok());

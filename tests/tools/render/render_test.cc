@@ -79,6 +79,41 @@ TEST_CASE("on a narrow terminal intervals go first, then columns, and the rest o
   CHECK(wide.find("ring:         25.0 % of it used\n") != std::string::npos);
 }
 
+TEST_CASE(
+    "on a narrow terminal bars become shorter by one factor, and the last is left out before they are too short") {
+  struct SizeRow {
+    Estimate bytes;
+    std::string name;
+    double first, second;
+  };
+  const std::vector<Column<SizeRow>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, &SizeRow::bytes, Detail::kAlways},
+      {"", "size", Unit::kText, Detail::kTextOnly, &SizeRow::name},
+      {"", "bytes", Unit::kBar, Detail::kTextOnly, &SizeRow::first},
+      {"", "objects", Unit::kBar, Detail::kTextOnly, &SizeRow::second}};
+  Report report("heaprec.example/2");
+  report.Add(MakeTable(
+      "rows", columns,
+      std::vector<SizeRow>{{{1024, 1024, 1024}, "16 B to 32 B", 1, 0.25}, {{512, 512, 512}, "32 B to 64 B", 0.5, 1}}));
+  const auto text_at = [&report](size_t width) { return RenderText(report, {width, false, true}, false); };
+  const std::string full =
+      "   bytes  size          bytes                 objects\n"
+      "1.00 KiB  16 B to 32 B  ████████████████████  █████\n"
+      "   512 B  32 B to 64 B  ██████████            ████████████████████\n";
+  CHECK(text_at(0) == full);
+  CHECK(text_at(66) == full);
+  const std::string short_bars =
+      "   bytes  size          bytes     objects\n"
+      "1.00 KiB  16 B to 32 B  ████████  ██\n"
+      "   512 B  32 B to 64 B  ████      ████████\n";
+  CHECK(text_at(43) == short_bars);
+  CHECK(text_at(42) == short_bars);
+  CHECK(text_at(41) ==
+        "   bytes  size          bytes\n"
+        "1.00 KiB  16 B to 32 B  █████████████████\n"
+        "   512 B  32 B to 64 B  ████████▌\n");
+}
+
 TEST_CASE("JSON has all numbers as they are, and what is unknown or infinite is null") {
   const json document = json::parse(RenderJson(Example()));
   CHECK(document["schema"] == "heaprec.example/2");
@@ -220,7 +255,7 @@ TEST_CASE("cells have the unit of the value, and as many digits as they are wort
   CHECK(text({24.5, 20.25, 30}, Unit::kBytes) == "24.5 B|20.2-30");
   CHECK(text({2048, 1024, 20480}, Unit::kBytes) == "2.00 KiB|1.00-20.0");
   CHECK(text({3.0 * (1 << 20), 2.999 * (1 << 20), 3.001 * (1 << 20)}, Unit::kBytes) == "3.00 MiB|");
-  CHECK(text({0, 0, 3.5 * (1 << 20)}, Unit::kBytes) == "0 MiB|0-3.50");
+  CHECK(text({0, 0, 3.5 * (1 << 20)}, Unit::kBytes) == "0 B|0-3.50 MiB");
   CHECK(text({77, 0, std::numeric_limits<double>::infinity()}, Unit::kBytes) == "77 B|?");
   CHECK(text({999, 900, 1100}, Unit::kCount) == "999|900-1.10k");
   CHECK(text({1234, 1000, 2000}, Unit::kCount) == "1.23 k|1.00k-2.00k");
@@ -229,7 +264,10 @@ TEST_CASE("cells have the unit of the value, and as many digits as they are wort
   CHECK(text({26.5 * 1024, 26.5 * 1024, 17.5 * (1 << 20)}, Unit::kBytes) == "26.5 KiB|26.5 KiB-17.5 MiB");
   CHECK(text({5.0 * (1 << 20), 1024, 6.0 * (1 << 20)}, Unit::kBytes) == "5.00 MiB|1.00 KiB-6.00 MiB");
   CHECK(text({36'200, 640, 205'000}, Unit::kCount) == "36.2 k|640-205k");
-  CHECK(text({0, 0, 2500}, Unit::kCount) == "0 k|0-2.50k");
+  CHECK(text({0, 0, 2500}, Unit::kCount) == "0|0-2.50k");
+  CHECK(text({0, 0, 500}, Unit::kCount) == "0|0-500");
+  CHECK(text({0, 0, 744 * 1024}, Unit::kBytesPerSecond) == "0 B/s|0-744 KiB");
+  CHECK(text({0, 0, 0.005}, Unit::kSeconds) == "0 s|0-5.00 ms");
   CHECK(text({0, 0, 1e-9}, Unit::kBytes) == "0 B|");
   CHECK(text({1, 1, 1.004}, Unit::kCount) == "1|");
   CHECK(text({0.5, 0.25, 1}, Unit::kShare) == "50.0 %|25.0-100.0");
@@ -238,7 +276,7 @@ TEST_CASE("cells have the unit of the value, and as many digits as they are wort
 
 TEST_CASE("numbers have three digits and their interval no more than it is worth") {
   CHECK(Inline(Estimate{175426560, 163577856, 187695104}, Unit::kBytes) == "167 MiB (156-179)");
-  CHECK(Inline(Estimate{0, 0, 26500}, Unit::kBytes) == "0 KiB (0-25.9)");
+  CHECK(Inline(Estimate{0, 0, 26500}, Unit::kBytes) == "0 B (0-25.9 KiB)");
   CHECK(Inline(Estimate{2.16e6, 1.86e6, 2.51e6}, Unit::kCount) == "2.16 M (1.86M-2.51M)");
   CHECK(Inline(Estimate{36.2e3, 6.38, 205}, Unit::kCount) == "36.2 k (6.38-205)");
   CHECK(Inline(Estimate{kNone, 27136, 18350080}, Unit::kBytes) == "26.5 KiB-17.5 MiB");

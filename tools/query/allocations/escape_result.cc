@@ -54,12 +54,19 @@ bool TakeLine(std::string_view line, CallOutcomes* outcomes, CallOutcome** curre
     (*outcomes)[std::string(fields[1])].error = fields[2];
     return true;
   }
+  if (fields[0] == "unusable" && fields.size() >= 3) {
+    CallOutcome& outcome = (*outcomes)[std::string(fields[1])];
+    outcome.error = fields[2];
+    outcome.is_unusable = true;
+    for (size_t i = 3; i < fields.size(); ++i) outcome.usable.emplace_back(fields[i]);
+    return true;
+  }
   if (fields[0] == "method") {
     const auto numbers = Numbers<6>(fields);
     if (!numbers) return false;
     *current = &(*outcomes)[std::string(fields[1])];
     const auto [before, calls, typical, bytes, is_whole, is_stable] = *numbers;
-    **current = {"", before, calls, typical, bytes, is_whole == 1, is_stable == 1, {}};
+    **current = {"", false, {}, before, calls, typical, bytes, is_whole == 1, is_stable == 1, {}};
     return calls > 0;
   }
   const auto numbers = Numbers<2>(fields);

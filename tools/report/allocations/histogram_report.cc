@@ -19,6 +19,18 @@ struct SizeRow {
   double bytes_bar = 0, objects_bar = 0;  // against the largest
 };
 
+// Smallest size of a class, in bytes.
+uint64_t FromOf(GroupTable::Key bits) { return uint64_t{1} << (bits - 1); }
+
+// No object of a class is smaller than its smallest size. Without samples that bounds their number better than the mean
+// size of all objects does.
+GroupEstimates EstimatesOf(const GroupTable& sizes, GroupTable::Key bits) {
+  GroupEstimates estimates = sizes.Of(bits);
+  if (estimates.samples == 0 && estimates.bytes.value == 0)
+    estimates.objects = Scaled(estimates.bytes, 1 / static_cast<double>(FromOf(bits)));
+  return estimates;
+}
+
 // Those of unknown size, then from the smallest size to the largest, those between that have no samples too.
 std::vector<GroupTable::Row> InOrder(const GroupTable& sizes) {
   uint32_t first = UINT32_MAX, last = 0;
@@ -31,7 +43,8 @@ std::vector<GroupTable::Row> InOrder(const GroupTable& sizes) {
     first = std::min(first, row.key);
     last = std::max(last, row.key);
   }
-  for (uint32_t bits = first; bits <= last && first != UINT32_MAX; ++bits) rows.push_back({bits, sizes.Of(bits)});
+  for (uint32_t bits = first; bits <= last && first != UINT32_MAX; ++bits)
+    rows.push_back({bits, EstimatesOf(sizes, bits)});
   return rows;
 }
 
@@ -42,7 +55,7 @@ std::vector<SizeRow> RowsOf(const GroupTable& sizes, double seconds) {
     SizeRow row{.name = SizeClassName(of.key), .from = {}, .below = {}, .group = {}};
     row.group.own = of.estimates;
     row.group.seconds = seconds;
-    if (of.key > 0) row.from = uint64_t{1} << (of.key - 1);
+    if (of.key > 0) row.from = FromOf(of.key);
     if (of.key > 0 && of.key < 64) row.below = uint64_t{1} << of.key;
     row.bytes_bar = of.estimates.bytes.value;
     row.objects_bar = OrUnbounded(of.estimates.objects).value;
