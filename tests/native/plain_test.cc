@@ -235,8 +235,10 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
 }
 
 TEST_CASE("A program that imports nothing of malloc's is recorded, with what libraries allocate that it loads later") {
-  const std::string file = FreshFolder() + "/rec.bin", program = RunfilePath("tests/native/no_malloc");
+  const std::string program = RunfilePath("tests/native/no_malloc");
+  std::string file;
   const auto record = [&](const std::vector<std::string>& arguments) {
+    file = FreshFolder() + "/rec.bin";
     Command command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=sampled", "-o", file, "--", program}};
     command.args.insert(command.args.end(), arguments.begin(), arguments.end());
     const Outcome outcome = Run(command);
