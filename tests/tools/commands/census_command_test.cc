@@ -257,6 +257,16 @@ TEST_CASE("The census of a recording that was cut off is not exact, and what the
   }
 }
 
+TEST_CASE("A range in which no second begins has no counts, and census says why") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteAll(path);
+  const std::string note =
+      "\n# a census counts whole seconds of the recording: choose a range in which one with walks begins\n";
+  CHECK_THAT(Heaprec("census --from 0.2s --to 0.4s " + path).out, EndsWith(note));
+  CHECK(Heaprec("census --from 0.2s --to 1.4s " + path).out.find(note) == std::string::npos);
+}
+
 TEST_CASE("Parts of a recording count on from its start, so what they counted is not added up again") {
   const Directory directory;
   const std::string first = directory / "rec.bin", second = directory / "rec-1.bin";

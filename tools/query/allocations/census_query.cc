@@ -153,6 +153,10 @@ std::string CensusScan::LossLine() const {
     line += "; TLABs in use when the recording was cut off, or copied, are not counted";
   }
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
+  const bool has_range = !choice_.from.empty() || !choice_.to.empty();
+  if (has_range && total().sums.walks == 0) {
+    line += "\n# a census counts whole seconds of the recording: choose a range in which one with walks begins";
+  }
   if (estimator_.has_too_few_walks()) {
     line += fmt::format(
         "\n# too few walks: they estimate {}, the count is {}; rows are ranges\n# record longer, or raise N in "
