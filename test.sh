@@ -14,9 +14,9 @@ bazel test --keep_going --noshow_progress --test_summary=short \
 status=${PIPESTATUS[0]}
 
 # Bazel's summary has one line a target: "//tests/x:y_test  PASSED in 0.1s", "(cached) PASSED", "FAILED", "NO STATUS", ...
-passed=$(grep -cE '^//[^ ]+ +(\(cached\) )?(PASSED|FLAKY)' "$log")
-failed=$(grep -cE '^//[^ ]+ +(\(cached\) )?(FAILED|TIMEOUT|NO STATUS|FAILED TO BUILD|INCOMPLETE)' "$log")
-sed -nE 's|^(//[^ ]+) +(\(cached\) )?FLAKY.*|passed at the second attempt: \1|p' "$log"
+passed=$(grep -cE '^//[^ ]+ +(\([^)]*cached\) )?(PASSED|FLAKY)' "$log")
+failed=$(grep -cE '^//[^ ]+ +(\([^)]*cached\) )?(FAILED|TIMEOUT|NO STATUS|FAILED TO BUILD|INCOMPLETE)' "$log")
+sed -nE 's|^(//[^ ]+) +(\([^)]*cached\) )?FLAKY.*|passed at the second attempt: \1|p' "$log"
 if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
 echo "$passed passed, $failed failed"
 exit "$status"
