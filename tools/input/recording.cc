@@ -224,10 +224,11 @@ std::optional<format::Block> Recording::Next() {
   return std::nullopt;
 }
 
-// The counters of a later part include the rows of the earlier ones.
+// The counters of a later part include the rows of the earlier ones. Those of a whole recording need no correction.
 void Recording::SettleCensus() {
-  if (header_.census == format::CensusMode::kOff || header_.start.begin_ns > 0 || ending_ || running()) return;
-  format::CountUnrecordedAsLost(header_.census, /*was_cut_off=*/true, census_bytes_, &census_);
+  if (header_.census == format::CensusMode::kOff || header_.start.begin_ns > 0) return;
+  if (ending_ ? !misses_bytes() : running()) return;
+  format::CountUnrecordedAsLost(header_.census, /*was_cut_off=*/!ending_, census_bytes_, &census_);
 }
 
 std::vector<OpenedRing> Recording::OpenRings() const {

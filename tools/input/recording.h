@@ -65,7 +65,7 @@ class Recording {
   // As in the blocks: since the start of the recording.
   const format::PerStream<format::StreamCounters>& counters_since_start() const { return since_start_; }
   // Counters of a census since the start of the recording, up to the last returned block. After the end of a recording
-  // that was cut off they have what the kill took as lost.
+  // that was cut off or is damaged they have what is missing as lost.
   const format::CensusCounters& census_counters() const { return census_; }
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }

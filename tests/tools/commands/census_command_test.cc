@@ -2,6 +2,8 @@
 // what becomes of a census in print, verify, recover, trim, and in the ring of a killed process.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "tests/tools/small_recording.h"
 
@@ -254,6 +256,33 @@ TEST_CASE("The census of a recording that was cut off is not exact, and what the
     CHECK_THAT(text.out, EndsWith("; 340 B lost; TLABs in use when the recording was cut off, or copied, are not "
                                   "counted\n"));
     CHECK(CensusOf(one)["exact"] == false);
+  }
+}
+
+TEST_CASE("The census of a damaged recording is not exact, and neither is that of its copy") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
+  RecordingFile file(path, CensusHeader());
+  std::vector<size_t> ends;
+  for (uint64_t second = 0; second < 3; ++second) {
+    file.AddWalk(second * kSecond, "main", 1, {{"p/Node" + std::to_string(second), 5, 160}});
+    file.census().tlabs = second + 1;
+    file.census().tlab_bytes = (second + 1) * 160;
+    file.Flush({}, (second + 1) * kSecond);
+    ends.push_back(file.size());
+  }
+  file.End("jvm exit", 3 * kSecond);
+  REQUIRE(CensusOf(path)["exact"] == true);
+  std::string bytes = testing::Contents(path);
+  bytes.replace(ends[0], ends[1] - ends[0], ends[1] - ends[0], '\0');
+  testing::Overwrite(path, bytes);
+  REQUIRE(Heaprec("recover -q -o " + copy + " " + path).code == 4);
+  CHECK(Heaprec("verify " + copy).code == 0);
+  for (const std::string& one : {path, copy}) {
+    const json census = json::parse(Heaprec("census --json " + one).out);
+    CHECK(census["exact"] == false);
+    CHECK(census["total"]["bytes"]["value"] == 2 * 160);
+    CHECK(census["recordings"][0]["lost_bytes"] == 160);
   }
 }
 
