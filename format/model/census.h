@@ -58,10 +58,6 @@ struct CensusCounters {
   bool operator==(const CensusCounters&) const = default;
 };
 
-// Counts as lost what was walked and is in no row (`recorded_bytes`: those of all rows). If the recording was cut off,
-// also the walks under way: what was due and not walked, if all is to be walked.
-void CountUnrecordedAsLost(CensusMode mode, bool was_cut_off, uint64_t recorded_bytes, CensusCounters* counters);
-
 // In the order of files and rings.
 inline constexpr std::array kCensusCounterFields{
     &CensusCounters::tlabs,         &CensusCounters::tlab_bytes,     &CensusCounters::outside,
@@ -87,18 +83,6 @@ enum class CensusCount : uint8_t {
   kUnvisited,
   kUnvisitedBytes
 };
-
-inline void CountUnrecordedAsLost(CensusMode mode, bool was_cut_off, uint64_t recorded_bytes,
-                                  CensusCounters* counters) {
-  if (counters->walked_bytes > recorded_bytes + counters->lost_bytes) {
-    counters->lost_bytes = counters->walked_bytes - recorded_bytes;
-  }
-  const uint64_t due = counters->tlab_bytes + counters->outside_bytes;
-  const uint64_t known = counters->walked_bytes + counters->aborted_bytes;
-  if (!was_cut_off || mode != CensusMode::kAll || due <= known) return;
-  counters->walked_bytes += due - known;
-  counters->lost_bytes += due - known;
-}
 
 inline void CensusSum::Add(uint64_t found, uint64_t walk_bytes, double weight) {
   const auto x = static_cast<double>(found);

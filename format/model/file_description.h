@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/model/census.h"
@@ -87,6 +88,9 @@ inline constexpr char kEndDump[] = "dump";                           // a copy; 
 inline constexpr char kEndTrim[] = "trim";                           // a part of the recording
 inline constexpr char kEndRecovered[] = "recovered";                 // a copy of a recording that was cut off
 inline constexpr char kEndNothingRecovered[] = "nothing recovered";  // likewise; nothing could be read
+
+// Whether the recording goes on elsewhere after an end marker with this reason.
+constexpr bool ContinuesAfter(std::string_view reason) { return reason == kEndRotated || reason == kEndDump; }
 
 // Why and when the recording ended; absent in a recording that was cut off.
 struct EndMarker {

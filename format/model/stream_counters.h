@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "format/model/stream.h"
+
 namespace heaprec::format {
 
 // Why a sample point was not recorded. Every block has a counter and a weight for each reason (StreamCounters).
@@ -18,7 +20,8 @@ enum class LossReason : uint8_t {
   kNoStack = 4,       // no stack from the JVM (still recorded if the rest is known: stack kNone)
   kWriteFailed = 5,   // committed, but the file could not be written (disk full, I/O error)
   kOversized = 6,     // an event too large for a lane
-  kKilled = 7,        // not yet committed when the process was killed (found by the reader of the ring)
+  kKilled = 7,        // taken by a kill: not yet committed, or committed and in neither the file nor the ring; only
+                      // readers count it
   kStackChunks = 8,   // not a loss and not a point: objects into which the JVM copies stacks of virtual threads,
                       // and their bytes; counted exactly, never sampled, and in no other counter
 };
@@ -46,6 +49,8 @@ struct StreamCounters {
   std::array<uint64_t, kLosses> lost{};
   std::array<double, kLosses> lost_weight{};  // of the lost points, in the stream's unit
 
+  // What was counted, in the unit of the stream's weights.
+  uint64_t Counted(Stream stream) const { return CountsEvents(stream) ? candidates : candidate_bytes; }
   // Points that never became samples in the ring: lost[kDroppedByJvm, kRingFull, kLanesBusy, kOversized, kKilled].
   uint64_t LostPoints() const;
   uint64_t SettledPoints() const { return committed + thinned + LostPoints(); }

@@ -173,6 +173,14 @@ static int changes_capabilities(void) {
 
 // The kernel refuses these calls in a process with two threads.
 static int enters_user_namespace(void) { return unshare(CLONE_NEWUSER) == 0 ? 5 : 6; }
+// Fails with and without other threads.
+static int enters_no_namespace(void) { return setns(open("/dev/null", O_RDONLY), CLONE_NEWNET) == 0 ? 5 : 6; }
+static void* waits(void* unused) { return pause(), unused; }
+static int enters_user_namespace_with_a_thread(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, waits, NULL) != 0) return 7;
+  return enters_user_namespace();
+}
 static int enters_mount_namespace(void) { return setns(open("/proc/self/ns/mnt", O_RDONLY), 0) == 0 ? 5 : 6; }
 
 // Whether there is a block of that alignment.
@@ -206,6 +214,8 @@ int main(int argc, char** argv) {
   if (strcmp(how, "lists") == 0) return lists();
   if (strcmp(how, "capset") == 0) return changes_capabilities();
   if (strcmp(how, "unshare") == 0) return enters_user_namespace();
+  if (strcmp(how, "setns fails") == 0) return enters_no_namespace();
+  if (strcmp(how, "unshare fails") == 0) return enters_user_namespace_with_a_thread();
   if (strcmp(how, "setns") == 0) return enters_mount_namespace();
   if (strcmp(how, "loads") == 0) dlopen(argv[3], RTLD_NOW);
   if (strcmp(how, "_exit") == 0) _exit(5);

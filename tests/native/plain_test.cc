@@ -447,6 +447,17 @@ TEST_CASE("The recording ends before a call that fails in a process with another
   }
 }
 
+TEST_CASE("The recording does not end for a call that fails without heaprec, too") {
+  for (const std::string call : {"setns fails", "unshare fails"}) {
+    CAPTURE(call);
+    const std::string file = FreshFolder() + "/rec.bin";
+    const auto [pid, added] = RunOdd({{Odd("pie"), call}}, file);
+    CHECK(added.empty());
+    CHECK(Read({"summary", "--json", file})["ended"] == "exit");
+    RemoveRingsOf(pid);
+  }
+}
+
 // Nothing of ours may then keep the process.
 TEST_CASE("A program whose main thread ends ends with its last thread, even if its recording ended before") {
   Command command{{Odd("pie"), "main ends early"}};

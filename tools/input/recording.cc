@@ -228,7 +228,7 @@ std::optional<format::Block> Recording::Next() {
 void Recording::SettleCensus() {
   if (header_.census == format::CensusMode::kOff || header_.start.begin_ns > 0) return;
   if (ending_ ? !misses_bytes() : running()) return;
-  format::CountUnrecordedAsLost(header_.census, /*was_cut_off=*/!ending_, census_bytes_, &census_);
+  CountUnrecordedAsLost(header_.census, /*was_cut_off=*/!ending_, census_bytes_, &census_);
 }
 
 std::vector<OpenedRing> Recording::OpenRings() const {
@@ -304,7 +304,9 @@ void Recording::AddUnwrittenLosses() {
     const uint64_t length = header().CapOf(stream).interval_ns;
     return length > 0 && end_.end_ns >= (end_.streams[stream].next_interval + 1) * length;
   };
-  const bool could_write = !provisional && std::ranges::none_of(format::kAllStreams, misses_rows);
+  // Without a ring no samples wait there for their rows; a copy has no rows of salvaged intervals without samples.
+  const bool could_write =
+      !provisional && (header().ring_path.empty() || std::ranges::none_of(format::kAllStreams, misses_rows));
   if (could_write && running()) return;  // its ring cannot be seen from here, and more may come
   block.counters = since_start_;
   for (const format::Stream stream : format::kAllStreams) {
@@ -325,7 +327,8 @@ void Recording::AddUnwrittenLosses() {
       block.counters[stream].lost_weight[reason] +=
           static_cast<double>(format::CountsEvents(stream) ? candidates : bytes);
     }
-    if (misses_rows(stream)) unwritten_ns_ = std::max(unwritten_ns_, end_.end_ns - end.next_interval * length);
+    if (!could_write && misses_rows(stream))
+      unwritten_ns_ = std::max(unwritten_ns_, end_.end_ns - end.next_interval * length);
   }
   if (block.intervals.empty()) return;
   salvaged_.dictionaries = std::make_unique<format::Dictionaries>();
@@ -356,7 +359,7 @@ bool Recording::is_over(std::chrono::seconds quiet) const {
 }
 
 bool Recording::is_settled() const {
-  if (ending_) return ending_->reason != format::kEndRotated && ending_->reason != format::kEndDump;
+  if (ending_) return !format::ContinuesAfter(ending_->reason);
   return salvaged_.report.ring_found && !running();
 }
 

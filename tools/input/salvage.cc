@@ -204,10 +204,9 @@ void SettleSamples(const std::vector<format::Block>& blocks, const FileHeader& h
     counters->points += found - counters->committed;
   } else if (found < counters->committed && !is_running) {
     const uint64_t lost = counters->committed - found;
-    const format::StreamCounters in_file = counters->Since(header.start.counters[stream]);
-    const bool of_events = format::CountsEvents(stream);
-    const uint64_t counted = of_events ? in_file.candidates : in_file.candidate_bytes;
-    const uint64_t in_rows = of_events ? end.streams[stream].candidates : end.streams[stream].bytes;
+    const uint64_t counted = counters->Since(header.start.counters[stream]).Counted(stream);
+    const FileEnd::StreamEnd& rows = end.streams[stream];
+    const uint64_t in_rows = format::CountsEvents(stream) ? rows.candidates : rows.bytes;
     constexpr auto kKilled = static_cast<size_t>(format::LossReason::kKilled);
     counters->lost[kKilled] += lost;
     counters->lost_weight[kKilled] += in_ring > 0 ? static_cast<double>(lost) * weight / static_cast<double>(in_ring)
@@ -370,6 +369,17 @@ void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& 
 }
 
 }  // namespace
+
+void CountUnrecordedAsLost(format::CensusMode mode, bool was_cut_off, uint64_t recorded_bytes,
+                           format::CensusCounters* counters) {
+  counters->lost_bytes =
+      std::max(counters->lost_bytes, counters->walked_bytes - std::min(counters->walked_bytes, recorded_bytes));
+  const uint64_t due = counters->tlab_bytes + counters->outside_bytes;
+  const uint64_t known = counters->walked_bytes + counters->aborted_bytes;
+  if (!was_cut_off || mode != format::CensusMode::kAll || due <= known) return;
+  counters->walked_bytes += due - known;
+  counters->lost_bytes += due - known;
+}
 
 // A thread counts its first point before it has a lane or a name in the ring, so threads that were just starting are
 // unknown: this allows for kMostNewThreads of them.

@@ -102,6 +102,11 @@ struct Salvaged {
   SalvageReport report;
 };
 
+// Counts as lost what was walked and is in no row (`recorded_bytes`: those of all rows). If the recording was cut off,
+// also the walks under way: what was due and not walked, if all is to be walked.
+void CountUnrecordedAsLost(format::CensusMode mode, bool was_cut_off, uint64_t recorded_bytes,
+                           format::CensusCounters* counters);
+
 // Returns the maximum number of points under way at a time: one per thread, including threads that are not known yet.
 uint64_t MaxPointsUnderWay(size_t lanes, size_t threads);
 

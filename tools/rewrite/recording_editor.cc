@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/input/salvage.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -10,11 +12,6 @@ constexpr uint64_t kChunkRawBytes = 8 << 20;  // docs/format/recording.md#bounds
 
 std::string_view AsText(const format::ByteBuffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// What was counted in the unit of the stream's weights.
-uint64_t CountedOf(const format::StreamCounters& counters, format::Stream stream) {
-  return format::CountsEvents(stream) ? counters.candidates : counters.candidate_bytes;
 }
 
 }  // namespace
@@ -59,9 +56,9 @@ void MissingEvents::Note(const format::Block& block, format::Stream stream) {
   const uint64_t events = now.written - before.written - here;
   if (events == 0) return;
   missing_[stream].events += events;
-  const uint64_t counted = CountedOf(now, stream) - std::min(CountedOf(now, stream), CountedOf(before, stream));
-  const double known = weight + now.Since(before).AllLostWeight();
-  missing_[stream].weight += std::max(static_cast<double>(counted) - known, 0.0);
+  const format::StreamCounters since = now.Since(before);
+  const double known = weight + since.AllLostWeight();
+  missing_[stream].weight += std::max(static_cast<double>(since.Counted(stream)) - known, 0.0);
 }
 
 RecordingEditor::RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names)
@@ -132,14 +129,16 @@ format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<f
                                                        const std::optional<format::EndMarker>& ending,
                                                        uint64_t skipped_bytes) {
   if (!pending_ && !ending && skipped_bytes == 0) return std::monostate{};
-  if (!pending_) pending_ = Pending{};
+  if (!pending_) pending_ = Pending{.counters = {}, .lane_positions = {}, .end_ns = end_ns_};
   if (chunk_ == nullptr) StartChunk();
   pending_->counters = missing_.Corrected(counters);
   chunk_->SetSkippedBytes(skipped_bytes);
   if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
-  if (ending && header_.start.begin_ns == 0 && !(census_ == format::CensusCounters{})) {
+  // Walks that are in no row may be in the next part.
+  const bool has_all_rows = ending && (!format::ContinuesAfter(ending->reason) || skipped_bytes > 0);
+  if (has_all_rows && header_.start.begin_ns == 0 && !(census_ == format::CensusCounters{})) {
     const bool was_cut_off = ending->reason == format::kEndRecovered;
-    format::CountUnrecordedAsLost(header_.census, was_cut_off, census_bytes_, &census_);
+    CountUnrecordedAsLost(header_.census, was_cut_off, census_bytes_, &census_);
     chunk_->SetCensus(census_, pending_->census_positions);
   }
   return Write(/*last=*/true, ending ? &*ending : nullptr);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,6 +75,11 @@ bool OnlyAgentThreadsLeft() {
   if (!main_has_ended.load(std::memory_order_relaxed)) return false;
   const std::string main = std::to_string(getpid());
   return NoTask([&](const char* task) { return task != main && !IsAgentThread(task); });
+}
+
+bool IsOnlyProgramThread() {
+  const std::string own = std::to_string(syscall(SYS_gettid));
+  return NoTask([&](const char* task) { return task != own && !IsAgentThread(task); });
 }
 
 bool WaitForAgentThreads() {

@@ -1,13 +1,15 @@
 // A process whose main thread has ended by pthread_exit ends with its last thread, so the agent's threads must
 // not stay.
 //
-// Context:  Watch: setup, the main thread. WaitForAgentThreads: any thread of the program. The rest: drain.
-// Failure:  none. A thread that cannot be examined counts as one of the program's.
+// Context:  Watch: setup, the main thread. IsOnlyProgramThread, WaitForAgentThreads: any thread of the program. The
+// rest: drain. Failure:  none. A thread that cannot be examined counts as one of the program's.
 #pragma once
 
 namespace heaprec::agent {
 
 void WatchMainThread();
+// Whether the calling thread is the only one that is not the agent's.
+bool IsOnlyProgramThread();
 // Whether the main thread has ended and all remaining threads are the agent's.
 bool OnlyAgentThreadsLeft();
 // Waits until the threads of a stopped recording have ended, for about five seconds at most: they may wait for the

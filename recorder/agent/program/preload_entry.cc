@@ -7,6 +7,7 @@
 // Failure:  one line on stderr; the program runs on without being recorded.
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -111,28 +112,36 @@ __attribute__((destructor)) void End() {
 }
 
 // Ends the recording and its threads for a call that fails, or makes glibc abort later, in a process with threads that
-// the program does not know. Waits, for seconds if the disk is slow. Returns false if there is no recording any more.
-// `recorded` stays: fork's second handler must release what the first one holds.
-bool EndFor(const char* call) {
+// the program does not know. Waits, for seconds if the disk is slow. `recorded` stays: fork's second handler must
+// release what the first one holds.
+void EndFor(const char* call) {
   static std::atomic<bool> has_ended{false};
-  if (!IsRecorded() || recording->is_over() || has_ended.exchange(true)) return false;
+  if (!IsRecorded()) return;
   const int error = errno;
   try {
-    recording->Stop(std::string("the program called ") + call);
+    const bool ends = !recording->is_over() && !has_ended.exchange(true);
+    if (ends) recording->Stop(std::string("the program called ") + call);
     const bool are_gone = WaitForAgentThreads();
-    Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which allows no threads of heaprec{}",
-        recording->path(), call, are_gone ? "" : "; they are still running");
+    if (ends) {
+      Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which allows no threads of heaprec{}",
+          recording->path(), call, are_gone ? "" : "; they are still running");
+    }
   } catch (const std::exception&) {  // out of memory: the program's call may still succeed
   }
   errno = error;
-  return true;
 }
 
-// These calls change nothing if they fail. The kernel refuses some of them to a process with several threads.
+// Repeats a failed call without heaprec's threads if they may be why it failed: the kernel refuses some of these calls
+// to a process with several threads. A failed one changes nothing. `may_refuse`: to judge by its arguments.
 template <typename Call>
-int CallAlone(const char* name, Call call) {
+int CallAlone(const char* name, bool may_refuse, Call call) {
   const long result = call();
-  if (result == 0 || (errno != EINVAL && errno != EUSERS) || !EndFor(name)) return static_cast<int>(result);
+  const int error = errno;
+  const bool is_refused = result != 0 && may_refuse && (error == EINVAL || error == EUSERS);
+  const bool ends = is_refused && IsRecorded() && IsOnlyProgramThread();
+  errno = error;
+  if (!ends) return static_cast<int>(result);
+  EndFor(name);
   return static_cast<int>(call());
 }
 
@@ -150,9 +159,13 @@ HEAPREC_EXPORT int capset(void* header, const void* data) {
 }
 
 HEAPREC_EXPORT int unshare(int flags) {
-  return heaprec::agent::CallAlone("unshare", [=] { return syscall(SYS_unshare, flags); });
+  constexpr int kAlone = CLONE_NEWUSER | CLONE_NEWPID | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
+  return heaprec::agent::CallAlone("unshare", (flags & kAlone) != 0, [=] { return syscall(SYS_unshare, flags); });
 }
 
 HEAPREC_EXPORT int setns(int file, int types) {
-  return heaprec::agent::CallAlone("setns", [=] { return syscall(SYS_setns, file, types); });
+  constexpr int kNewTime = 0x80;  // CLONE_NEWTIME; glibc has it from 2.33 on
+  constexpr int kAlone = CLONE_NEWUSER | CLONE_NEWNS | kNewTime;
+  const bool may_refuse = types == 0 || (types & kAlone) != 0;  // 0: of any type
+  return heaprec::agent::CallAlone("setns", may_refuse, [=] { return syscall(SYS_setns, file, types); });
 }

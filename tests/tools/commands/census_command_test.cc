@@ -286,6 +286,20 @@ TEST_CASE("The census of a damaged recording is not exact, and neither is that o
   }
 }
 
+TEST_CASE("Walks whose rows are in the next part are not lost in a copy of the first part") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
+  RecordingFile file(path, CensusHeader());
+  file.AddWalk(0, "main", 1, {{"p/Node", 5, 160}});
+  file.census().tlabs = 2;
+  file.census().tlab_bytes = file.census().walked_bytes = 160 + 40;
+  file.census().walks = 2;
+  file.End("rotated", kSecond);
+  REQUIRE(Heaprec("redact -q -o " + copy + " " + path).code == 0);
+  CHECK(CensusOf(copy)["exact"] == true);
+  CHECK(CensusOf(copy)["recordings"][0]["lost_bytes"] == 0);
+}
+
 TEST_CASE("A range in which no second begins has no counts, and census says why") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

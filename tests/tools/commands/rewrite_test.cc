@@ -490,6 +490,41 @@ TEST_CASE("points of an open interval that the last block counted are \"killed\"
   CHECK(had_ring == !ring.empty());
 }
 
+TEST_CASE("copies of a killed recording with its ring say what it says, though a stream was quiet") {
+  const Directory directory;
+  const std::string killed = directory / "rec.bin", ring_path = directory / "rec.ring", copy = directory / "copy.bin";
+  WriteCut(killed, Cut::kKilled, ring_path);
+  format::FileHeader header = HeaderOf(1);
+  header.ring_path = ring_path;
+  testing::RingFile ring(header);
+  const Event event = testing::At(4'500 * kMs);
+  ring.Define(0, event);
+  ring.Add(0, event);
+  format::RingCounters& heap = ring.header().counters;
+  heap.points = heap.committed = heap.written = 4;
+  heap.points = heap.committed = 5;
+  heap.candidate_bytes = 3 * kCounted;
+  format::RingCounters& native = ring.header().native.counters;
+  native.points = native.committed = native.written = 4;
+  native.candidate_bytes = 2 * kCounted;
+  ring.WriteTo(ring_path);
+  const json summary = Summary(killed);
+  CAPTURE(summary["reasons"].dump());
+  REQUIRE(summary["losses"]["salvage"]["samples"] == 1);
+  REQUIRE(summary["trustworthy"] == true);
+  for (const std::string verb : {"redact", "merge", "recover"}) {
+    CAPTURE(verb);
+    REQUIRE(Heaprec(verb + " -q -f -o " + copy + " " + killed).code == 0);
+    const json copied = Summary(copy);
+    CAPTURE(copied["reasons"].dump());
+    CHECK(copied["trustworthy"] == true);
+    CHECK(copied["allocated_bytes"] == summary["allocated_bytes"]);
+    CHECK(copied["estimates"]["bytes"] == summary["estimates"]["bytes"]);
+    CHECK(copied["losses"]["lost"] == summary["losses"]["lost"]);
+    CHECK(Heaprec("verify " + copy).code == 0);
+  }
+}
+
 TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {
   const Directory directory;
   const std::string a = directory / "a.bin", b = directory / "b.bin", all = directory / "all.bin";

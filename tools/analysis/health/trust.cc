@@ -59,7 +59,7 @@ class StreamAssessment {
     const double killed = counters_.lost_weight[static_cast<size_t>(format::LossReason::kKilled)];
     const double lost = counters_.AllLostWeight() - killed;
     const double missed = counters_.lost_weight[static_cast<size_t>(format::LossReason::kDroppedByJvm)];
-    const uint64_t counted = of_events() ? counters_.candidates : counters_.candidate_bytes;
+    const uint64_t counted = counters_.Counted(stream_);
     // A loss may be an estimate: with the samples it may come to more than was counted.
     const double known = (of_events() ? totals_.objects() : totals_.bytes()) + counters_.AllLostWeight();
     const double all = std::max(static_cast<double>(counted), known);
@@ -79,7 +79,7 @@ class StreamAssessment {
     const uint64_t points = Lost(format::LossReason::kKilled);
     if (points == 0) return;
     const std::string text =
-        fmt::format("the {} lost {} sample point{}{}", recording_.misses_bytes() ? "damaged end" : "kill",
+        fmt::format("the {} lost {} sample point{}{}", recording_.misses_bytes() ? "kill or the damage" : "kill",
                     Grouped(points), points == 1 ? "" : "s", weight > 0 ? ", which represent " + Amount(weight) : "");
     if (share <= kMaxKilledShare) return AddNote(TrustTopic::kLosses, text);
     AddReason(TrustTopic::kLosses,

@@ -74,7 +74,8 @@ ExitCode CensusScan::Read(Recording* recording) {
   }
   origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
                       recording->census_counters(), header.start.begin_ns > 0,
-                      header.census != format::CensusMode::kAll || recording->has_whole_end()});
+                      header.census != format::CensusMode::kAll || recording->has_whole_end(),
+                      recording->misses_bytes()});
   estimator_.AddCandidates(CandidatesOf(*recording));
   return ReportDamage(*recording);
 }
@@ -117,7 +118,8 @@ Estimate CensusScan::TotalBytes() const {
 
 bool CensusScan::is_exact() const {
   return std::ranges::all_of(origins_, [](const CensusOrigin& origin) {
-    return origin.mode == format::CensusMode::kAll && origin.has_all_tlabs && origin.counters.is_complete();
+    return origin.mode == format::CensusMode::kAll && origin.has_all_tlabs && !origin.misses_bytes &&
+           origin.counters.is_complete();
   });
 }
 

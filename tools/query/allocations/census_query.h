@@ -33,6 +33,7 @@ struct CensusOrigin {
   format::CensusCounters counters;  // from the start of the recording, whatever was chosen
   bool is_later_part = false;       // the file does not have its start
   bool has_all_tlabs = true;        // of census=all: also those that were in use at the end
+  bool misses_bytes = false;        // as Recording::misses_bytes
 };
 
 class CensusScan {

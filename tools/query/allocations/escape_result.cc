@@ -66,7 +66,13 @@ bool TakeLine(std::string_view line, CallOutcomes* outcomes, CallOutcome** curre
     if (!numbers) return false;
     *current = &(*outcomes)[std::string(fields[1])];
     const auto [before, calls, typical, bytes, is_whole, is_stable] = *numbers;
-    **current = {"", false, {}, before, calls, typical, bytes, is_whole == 1, is_stable == 1, {}};
+    CallOutcome& outcome = **current;
+    outcome.calls_before = before;
+    outcome.calls = calls;
+    outcome.typical = typical;
+    outcome.bytes_of_all = bytes;
+    outcome.is_whole = is_whole == 1;
+    outcome.is_stable = is_stable == 1;
     return calls > 0;
   }
   const auto numbers = Numbers<2>(fields);
