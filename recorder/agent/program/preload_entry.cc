@@ -111,8 +111,8 @@ __attribute__((destructor)) void End() {
 }
 
 // Ends the recording and its threads for a call that fails, or makes glibc abort later, in a process with threads that
-// the program does not know. Waits, for seconds if the disk is slow. Returns false if there is no recording any more.
-// `recorded` stays: fork's second handler must release what the first one holds.
+// the program does not know. Waits, for seconds if the disk is slow. Returns false if there is no recording to end.
+// Does not reset `recorded`: fork's second handler must release what the first one holds.
 bool EndFor(const char* call) {
   static std::atomic<bool> has_ended{false};
   if (!IsRecorded() || recording->is_over() || has_ended.exchange(true)) return false;
@@ -120,7 +120,7 @@ bool EndFor(const char* call) {
   try {
     recording->Stop(std::string("the program called ") + call);
     const bool are_gone = WaitForAgentThreads();
-    Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which allows no threads of heaprec{}",
+    Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which requires that heaprec's threads end{}",
         recording->path(), call, are_gone ? "" : "; they are still running");
   } catch (const std::exception&) {  // out of memory: the program's call may still succeed
   }
