@@ -155,7 +155,7 @@ std::string CensusScan::LossLine() const {
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
   const bool has_range = !choice_.from.empty() || !choice_.to.empty();
   if (has_range && total().sums.walks == 0) {
-    line += "\n# a census counts whole seconds of the recording: choose a range in which one with walks begins";
+    line += "\n# a census counts whole seconds: none with walks begins in this range; choose a longer one";
   }
   if (estimator_.has_too_few_walks()) {
     line += fmt::format(
