@@ -47,7 +47,7 @@ struct Block {
   CensusCounters census_counters;
   std::vector<uint64_t> census_positions;  // of each lane: the file has the census up to here; empty: as lane_positions
   std::optional<EndMarker> ending;
-  uint64_t skipped_bytes = 0;  // damaged, in the recording of which this is a copy; in the copy's last block only
+  uint64_t skipped_bytes = 0;  // as damaged, when this copy was made; in its last block only
   uint64_t lost_names = 0;     // entries of the dictionaries so far that were in lost blocks: kLost, or gaps
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
 };

@@ -51,7 +51,7 @@ class ChunkWriter {
   // are in blocks up to the next one.
   void SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions);
 
-  // For the blocks from now on: bytes that were skipped as damaged in the recording of which this is a copy.
+  // For the blocks from now on: bytes that were skipped as damaged when this copy was made.
   void SetSkippedBytes(uint64_t bytes);
 
   bool has_pending() const;

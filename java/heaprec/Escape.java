@@ -25,8 +25,8 @@ import java.util.TreeSet;
  * and methods, as "package.Class.method". A line of the file has fields between tabs:
  * {@code method NAME CALLS PROBED TYPICAL BYTES WHOLE STABLE}, where CALLS came before the probed ones, TYPICAL of these
  * allocated what most did, and BYTES is the sum over all of them; then, of a typical call,
- * {@code class NAME OBJECTS BYTES} for each class; or {@code error NAME REASON}; or, if NAME is no method that can be
- * measured, {@code unusable NAME REASON METHOD...}, with those of its class that can be.
+ * {@code class NAME OBJECTS BYTES} for each class; or {@code error NAME REASON}; or, if NAME is not a method that can be
+ * measured, {@code unusable NAME REASON METHOD...}, with the methods of its class that can be.
  *
  * <p>A method may be compiled several times, at first with what the JVM has not linked yet, so rounds go on until
  * three of them in a row agree. The last one is reported.
@@ -144,7 +144,7 @@ final class Escape {
         }
     }
 
-    /** A name that is no method which can be measured. */
+    /** Says why a name is not a method that can be measured, and which methods of its class are. */
     private static final class UnusableException extends Exception {
         private static final long serialVersionUID = 1;
         final transient Set<String> usable;
@@ -165,7 +165,9 @@ final class Escape {
 
     private static Method find(String name) throws UnusableException {
         int dot = name.lastIndexOf('.');
-        if (dot <= 0) throw new UnusableException("`" + name + "` is not package.Class.method", Collections.emptySet());
+        if (dot <= 0) {
+            throw new UnusableException("`" + name + "` is not of the form package.Class.method", Collections.emptySet());
+        }
         Class<?> type = findClass(name.substring(0, dot));
         String simple = name.substring(dot + 1);
         boolean isThere = false;
@@ -179,8 +181,8 @@ final class Escape {
             usable.add(method.getName());
         }
         if (!isThere) throw new UnusableException(type.getName() + " has no method `" + simple + "`", usable);
-        throw new UnusableException(
-                type.getName() + "." + simple + " has parameters; call it from a method without", Collections.emptySet());
+        String why = type.getName() + "." + simple + " has parameters; call it from a method without parameters";
+        throw new UnusableException(why, Collections.emptySet());
     }
 
     private static MethodHandle handleOf(Method method, boolean isPrimitive) throws ReflectiveOperationException {

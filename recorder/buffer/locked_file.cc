@@ -103,7 +103,7 @@ int OpenAbandoned(int folder, const char* name) {
 }
 
 bool RemoveLocked(int folder, const char* name, int locked) {
-  // What the name refers to cannot change meanwhile: who removes it needs this lock, and CreateLocked replaces nothing.
+  // What the name refers to cannot change meanwhile: removing it requires this lock, and CreateLocked replaces nothing.
   return RefersTo(folder, name, locked) && unlinkat(folder, name, 0) == 0;
 }
 

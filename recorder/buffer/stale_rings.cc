@@ -29,18 +29,18 @@ using format::RingHeader;
 
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr size_t kMaxFileHeaderBytes = 1 << 20;
-constexpr uint64_t kMoreIfRetryable = 4;  // times the limit
+constexpr uint64_t kRetryableFactor = 4;  // times the limit
 
 // Why a ring cannot be copied.
 struct Obstacle {
   std::string why;
-  bool is_own = false;  // due to limits (ulimit, memory) that the next agent may not have
+  bool is_retryable = false;  // due to limits (ulimit, memory) that the next agent may not have
 };
 
 Obstacle Failure(const std::string& path) {
   const int error = errno;
-  const bool is_own = error == EFBIG || error == EMFILE || error == ENOMEM;
-  return {fmt::format("{}: {}", path, std::strerror(error)), is_own};
+  const bool is_retryable = error == EFBIG || error == EMFILE || error == ENOMEM;
+  return {fmt::format("{}: {}", path, std::strerror(error)), is_retryable};
 }
 
 bool ReadAt(int descriptor, std::span<std::byte> into, uint64_t offset) {
@@ -216,10 +216,10 @@ MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_k
     }
   }
   std::ranges::sort(stuck, IsYounger);
-  std::array<uint64_t, 2> kept{};  // bytes; those that the next agent may copy are counted apart
+  std::array<uint64_t, 2> kept{};  // bytes; those that the next agent may copy are counted separately
   for (const StuckRing& ring : stuck) {
-    const uint64_t most = ring.obstacle.is_own ? kMoreIfRetryable * max_bytes_kept : max_bytes_kept;
-    uint64_t& sum = kept[ring.obstacle.is_own ? 1 : 0];
+    const uint64_t most = ring.obstacle.is_retryable ? kRetryableFactor * max_bytes_kept : max_bytes_kept;
+    uint64_t& sum = kept[ring.obstacle.is_retryable ? 1 : 0];
     sum += ring.bytes;
     if (sum <= most || !RemoveAbandoned(folder.number(), ring.name.c_str())) continue;
     moved.losses.push_back(fmt::format(

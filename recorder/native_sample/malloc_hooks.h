@@ -6,7 +6,7 @@
 //           through pointers that they kept: the hooks stay and pass calls on.
 // Failure:  Install: an Error if there is no memory for the clocks, no library that calls these functions can be
 //           patched, or another recording has patched them. If only some libraries cannot be patched, the others are,
-//           and `missing` names them. That no library calls them yet is no error.
+//           and `missing` names them. It is no error if no library calls them yet.
 #pragma once
 
 #include <chrono>
@@ -71,8 +71,8 @@ class MallocHooks {
   std::string missing_;
 };
 struct LibraryChanges {
-  bool needs_patching;  // libraries were loaded or unloaded: call PatchLibraries
-  bool changed_since;   // since the last call libraries were patched or unloaded
+  bool needs_patching;       // libraries were loaded or unloaded: call PatchLibraries
+  bool patched_or_unloaded;  // since the last call: code addresses may belong to other libraries
 };
 // Returns what has changed since the last call.
 LibraryChanges TakeLibraryChanges();
@@ -81,8 +81,8 @@ LibraryChanges TakeLibraryChanges();
 GotPatcher::Outcome PatchLibraries();
 // Whether no thread is inside a sampler that is no longer active.
 bool IsQuiet();
-// Between HoldPatching and ReleasePatching no thread of the recorder holds the loader's lock. False: another thread is
-// patching.
+// Between HoldPatching and ReleasePatching no thread of the recorder holds the loader's lock. Returns false if another
+// thread is still patching after `patience`.
 bool HoldPatching(std::chrono::milliseconds patience);
 void ReleasePatching();
 // In a child of fork: stops all sampling.

@@ -160,7 +160,7 @@ TEST_CASE("A name that leads to another file than the one that was looked at sta
   close(young);
 }
 
-TEST_CASE("A file that another process removes between opening and locking it is not abandoned") {
+TEST_CASE("A file that another process removes between opening and locking it is not returned") {
   const Folder folder;
   const std::string path = folder / "file";
   std::atomic<bool> has_ended = false;

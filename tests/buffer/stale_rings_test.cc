@@ -226,7 +226,7 @@ TEST_CASE("A full disk leaves the ring and no half copy; once there is room it i
   CHECK(ReadFile(machine.copy(1)) == ring);
 }
 
-TEST_CASE("Of the rings that only a process's own limits keep it from copying four times as much stays") {
+TEST_CASE("The limit is four times as high for rings that a process cannot copy because of its own limits") {
   const Machine machine;
   const std::string ring = machine.Kill(1);
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-// A library whose thread allocates some ticks of the drain after the library was loaded.
+// A library whose thread allocates 0.5 s after the library was loaded: after several ticks of the drain.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

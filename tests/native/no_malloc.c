@@ -1,4 +1,4 @@
-// A program that imports nothing of malloc's and mmap's families. With an argument it loads that library, and waits
+// A program that imports no function of malloc's or mmap's family. With an argument it loads that library, and waits
 // until the library's thread says that it has allocated.
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -234,7 +234,7 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   CHECK(none.err.find("heaprec: no native memory was recorded\n") != std::string::npos);
 }
 
-TEST_CASE("A program that imports nothing of malloc's is recorded, with what libraries allocate that it loads later") {
+TEST_CASE("A program that imports no allocation function is recorded, and so are libraries that it loads later") {
   const std::string program = RunfilePath("tests/native/no_malloc");
   std::string file;
   const auto record = [&](const std::vector<std::string>& arguments) {
@@ -439,7 +439,7 @@ TEST_CASE("The recording ends before a call that fails in a process with another
     const std::string file = FreshFolder() + "/rec.bin";
     const auto [pid, added] = RunOdd({{Odd("pie"), call}}, file);
     CHECK(added == "heaprec: " + file + ": recording ended: the program called " + call +
-                       ", which allows no threads of heaprec\n");
+                       ", which requires that heaprec's threads end\n");
     const json summary = Read({"summary", "--json", file});
     CHECK(summary["trustworthy"] == true);
     CHECK(summary["ended"] == "the program called " + call);

@@ -38,7 +38,7 @@ ExitCode Escape(const EscapeOptions& options) {
   if (std::ranges::all_of(modes.front(), has_failed) && options.output.form() != render::Form::kJson) {
     for (const std::string& method : options.runs.methods) {
       const CallOutcome& outcome = modes.front().at(method);
-      const std::string where = outcome.is_unusable ? "" : method + ": ";  // the others name it
+      const std::string where = outcome.is_unusable ? "" : method + ": ";  // else the error names it
       PrintError(ToUtf8(fmt::format("escape: {}{}", where, outcome.error)));
     }
     return failure;

@@ -43,7 +43,7 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
     while (const auto block = recording->Next()) {
       const auto part = cut.Of(*block);
       if (!part) continue;
-      auto added = editor.Add(*part, /*after_damage=*/false);  // the cut counts for itself
+      auto added = editor.Add(*part, /*after_damage=*/false);  // `cut` counts only what it has returned
       if (!added.ok()) return added.error();
     }
     auto finished = editor.Finish(cut.counters(), cut.EndingOf(recording->ending()), recording->skipped_bytes());

@@ -40,7 +40,8 @@ constexpr size_t kMaxReply = 1 << 20;
 constexpr int kOldest = 11;
 constexpr const char* kStopped = "the JVM is stopped (SIGSTOP or a debugger); continue it and retry";
 constexpr const char* kBadLink =
-    "/tmp of the JVM is a symbolic link that cannot be followed inside its container, so heaprec cannot attach";
+    "/tmp of the JVM is a symbolic link that cannot be followed inside its container; heaprec follows such links "
+    "only with openat2 (Linux 5.6 or later)";
 constexpr const char* kEnded = "the JVM exited before the agent answered";
 
 // While it lives, this thread has the effective user and groups of another, whom a socket tells to the other end. Where

@@ -20,8 +20,8 @@ struct AgentReply {
 // "ok", "error" or "unwritten", and a sentence; nullopt: not written to its end.
 std::optional<AgentReply> ParseAnswer(const std::string& text);
 
-// Parses the JVM's reply, for an agent that has not answered: "0\n" or "return code: 0\n" is success. Otherwise returns
-// the reason as an error.
+// Parses the JVM's reply; for use if the agent has not answered. Success is "0\n" or "return code: 0\n". Otherwise
+// returns the reason as an error.
 format::Result<AgentReply> ParseJvmReply(const std::string& reply);
 
 }  // namespace heaprec::tools

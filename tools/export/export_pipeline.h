@@ -44,8 +44,8 @@ std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Fil
                                          const std::function<bool()>& stop,
                                          const std::optional<TimePoint>& live_at = {});
 
-// Prints on stderr what was damaged, why sums are not trustworthy, and on a terminal what was lost. `exported`: of
-// ExportAll.
+// Prints on stderr what was damaged, why sums are not trustworthy, and on a terminal what was lost.
+// `exported`: what ExportAll returned.
 ExitCode Close(const Recordings& recordings, const std::vector<ExportedRecording>& exported);
 
 }  // namespace heaprec::tools

@@ -112,7 +112,7 @@ void Recording::Note(const format::Block& block) {
   events_ += block.samples.size();
   ++blocks_;
   if (block.ending) ending_ = block.ending;
-  if (block.skipped_bytes > 0) skipped_in_copied_ = block.skipped_bytes;
+  if (block.skipped_bytes > 0) skipped_in_original_ = block.skipped_bytes;
 }
 
 std::optional<format::Block> Recording::NextInFile() {
@@ -363,7 +363,7 @@ bool Recording::is_settled() const {
   return salvaged_.report.ring_found && !running();
 }
 
-bool Recording::has_whole_end() const {
+bool Recording::was_ended_by_recorder() const {
   return ending_ && ending_->reason != format::kEndDump && ending_->reason != format::kEndRecovered &&
          ending_->reason != format::kEndNothingRecovered;
 }
@@ -387,7 +387,7 @@ bool Recording::damaged() const {
 }
 
 uint64_t Recording::skipped_bytes() const {
-  uint64_t bytes = skipped_in_copied_;
+  uint64_t bytes = skipped_in_original_;
   for (const format::SkippedRange& range : skipped()) {
     bytes += range.at_end || range.repaired ? 0 : range.end - range.begin;
   }

@@ -65,7 +65,7 @@ class Recording {
   // As in the blocks: since the start of the recording.
   const format::PerStream<format::StreamCounters>& counters_since_start() const { return since_start_; }
   // Counters of a census since the start of the recording, up to the last returned block. After the end of a recording
-  // that was cut off or is damaged they have what is missing as lost.
+  // that was cut off or is damaged, what is missing is counted as lost.
   const format::CensusCounters& census_counters() const { return census_; }
   uint64_t events() const { return events_; }
   uint64_t blocks() const { return blocks_; }
@@ -75,7 +75,7 @@ class Recording {
   bool is_settled() const;
   // Valid after the end: whether the recorder has ended it. False: it was cut off, is running, or is a copy of such a
   // recording.
-  bool has_whole_end() const;
+  bool was_ended_by_recorder() const;
   // Valid after the end: whether no block was in the file and no ring was found, or this is a copy of such a recording.
   // Nothing is known then, not even that nothing was allocated.
   bool has_nothing() const;
@@ -100,10 +100,12 @@ class Recording {
   const std::vector<format::SkippedRange>& skipped() const { return reader_->skipped(); }
   // Whether bytes were skipped or repaired, except for an unfinished block at the end of a recording that was cut off.
   bool damaged() const;
-  // How many bytes were skipped, so that their data is missing, those of recordings of which this is a copy included;
-  // and how many were repaired.
+  // Whether data is missing because bytes were skipped, and how many were, including those of the original of a copy.
+  // A copy's counters account for what its original had lost.
   bool misses_bytes() const { return skipped_bytes() > 0; }
+  bool misses_own_bytes() const { return skipped_bytes() > skipped_in_original_; }
   uint64_t skipped_bytes() const;
+  // How many were repaired.
   uint64_t repaired_bytes() const;
   // Bytes of an unfinished block at the end of a recording that is running or was cut off.
   uint64_t tail_bytes() const;
@@ -156,8 +158,8 @@ class Recording {
   int salvage_attempts_ = 0;
   Salvaged salvaged_;
   size_t next_salvaged_ = 0;
-  size_t skipped_before_ = 0;       // ranges, when the last block came
-  uint64_t skipped_in_copied_ = 0;  // bytes, in the recording of which this is a copy
+  size_t skipped_before_ = 0;         // ranges, when the last block came
+  uint64_t skipped_in_original_ = 0;  // bytes; this is a copy of it
   uint64_t unwritten_ns_ = 0;
 };
 

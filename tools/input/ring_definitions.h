@@ -36,11 +36,11 @@ class RingDefinitions {
   std::unordered_map<uint64_t, format::Thread> threads;
   std::unordered_map<format::StackKey, KeyedStack, StackKeyHash> stacks;
 
-  // Mark as missing what is not defined yet: the class, thread and stack of `sample`.
+  // Marks as missing what is not defined yet: the class, thread and stack of `sample`.
   void Require(const format::SampleRecord& sample);
-  // The methods of all defined stacks.
+  // The same for the methods of all defined stacks.
   void RequireMethodsOfStacks();
-  // A class and a thread; 0: none.
+  // The same for a class and a thread; 0: none.
   void Require(uint64_t class_key, uint64_t thread_key);
   bool is_incomplete() const;
 

@@ -189,7 +189,7 @@ class BlockMaker {
 
 // A running recorder commits samples after its counters were read and before its lanes were: all in `blocks` are
 // committed. Samples that waited for an interval longer than another stream's may have left the ring (LaneConsumer):
-// a kill took them. Each weighs what one in the ring does on average; if none is there, what no interval has is theirs.
+// a kill took them. Each gets the mean weight of those in the ring; without any, all together get what no interval has.
 void SettleSamples(const std::vector<format::Block>& blocks, const FileHeader& header, const FileEnd& end,
                    Stream stream, bool is_running, format::StreamCounters* counters) {
   uint64_t in_ring = 0;

@@ -109,7 +109,7 @@ class Layout {
 
   static size_t GapBefore(const Strip& strip) { return strip.is_interval ? 1 : kGap; }
 
-  // All strips but the name's text.
+  // Terminal columns that everything except the text of the name takes.
   size_t Used() const {
     size_t used = 0;
     for (const Strip& strip : strips_) {

@@ -22,7 +22,7 @@
 
 namespace heaprec::tools {
 
-// Events that the counters call written and that no block has, because the blocks that had them are damaged.
+// Events that the counters include as written but no block has, because the blocks that had them are damaged.
 class MissingEvents {
  public:
   explicit MissingEvents(const format::PerStream<format::StreamCounters>& before) : before_(before) {}
@@ -50,8 +50,8 @@ class RecordingEditor {
   RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names = nullptr);
 
   // A block without rows but windows is not written. One with rows is when the next one comes, or at the end; its
-  // dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. What is
-  // missing then is lost in the copy's counters, which agree with its events.
+  // dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. Samples
+  // that are then missing are lost in the copy's counters, which so agree with its samples.
   format::Result<std::monostate> Add(const format::Block& block, bool after_damage);
   // The next block is of another file: its names and windows are others, whatever its chunk's number.
   void StartFile() { source_chunk_ = UINT32_MAX; }

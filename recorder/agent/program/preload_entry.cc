@@ -112,8 +112,8 @@ __attribute__((destructor)) void End() {
 }
 
 // Ends the recording and its threads for a call that fails, or makes glibc abort later, in a process with threads that
-// the program does not know. Waits, for seconds if the disk is slow. `recorded` stays: fork's second handler must
-// release what the first one holds.
+// the program does not know. Waits, for seconds if the disk is slow. Does not reset `recorded`:
+// fork's second handler must release what the first one holds.
 void EndFor(const char* call) {
   static std::atomic<bool> has_ended{false};
   if (!IsRecorded()) return;
@@ -123,7 +123,7 @@ void EndFor(const char* call) {
     if (ends) recording->Stop(std::string("the program called ") + call);
     const bool are_gone = WaitForAgentThreads();
     if (ends) {
-      Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which allows no threads of heaprec{}",
+      Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which requires that heaprec's threads end{}",
           recording->path(), call, are_gone ? "" : "; they are still running");
     }
   } catch (const std::exception&) {  // out of memory: the program's call may still succeed

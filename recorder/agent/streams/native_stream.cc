@@ -46,7 +46,7 @@ NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig&
 }
 
 void NativeStream::Activate(std::unique_ptr<native::MallocHooks> calls) {
-  (void)native::TakeLibraryChanges();  // those that were patched before
+  (void)native::TakeLibraryChanges();  // discards those from before this recording
   writer_.RefreshLibraries();
   calls_ = std::move(calls);
   calls_->Activate(&source_, mapped_ ? mapped_->mapper() : nullptr);
@@ -68,7 +68,7 @@ void NativeStream::Refresh() {
   if (calls_ == nullptr) return;
   const native::LibraryChanges changes = native::TakeLibraryChanges();
   if (changes.needs_patching) PatchInBackground();
-  if (!changes.changed_since) return;
+  if (!changes.patched_or_unloaded) return;
   source_.ForgetLibraries();
   if (mapped_) mapped_->ForgetLibraries();
   writer_.RefreshLibraries();

@@ -99,7 +99,7 @@ TEST_CASE("A method that cannot be called is said to be so, and the others are s
   CHECK(Escape({"e2e.Demos.fails"}, {"-cp", ProgramsJar()}).exit_code == 1);
 }
 
-TEST_CASE("A method that is misspelled costs one JVM and one line with the one that was meant") {
+TEST_CASE("A misspelled method costs one JVM, and one line that suggests a method with a similar name") {
   const std::string folder = FreshFolder(), starts = folder + "/starts", java = folder + "/java";
   std::ofstream(java) << "#!/bin/sh\necho >> " << starts << "\nexec " << JavaHome() << "/bin/java \"$@\"\n";
   chmod(java.c_str(), 0755);

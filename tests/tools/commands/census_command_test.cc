@@ -237,7 +237,7 @@ TEST_CASE("What is missing in a census is said, and verify finds a census that c
   CHECK(verified.err.find("census: 200 bytes due, but 160 walked and 0 not walked") != std::string::npos);
 }
 
-TEST_CASE("The census of a recording that was cut off is not exact, and what the kill took is lost by name") {
+TEST_CASE("The census of a recording that was cut off is not exact, and what the kill took is counted as lost") {
   const Directory directory;
   const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
   RecordingFile file(path, CensusHeader());
@@ -305,7 +305,7 @@ TEST_CASE("A range in which no second begins has no counts, and census says why"
   const std::string path = directory / "rec.bin";
   WriteAll(path);
   const std::string note =
-      "\n# a census counts whole seconds of the recording: choose a range in which one with walks begins\n";
+      "\n# a census counts whole seconds: none with walks begins in this range; choose a longer one\n";
   CHECK_THAT(Heaprec("census --from 0.2s --to 0.4s " + path).out, EndsWith(note));
   CHECK(Heaprec("census --from 0.2s --to 1.4s " + path).out.find(note) == std::string::npos);
 }

@@ -150,7 +150,7 @@ TEST_CASE("With census=all, budgets of classes are judged by exact counts, with 
   CHECK(strings["outcome"] == "within");
   CHECK(strings["value"]["low"] == strings["value"]["high"]);
   CHECK(outcome_of("--budget 'class:java.lang.*<50%'")["outcome"] == "exceeded");
-  // No estimate includes stack chunks, so their exact count judges no budget, and a sample of nothing else neither.
+  // No estimate includes stack chunks, so their exact count judges no budget, which is unknown without other samples.
   for (const std::string classes : {"jdk.internal.vm.StackChunk", "StackChunk", "jdk.*"}) {
     CHECK(outcome_of("--budget 'class:" + classes + "<1GiB'")["outcome"] == "unknown");
   }

@@ -93,7 +93,7 @@ TEST_CASE("diff and check refuse what they could only answer wrongly") {
   CHECK(Heaprec("check --ops 0 --budget 'total<1B/op' " + a).code == 2);
 }
 
-TEST_CASE("a window outside of the recording is said to be one, and nothing is compared") {
+TEST_CASE("diff reports a window outside of the recording, and compares nothing") {
   const Directory directory;
   const std::string a = directory / "a.bin";
   WriteAmounts(a, {});

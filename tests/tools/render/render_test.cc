@@ -79,8 +79,7 @@ TEST_CASE("on a narrow terminal intervals go first, then columns, and the rest o
   CHECK(wide.find("ring:         25.0 % of it used\n") != std::string::npos);
 }
 
-TEST_CASE(
-    "on a narrow terminal bars become shorter by one factor, and the last is left out before they are too short") {
+TEST_CASE("on a narrow terminal bars become shorter by one factor, and the last are left out rather than too short") {
   struct SizeRow {
     Estimate bytes;
     std::string name;

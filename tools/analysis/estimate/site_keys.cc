@@ -72,7 +72,7 @@ uint64_t SiteKeys::ThreadKeyOf(format::Index index) {
   });
 }
 
-// By the method and the place in it.
+// The key of a frame: its method and bytecode index.
 void SiteKeys::ExtendFrameKeys() {
   frames_.reserve(names_->frames.size());
   for (size_t i = frames_.size(); i < names_->frames.size(); ++i) {

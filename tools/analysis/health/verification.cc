@@ -188,7 +188,7 @@ void Verification::Close(const Recording& recording) {
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
   // If the recording began before this file or continues in another one, the counters include more than the file.
   const bool is_whole = recording.ending() && recording.is_settled() && header_.start == format::FileStart{} &&
-                        !recording.misses_bytes() && recording.tail_bytes() == 0;
+                        !recording.misses_own_bytes() && recording.tail_bytes() == 0;
   census_.Close(recording.census_counters(), is_whole,
                 [&](std::string what) { Find(recording.bytes_read(), std::move(what)); });
 }
@@ -213,7 +213,7 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
     find(fmt::format("{} committed, but {} written + {} dropped in the second stage + {} not written",
                      counters.committed, counters.written, counters.second_stage, failed));
   }
-  if (recording.misses_bytes()) return;
+  if (recording.misses_own_bytes()) return;
   const StreamState& state = streams_[stream];
   if (state.samples != counters.written) {
     find(fmt::format("{} samples written, but the file has {}", counters.written, state.samples));

@@ -137,7 +137,7 @@ Growth::Growth(std::vector<uint64_t> instants, uint64_t survived, Collections wh
     slope_weights_.push_back(static_cast<double>(instant - instants_[0]) * 1e-9 - mean);
     time_square_sum_ += slope_weights_.back() * slope_weights_.back();
   }
-  for (double& share : slope_weights_) share = time_square_sum_ > 0 ? share / time_square_sum_ : 0;
+  for (double& weight : slope_weights_) weight = time_square_sum_ > 0 ? weight / time_square_sum_ : 0;
 }
 
 // A sample that is live at two instants has the inclusion probability size / weight at each, and the later one is the

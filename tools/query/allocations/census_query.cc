@@ -74,7 +74,7 @@ ExitCode CensusScan::Read(Recording* recording) {
   }
   origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
                       recording->census_counters(), header.start.begin_ns > 0,
-                      header.census != format::CensusMode::kAll || recording->has_whole_end(),
+                      header.census != format::CensusMode::kAll || recording->was_ended_by_recorder(),
                       recording->misses_bytes()});
   estimator_.AddCandidates(CandidatesOf(*recording));
   return ReportDamage(*recording);
@@ -157,7 +157,7 @@ std::string CensusScan::LossLine() const {
   if (std::ranges::any_of(origins_, &CensusOrigin::is_later_part)) line += "; since the recording began";
   const bool has_range = !choice_.from.empty() || !choice_.to.empty();
   if (has_range && total().sums.walks == 0) {
-    line += "\n# a census counts whole seconds of the recording: choose a range in which one with walks begins";
+    line += "\n# a census counts whole seconds: none with walks begins in this range; choose a longer one";
   }
   if (estimator_.has_too_few_walks()) {
     line += fmt::format(

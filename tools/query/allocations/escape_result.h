@@ -31,8 +31,8 @@ struct AllocatedClass {
 // Result of the probed calls.
 struct CallOutcome {
   std::string error;                                  // why there is nothing else
-  bool is_unusable = false;                           // with `error`: the name is no method that can be measured
-  std::vector<std::string> usable;                    // then those of its class that can be
+  bool is_unusable = false;                           // with `error`: the name is not a method that can be measured
+  std::vector<std::string> usable;                    // then the methods of its class that can be measured
   uint64_t calls_before = 0, calls = 0, typical = 0;  // typical: that allocated what most did
   uint64_t bytes_of_all = 0;
   bool is_whole = false;

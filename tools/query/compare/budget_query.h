@@ -27,7 +27,7 @@ class BudgetVisitor final : public ScanVisitor {
   void End(const Estimator& estimator, double seconds) override;
 
   const GroupEstimates& Of(size_t budget) const { return tables_[budget].Of(0); }
-  // Whether all that may belong to the budget are stack chunks, which the recorder counts and never samples.
+  // Whether only stack chunks may belong to the budget; the recorder counts them and never samples them.
   bool MissesStackChunks(size_t budget) const;
   double seconds() const { return seconds_; }
   // A recording is of another recorder, whose weights are biased.

@@ -6,9 +6,9 @@
 namespace heaprec::tools {
 namespace {
 
-// Not in what was cut out of a recording, copied while it went on, or broken off.
+// False for a part of a recording, a copy of a running one, and one that was cut off.
 bool WasEnded(const Recording& recording) {
-  return recording.has_whole_end() && recording.is_settled() && !recording.is_part();
+  return recording.was_ended_by_recorder() && recording.is_settled() && !recording.is_part();
 }
 
 }  // namespace

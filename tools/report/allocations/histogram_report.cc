@@ -20,14 +20,14 @@ struct SizeRow {
 };
 
 // Smallest size of a class, in bytes.
-uint64_t FromOf(GroupTable::Key bits) { return uint64_t{1} << (bits - 1); }
+uint64_t MinSizeOf(GroupTable::Key bits) { return uint64_t{1} << (bits - 1); }
 
 // No object of a class is smaller than its smallest size. Without samples that bounds their number better than the mean
 // size of all objects does.
 GroupEstimates EstimatesOf(const GroupTable& sizes, GroupTable::Key bits) {
   GroupEstimates estimates = sizes.Of(bits);
   if (estimates.samples == 0 && estimates.bytes.value == 0)
-    estimates.objects = Scaled(estimates.bytes, 1 / static_cast<double>(FromOf(bits)));
+    estimates.objects = Scaled(estimates.bytes, 1 / static_cast<double>(MinSizeOf(bits)));
   return estimates;
 }
 
@@ -55,7 +55,7 @@ std::vector<SizeRow> RowsOf(const GroupTable& sizes, double seconds) {
     SizeRow row{.name = SizeClassName(of.key), .from = {}, .below = {}, .group = {}};
     row.group.own = of.estimates;
     row.group.seconds = seconds;
-    if (of.key > 0) row.from = FromOf(of.key);
+    if (of.key > 0) row.from = MinSizeOf(of.key);
     if (of.key > 0 && of.key < 64) row.below = uint64_t{1} << of.key;
     row.bytes_bar = of.estimates.bytes.value;
     row.objects_bar = OrUnbounded(of.estimates.objects).value;

@@ -79,7 +79,7 @@ std::vector<Field> TotalFields(const Difference& total) {
   return fields;
 }
 
-// The first run without data: a comparison would take what is unknown for 0. Empty: all have some.
+// Returns the first run without data, whose amounts a comparison would take for 0; empty: all runs have data.
 std::string RunWithoutData(const DiffSide& before, const DiffSide& after) {
   for (const DiffSide* side : {&before, &after}) {
     for (size_t run = 0; run < side->runs.size(); ++run) {
