@@ -24,7 +24,8 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* re
       auto added = editor.Add(*block, recording->misses_bytes());
       if (!added.ok()) return added.error();
     }
-    auto finished = editor.Finish(recording->counters_since_start(), recording->ending(), recording->skipped_bytes());
+    auto finished =
+        editor.Finish(recording->counters_since_start(), recording->ending(), recording->skipped_bytes_for_copy());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();

@@ -46,7 +46,8 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
       auto added = editor.Add(*part, /*after_damage=*/false);  // `cut` counts only what it has returned
       if (!added.ok()) return added.error();
     }
-    auto finished = editor.Finish(cut.counters(), cut.EndingOf(recording->ending()), recording->skipped_bytes());
+    auto finished =
+        editor.Finish(cut.counters(), cut.EndingOf(recording->ending()), recording->skipped_bytes_for_copy());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();

@@ -386,6 +386,11 @@ bool Recording::damaged() const {
   return std::any_of(skipped().begin(), skipped().end(), [](const auto& range) { return !range.at_end; });
 }
 
+bool Recording::misses_own_bytes() const {
+  return std::any_of(skipped().begin(), skipped().end(),
+                     [](const auto& range) { return !range.at_end && !range.repaired; });
+}
+
 uint64_t Recording::skipped_bytes() const {
   uint64_t bytes = skipped_in_original_;
   for (const format::SkippedRange& range : skipped()) {

@@ -5,6 +5,7 @@
 // Failure:  Open fails if the file is missing or is not a recording. Later damage is reported by skipped(), damaged().
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -102,9 +103,11 @@ class Recording {
   bool damaged() const;
   // Whether data is missing because bytes were skipped, and how many were, including those of the original of a copy.
   // A copy's counters account for what its original had lost.
-  bool misses_bytes() const { return skipped_bytes() > 0; }
-  bool misses_own_bytes() const { return skipped_bytes() > skipped_in_original_; }
+  bool misses_bytes() const { return misses_own_bytes() || skipped_in_original_ > 0; }
+  bool misses_own_bytes() const;
   uint64_t skipped_bytes() const;
+  // As a copy of this has it: 1 if data was cut out of the file, and so no bytes were skipped.
+  uint64_t skipped_bytes_for_copy() const { return std::max<uint64_t>(skipped_bytes(), misses_bytes() ? 1 : 0); }
   // How many were repaired.
   uint64_t repaired_bytes() const;
   // Bytes of an unfinished block at the end of a recording that is running or was cut off.

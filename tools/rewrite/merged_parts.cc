@@ -80,7 +80,7 @@ format::Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Outpu
   }
   const Recording& last = *parts->back().recording;
   uint64_t skipped_bytes = 0;
-  for (const Part& part : *parts) skipped_bytes += part.recording->skipped_bytes();
+  for (const Part& part : *parts) skipped_bytes += part.recording->skipped_bytes_for_copy();
   auto finished = editor.Finish(last.counters_since_start(), last.ending(), skipped_bytes);
   if (!finished.ok()) return finished.error();
   return editor.samples();

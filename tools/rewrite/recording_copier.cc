@@ -22,14 +22,14 @@ format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reaso
   uint64_t end_ns = 0;
   while (const auto block = recording->Next()) {
     end_ns = std::max(end_ns, block->end_ns);
-    if (const auto added = editor.Add(*block, /*after_damage=*/true); !added.ok()) return added.error();
+    if (const auto added = editor.Add(*block, recording->misses_bytes()); !added.ok()) return added.error();
     if (output->failed()) break;
   }
   format::EndMarker ending{end_ns, recording->has_nothing() ? format::kEndNothingRecovered : reason};
   // The counters include intervals whose samples come later; nothing is lost.
   if (recording->running()) ending = {std::max(end_ns, NowNs(recording->header())), format::kEndDump};
   if (recording->ending()) ending = *recording->ending();
-  const auto finished = editor.Finish(recording->counters_since_start(), ending, recording->skipped_bytes());
+  const auto finished = editor.Finish(recording->counters_since_start(), ending, recording->skipped_bytes_for_copy());
   if (!finished.ok()) return finished.error();
   return Rewritten{recording->events(), editor.missing_events()};
 }

@@ -56,7 +56,7 @@ class RecordingEditor {
   // The next block is of another file: its names and windows are others, whatever its chunk's number.
   void StartFile() { source_chunk_ = UINT32_MAX; }
   // `counters`: at the end. `ending` null: the recording stays one that was cut off. `skipped_bytes`: as
-  // Recording::skipped_bytes, so that the copy of a damaged recording is no more trustworthy than that.
+  // Recording::skipped_bytes_for_copy, so that the copy of a damaged recording is no more trustworthy than that.
   format::Result<std::monostate> Finish(const format::PerStream<format::StreamCounters>& counters,
                                         const std::optional<format::EndMarker>& ending, uint64_t skipped_bytes);
 

@@ -159,7 +159,9 @@ class Assessment {
       AddNote(TrustTopic::kDamage, DamagedBytes(recording_.repaired_bytes()) + " repaired");
     }
     if (!recording_.misses_bytes()) return;
-    AddReason(TrustTopic::kDamage, fmt::format("{} damaged bytes were skipped", Grouped(recording_.skipped_bytes())));
+    AddReason(TrustTopic::kDamage, recording_.skipped_bytes() > 0 ? fmt::format("{} damaged bytes were skipped",
+                                                                                Grouped(recording_.skipped_bytes()))
+                                                                  : "data was cut out of the file");
   }
 
   // Shenandoah, and all collectors of JDK 11, leave so much outside of TLABs that shares were off by a third and more
