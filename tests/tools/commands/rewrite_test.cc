@@ -501,12 +501,11 @@ TEST_CASE("copies of a killed recording with its ring say what it says, though a
   ring.Define(0, event);
   ring.Add(0, event);
   format::RingCounters& heap = ring.header().counters;
-  heap.points = heap.committed = heap.written = 4;
-  heap.points = heap.committed = 5;
-  heap.candidate_bytes = 3 * kCounted;
+  heap.written = 4, heap.points = heap.committed = 5;
+  heap.candidates = 30, heap.candidate_bytes = 3 * kCounted;
   format::RingCounters& native = ring.header().native.counters;
   native.points = native.committed = native.written = 4;
-  native.candidate_bytes = 2 * kCounted;
+  native.candidates = 20, native.candidate_bytes = 2 * kCounted;
   ring.WriteTo(ring_path);
   const json summary = Summary(killed);
   CAPTURE(summary["reasons"].dump());
