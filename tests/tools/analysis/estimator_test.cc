@@ -157,11 +157,12 @@ TEST_CASE("calibrated estimates add up to the counted bytes, lost ones included"
   const Estimator raw(recorded.design(), 5'000, Weights::kRaw), calibrated(recorded.design(), 5'000);
   CHECK(raw.factor() == 1);
   CHECK(calibrated.factor() == Approx(100'000 / (sampled + 5'000)));
-  CHECK(calibrated.Total().value + 5'000 * calibrated.factor() == Approx(100'000));
+  CHECK(calibrated.Total().value == Approx(100'000));
   CHECK(calibrated.Total().low == calibrated.Total().high);
   CHECK(raw.Total().low < sampled);
   CHECK(raw.Total().high > sampled);
-  CHECK(calibrated.Bytes(recorded.one()).value == Approx(calibrated.Total().value / 2));
+  CHECK(raw.Total().value == Approx(sampled + 5'000));
+  CHECK(calibrated.Bytes(recorded.one()).value == Approx(calibrated.factor() * sampled / 2));
   CHECK(calibrated.Objects(recorded.one()).value == Approx(calibrated.factor() * recorded.one().objects()));
   CHECK(calibrated.Share(recorded.one()).value == Approx(0.5));
   CHECK(calibrated.MeanSize(recorded.one()).value == Approx(80));
@@ -188,6 +189,34 @@ TEST_CASE("objects of one size are known as soon as their bytes are") {
   CHECK(objects.value == Approx(1000));
   CHECK(objects.low == Approx(1000));
   CHECK(objects.high == Approx(1000));
+}
+
+TEST_CASE("lost points are in the total; in any subset none of them may be, or all") {
+  constexpr double kLost = 200'000;
+  Recorded recorded;
+  recorded.Window(1e-4);
+  for (uint32_t i = 0; i < 200; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), i % 2);
+  const double half = 100 * 80 / Pi(1e-4, 80), counted = std::round(2 * half + kLost);
+  recorded.EndInterval(static_cast<uint64_t>(counted));
+  const Subset& one = recorded.one();
+
+  const Estimator lossy(recorded.design(), kLost), lossless(recorded.design(), 0);
+  CHECK(lossy.Total().value == Approx(counted));
+  CHECK(lossy.Total().low == lossy.Total().high);
+  CHECK(lossy.Bytes(one).value == Approx(half));
+  const Estimate known = lossless.Share(one);
+  CHECK(lossy.Bytes(one).low == Approx(known.low * 2 * half));
+  CHECK(lossy.Bytes(one).high == Approx(known.high * 2 * half + kLost));
+  CHECK(lossy.Share(one).value == Approx(0.5));
+  CHECK(lossy.Share(one).low == Approx(known.low * 2 * half / counted));
+  CHECK(lossy.Share(one).high == Approx((known.high * 2 * half + kLost) / counted));
+  CHECK(lossy.Objects(one).low <= half / 80);
+  CHECK(lossy.Objects(one).high >= (half + kLost) / 80);
+
+  Recorded nothing;
+  nothing.EndInterval(300'000);
+  CHECK(Estimator(nothing.design(), kLost).Total().value == Approx(300'000));
+  CHECK(Estimator(nothing.design(), kLost).Bytes(nothing.one()).high >= 300'000);
 }
 
 TEST_CASE("a subset without samples is bounded by what a few samples stand for") {

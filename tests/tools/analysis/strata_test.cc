@@ -144,6 +144,34 @@ TEST_CASE("sites share what was counted of their class, each as sure as it is al
   }
 }
 
+TEST_CASE("lost points leave a class its count, and any of them may be of a site of it") {
+  Counted counted(format::CensusMode::kAll);
+  counted.Samples(24, kString, 1);
+  counted.Samples(6, kString, 2);
+  counted.Samples(50, kBytes, 3);
+  counted.Census(kString, 4'000, 400'000);
+  counted.Census(kBytes, 1'000, 500'000);
+  constexpr double kLost = 60'000;
+  const auto all = counted.Of(kString, format::kNone, OrderLevel::kClass);
+  const Estimator of_class(all.design, kLost);
+  CHECK(of_class.Bytes(all.subset).value == Approx(400'000));
+  CHECK(Width(of_class.Bytes(all.subset)) == 0);
+  CHECK(of_class.Total().value == Approx(900'000));
+  const auto site = counted.Of(kString, 2, OrderLevel::kThread);
+  const Estimator lossless(site.design, 0), lossy(site.design, kLost);
+  const Estimate without = lossless.Bytes(site.subset), with = lossy.Bytes(site.subset);
+  CHECK(with.value == without.value);
+  CHECK(with.low == Approx(without.low - kLost / 5));  // a fifth of the samples of its class
+  CHECK(with.high == Approx(without.high + kLost));
+  CHECK(lossy.Share(site.subset).high == Approx(with.high / 900'000));
+  const auto larger = counted.Of(kString, 1, OrderLevel::kThread);
+  CHECK(Estimator(larger.design, 10 * kLost).Bytes(larger.subset).high == Approx(400'000));
+  // What could not be written may be missing from the counts, too.
+  const Estimator unwritten(all.design, kLost, Weights::kCalibrated, nullptr, kLost);
+  CHECK(unwritten.Total().value == Approx(960'000));
+  CHECK(unwritten.Bytes(all.subset).high == Approx(460'000));
+}
+
 TEST_CASE("a site that has all samples of its class may still not be alone with it") {
   Counted counted(format::CensusMode::kAll);
   counted.Samples(20, kString, 1);

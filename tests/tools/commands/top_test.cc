@@ -106,6 +106,33 @@ TEST_CASE("the amount per second is that of the total, which has what could not 
   CHECK(document["matched"]["bytes_per_second"]["value"] == Approx(240'000));
 }
 
+TEST_CASE("lost points are in the total and in upper ends") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint64_t i = 0; i < 100; ++i) file.Add(At((1 + i * 19) * kMs));
+  for (const auto reason : {format::LossReason::kRingFull, format::LossReason::kLanesBusy,
+                            format::LossReason::kOversized, format::LossReason::kDroppedByJvm}) {
+    const auto loss = static_cast<size_t>(reason);
+    file.counters().points += 10;
+    file.counters().lost[loss] = 10;
+    file.counters().lost_weight[loss] = 24'000;
+    file.counters().candidate_bytes += 24'000;
+  }
+  file.Add(format::Interval{.index = 0, .candidates = 140, .bytes = 336'000, .buffered = 100, .kept = 100});
+  file.End("jvm exit", 2 * kSecond);
+  const json summary = Parsed("summary --json " + path), document = Parsed("top --by class --json " + path);
+  CHECK(summary["allocated_bytes"] == 336'000);
+  CHECK(summary["estimates"]["bytes"]["value"] == Approx(336'000));
+  CHECK(document["total"]["value"] == Approx(336'000));
+  CHECK(document["total"]["low"] == document["total"]["high"]);
+  CHECK(document["matched"]["share"]["low"] == 1);
+  const json& row = document["tables"][0]["rows"][0]["bytes"];
+  CHECK(row["value"] == Approx(240'000));
+  CHECK(row["high"] == Approx(336'000));
+}
+
 TEST_CASE("top groups by whatever is asked for") {
   const Directory directory;
   WriteCalls(directory / "rec.bin");

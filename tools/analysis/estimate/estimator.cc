@@ -46,6 +46,7 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
       shares_of_all_(whole == nullptr),
       shares_of_any_(whole != nullptr && chosen == ChosenBy::kAny),
       variance_(design.VarianceOfBytes()),
+      lost_(lost_weight),
       unwritten_(unwritten_weight) {
   if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
   if (const auto known = all_.KnownStrata()) {
@@ -58,6 +59,7 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
   if (!calibrated_) return;
   factor_ = static_cast<double>(design.counted_bytes()) / estimated;
   uncounted_variance_ = design.uncounted().bytes_with_all();
+  lost_ *= factor_;
   unwritten_ *= factor_;
 }
 
@@ -76,11 +78,12 @@ double Estimator::UnitObjects(const Subset& of) const {
 }
 
 Estimate Estimator::Total() const {
-  const Estimate written = WrittenTotal();
-  return {written.value + unwritten_, written.low + unwritten_, written.high + unwritten_};
+  const Estimate known = KnownTotal();
+  const double missing = all_counted_ ? unwritten_ : lost_;
+  return {known.value + missing, known.low + missing, known.high + missing};
 }
 
-Estimate Estimator::WrittenTotal() const {
+Estimate Estimator::KnownTotal() const {
   if (const auto known = all_.KnownStrata()) return {known->bytes, known->bytes, known->bytes};
   const double variance = calibrated_ ? uncounted_variance_ : variance_;
   if (variance <= 0) return {factor_ * all_.bytes(), factor_ * all_.bytes(), factor_ * all_.bytes()};
@@ -88,17 +91,16 @@ Estimate Estimator::WrittenTotal() const {
 }
 
 Estimate Estimator::Share(const Subset& of) const {
-  Estimate share = WrittenShare(of);
-  const double written = Whole(), all = written + unwritten_;
-  if (!(unwritten_ > 0) || !(all > 0)) return share;
-  share.low *= written / all;
-  share.high = (share.high * written + unwritten_) / all;
+  const double known = Whole(), all = known + (counted_whole_ ? unwritten_ : lost_);
+  if (counted_whole_ && of.KnownStrata()) {
+    const Estimate bytes = Bytes(of);
+    return {bytes.value / known, bytes.low / all, bytes.high / all};
+  }
+  Estimate share = shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
+  if (!(lost_ > 0) || !(all > 0)) return share;
+  share.low *= known / all;
+  share.high = std::min((share.high * known + lost_) / all, 1.0);
   return share;
-}
-
-Estimate Estimator::WrittenShare(const Subset& of) const {
-  if (counted_whole_ && of.KnownStrata()) return Scaled(WrittenBytes(of), 1 / *counted_whole_);
-  return shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
 }
 
 // Returns the share of the samples that a filter by class, site, thread, ... keeps. Their total is estimated, too: the
@@ -141,35 +143,41 @@ Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) c
   return Scaled(ShareInterval(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
 }
 
-Estimate Estimator::Bytes(const Subset& of) const {
-  Estimate bytes = WrittenBytes(of);
-  bytes.high += unwritten_;
-  return bytes;
+// All that was lost may be of the subset, or nothing. A count of a class includes what was lost in memory: of that, its
+// sites have no more than was counted, and where a site's samples stand for others that were lost, less. `per_byte`: 1,
+// or objects per byte for objects.
+Estimate Estimator::AllowForLost(const Estimate& known, const Subset& of, double per_byte) const {
+  const double lost = per_byte * lost_, unwritten = per_byte * unwritten_;
+  const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
+  if (!strata) return {known.value, known.low, known.high + lost};
+  if (strata->all) return {known.value, known.low, known.high + unwritten};
+  const double counted = std::max(known.high, per_byte * strata->bytes), in_memory = lost - unwritten;
+  return {known.value, std::max(known.low - strata->largest_share * in_memory, 0.0),
+          std::min(known.high + in_memory, counted) + unwritten};
 }
 
-Estimate Estimator::WrittenBytes(const Subset& of) const {
-  Estimate bytes;
-  if (const auto strata = of.KnownStrata(); strata && all_counted_) {
-    bytes = BytesWithin(*strata, of);
-  } else if (!calibrated_) {
-    const double chain = of.WholeChain().bytes;
-    bytes = TotalInterval(of.bytes(), WideningOfBytes(of) * of.Remaining().bytes, UnitBytes(chain, of.bytes()));
-  } else {
-    bytes = Scaled(ShareWith(of, all_, uncounted_variance_), factor_ * all_.bytes());
-  }
+Estimate Estimator::Bytes(const Subset& of) const {
+  Estimate bytes = AllowForLost(KnownBytes(of), of, 1);
   bytes.low = std::max(bytes.low, std::min(of.seen(), bytes.value));
   return bytes;
 }
 
+Estimate Estimator::KnownBytes(const Subset& of) const {
+  if (const auto strata = of.KnownStrata(); strata && all_counted_) return BytesWithin(*strata, of);
+  if (calibrated_) return Scaled(ShareWith(of, all_, uncounted_variance_), factor_ * all_.bytes());
+  const double chain = of.WholeChain().bytes;
+  return TotalInterval(of.bytes(), WideningOfBytes(of) * of.Remaining().bytes, UnitBytes(chain, of.bytes()));
+}
+
 // Objects that nobody saw are as large as those that were, if any was.
 Estimate Estimator::Objects(const Subset& of) const {
-  Estimate objects = WrittenObjects(of);
-  objects.high += unwritten_ * (of.bytes() > 0 ? of.objects() / of.bytes() : 1 / kMinObject);
+  if (of.unsized() > 0) return kUnknownEstimate;
+  Estimate objects = AllowForLost(KnownObjects(of), of, of.bytes() > 0 ? of.objects() / of.bytes() : 1 / kMinObject);
+  objects.low = std::max(objects.low, std::min(static_cast<double>(of.samples()), objects.value));
   return objects;
 }
 
-Estimate Estimator::WrittenObjects(const Subset& of) const {
-  if (of.unsized() > 0) return kUnknownEstimate;
+Estimate Estimator::KnownObjects(const Subset& of) const {
   const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
   if (strata && strata->all) return {strata->all->objects, strata->all->objects, strata->all->objects};
   const double raw = of.WholeChain().objects;
@@ -187,7 +195,6 @@ Estimate Estimator::WrittenObjects(const Subset& of) const {
     const Estimate bytes = Scaled(BytesWithin(*strata, of), objects.value / of.bytes());
     objects.low = std::min(objects.low, bytes.low), objects.high = std::max(objects.high, bytes.high);
   }
-  objects.low = std::max(objects.low, std::min(static_cast<double>(of.samples()), objects.value));
   return objects;
 }
 

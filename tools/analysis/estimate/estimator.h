@@ -24,9 +24,9 @@
 
 namespace heaprec::tools {
 
-// Weight of lost points, in the stream's unit.
+// Weight of lost points, in the stream's unit. All of it may belong to any one class or site.
 double LostWeight(const format::StreamCounters& counters);
-// The part of it in blocks that could not be written. All of it may belong to any one class or site.
+// The part of it that was in blocks, and with them perhaps counts of a census: not written, or lost by a kill.
 double UnwrittenWeight(const format::StreamCounters& counters);
 
 // With a census that counted all both are the same.
@@ -48,15 +48,15 @@ class Estimator {
   // Whether a census counted all bytes of each class.
   bool counted_by_class() const { return all_counted_ && unwritten_ <= 0; }
 
-  // The total, including samples that could not be written. If calibrated, it is exact except for intervals that were
-  // not counted (salvaged ones).
+  // The total, including lost points. If calibrated, it is exact except for intervals that were not counted (salvaged
+  // ones).
   Estimate Total() const;
 
   // The base of shares.
   double Whole() const { return counted_whole_.value_or(factor_ * whole_.bytes()); }
 
-  // Estimates of a subset. If it is empty: 0, with the detection limit as upper end. Upper ends assume that everything
-  // that could not be written belongs to the subset; values count only what was written.
+  // Estimates of a subset. If it is empty: 0, with the detection limit as upper end. Upper ends assume that all lost
+  // points belong to the subset; values count none, except those that a census counted.
   Estimate Bytes(const Subset& of) const;
   Estimate Objects(const Subset& of) const;
   Estimate Share(const Subset& of) const;     // of the whole, in bytes
@@ -66,10 +66,11 @@ class Estimator {
   Estimate ShareOfAny(const Subset& of) const;
   Estimate ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const;
   Estimate BytesWithin(const Subset::Known& strata, const Subset& of) const;
-  Estimate WrittenTotal() const;
-  Estimate WrittenBytes(const Subset& of) const;
-  Estimate WrittenObjects(const Subset& of) const;
-  Estimate WrittenShare(const Subset& of) const;
+  // Without lost points that no census counted.
+  Estimate KnownTotal() const;
+  Estimate KnownBytes(const Subset& of) const;
+  Estimate KnownObjects(const Subset& of) const;
+  Estimate AllowForLost(const Estimate& known, const Subset& of, double per_byte) const;
   double UnitBytes(double variance, double bytes) const;
   double UnitObjects(const Subset& of) const;
 
@@ -82,7 +83,8 @@ class Estimator {
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording represents, on average
   double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted
-  double unwritten_ = 0;           // bytes that could not be written
+  double lost_ = 0;                // bytes of lost points
+  double unwritten_ = 0;           // those of UnwrittenWeight
 };
 
 }  // namespace heaprec::tools

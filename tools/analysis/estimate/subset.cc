@@ -223,6 +223,7 @@ std::optional<Subset::Known> Subset::KnownStrata() const {
     if (!piece.stratum->is_exact()) return std::nullopt;
     known.bytes += piece.stratum->bytes;
     known.sampled += piece.stratum->sampled;
+    known.largest_share = std::max(known.largest_share, piece.share());
   }
   // Not if a filter left out some of its samples.
   if (is_class_ && class_ != nullptr && class_->counted && bytes_ >= class_->counted->scaled * (1 - kRounding))

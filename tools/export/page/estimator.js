@@ -46,6 +46,7 @@ class Estimator {
   // `design`: of the header. `all`: all samples. `uncounted`: those of intervals that nobody counted.
   constructor(design, all, uncounted) {
     this.all = all;
+    this.lost = design.lost;
     this.unwritten = design.unwritten;
     this.unit = all.bytes > 0 ? all.independent[0] / all.bytes : 0;
     const known = all.knownStrata();
@@ -74,21 +75,22 @@ class Estimator {
     let total = scaled(totalWithin(all, variance, this.unitBytes(variance, all)), this.factor);
     if (variance <= 0) total = [this.factor * all, this.factor * all, this.factor * all];
     if (known) total = [known.bytes, known.bytes, known.bytes];
-    return total.map(x => x + this.unwritten);
+    return total.map(x => x + (known ? this.unwritten : this.lost));
   }
 
   // What shares of `whole` are of; null: of all.
   whole(whole) { return whole === null && this.counted !== null ? this.counted : this.factor * (whole || this.all).bytes; }
 
   share(of, whole = null) {
-    const share = this.writtenShare(of, whole), written = this.whole(whole), all = written + this.unwritten;
-    if (!(this.unwritten > 0) || !(all > 0)) return share;
-    return [share[0], share[1] * written / all, (share[2] * written + this.unwritten) / all];
-  }
-
-  writtenShare(of, whole) {
-    if (whole === null && this.counted !== null && of.knownStrata()) return scaled(this.writtenBytes(of), 1 / this.counted);
-    return whole !== null ? this.shareOfAny(of, whole) : this.shareWith(of, this.all, 0);
+    const counted = whole === null && this.counted !== null;
+    const known = this.whole(whole), all = known + (counted ? this.unwritten : this.lost);
+    if (counted && of.knownStrata()) {
+      const [value, low, high] = this.bytes(of);
+      return [value / known, low / all, high / all];
+    }
+    const share = whole !== null ? this.shareOfAny(of, whole) : this.shareWith(of, this.all, 0);
+    if (!(this.lost > 0) || !(all > 0)) return share;
+    return [share[0], share[1] * known / all, Math.min((share[2] * known + this.lost) / all, 1)];
   }
 
   // Of what filters left. Its total is estimated, too: the part and the rest of it vary on their own.
@@ -120,30 +122,36 @@ class Estimator {
     return scaled(shareWithin(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
   }
 
-  bytes(of) {
-    const [value, low, high] = this.writtenBytes(of);
-    return [value, low, high + this.unwritten];
+  // `perByte`: 1, or objects per byte for objects.
+  allowForLost([value, low, high], of, perByte) {
+    const lost = perByte * this.lost, unwritten = perByte * this.unwritten, strata = this.allCounted ? of.knownStrata() : null;
+    if (!strata) return [value, low, high + lost];
+    if (strata.all !== null) return [value, low, high + unwritten];
+    const counted = Math.max(high, perByte * strata.bytes), inMemory = lost - unwritten;
+    return [value, Math.max(low - strata.largestShare * inMemory, 0), Math.min(high + inMemory, counted) + unwritten];
   }
 
-  writtenBytes(of) {
+  bytes(of) {
+    const [value, low, high] = this.allowForLost(this.knownBytes(of), of, 1);
+    return [value, Math.max(low, Math.min(of.seen, value)), high];
+  }
+
+  knownBytes(of) {
     const strata = this.allCounted ? of.knownStrata() : null;
-    let bytes;
-    if (strata) bytes = this.bytesWithin(strata, of);
-    else if (this.calibrated) bytes = scaled(this.shareWith(of, this.all, this.uncountedVariance), this.factor * this.all.bytes);
-    else {
-      const variance = wideningOfBytes(of) * of.remaining()[0];
-      bytes = totalWithin(of.bytes, variance, this.unitBytes(of.chain[0], of.bytes));
-    }
-    return [bytes[0], Math.max(bytes[1], Math.min(of.seen, bytes[0])), bytes[2]];
+    if (strata) return this.bytesWithin(strata, of);
+    if (this.calibrated) return scaled(this.shareWith(of, this.all, this.uncountedVariance), this.factor * this.all.bytes);
+    const variance = wideningOfBytes(of) * of.remaining()[0];
+    return totalWithin(of.bytes, variance, this.unitBytes(of.chain[0], of.bytes));
   }
 
   objects(of) {
-    const [value, low, high] = this.writtenObjects(of);
-    return [value, low, high + this.unwritten * (of.bytes > 0 ? of.objects / of.bytes : 1 / LEAST_OBJECT)];
+    if (of.unsized > 0) return UNKNOWN;
+    const perByte = of.bytes > 0 ? of.objects / of.bytes : 1 / LEAST_OBJECT;
+    const [value, low, high] = this.allowForLost(this.knownObjects(of), of, perByte);
+    return [value, Math.max(low, Math.min(of.samples, value)), high];
   }
 
-  writtenObjects(of) {
-    if (of.unsized > 0) return UNKNOWN;
+  knownObjects(of) {
     const strata = this.allCounted ? of.knownStrata() : null;
     if (strata && strata.all !== null) return Array(3).fill(strata.all[1]);
     const raw = of.chain[1];
@@ -159,7 +167,7 @@ class Estimator {
       objects[1] = Math.min(objects[1], low);
       objects[2] = Math.max(objects[2], high);
     }
-    return [objects[0], Math.max(objects[1], Math.min(of.samples, objects[0])), objects[2]];
+    return objects;
   }
 
   meanSize(of) {

@@ -201,6 +201,7 @@ std::string ReportData(const SampleColumns& columns, Object facts) {
   const Object design{{"factor", columns.factor},
                       {"calibrated", columns.calibrated},
                       {"variance_of_bytes", columns.variance_of_bytes},
+                      {"lost", columns.lost},
                       {"unwritten", columns.unwritten},
                       {"counted_bytes", columns.counted_bytes}};
   for (Member& member : Object{{"names", columns.names},

@@ -248,11 +248,12 @@ class Subset {
   // {bytes, sampled, all}: the strata of this, if all was counted in each of them; else null.
   knownStrata() {
     if (this.pieces.length === 0 || this.unknown > 0) return null;
-    const known = {bytes: 0, sampled: 0, all: null};
-    for (const {stratum} of this.pieces) {
+    const known = {bytes: 0, sampled: 0, largestShare: 0, all: null};
+    for (const {stratum, bytes} of this.pieces) {
       if (stratum.known !== 1) return null;
       known.bytes += stratum.bytes;
       known.sampled += stratum.sampled;
+      known.largestShare = Math.max(known.largestShare, bytes / stratum.bytes);
     }
     // [bytes, objects]; not if a filter left out some of the class's samples.
     if (this.counted && this.bytes >= this.counted[2] * (1 - SAME)) known.all = this.counted;

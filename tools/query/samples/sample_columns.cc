@@ -94,6 +94,7 @@ class ColumnBuilder {
     into_.factors.push_back(factor);
     into_.calibrated = (into_.calibrated || into_.factors.size() == 1) && estimator.calibrated();
     into_.variance_of_bytes += design_->VarianceOfBytes() * (is_one_ ? 1 : factor * factor);
+    into_.lost += LostWeight(counters) * factor;
     into_.unwritten += UnwrittenWeight(counters) * factor;
     into_.counted_bytes += static_cast<double>(design_->counted_bytes());
     types_.Close(factor);

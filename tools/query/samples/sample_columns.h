@@ -88,7 +88,8 @@ struct SampleColumns {
   // Parameters of the estimator.
   double factor = 1;             // counted bytes over estimated ones
   double variance_of_bytes = 0;  // Design::VarianceOfBytes
-  double unwritten = 0;          // bytes of samples that could not be written
+  double lost = 0;               // bytes of lost points
+  double unwritten = 0;          // those that could not be written, or that a kill lost
   double counted_bytes = 0;      // by the recorder
   bool calibrated = false;
   double thinned_to = 0;

@@ -249,7 +249,9 @@ void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const
 
 GroupEstimates RecordingScan::matched() const {
   GroupEstimates matched = matched_;
-  if (chooses_all()) matched.bytes = total_;
+  if (!chooses_all()) return matched;
+  matched.bytes = total_;
+  if (matched.share.value > 0) matched.share = {1, 1, 1};
   return matched;
 }
 
