@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/tools/small_recording.h"
@@ -74,6 +75,54 @@ double Objects(const json& census, const std::string& name) { return RowOf(censu
 double Bytes(const json& census, const std::string& name) { return RowOf(census, name)["bytes"]["value"]; }
 
 }  // namespace
+
+TEST_CASE("With a census of all a filter by class has its exact count, and so have shares of it") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  {
+    RecordingFile file(path, CensusHeader());
+    file.Add(format::Window{1, 0, 1e-4});
+    const auto add = [&](const std::string& class_name, int samples) {
+      for (int i = 0; i < samples; ++i) {
+        Event event = testing::At(testing::kMs * 10);
+        event.class_name = class_name;
+        event.size = 100, event.weight = 10'000;
+        file.Add(event);
+      }
+    };
+    add("p/Often", 60), add("p/Rare", 7), add("p/Rarer", 2);
+    file.AddWalk(
+        kSecond / 2, "main", 1,
+        {{"p/Often", 6'000, 600'000}, {"p/Rare", 250, 50'000}, {"p/Rarer", 200, 40'000}, {"p/Never", 10, 2'000}});
+    file.Add(format::Interval{.index = 0, .candidates = 100, .bytes = 692'000, .buffered = 69, .kept = 69});
+    file.counters().candidate_bytes = 692'000;
+    file.End("jvm exit", kSecond);
+  }
+  const auto parsed = [](const std::string& arguments) { return json::parse(Heaprec(arguments).out); };
+  for (const auto& [filter, bytes, objects] : {std::tuple("p.Rarer", 40'000, 200),
+                                               {"p.Rare", 50'000, 250},
+                                               {"p.Rare*", 90'000, 450},
+                                               {"p.Never", 2'000, 10},
+                                               {"p.*", 692'000, 6'460}}) {
+    CAPTURE(filter);
+    for (const bool of_selection : {false, true}) {
+      CAPTURE(of_selection);
+      const json top = parsed(std::string("top --by class --json --share-of ") + (of_selection ? "selection" : "all") +
+                              " --class '" + filter + "' " + path);
+      for (const char* end : {"value", "low", "high"}) {
+        CHECK(top["matched"]["bytes"][end] == bytes);
+        CHECK(top["matched"]["objects"][end] == objects);
+      }
+      const double whole = of_selection ? bytes : 692'000.0;
+      for (const json& row : top["tables"][0]["rows"]) {
+        CHECK(row["share"]["value"].get<double>() == Approx(row["bytes"]["value"].get<double>() / whole));
+      }
+    }
+  }
+  // Other filters leave out a part of what was counted.
+  const json part = parsed("top --by class --json --class p.Rare --to 0.5s " + path);
+  CHECK(part["matched"]["bytes"]["low"] < part["matched"]["bytes"]["high"]);
+}
 
 TEST_CASE("A census of all is exact, by class, thread and second") {
   const Directory directory;
@@ -461,10 +510,9 @@ TEST_CASE("What was sampled of a class is scaled to what a census counted of it,
   CHECK(plain["classes"][0]["bytes"]["low"] < 120'000);
   CHECK(plain["census_adjustment"].is_null());
 
-  // A pattern may hold classes that were not sampled: no more is known of it than an interval says.
   const json pattern = json::parse(Heaprec("top --json --class 'java.lang.*' " + path).out)["matched"]["bytes"];
-  CHECK(pattern["value"].get<double>() == Approx(120'000));
-  CHECK(pattern["low"] < 119'000);
+  CHECK(pattern["value"] == 120'000);
+  CHECK(pattern["low"] == 120'000);
 
   const std::string cut = directory / "cut.bin";
   REQUIRE(Heaprec("trim --to 1s -o " + cut + " " + path).code == 0);

@@ -43,9 +43,8 @@ for (let key = 0; key < names.length; ++key) {
   const of = groups.get(key);
   if (of.samples > 0) rows[names[key]] = figures(of, whole);
 }
-// What all is, was counted; matched.share is of everything recorded.
-const total = side.chooses ? {} : {bytes: estimator.total()};
-return {all: {...figures(all, null), ...total}, rows};
+const {bytes, share} = side.total();
+return {all: {...figures(all, null), bytes, share}, rows};
 """
 FACTS = """
 const {model} = window.heaprec, s = model.main;

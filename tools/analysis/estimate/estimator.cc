@@ -94,7 +94,8 @@ Estimate Estimator::Share(const Subset& of) const {
   const double known = Whole(), all = known + (counted_whole_ ? unwritten_ : lost_);
   if (counted_whole_ && of.KnownStrata()) {
     const Estimate bytes = Bytes(of);
-    return {bytes.value / known, bytes.low / all, bytes.high / all};
+    if (!(all > 0)) return {0, 0, 1};
+    return {std::min(bytes.value / known, 1.0), bytes.low / all, std::min(bytes.high / all, 1.0)};
   }
   Estimate share = shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
   if (!(lost_ > 0) || !(all > 0)) return share;

@@ -52,6 +52,9 @@ class Estimator {
   // ones).
   Estimate Total() const;
 
+  // The base of shares are whole classes, of which a census counted this; only if counted_by_class().
+  void SetCountedWhole(double bytes) { counted_whole_ = bytes; }
+
   // The base of shares.
   double Whole() const { return counted_whole_.value_or(factor_ * whole_.bytes()); }
 
@@ -79,7 +82,7 @@ class Estimator {
   const double variance_;  // of all_.bytes()
   bool calibrated_ = false;
   bool all_counted_ = false;             // by a census, each class
-  std::optional<double> counted_whole_;  // likewise, if shares are of all
+  std::optional<double> counted_whole_;  // likewise, if shares are of all, or of whole classes
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording represents, on average
   double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted

@@ -198,12 +198,9 @@ std::string ReportData(const SampleColumns& columns, Object facts) {
   AddAxis(columns, &packer);
   List causes;
   for (const auto& pause : columns.pauses) causes.emplace_back(pause.cause);
-  const Object design{{"factor", columns.factor},
-                      {"calibrated", columns.calibrated},
-                      {"variance_of_bytes", columns.variance_of_bytes},
-                      {"lost", columns.lost},
-                      {"unwritten", columns.unwritten},
-                      {"counted_bytes", columns.counted_bytes}};
+  const Object design{
+      {"factor", columns.factor}, {"calibrated", columns.calibrated}, {"variance_of_bytes", columns.variance_of_bytes},
+      {"lost", columns.lost},     {"unwritten", columns.unwritten},   {"counted_bytes", columns.counted_bytes}};
   for (Member& member : Object{{"names", columns.names},
                                {"strata", StrataOf(columns)},
                                {"stratum_of_class", columns.stratum_of_class},

@@ -98,6 +98,7 @@ class Side {
     const s = this.samples;
     if (!this.filters.alive) {
       const all = this.all(ignored);
+      if (!this.chooses && !this.filters.objects) return {samples: all.samples, bytes: s.estimator.total(), share: [1, 1, 1]};
       return {samples: all.samples, bytes: this.amountOf(all), share: s.estimator.share(all)};
     }
     const sums = new LiveSums(2);

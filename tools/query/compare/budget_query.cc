@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include "tools/analysis/census_table.h"
 #include "tools/analysis/imported.h"
 
 namespace heaprec::tools {
@@ -64,7 +63,7 @@ BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*bud
 void BudgetVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   is_imported_ |= header.source == kImported;
   has_census_ = header.census == format::CensusMode::kAll;
-  for (Known& known : known_) known.bytes = known.objects = 0, known.has_stack_chunks = false;
+  for (Known& known : known_) known.counted = {};
   chunk_ = format::kNone;
   for (GroupTable& table : tables_) table.Start(matched_by);
 }
@@ -82,8 +81,12 @@ void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
       const format::Sample& sample = matched_block.block.samples[drawn->index];
       if (Takes(budgets_[i], &known, sample, &matched_block.names)) tables_[i].Add(0, *drawn);
     }
-    if (has_census_ && budgets_[i].subject == Budget::Subject::kClass) AddCensus(budgets_[i], matched_block, &known);
-    has_stack_chunks_ |= known.has_stack_chunks;
+    if (has_census_ && budgets_[i].subject == Budget::Subject::kClass) {
+      known.counted.Add(matched_block.block, [&](format::Index id) {
+        return Once(&known.classes, id, [&] { return budgets_[i].Matches(matched_block.names.Class(id)); });
+      });
+    }
+    has_stack_chunks_ |= known.counted.has_stack_chunks();
   }
   has_stack_chunks_ |= matched_block.block.counters[format::Stream::kAllocations].stack_chunks() > 0;
 }
@@ -107,18 +110,6 @@ bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Samp
   return known->any_frame->AnyFrame(sample.stack);
 }
 
-// Includes classes without samples. A census counts stack chunks, but no estimate includes them.
-void BudgetVisitor::AddCensus(const Budget& budget, const MatchedBlock& matched_block, Known* known) {
-  const auto& classes = matched_block.block.dictionaries->classes;
-  for (const format::CensusRow& row : matched_block.block.census) {
-    if (!Once(&known->classes, row.class_id, [&] { return budget.Matches(matched_block.names.Class(row.class_id)); }))
-      continue;
-    known->has_stack_chunks |= row.class_id < classes.size() && classes[row.class_id] == kStackChunk;
-    known->bytes += row.bytes.estimate();
-    known->objects += row.objects.estimate();
-  }
-}
-
 bool BudgetVisitor::MissesStackChunks(size_t budget) const {
   return has_stack_chunks_ && budgets_[budget].subject == Budget::Subject::kClass && Of(budget).samples == 0 &&
          budgets_[budget].Matches("jdk.internal.vm.StackChunk");
@@ -127,8 +118,9 @@ bool BudgetVisitor::MissesStackChunks(size_t budget) const {
 void BudgetVisitor::End(const Estimator& estimator, double seconds) {
   seconds_ += seconds;
   for (size_t i = 0; i < budgets_.size(); ++i) {
-    if (has_census_ && budgets_[i].subject == Budget::Subject::kClass && !known_[i].has_stack_chunks)
-      tables_[i].Count(0, known_[i].bytes, known_[i].objects);
+    const CountedClasses& counted = known_[i].counted;
+    if (has_census_ && budgets_[i].subject == Budget::Subject::kClass && !counted.has_stack_chunks())
+      tables_[i].Count(0, counted.bytes(), counted.objects());
   }
   for (GroupTable& table : tables_) table.Close(estimator);
 }

@@ -13,6 +13,7 @@
 #include "tools/query/compare/budget.h"
 #include "tools/query/compare/comparison.h"
 #include "tools/query/filter/stack_matcher.h"
+#include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {
@@ -38,10 +39,8 @@ class BudgetVisitor final : public ScanVisitor {
   struct Known {
     Matches classes, stacks, threads;
     std::optional<StackMatch> any_frame;
-    double bytes = 0, objects = 0;  // counted by the recording's census
-    bool has_stack_chunks = false;
+    CountedClasses counted;
   };
-  void AddCensus(const Budget& budget, const MatchedBlock& matched_block, Known* known);
   bool Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names);
 
   const std::vector<Budget>& budgets_;

@@ -256,6 +256,13 @@ bool Filter::Keeps(const format::CensusRow& row) {
   return !class_ || KeepsClass(row.class_id);
 }
 
+bool Filter::KeepsClass(format::Index index) {
+  if (index >= classes_.size()) return false;
+  Match& match = classes_[index];
+  if (match == Match::kNotLooked) match = class_->Matches(names_->Class(index)) ? Match::kYes : Match::kNo;
+  return match == Match::kYes;
+}
+
 bool Filter::KeepsAnyThreadAndPlace() const {
   return !thread_ && !java_tid_ && !os_tid_ && labels_.empty() && !class_ && !site_ && !focus_ && !ignore_;
 }
@@ -282,13 +289,6 @@ bool Filter::KeepsThread(format::Index index) {
   if (index >= threads_.size()) return false;
   Match& match = threads_[index];
   if (match == Match::kNotLooked) match = MatchesThread(index) ? Match::kYes : Match::kNo;
-  return match == Match::kYes;
-}
-
-bool Filter::KeepsClass(format::Index index) {
-  if (index >= classes_.size()) return false;
-  Match& match = classes_[index];
-  if (match == Match::kNotLooked) match = class_->Matches(names_->Class(index)) ? Match::kYes : Match::kNo;
   return match == Match::kYes;
 }
 

@@ -62,6 +62,8 @@ class Filter {
   bool Keeps(const format::LifecycleEvent& lifecycle) const;
   // Checks time, class and thread; a row has neither a stack nor labels.
   bool Keeps(const format::CensusRow& row);
+  // Whether the filter by class keeps the class with this index; only if there is one.
+  bool KeepsClass(format::Index index);
 
   uint64_t limit() const { return limit_; }
   // Frames that are not to be shown: the caller leaves them out.
@@ -77,7 +79,6 @@ class Filter {
   bool KeepsAnyThreadAndPlace() const;
   bool KeepsThread(format::Index index);
   bool HasLabels(const format::Thread& thread) const;
-  bool KeepsClass(format::Index index);
   bool KeepsStack(format::Index index);
   bool MatchesThread(format::Index index);
   void NoteChoice(const FilterOptions& options);

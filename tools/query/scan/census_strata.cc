@@ -1,5 +1,6 @@
 #include "tools/query/scan/census_strata.h"
 
+#include "tools/analysis/census_table.h"
 #include "tools/analysis/estimate/strata_builder.h"
 #include "tools/text/progress.h"
 
@@ -44,6 +45,13 @@ CensusStrata StrataOf(const Recording& recording) {
     found.why_none = "it did not end with this recording";
   }
   return found;
+}
+
+void CountedClasses::Add(const format::Block& block, const format::CensusRow& row) {
+  const auto& classes = block.dictionaries->classes;
+  has_stack_chunks_ |= row.class_id < classes.size() && classes[row.class_id] == kStackChunk;
+  bytes_ += row.bytes.estimate();
+  objects_ += row.objects.estimate();
 }
 
 }  // namespace heaprec::tools

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "format/reader/reader.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/input/recording.h"
 #include "tools/render/value.h"
@@ -18,7 +19,7 @@ struct CensusStrata {
   bool has_census = false;
   std::string why_none;  // why there is a census, but no strata
 
-  // "; sharpened by a census", "; not sharpened by its census: ...", or nothing.
+  // "; adjusted by the census", "; not adjusted by its census: ...", or nothing.
   std::string Text() const;
   // {"strata": 12, "reason": ""}; null without a census
   render::Value AsValue() const;
@@ -27,5 +28,27 @@ struct CensusStrata {
 // Reads the recording from its start. Uses a census only if it ended with its recording; otherwise the TLABs in use at
 // its end are unknown.
 CensusStrata StrataOf(const Recording& recording);
+
+// What a complete census counted of some classes, those without samples included.
+class CountedClasses {
+ public:
+  // `takes`: whether the class with this index in the block's dictionaries is one of them.
+  template <typename Takes>
+  void Add(const format::Block& block, Takes takes) {
+    for (const format::CensusRow& row : block.census) {
+      if (takes(row.class_id)) Add(block, row);
+    }
+  }
+  double bytes() const { return bytes_; }
+  double objects() const { return objects_; }
+  // A census counts stack chunks, but no estimate includes them.
+  bool has_stack_chunks() const { return has_stack_chunks_; }
+
+ private:
+  void Add(const format::Block& block, const format::CensusRow& row);
+
+  double bytes_ = 0, objects_ = 0;
+  bool has_stack_chunks_ = false;
+};
 
 }  // namespace heaprec::tools

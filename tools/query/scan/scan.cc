@@ -194,6 +194,9 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const OrderLevel matched_by = filter.matched_by().value_or(OrderLevel::kThread);
   Passed passed{.now = {}, .live_checkpoint = {}, .all = Subset(matched_by), .span = {}};
   if (options_.shares == ScanOptions::ShareOf::kSpan && sieve != nullptr) passed.span.emplace();
+  std::optional<CountedClasses> counted;
+  if (recording->header().census == format::CensusMode::kAll && filter.matched_by() == OrderLevel::kClass)
+    counted.emplace();
   Progress progress(recording->source().name(), recording->source().size());
   uint64_t last_ns = 0;
   CpuTimeline cpu;
@@ -206,6 +209,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     tree->Enter(*block, &names,
                 drafted != nullptr ? std::span<const uint64_t>(drafted->method_keys) : std::span<const uint64_t>());
     passed.Take(*block, drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block), sieve);
+    if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
     last_ns = std::max(last_ns, block->end_ns);
     trust.Add(*block);
     cpu.Add(*block);
@@ -227,21 +231,26 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
   AddCpu(cpu.Between(from_ns, to_ns));
   const Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
+  if (counted && (counted->has_stack_chunks() || !estimator.counted_by_class())) counted.reset();
   if (options_.shares == ScanOptions::ShareOf::kSelection && sieve != nullptr) {
-    visitor->End(Estimator(design, counters, Weights::kCalibrated, &passed.all, Estimator::ChosenBy::kAny), seconds);
+    Estimator of_selection(design, counters, Weights::kCalibrated, &passed.all, Estimator::ChosenBy::kAny);
+    if (counted) of_selection.SetCountedWhole(counted->bytes());
+    visitor->End(of_selection, seconds);
   } else {
     visitor->End(estimator, seconds);
   }
   has_unread_ |= recording->has_nothing();
-  Conclude(sieve != nullptr ? passed.all : design.all(), matched_by, estimator);
+  GroupEstimates matched = EstimateGroup(sieve != nullptr ? passed.all : design.all(), estimator);
+  if (counted) SetCounted(counted->bytes(), counted->objects(), estimator.Whole(), &matched);
+  Conclude(matched, matched_by, estimator);
   summary_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(*recording);
 }
 
-void RecordingScan::Conclude(const Subset& matched, OrderLevel matched_by, const Estimator& estimator) {
+void RecordingScan::Conclude(const GroupEstimates& matched, OrderLevel matched_by, const Estimator& estimator) {
   const double whole = estimator.Whole();
-  matched_ = Sum(matched_, whole_, EstimateGroup(matched, estimator), whole);
+  matched_ = Sum(matched_, whole_, matched, whole);
   unseen_ = Sum(unseen_, whole_, EstimateUnseen(estimator, matched_by), whole);
   whole_ += whole;
   total_ = Sum(total_, estimator.Total());

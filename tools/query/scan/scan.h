@@ -141,7 +141,7 @@ class RecordingScan {
   ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
   void WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live);
   void AddCpu(const std::optional<CpuSeconds>& cpu);
-  void Conclude(const Subset& matched, OrderLevel matched_by, const Estimator& estimator);
+  void Conclude(const GroupEstimates& matched, OrderLevel matched_by, const Estimator& estimator);
 
   ScanOptions options_;
   Filter filter_;  // as parsed: each recording starts a copy
