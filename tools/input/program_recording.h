@@ -30,6 +30,13 @@ inline format::Stream MainStream(const format::FileHeader& header) {
   return HasHeap(header) || header.native.interval_ns == 0 ? format::Stream::kAllocations : format::Stream::kNative;
 }
 
+// Time since the recording's start before which the file has nothing of the stream. A trimmed file may begin within its
+// first interval.
+inline uint64_t BeginNs(const format::FileHeader& header, format::Stream stream) {
+  const uint64_t first = header.start.next_interval[stream];
+  return first > 0 ? first * header.CapOf(stream).interval_ns : header.start.begin_ns;
+}
+
 // The file of a program without a JVM; empty: there is one.
 inline std::string ProgramOf(const format::FileHeader& header) {
   return header.source == kPreloaded ? header.jvm_name : "";

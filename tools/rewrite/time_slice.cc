@@ -10,6 +10,7 @@
 
 #include "format/ring/ring_reader.h"
 #include "tools/analysis/live/collection_clock.h"
+#include "tools/input/program_recording.h"
 
 namespace heaprec::tools {
 namespace {
@@ -27,12 +28,12 @@ uint64_t CommonInterval(const format::FileHeader& header) {
   return common;
 }
 
-// Where the file begins in its recording, by the intervals of all streams: not at 0 where its front was left out.
+// Where the file begins in its recording: not at 0 where its front was left out.
 uint64_t FileBegin(const format::FileHeader& header) {
   uint64_t begin_ns = UINT64_MAX;
   for (const Stream stream : format::kAllStreams) {
     const uint64_t interval_ns = header.CapOf(stream).interval_ns;
-    if (interval_ns > 0) begin_ns = std::min(begin_ns, header.start.next_interval[stream] * interval_ns);
+    if (interval_ns > 0) begin_ns = std::min(begin_ns, BeginNs(header, stream));
   }
   return begin_ns == UINT64_MAX ? 0 : begin_ns;
 }
@@ -66,6 +67,7 @@ TimeSlice::TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_
   const uint64_t common = CommonInterval(header);
   shift_ns_ = std::max(from_ns, begin_ns_) / common * common;
   header_.start = {};
+  header_.start.begin_ns = std::max(from_ns, begin_ns_) - shift_ns_;
   header_.recording_id = IdOf(header.recording_id, from_ns, to_ns);
   header_.start_epoch_ns += shift_ns_;
   header_.start_monotonic_ns += shift_ns_;

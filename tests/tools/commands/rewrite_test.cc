@@ -247,6 +247,11 @@ TEST_CASE("a span has the events of the whole that are in it, at their own time 
     const auto done = Heaprec("trim -f " + std::string(span) + " -o " + part + " " + whole);
     CHECK(done.code == 0);
     CHECK(Rows(part) == Rows(whole, span));
+    const auto seconds = [](const std::string& arguments) {
+      const json matched = json::parse(Heaprec("top --json " + arguments).out)["matched"];
+      return matched["bytes"]["value"].get<double>() / matched["bytes_per_second"]["value"].get<double>();
+    };
+    CHECK(seconds(part) == Approx(seconds(span + (" " + whole))));
     const json summary = Summary(part);
     CAPTURE(summary["reasons"].dump());
     CHECK(summary["trustworthy"] == true);
@@ -268,6 +273,18 @@ TEST_CASE("spans that share a border of intervals have estimates that add up to 
   }
   CHECK(one["ended"] == "trim");
   CHECK(other["ended"] == "jvm exit");
+}
+
+TEST_CASE("parts that overlap are counted twice, and a line says so") {
+  const Directory directory;
+  const std::string whole = directory / "rec.bin", early = directory / "early.bin", late = directory / "late.bin";
+  WriteSeconds(whole, HeaderOf(1));
+  CHECK(Heaprec("trim --to 3s -o " + early + " " + whole).code == 0);
+  CHECK(Heaprec("trim --from 1500ms -o " + late + " " + whole).code == 0);
+  CHECK(Heaprec("top " + early + " " + late)
+            .err.find("hold the same 1.500 s of one recording, which are counted twice\n") != std::string::npos);
+  CHECK(Heaprec("trim -f --from 3s -o " + late + " " + whole).code == 0);
+  CHECK(Heaprec("top " + early + " " + late).err.find("twice") == std::string::npos);
 }
 
 TEST_CASE("an interval that a border cuts counts nothing, and its samples stand for themselves") {

@@ -7,6 +7,7 @@
 #include "format/bytes/layout.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/site_keys.h"
+#include "tools/input/program_recording.h"
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -67,8 +68,7 @@ SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
       design_(recording->header(), format::Stream::kAllocations, OrderLevel::kStack),
       live_(recording->header()) {
   const format::FileHeader& header = recording_.header();
-  const uint64_t first = header.start.next_interval[format::Stream::kAllocations] * header.interval_ns;
-  begin_s_ = end_s_ = static_cast<double>(header.start_epoch_ns + first) * 1e-9;
+  begin_s_ = end_s_ = static_cast<double>(header.start_epoch_ns + BeginNs(header, format::Stream::kAllocations)) * 1e-9;
   lost_ = LostWeight(header.start.counters[format::Stream::kAllocations]);
 }
 

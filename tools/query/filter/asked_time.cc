@@ -15,9 +15,8 @@ namespace heaprec::tools {
 // Returns the time that the file covers: maxsize, maxage and rotation move earlier data to other files.
 std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns) {
   const format::FileHeader& header = recording.header();
-  const format::Stream stream = MainStream(header);
   const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
-  return {std::min(end_ns, header.start.next_interval[stream] * header.CapOf(stream).interval_ns), end_ns};
+  return {std::min(end_ns, BeginNs(header, MainStream(header))), end_ns};
 }
 
 std::pair<uint64_t, uint64_t> AskedTime::Add(const Recording& recording, const Filter& filter, uint64_t last_ns) {

@@ -264,24 +264,29 @@ GroupEstimates RecordingScan::matched() const {
   return matched;
 }
 
-// A copy that dump made, or the same file again. Files of a rotation share less than an interval, but all that lives
-// on.
+// A copy that dump or trim made, or the same file again. Files of a rotation share less than an interval, but all that
+// lives on. A trimmed copy has an id and a start of its own.
 void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live) {
   const format::FileHeader& header = recording.header();
   const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);
   const std::string& name = recording.source().name();
-  const auto shared_ns = [&, begin = begin_ns, end = end_ns](const Seen& one) {
-    const uint64_t from_ns = std::max(begin, one.begin_ns), to_ns = std::min(end, one.end_ns);
-    return one.id == header.recording_id && to_ns > from_ns ? to_ns - from_ns : 0;
+  const Seen seen{header.recording_id,
+                  {header.pid, header.start_epoch_ns - header.start_monotonic_ns},
+                  name,
+                  header.start_epoch_ns + begin_ns,
+                  header.start_epoch_ns + end_ns};
+  const auto shared_ns = [&](const Seen& one) {
+    const uint64_t from_ns = std::max(seen.begin_ns, one.begin_ns), to_ns = std::min(seen.end_ns, one.end_ns);
+    return (one.id == seen.id || one.origin == seen.origin) && to_ns > from_ns ? to_ns - from_ns : 0;
   };
   const auto other = std::ranges::find_if(
       seen_, [&](const Seen& one) { return shared_ns(one) > header.CapOf(MainStream(header)).interval_ns; });
   if (other != seen_.end() && !is_quiet_) {
     const std::string twice = Duration(shared_ns(*other)) + " of one recording";
-    PrintError(other->name == name ? fmt::format("{}: {} are counted twice", name, twice)
-                                   : fmt::format("{} and {} hold the same {}, which are counted twice; join them with "
-                                                 "heaprec merge",
-                                                 other->name, name, twice));
+    PrintError(other->name == name
+                   ? fmt::format("{}: {} are counted twice", name, twice)
+                   : fmt::format("{} and {} hold the same {}, which are counted twice{}", other->name, name, twice,
+                                 other->id == seen.id ? "; join them with heaprec merge" : ""));
   } else if (of_live && !is_quiet_ && std::ranges::count(seen_, header.recording_id, &Seen::id) == 1) {
     const std::string& first = std::ranges::find(seen_, header.recording_id, &Seen::id)->name;
     PrintError(
@@ -289,7 +294,7 @@ void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns, bo
                     "heaprec merge first",
                     first == name ? name + " has" : first + " and " + name + " are"));
   }
-  seen_.push_back({header.recording_id, name, begin_ns, end_ns});
+  seen_.push_back(seen);
 }
 
 void RecordingScan::AddCpu(const std::optional<CpuSeconds>& cpu) {

@@ -150,8 +150,9 @@ class RecordingScan {
   bool is_quiet_ = false;
   struct Seen {
     format::RecordingId id{};
+    std::pair<uint32_t, uint64_t> origin;  // PID, and when its machine's clock began: copies have the same to the ns
     std::string name;
-    uint64_t begin_ns = 0, end_ns = 0;
+    uint64_t begin_ns = 0, end_ns = 0;  // since 1970
   };
   std::vector<Seen> seen_;  // the recordings so far
   AskedTime asked_time_, asked_instant_, asked_span_;
