@@ -66,7 +66,7 @@ std::optional<OldObject> ReadOldObject(const Event& event, const Constants& cons
   });
   if (!whole) return std::nullopt;
   object.size = Positive(size);
-  object.weight = static_cast<double>(std::max(Positive(weight), object.size));
+  if (weight > 0) object.weight = static_cast<double>(std::max(Positive(weight), object.size));
   return object;
 }
 
