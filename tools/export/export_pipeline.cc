@@ -81,8 +81,11 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
     progress.At(recording.bytes_read());
   }
   if (live_at) asked_instant->AddInstant(recording, *live_at, last_ns);
+  std::vector<std::string> reasons;
+  if (is_whole) reasons = trusts.Reasons(recording);
+  for (const std::string& reason : reasons) exporter->AddDoubt(reason);
   exporter->End(recording, asked->Add(recording, filter, last_ns));
-  return {events, is_whole ? trusts.Reasons(recording) : std::vector<std::string>()};
+  return {events, std::move(reasons)};
 }
 
 }  // namespace

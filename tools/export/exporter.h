@@ -1,7 +1,8 @@
 // Converts recordings to a file in another tool's format.
 //
-// The command reads the recordings and calls Begin, Add for each block, and End, for each recording; then Finish. Some
-// exporters write as blocks arrive, some at the end. Their memory is bounded by the dictionaries, not by the events.
+// The command reads the recordings and calls Begin, Add for each block, AddDoubt, and End, for each recording; then
+// Finish. Some exporters write as blocks arrive, some at the end. Their memory is bounded by the dictionaries, not by
+// the events.
 //
 // Failure:  the output reports its own write errors; Finish returns other errors.
 // New ones: docs/guide/export-import-sql.md#export, one line in formats.cc.
@@ -68,6 +69,8 @@ class Exporter {
   virtual ~Exporter() = default;
   virtual void Begin(const Recording& recording) = 0;
   virtual void Add(const FilteredBlock& block) = 0;
+  // A reason why the recording's numbers are not trustworthy, in the words of `summary`.
+  virtual void AddDoubt(const std::string&) {}
   // The recording was read to its end, or as far as was asked for.
   virtual void End(const Recording&, AskedRange) {}
   virtual std::optional<format::Error> Finish() { return std::nullopt; }

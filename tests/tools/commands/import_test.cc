@@ -294,6 +294,37 @@ TEST_CASE("Old objects of the last dump are alive, and samples are not said to b
   }
 }
 
+TEST_CASE("What was not trustworthy before an export is not trustworthy after an import") {
+  const Directory directory;
+  const std::string out = directory / "back.bin";
+  for (const uint64_t lost : {0, 50}) {
+    CAPTURE(lost);
+    {
+      RecordingFile file(directory / "rec.bin", SomeHeader());
+      file.Add(format::Window{1, 0, 1e-4});
+      for (uint64_t i = 0; i < 50; ++i) file.Add(At((1 + i * 19) * kMs));
+      format::StreamCounters& counters = file.counters();
+      constexpr auto kFull = static_cast<size_t>(format::LossReason::kRingFull);
+      counters.points += lost, counters.lost[kFull] = lost, counters.lost_weight[kFull] = 2400.0 * lost;
+      counters.candidate_bytes += 2400 * lost;
+      file.Add(
+          format::Interval{.index = 0, .candidates = 100, .bytes = 2400 * (50 + lost), .buffered = 50, .kept = 50});
+      file.End("jvm exit", kSecond);
+    }
+    REQUIRE((json::parse(Heaprec("summary --json " + (directory / "rec.bin")).out)["trustworthy"] == true) ==
+            (lost == 0));
+    REQUIRE(Heaprec("export -q -f --format jfr -o " + (directory / "out.jfr") + " " + (directory / "rec.bin")).code ==
+            0);
+    REQUIRE(Heaprec("import -q -f -o " + out + " " + (directory / "out.jfr")).code == 0);
+    const json summary = json::parse(Heaprec("summary --json " + out).out);
+    CAPTURE(summary["reasons"].dump());
+    CHECK(summary["trustworthy"] == (lost == 0));
+    CHECK((summary["reasons"].dump().find("50.0 % of the bytes were lost") != std::string::npos) == (lost > 0));
+    const int code = Heaprec("check --budget 'total<1TiB' " + out).code;
+    CHECK(code == (lost == 0 ? 0 : 1));
+  }
+}
+
 TEST_CASE("What the file does not say is unknown, not zero") {
   const Directory directory;
   const std::string out = directory / "t.bin";

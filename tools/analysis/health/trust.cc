@@ -187,8 +187,12 @@ class Assessment {
       AddReason(TrustTopic::kSource, "imported from " + ToUtf8(recording_.header().source_reason) +
                                          ". Intervals show sampling error only, as if samples were independent");
     } else if (source == kImportedOwn) {
-      AddNote(TrustTopic::kSource,
-              "imported from " + ToUtf8(recording_.header().source_reason) + ": estimates are from the samples alone");
+      const std::string reason = ToUtf8(recording_.header().source_reason);
+      if (reason.find(kWasDoubted) != std::string::npos) {
+        AddReason(TrustTopic::kSource, "imported from " + reason);
+      } else {
+        AddNote(TrustTopic::kSource, "imported from " + reason + ": estimates are from the samples alone");
+      }
     } else if (source != "hooks" && source != kPreloaded) {
       AddNote(TrustTopic::kSource,
               fmt::format("source {}: kinds are guessed, candidates are not counted{}", source,

@@ -65,6 +65,10 @@ class JfrExporter final : public Exporter {
     }
   }
 
+  void AddDoubt(const std::string& reason) override {
+    chunk_.AddEvent(TypeId::kHeaprecDoubt, end_ns_, [&](Sink sink) { sink.String(ToUtf8(reason)); });
+  }
+
   void End(const Recording& recording, AskedRange asked) override {
     const auto [begin_ns, end_ns] = SpanOf(recording, end_ns_);
     alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns));

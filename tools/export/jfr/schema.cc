@@ -255,6 +255,12 @@ std::vector<Type> Facts() {
            "heaprec Recording",
            "Flight Recorder",
            Super::kEvent},
+      Type{TypeId::kHeaprecDoubt,
+           "heaprec.Doubt",
+           {kStartTime, {"reason", TypeId::kString, "Reason"}},
+           "Why the Numbers Are Not Trustworthy",
+           "Flight Recorder",
+           Super::kEvent},
   };
 }
 

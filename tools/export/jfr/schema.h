@@ -61,6 +61,7 @@ enum class TypeId : uint8_t {
   kJvmInformation,
   kHeaprecRecording,
   kHeaprecSample,
+  kHeaprecDoubt,
 };
 
 enum class Unit : uint8_t { kNone, kTicks, kSpanOfTicks, kSpanOfMs, kEpochMs, kBytes };

@@ -1,6 +1,7 @@
 #include "tools/import/jfr/importer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -44,8 +45,11 @@ bool IsUnbiased(const JfrScan& scan) {
 
 std::string ReasonOf(const JfrScan& scan, EventSet set) {
   if (!scan.heaprec_source.empty()) {
-    return fmt::format("JFR that heaprec exported; source {}; {}", scan.heaprec_source,
-                       IsUnbiased(scan) ? "windows and counted bytes are not in it" : "weights are biased");
+    std::string reason =
+        fmt::format("JFR that heaprec exported; source {}; {}", scan.heaprec_source,
+                    IsUnbiased(scan) ? "windows and counted bytes are not in it" : "weights are biased");
+    if (!scan.doubts.empty()) reason += fmt::format("; {}{}", kWasDoubted, fmt::join(scan.doubts, "; "));
+    return reason;
   }
   const bool by_jvm = scan.producer == "JFR";
   std::string reason = scan.producer;

@@ -8,6 +8,8 @@
 namespace heaprec::tools::jfr {
 namespace {
 
+constexpr size_t kMaxDoubts = 20, kMaxDoubtBytes = 500;  // a header has them
+
 // Calls `visit(field, cursor)` for the fields of the event.
 template <typename Visit>
 void ForEachFieldOf(Event event, const Visit& visit) {
@@ -46,6 +48,12 @@ void Look(const Event& event, const Constants& constants, JfrScan* scan) {
   } else if (name == "heaprec.Recording") {
     ForEachFieldOf(event, [&](const Field& field, const Cursor& at) {
       if (field.name == "source") scan->heaprec_source = constants.TextOf(field, at);
+    });
+  } else if (name == "heaprec.Doubt") {
+    ForEachFieldOf(event, [&](const Field& field, const Cursor& at) {
+      if (field.name == "reason" && scan->doubts.size() < kMaxDoubts) {
+        scan->doubts.push_back(constants.TextOf(field, at).substr(0, kMaxDoubtBytes));
+      }
     });
   }
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/reader/reader.h"
 #include "tools/import/jfr/allocations.h"
@@ -30,6 +31,7 @@ struct JfrScan {
   std::string producer = "JFR";  // or "async-profiler"
   // The source of the samples in a file that heaprec exported; else empty.
   std::string heaprec_source;
+  std::vector<std::string> doubts;  // why its numbers were not trustworthy
   std::optional<format::SkippedRange> damage;
 
   uint64_t Count(EventSet set) const;
