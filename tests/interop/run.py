@@ -84,10 +84,11 @@ def readers_of(options):
 
 
 def expected_of(recording, raw):
-    """The rows, and the total of the tables: the sum of calibrated rows."""
+    """What all events have: with calibrated weights, what the rows of top have."""
     rows = [json.loads(line) for line in run(HEAPREC, "export", "--format", "jsonl", recording).splitlines()]
-    table = json.loads(run(HEAPREC, "top", "--by", "class", "--limit", "1", "--json", recording))
-    total = sum(row["weight_bytes"] for row in rows) if raw else table["total"]["value"]
+    table = json.loads(run(HEAPREC, "top", "--by", "class", "--limit", "0", "--json", recording))
+    total = sum(row["weight_bytes"] for row in rows) if raw else sum(
+        row["bytes"]["value"] for row in table["tables"][0]["rows"])
     without_stack = [row for row in rows if not row["stack"]]
     return {"events": len(rows), "bytes": total, "without_stack": len(without_stack),
             "bytes_without_stack": sum(row["weight_bytes" if raw else "calibrated_bytes"] for row in without_stack)}
