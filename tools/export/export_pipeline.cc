@@ -83,6 +83,7 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
   if (live_at) asked_instant->AddInstant(recording, *live_at, last_ns);
   std::vector<std::string> reasons;
   if (is_whole) reasons = trusts.Reasons(recording);
+  if (!is_whole) exporter->AddDoubt("only a part was exported");
   for (const std::string& reason : reasons) exporter->AddDoubt(reason);
   exporter->End(recording, asked->Add(recording, filter, last_ns));
   return {events, std::move(reasons)};

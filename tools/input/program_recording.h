@@ -30,11 +30,18 @@ inline format::Stream MainStream(const format::FileHeader& header) {
   return HasHeap(header) || header.native.interval_ns == 0 ? format::Stream::kAllocations : format::Stream::kNative;
 }
 
+// Whether the recording began before this file: a later part of it, or one that has dropped its oldest data.
+inline bool IsLaterPart(const format::FileHeader& header) {
+  format::FileStart only_time;
+  only_time.begin_ns = header.start.begin_ns;
+  return header.start != only_time;
+}
+
 // Time since the recording's start before which the file has nothing of the stream. A trimmed file may begin within its
 // first interval.
 inline uint64_t BeginNs(const format::FileHeader& header, format::Stream stream) {
-  const uint64_t first = header.start.next_interval[stream];
-  return first > 0 ? first * header.CapOf(stream).interval_ns : header.start.begin_ns;
+  if (!IsLaterPart(header)) return header.start.begin_ns;
+  return header.start.next_interval[stream] * header.CapOf(stream).interval_ns;
 }
 
 // The file of a program without a JVM; empty: there is one.

@@ -12,6 +12,7 @@
 #include "format/reader/provisional_block.h"
 #include "format/reader/recordings_in_file.h"
 #include "tools/input/file_source.h"
+#include "tools/input/program_recording.h"
 #include "tools/input/writer_process.h"
 
 namespace heaprec::tools {
@@ -226,7 +227,7 @@ std::optional<format::Block> Recording::Next() {
 
 // The counters of a later part include the rows of the earlier ones. Those of a whole recording need no correction.
 void Recording::SettleCensus() {
-  if (header_.census == format::CensusMode::kOff || header_.start.begin_ns > 0) return;
+  if (header_.census == format::CensusMode::kOff || IsLaterPart(header_)) return;
   if (ending_ ? !misses_bytes() : running()) return;
   CountUnrecordedAsLost(header_.census, /*was_cut_off=*/!ending_, census_bytes_, &census_);
 }
@@ -373,9 +374,7 @@ bool Recording::has_nothing() const {
   return blocks_ == 0 && !salvaged_.report.ring_found && !running();
 }
 
-bool Recording::is_part() const {
-  return header().start.begin_ns > 0 || (ending_ && ending_->reason == format::kEndTrim);
-}
+bool Recording::is_part() const { return IsLaterPart(header()) || (ending_ && ending_->reason == format::kEndTrim); }
 
 uint64_t Recording::tail_bytes() const {
   if (skipped().empty() || !skipped().back().at_end) return 0;

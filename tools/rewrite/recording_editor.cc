@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/input/program_recording.h"
 #include "tools/input/salvage.h"
 
 namespace heaprec::tools {
@@ -136,7 +137,7 @@ format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<f
   if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
   // Walks that are in no row may be in the next part.
   const bool has_all_rows = ending && (!format::ContinuesAfter(ending->reason) || skipped_bytes > 0);
-  if (has_all_rows && header_.start.begin_ns == 0 && !(census_ == format::CensusCounters{})) {
+  if (has_all_rows && !IsLaterPart(header_) && !(census_ == format::CensusCounters{})) {
     const bool was_cut_off = ending->reason == format::kEndRecovered;
     CountUnrecordedAsLost(header_.census, was_cut_off, census_bytes_, &census_);
     chunk_->SetCensus(census_, pending_->census_positions);

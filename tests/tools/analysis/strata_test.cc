@@ -164,8 +164,13 @@ TEST_CASE("lost points leave a class its count, and any of them may be of a site
   CHECK(with.low == Approx(without.low - kLost / 5));  // a fifth of the samples of its class
   CHECK(with.high == Approx(without.high + kLost));
   CHECK(lossy.Share(site.subset).high == Approx(with.high / 900'000));
-  const auto larger = counted.Of(kString, 1, OrderLevel::kThread);
-  CHECK(Estimator(larger.design, 10 * kLost).Bytes(larger.subset).high == Approx(400'000));
+  // A share of all samples of a time: the base has what was lost.
+  const Estimator of_time(site.design, kLost, Weights::kCalibrated, &site.design.all());
+  const Estimate share = of_time.Share(site.subset), plain = lossy.Share(site.subset);
+  CHECK(share.value == Approx(plain.value));
+  CHECK(share.low <= Approx(plain.value - kLost / 900'000));
+  CHECK(share.high >= Approx(plain.value + kLost / 900'000));
+  CHECK(share.high <= 1);
   // What could not be written may be missing from the counts, too.
   const Estimator unwritten(all.design, kLost, Weights::kCalibrated, nullptr, kLost);
   CHECK(unwritten.Total().value == Approx(960'000));

@@ -117,6 +117,17 @@ TEST_CASE("With a census of all a filter by class has its exact count, and so ha
       for (const json& row : top["tables"][0]["rows"]) {
         CHECK(row["share"]["value"].get<double>() == Approx(row["bytes"]["value"].get<double>() / whole));
       }
+      // Sites are estimated; of a selection their shares add up.
+      const json by_site = parsed(std::string("top --by site --json --share-of ") +
+                                  (of_selection ? "selection" : "all") + " --class '" + filter + "' " + path);
+      double sum = 0;
+      for (const json& row : by_site["tables"][0]["rows"]) {
+        const json& share = row["share"];
+        CHECK(share["low"] <= share["value"]);
+        CHECK(share["value"] <= share["high"]);
+        sum += share["value"].get<double>();
+      }
+      if (of_selection && sum > 0) CHECK(sum == Approx(1));
     }
   }
   // Other filters leave out a part of what was counted.

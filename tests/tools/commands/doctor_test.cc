@@ -234,6 +234,7 @@ TEST_CASE("doctor tells damage, a lost end, and a missing start") {
   CHECK(Inconsistency(cut, "ring")["what"] == "there was no shared ring");
 
   patient.header.start.begin_ns = 5 * kSecond;
+  patient.header.start.next_interval[format::Stream::kAllocations] = 5;
   CHECK(Inconsistency(patient.After(Nothing), "missing_start")["what"].get<std::string>().find("5.000 s") !=
         std::string::npos);
 }

@@ -45,6 +45,7 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
       whole_(whole != nullptr ? *whole : all_),
       shares_of_all_(whole == nullptr),
       shares_of_any_(whole != nullptr && chosen == ChosenBy::kAny),
+      is_raw_(weights == Weights::kRaw),
       variance_(design.VarianceOfBytes()),
       lost_(lost_weight),
       unwritten_(unwritten_weight) {
@@ -79,7 +80,7 @@ double Estimator::UnitObjects(const Subset& of) const {
 
 Estimate Estimator::Total() const {
   const Estimate known = KnownTotal();
-  const double missing = all_counted_ ? unwritten_ : lost_;
+  const double missing = all_counted_ || is_raw_ ? unwritten_ : lost_;
   return {known.value + missing, known.low + missing, known.high + missing};
 }
 
@@ -91,15 +92,21 @@ Estimate Estimator::KnownTotal() const {
 }
 
 Estimate Estimator::Share(const Subset& of) const {
-  const double known = Whole(), all = known + (counted_whole_ ? unwritten_ : lost_);
-  if (counted_whole_ && of.KnownStrata()) {
+  const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
+  if (counted_selection_ && strata && strata->all) {
+    const double share = std::min(strata->all->bytes / *counted_selection_, 1.0);
+    return {share, share, share};
+  }
+  // What a census counted includes what was lost in memory.
+  const double known = Whole(), all = known + (all_counted_ ? unwritten_ : lost_);
+  if (counted_whole_ && strata) {
     const Estimate bytes = Bytes(of);
-    if (!(all > 0)) return {0, 0, 1};
-    return {std::min(bytes.value / known, 1.0), bytes.low / all, std::min(bytes.high / all, 1.0)};
+    return {bytes.value / known, bytes.low / all, bytes.high / all};
   }
   Estimate share = shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
   if (!(lost_ > 0) || !(all > 0)) return share;
-  share.low *= known / all;
+  const double counted = all_counted_ ? lost_ - unwritten_ : 0;
+  share.low = std::max(share.low * known - counted, 0.0) / all;
   share.high = std::min((share.high * known + lost_) / all, 1.0);
   return share;
 }
@@ -144,17 +151,14 @@ Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) c
   return Scaled(ShareInterval(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
 }
 
-// All that was lost may be of the subset, or nothing. A count of a class includes what was lost in memory: of that, its
-// sites have no more than was counted, and where a site's samples stand for others that were lost, less. `per_byte`: 1,
-// or objects per byte for objects.
+// Lost points may all belong to the subset, or none. The count of a class includes what was lost in memory; a site of
+// it may have less than its share if what was lost was of other sites. `per_byte`: 1, or objects per byte for objects.
 Estimate Estimator::AllowForLost(const Estimate& known, const Subset& of, double per_byte) const {
   const double lost = per_byte * lost_, unwritten = per_byte * unwritten_;
   const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
-  if (!strata) return {known.value, known.low, known.high + lost};
-  if (strata->all) return {known.value, known.low, known.high + unwritten};
-  const double counted = std::max(known.high, per_byte * strata->bytes), in_memory = lost - unwritten;
-  return {known.value, std::max(known.low - strata->largest_share * in_memory, 0.0),
-          std::min(known.high + in_memory, counted) + unwritten};
+  if (strata && strata->all) return {known.value, known.low, known.high + unwritten};
+  const double counted = strata ? strata->largest_share * (lost - unwritten) : 0;
+  return {known.value, std::max(known.low - counted, 0.0), known.high + lost};
 }
 
 Estimate Estimator::Bytes(const Subset& of) const {

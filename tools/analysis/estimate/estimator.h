@@ -48,12 +48,12 @@ class Estimator {
   // Whether a census counted all bytes of each class.
   bool counted_by_class() const { return all_counted_ && unwritten_ <= 0; }
 
-  // The total, including lost points. If calibrated, it is exact except for intervals that were not counted (salvaged
-  // ones).
+  // The total, including lost points; with raw weights only those of UnwrittenWeight. If calibrated, it is exact except
+  // for intervals that were not counted (salvaged ones).
   Estimate Total() const;
 
-  // The base of shares are whole classes, of which a census counted this; only if counted_by_class().
-  void SetCountedWhole(double bytes) { counted_whole_ = bytes; }
+  // Says what a census counted of the classes that shares refer to. Requires counted_by_class().
+  void SetCountedSelection(double bytes) { counted_selection_ = bytes; }
 
   // The base of shares.
   double Whole() const { return counted_whole_.value_or(factor_ * whole_.bytes()); }
@@ -78,11 +78,12 @@ class Estimator {
   double UnitObjects(const Subset& of) const;
 
   const Subset all_, whole_;
-  const bool shares_of_all_, shares_of_any_;
+  const bool shares_of_all_, shares_of_any_, is_raw_;
   const double variance_;  // of all_.bytes()
   bool calibrated_ = false;
   bool all_counted_ = false;             // by a census, each class
-  std::optional<double> counted_whole_;  // likewise, if shares are of all, or of whole classes
+  std::optional<double> counted_whole_;  // likewise, if shares are of all
+  std::optional<double> counted_selection_;
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording represents, on average
   double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted

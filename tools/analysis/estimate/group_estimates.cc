@@ -59,12 +59,12 @@ Estimate Sum(const Estimate& one, const Estimate& other) {
 }
 
 GroupEstimates Sum(const GroupEstimates& sum, double whole, const GroupEstimates& one, double whole_of_one) {
-  if (!(whole > 0)) return one;
-  if (!(whole_of_one > 0)) return sum;
-  GroupEstimates both;
-  both.samples = sum.samples + one.samples;
+  if (!(whole > 0) && !(sum.bytes.high > 0)) return one;
+  GroupEstimates both = sum;
+  both.samples += one.samples;
   both.bytes = Sum(sum.bytes, one.bytes);
   both.objects = Sum(sum.objects, one.objects);
+  if (!(whole_of_one > 0)) return both;  // what it lost may be of the group
   const double part = whole / (whole + whole_of_one);
   both.share = Mixed(sum.share, part, one.share, 1 - part);
   both.share.high = std::min(both.share.high, 1.0);

@@ -71,7 +71,7 @@ class Subset {
   struct Known {
     double bytes = 0;                            // counted
     double sampled = 0;                          // variance of bytes of the first stage, without the count
-    double largest_share = 0;                    // of one stratum, that is this subset's
+    double largest_share = 0;                    // largest part of one stratum that belongs to this subset
     std::optional<ClassOfStratum::Counted> all;  // the subset is one complete class
   };
   std::optional<Known> KnownStrata() const;

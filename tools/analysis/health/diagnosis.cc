@@ -265,7 +265,7 @@ class Examination {
       AddFinding("clock", Level::kNote, fmt::format("the wall clock has been set by {:+.3f} s since the start", *moved),
                  moved);
     }
-    if (header_.start.begin_ns > 0) {
+    if (IsLaterPart(header_)) {
       AddFinding(
           "missing_start", Level::kNote,
           fmt::format("the first {} of the recording are in other files, or dropped", Duration(header_.start.begin_ns)),

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
@@ -187,7 +188,7 @@ void Verification::Close(const Recording& recording) {
     Find(recording.bytes_read(), "no block could be read");
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
   // If the recording began before this file or continues in another one, the counters include more than the file.
-  const bool is_whole = recording.ending() && recording.is_settled() && header_.start == format::FileStart{} &&
+  const bool is_whole = recording.ending() && recording.is_settled() && !IsLaterPart(header_) &&
                         !recording.misses_own_bytes() && recording.tail_bytes() == 0;
   census_.Close(recording.census_counters(), is_whole,
                 [&](std::string what) { Find(recording.bytes_read(), std::move(what)); });

@@ -83,14 +83,15 @@ class Estimator {
 
   share(of, whole = null) {
     const counted = whole === null && this.counted !== null;
-    const known = this.whole(whole), all = known + (counted ? this.unwritten : this.lost);
+    const known = this.whole(whole), all = known + (this.allCounted ? this.unwritten : this.lost);
     if (counted && of.knownStrata()) {
       const [value, low, high] = this.bytes(of);
       return [value / known, low / all, high / all];
     }
     const share = whole !== null ? this.shareOfAny(of, whole) : this.shareWith(of, this.all, 0);
     if (!(this.lost > 0) || !(all > 0)) return share;
-    return [share[0], share[1] * known / all, Math.min((share[2] * known + this.lost) / all, 1)];
+    const inMemory = this.allCounted ? this.lost - this.unwritten : 0;
+    return [share[0], Math.max(share[1] * known - inMemory, 0) / all, Math.min((share[2] * known + this.lost) / all, 1)];
   }
 
   // Of what filters left. Its total is estimated, too: the part and the rest of it vary on their own.
@@ -125,10 +126,9 @@ class Estimator {
   // `perByte`: 1, or objects per byte for objects.
   allowForLost([value, low, high], of, perByte) {
     const lost = perByte * this.lost, unwritten = perByte * this.unwritten, strata = this.allCounted ? of.knownStrata() : null;
-    if (!strata) return [value, low, high + lost];
-    if (strata.all !== null) return [value, low, high + unwritten];
-    const counted = Math.max(high, perByte * strata.bytes), inMemory = lost - unwritten;
-    return [value, Math.max(low - strata.largestShare * inMemory, 0), Math.min(high + inMemory, counted) + unwritten];
+    if (strata && strata.all !== null) return [value, low, high + unwritten];
+    const counted = strata ? strata.largestShare * (lost - unwritten) : 0;
+    return [value, Math.max(low - counted, 0), high + lost];
   }
 
   bytes(of) {

@@ -98,8 +98,9 @@ class Side {
     const s = this.samples;
     if (!this.filters.alive) {
       const all = this.all(ignored);
-      if (!this.chooses && !this.filters.objects) return {samples: all.samples, bytes: s.estimator.total(), share: [1, 1, 1]};
-      return {samples: all.samples, bytes: this.amountOf(all), share: s.estimator.share(all)};
+      if (this.chooses) return {samples: all.samples, bytes: this.amountOf(all), share: s.estimator.share(all)};
+      const bytes = this.filters.objects ? this.amountOf(all) : s.estimator.total();
+      return {samples: all.samples, bytes, share: [1, 1, 1]};
     }
     const sums = new LiveSums(2);
     for (let i = 0; i < s.n; ++i) if (s.alive[i] > 0) sums.add(0, s.alive[i], s.size[i]);

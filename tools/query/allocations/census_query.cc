@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tools/input/loss_summary.h"
+#include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
@@ -73,7 +74,7 @@ ExitCode CensusScan::Read(Recording* recording) {
     Add(*block, &names, &filter);
   }
   origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
-                      recording->census_counters(), header.start.begin_ns > 0,
+                      recording->census_counters(), IsLaterPart(header),
                       header.census != format::CensusMode::kAll || recording->was_ended_by_recorder(),
                       recording->misses_bytes()});
   estimator_.AddCandidates(CandidatesOf(*recording));

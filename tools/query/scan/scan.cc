@@ -234,7 +234,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   if (counted && (counted->has_stack_chunks() || !estimator.counted_by_class())) counted.reset();
   if (options_.shares == ScanOptions::ShareOf::kSelection && sieve != nullptr) {
     Estimator of_selection(design, counters, Weights::kCalibrated, &passed.all, Estimator::ChosenBy::kAny);
-    if (counted) of_selection.SetCountedWhole(counted->bytes());
+    if (counted && counted->bytes() > 0) of_selection.SetCountedSelection(counted->bytes());
     visitor->End(of_selection, seconds);
   } else {
     visitor->End(estimator, seconds);
@@ -270,17 +270,17 @@ void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns, bo
   const format::FileHeader& header = recording.header();
   const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);
   const std::string& name = recording.source().name();
-  const Seen seen{header.recording_id,
-                  {header.pid, header.start_epoch_ns - header.start_monotonic_ns},
-                  name,
-                  header.start_epoch_ns + begin_ns,
-                  header.start_epoch_ns + end_ns};
+  std::optional<std::pair<uint32_t, uint64_t>> origin;
+  if (header.start_monotonic_ns > 0) origin.emplace(header.pid, header.start_epoch_ns - header.start_monotonic_ns);
+  const Seen seen{header.recording_id, origin, name, header.start_epoch_ns + begin_ns, header.start_epoch_ns + end_ns};
   const auto shared_ns = [&](const Seen& one) {
+    const bool is_same = one.id == seen.id || (origin && one.origin == origin);
     const uint64_t from_ns = std::max(seen.begin_ns, one.begin_ns), to_ns = std::min(seen.end_ns, one.end_ns);
-    return (one.id == seen.id || one.origin == seen.origin) && to_ns > from_ns ? to_ns - from_ns : 0;
+    return is_same && to_ns > from_ns ? to_ns - from_ns : 0;
   };
-  const auto other = std::ranges::find_if(
-      seen_, [&](const Seen& one) { return shared_ns(one) > header.CapOf(MainStream(header)).interval_ns; });
+  const auto other = std::ranges::find_if(seen_, [&](const Seen& one) {
+    return shared_ns(one) > (one.id == seen.id ? header.CapOf(MainStream(header)).interval_ns : 0);
+  });
   if (other != seen_.end() && !is_quiet_) {
     const std::string twice = Duration(shared_ns(*other)) + " of one recording";
     PrintError(other->name == name

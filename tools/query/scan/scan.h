@@ -150,7 +150,8 @@ class RecordingScan {
   bool is_quiet_ = false;
   struct Seen {
     format::RecordingId id{};
-    std::pair<uint32_t, uint64_t> origin;  // PID, and when its machine's clock began: copies have the same to the ns
+    // PID, and when its machine's clock began, which copies have to the nanosecond.
+    std::optional<std::pair<uint32_t, uint64_t>> origin;
     std::string name;
     uint64_t begin_ns = 0, end_ns = 0;  // since 1970
   };
