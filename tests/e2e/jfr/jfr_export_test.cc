@@ -168,9 +168,9 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weight
   double calibrated = 0, events = 0;
   for (const JfrRow& row : ReadWithJdk(jfr)) calibrated += row.weight, ++events;
   const Outcome top = Run(Command{{HeaprecPath(), "top", "--json", "--by", "class", "--limit", "0", recording}});
+  const auto table = nlohmann::json::parse(top.out)["tables"][0];
   double total = 0;
-  for (const auto& row : nlohmann::json::parse(top.out)["tables"][0]["rows"])
-    total += row["bytes"]["value"].get<double>();
+  for (const auto& row : table["rows"]) total += row["bytes"]["value"].get<double>();
   CHECK(std::abs(calibrated - total) <= kHalfAByte * events);
   const std::string printed = Jfr({"print", "--events", "heaprec.AllocationSample", jfr});
   CHECK(printed.find("eventThread = \"worker-0-1\" (javaThreadId = ") != std::string::npos);
