@@ -164,6 +164,7 @@ TEST_CASE("lost points leave a class its count, and any of them may be of a site
   CHECK(with.low == Approx(without.low - kLost / 5));  // a fifth of the samples of its class
   CHECK(with.high == Approx(without.high + kLost));
   CHECK(lossy.Share(site.subset).high == Approx(with.high / 900'000));
+  CHECK(Estimator(site.design, 20 * kLost).Share(site.subset).high == 1);
   // A share of all samples of a time: the base has what was lost.
   const Estimator of_time(site.design, kLost, Weights::kCalibrated, &site.design.all());
   const Estimate share = of_time.Share(site.subset), plain = lossy.Share(site.subset);

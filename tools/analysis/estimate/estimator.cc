@@ -101,7 +101,7 @@ Estimate Estimator::Share(const Subset& of) const {
   const double known = Whole(), all = known + (all_counted_ ? unwritten_ : lost_);
   if (counted_whole_ && strata) {
     const Estimate bytes = Bytes(of);
-    return {bytes.value / known, bytes.low / all, bytes.high / all};
+    return {bytes.value / known, bytes.low / all, std::min(bytes.high / all, 1.0)};
   }
   Estimate share = shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
   if (!(lost_ > 0) || !(all > 0)) return share;

@@ -86,7 +86,7 @@ class Estimator {
     const known = this.whole(whole), all = known + (this.allCounted ? this.unwritten : this.lost);
     if (counted && of.knownStrata()) {
       const [value, low, high] = this.bytes(of);
-      return [value / known, low / all, high / all];
+      return [value / known, low / all, Math.min(high / all, 1)];
     }
     const share = whole !== null ? this.shareOfAny(of, whole) : this.shareWith(of, this.all, 0);
     if (!(this.lost > 0) || !(all > 0)) return share;
