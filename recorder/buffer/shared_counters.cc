@@ -7,7 +7,7 @@ format::StreamCounters SharedCounters::Snapshot() const {
   // What a point becomes is read before the points: an event in flight then shows as a point not yet accounted for,
   // never as more outcomes than points.
   for (int i = 0; i < format::kRingLosses; ++i) {
-    out.lost[i] = counters_.lost[i].load(std::memory_order_relaxed);
+    out.lost[i] = counters_.lost[i].load(std::memory_order_acquire);
     out.lost_weight[i] = counters_.lost_weight[i].load(std::memory_order_relaxed);
   }
   out.second_stage = counters_.second_stage.load(std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 // The counters of one stream of the recording, in the ring's header: they survive a kill with the samples.
 //
-// Context:  alloc and drain. All relaxed: each counter is a sum. They are read together only when no thread writes, or
-//           when an event in flight does not matter.
+// Context:  alloc and drain. All relaxed, because each counter is a sum, but for the count of lost points: whoever sees
+//           it sees their weight.
 // Maths:    docs/sampler.md#counters
 #pragma once
 
@@ -19,8 +19,8 @@ class SharedCounters {
   void Committed() { counters_.committed.fetch_add(1, std::memory_order_relaxed); }
   void Lost(format::LossReason loss, double weight) { Lost(loss, 1, weight); }
   void Lost(format::LossReason loss, uint64_t points, double weight) {
-    counters_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_relaxed);
     counters_.lost_weight[static_cast<int>(loss)].fetch_add(weight, std::memory_order_relaxed);
+    counters_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_release);
   }
   // The sample is recorded, but a part of it is missing.
   void Note(format::LossReason loss) { counters_.lost[static_cast<int>(loss)].fetch_add(1, std::memory_order_relaxed); }

@@ -125,6 +125,24 @@ TEST_CASE("Records that wrap around a small lane for a long time come out whole 
 }
 
 // Run under --config=tsan as well: the only synchronisation is the ring's own.
+TEST_CASE("whoever sees that a point was lost sees its weight") {
+  constexpr uint64_t kPoints = 1'000'000;
+  auto ring = MakeRing(1, 64 * 1024);
+  SharedCounters shared_counters(ring->header().counters);
+  constexpr auto kFull = static_cast<size_t>(format::LossReason::kRingFull);
+  std::thread writer([&] {
+    for (uint64_t i = 0; i < kPoints; ++i) shared_counters.Lost(format::LossReason::kRingFull, 1);
+  });
+  uint64_t seen = 0, without_weight = 0;
+  while (seen < kPoints) {
+    const format::StreamCounters counters = shared_counters.Snapshot();
+    seen = counters.lost[kFull];
+    if (counters.lost_weight[kFull] < static_cast<double>(seen)) ++without_weight;
+  }
+  writer.join();
+  CHECK(without_weight == 0);
+}
+
 TEST_CASE("Many threads and a drain lose nothing that was committed, and count what was refused") {
   constexpr int kThreads = 8;
   constexpr uint64_t kEach = 20'000;
