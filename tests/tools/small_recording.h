@@ -21,6 +21,16 @@ inline Event At(uint64_t time_ns) {
   return event;
 }
 
+// More than the kernel's maximum: a recording of such a process is not running.
+inline constexpr uint32_t kNoProcess = 1U << 30;
+
+inline format::FileHeader HeaderOf(uint8_t id) {
+  format::FileHeader header = SomeHeader();
+  header.recording_id.fill(id);
+  header.pid = kNoProcess + id;
+  return header;
+}
+
 // Three events in three seconds, two threads, two kinds.
 inline void WriteSmall(const std::string& path, const format::FileHeader& header = SomeHeader()) {
   RecordingFile file(path, header);
