@@ -1,7 +1,7 @@
 // The counters of one stream of the recording, in the ring's header: they survive a kill with the samples.
 //
-// Context:  alloc and drain. All relaxed, because each counter is a sum, but for the count of lost points: whoever sees
-//           it sees their weight.
+// Context:  alloc and drain. Each counter is a sum, so accesses are relaxed. Only the count of lost points orders: a
+//           thread that reads it then reads the weight of these points, too.
 // Maths:    docs/sampler.md#counters
 #pragma once
 

@@ -69,7 +69,7 @@ class Exporter {
   virtual ~Exporter() = default;
   virtual void Begin(const Recording& recording) = 0;
   virtual void Add(const FilteredBlock& block) = 0;
-  // A reason why the recording's numbers are not trustworthy, in the words of `summary`.
+  // Receives a reason why the recording is not trustworthy, as `summary` prints it.
   virtual void AddDoubt(const std::string&) {}
   // The recording was read to its end, or as far as was asked for.
   virtual void End(const Recording&, AskedRange) {}

@@ -37,8 +37,8 @@ inline bool IsLaterPart(const format::FileHeader& header) {
   return header.start != only_time;
 }
 
-// Time since the recording's start before which the file has nothing of the stream. A trimmed file may begin within its
-// first interval.
+// Returns the time since the recording's start before which the file has no data of the stream. A trimmed file may
+// begin within its first interval.
 inline uint64_t BeginNs(const format::FileHeader& header, format::Stream stream) {
   if (!IsLaterPart(header)) return header.start.begin_ns;
   return header.start.next_interval[stream] * header.CapOf(stream).interval_ns;

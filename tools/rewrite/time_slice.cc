@@ -28,7 +28,7 @@ uint64_t CommonInterval(const format::FileHeader& header) {
   return common;
 }
 
-// Where the file begins in its recording: not at 0 where its front was left out.
+// Returns where the file begins in its recording; 0 unless it lacks the oldest data.
 uint64_t FileBegin(const format::FileHeader& header) {
   uint64_t begin_ns = UINT64_MAX;
   for (const Stream stream : format::kAllStreams) {

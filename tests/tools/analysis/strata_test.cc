@@ -38,6 +38,14 @@ class Counted {
       sample.window = 1;
     }
   }
+  // Of the strings, four fifths are of site 1 and the rest of site 2.
+  void AddStringsOfTwoSites() {
+    Samples(24, kString, 1);
+    Samples(6, kString, 2);
+    Samples(50, kBytes, 3);
+    Census(kString, 4'000, 400'000);
+    Census(kBytes, 1'000, 500'000);
+  }
   void Census(format::Index class_id, uint64_t objects, uint64_t bytes, uint64_t walks = 1, double weight = 1) {
     format::CensusRow& row = block_.census.emplace_back();
     row.class_id = class_id;
@@ -123,11 +131,7 @@ TEST_CASE("stacks of virtual threads, which are never sampled, are not charged t
 
 TEST_CASE("sites share what was counted of their class, each as sure as it is alone with it") {
   Counted counted(format::CensusMode::kAll);
-  counted.Samples(24, kString, 1);
-  counted.Samples(6, kString, 2);
-  counted.Samples(50, kBytes, 3);
-  counted.Census(kString, 4'000, 400'000);
-  counted.Census(kBytes, 1'000, 500'000);
+  counted.AddStringsOfTwoSites();
   for (const auto& [site, truth] : {std::pair{1u, 320'000.0}, {2u, 80'000.0}}) {
     const auto with = counted.Of(kString, site, OrderLevel::kThread),
                without = counted.Of(kString, site, OrderLevel::kThread, false);
@@ -146,11 +150,7 @@ TEST_CASE("sites share what was counted of their class, each as sure as it is al
 
 TEST_CASE("lost points leave a class its count, and any of them may be of a site of it") {
   Counted counted(format::CensusMode::kAll);
-  counted.Samples(24, kString, 1);
-  counted.Samples(6, kString, 2);
-  counted.Samples(50, kBytes, 3);
-  counted.Census(kString, 4'000, 400'000);
-  counted.Census(kBytes, 1'000, 500'000);
+  counted.AddStringsOfTwoSites();
   constexpr double kLost = 60'000;
   const auto all = counted.Of(kString, format::kNone, OrderLevel::kClass);
   const Estimator of_class(all.design, kLost);

@@ -156,7 +156,7 @@ json Estimates(const std::string& path) {
   return all;
 }
 
-// Their numbers are the same but for what rounding leaves.
+// Checks that the numbers are the same, except for rounding.
 void CheckSame(const json& one, const json& other) {
   const json flat = one.flatten(), beside = other.flatten();
   REQUIRE(flat.size() == beside.size());

@@ -97,7 +97,7 @@ Estimate Estimator::Share(const Subset& of) const {
     const double share = std::min(strata->all->bytes / *counted_selection_, 1.0);
     return {share, share, share};
   }
-  // What a census counted includes what was lost in memory.
+  // A census also counts what is lost in memory.
   const double known = Whole(), all = known + (all_counted_ ? unwritten_ : lost_);
   if (counted_whole_ && strata) {
     const Estimate bytes = Bytes(of);
@@ -151,8 +151,8 @@ Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) c
   return Scaled(ShareInterval(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
 }
 
-// Lost points may all belong to the subset, or none. The count of a class includes what was lost in memory; a site of
-// it may have less than its share if what was lost was of other sites. `per_byte`: 1, or objects per byte for objects.
+// All lost points may belong to the subset, or none. The count of a class includes points lost in memory. A site was
+// scaled to that count, so it has less if those points were of other sites. `per_byte`: 1, or objects per byte.
 Estimate Estimator::AllowForLost(const Estimate& known, const Subset& of, double per_byte) const {
   const double lost = per_byte * lost_, unwritten = per_byte * unwritten_;
   const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;

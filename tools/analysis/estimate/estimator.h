@@ -26,7 +26,7 @@ namespace heaprec::tools {
 
 // Weight of lost points, in the stream's unit. All of it may belong to any one class or site.
 double LostWeight(const format::StreamCounters& counters);
-// The part of it that was in blocks, and with them perhaps counts of a census: not written, or lost by a kill.
+// The part of it that could not be written, or that a kill lost. The counts of a census may lack these points, too.
 double UnwrittenWeight(const format::StreamCounters& counters);
 
 // With a census that counted all both are the same.
@@ -52,14 +52,15 @@ class Estimator {
   // for intervals that were not counted (salvaged ones).
   Estimate Total() const;
 
-  // Says what a census counted of the classes that shares refer to. Requires counted_by_class().
+  // Sets the base of the shares of whole classes: the census count of the selected classes. Requires
+  // counted_by_class().
   void SetCountedSelection(double bytes) { counted_selection_ = bytes; }
 
   // The base of shares.
   double Whole() const { return counted_whole_.value_or(factor_ * whole_.bytes()); }
 
   // Estimates of a subset. If it is empty: 0, with the detection limit as upper end. Upper ends assume that all lost
-  // points belong to the subset; values count none, except those that a census counted.
+  // points belong to the subset. Values include a lost point only if a census counted it.
   Estimate Bytes(const Subset& of) const;
   Estimate Objects(const Subset& of) const;
   Estimate Share(const Subset& of) const;     // of the whole, in bytes
@@ -69,7 +70,7 @@ class Estimator {
   Estimate ShareOfAny(const Subset& of) const;
   Estimate ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const;
   Estimate BytesWithin(const Subset::Known& strata, const Subset& of) const;
-  // Without lost points that no census counted.
+  // These leave out lost points, unless a census counted them.
   Estimate KnownTotal() const;
   Estimate KnownBytes(const Subset& of) const;
   Estimate KnownObjects(const Subset& of) const;

@@ -64,7 +64,7 @@ GroupEstimates Sum(const GroupEstimates& sum, double whole, const GroupEstimates
   both.samples += one.samples;
   both.bytes = Sum(sum.bytes, one.bytes);
   both.objects = Sum(sum.objects, one.objects);
-  if (!(whole_of_one > 0)) return both;  // what it lost may be of the group
+  if (!(whole_of_one > 0)) return both;  // the bytes that it lost may belong to the group
   const double part = whole / (whole + whole_of_one);
   both.share = Mixed(sum.share, part, one.share, 1 - part);
   both.share.high = std::min(both.share.high, 1.0);

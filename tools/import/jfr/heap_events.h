@@ -27,7 +27,7 @@ struct OldObject {
   int64_t seen_ticks = 0, born_ticks = 0;
   uint64_t thread = 0, stack = 0, object_class = 0, labels = 0;  // keys of constants; 0: none
   uint64_t size = 0;                                             // 0: the file does not say (JDK 17 and before)
-  double weight = 0;  // bytes that it stands for; 0: only heaprec's export says
+  double weight = 0;  // bytes that it represents; 0: unknown, as in files that heaprec did not write
 };
 
 bool IsOldObject(std::string_view event_name);

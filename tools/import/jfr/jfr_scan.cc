@@ -8,7 +8,7 @@
 namespace heaprec::tools::jfr {
 namespace {
 
-constexpr size_t kMaxDoubts = 20, kMaxDoubtBytes = 500;  // a header has them
+constexpr size_t kMaxDoubts = 20, kMaxDoubtBytes = 500;  // they become part of a file header
 
 // Calls `visit(field, cursor)` for the fields of the event.
 template <typename Visit>

@@ -31,7 +31,7 @@ struct JfrScan {
   std::string producer = "JFR";  // or "async-profiler"
   // The source of the samples in a file that heaprec exported; else empty.
   std::string heaprec_source;
-  std::vector<std::string> doubts;  // why its numbers were not trustworthy
+  std::vector<std::string> doubts;  // why heaprec's recording was not trustworthy
   std::optional<format::SkippedRange> damage;
 
   uint64_t Count(EventSet set) const;

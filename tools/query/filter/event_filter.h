@@ -62,7 +62,7 @@ class Filter {
   bool Keeps(const format::LifecycleEvent& lifecycle) const;
   // Checks time, class and thread; a row has neither a stack nor labels.
   bool Keeps(const format::CensusRow& row);
-  // Whether the filter by class keeps the class with this index; only if there is one.
+  // Whether --class keeps the class with this index. Requires a filter by class.
   bool KeepsClass(format::Index index);
 
   uint64_t limit() const { return limit_; }

@@ -29,7 +29,7 @@ struct CensusStrata {
 // its end are unknown.
 CensusStrata StrataOf(const Recording& recording);
 
-// What a complete census counted of some classes, those without samples included.
+// Adds up the counts of selected classes in a complete census, including classes without samples.
 class CountedClasses {
  public:
   // `takes`: whether the class with this index in the block's dictionaries is one of them.

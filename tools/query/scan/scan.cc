@@ -264,8 +264,8 @@ GroupEstimates RecordingScan::matched() const {
   return matched;
 }
 
-// A copy that dump or trim made, or the same file again. Files of a rotation share less than an interval, but all that
-// lives on. A trimmed copy has an id and a start of its own.
+// Warns about the same file again, and about copies that dump or trim made. Files of a rotation share less than an
+// interval of samples, but all live objects. A trimmed copy has an id of its own.
 void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live) {
   const format::FileHeader& header = recording.header();
   const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);

@@ -150,7 +150,7 @@ class RecordingScan {
   bool is_quiet_ = false;
   struct Seen {
     format::RecordingId id{};
-    // PID, and when its machine's clock began, which copies have to the nanosecond.
+    // PID, and start of the monotonic clock (ns since 1970). Equal in copies; nullopt: not recorded.
     std::optional<std::pair<uint32_t, uint64_t>> origin;
     std::string name;
     uint64_t begin_ns = 0, end_ns = 0;  // since 1970
