@@ -1,8 +1,9 @@
 // A process whose main thread has ended by pthread_exit ends with its last thread, so the agent's threads must
 // not stay.
 //
-// Context:  Watch: setup, the main thread. IsOnlyProgramThread, WaitForAgentThreads: any thread of the program. The
-// rest: drain. Failure:  none. A thread that cannot be examined counts as one of the program's.
+// Context:  WatchMainThread: setup, the main thread. IsOnlyProgramThread, WaitForAgentThreads: any program thread.
+//           The others: drain.
+// Failure:  none. A thread that cannot be examined counts as one of the program's.
 #pragma once
 
 namespace heaprec::agent {
