@@ -41,7 +41,7 @@ IntervalReduction IntervalReducer::Reduce(uint64_t interval, std::span<const Buf
   IntervalReduction result = quota && quota->length < static_cast<double>(bounds_.cap)
                                  ? ReduceWhole(points, *quota, seed)
                                  : ReduceGroups(interval, points, seed);
-  if (!points.empty()) NoteIntervalWithPoints();
+  if (!points.empty()) NoteIntervalsWithPoints(1);
   BoundPrefixes(interval, points, seed, &result.kept);
   for (const KeptPoint& point : result.kept) ++counts_[SlotOf(interval, points[point.index].time_ns)];
   return result;
@@ -97,8 +97,8 @@ void IntervalReducer::NoteSample(uint64_t interval, uint64_t time_ns) {
   if (interval == interval_) ++counts_[SlotOf(interval, time_ns)];
 }
 
-void IntervalReducer::NoteIntervalWithPoints() {
-  if (budget_) budget_->CloseInterval();
+void IntervalReducer::NoteIntervalsWithPoints(uint64_t count) {
+  if (budget_) budget_->CloseIntervals(count);
 }
 
 size_t IntervalReducer::SlotOf(uint64_t interval, uint64_t time_ns) const {

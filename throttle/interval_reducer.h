@@ -58,10 +58,9 @@ class IntervalReducer {
   // Intervals must come in ascending order.
   IntervalReduction Reduce(uint64_t interval, std::span<const BufferedPoint> points);
 
-  // For a salvager, about intervals that are already in the file: a sample of the last one; an interval that
-  // had points.
+  // For a salvager, about intervals that are already in the file: a sample of the last one; how many had points.
   void NoteSample(uint64_t interval, uint64_t time_ns);
-  void NoteIntervalWithPoints();
+  void NoteIntervalsWithPoints(uint64_t count);
 
  private:
   // Resolution of the limit for sliding intervals: slots per interval.

@@ -38,7 +38,7 @@ TEST_CASE("every interval has something left, none more than the cap, and all to
         double dealt = 0;
         uint64_t marks = 0;
         const uint64_t last = intervals > 0 ? intervals + 5 : 20'000;
-        for (uint64_t b = 0; b < last; ++b, budget.CloseInterval()) {
+        for (uint64_t b = 0; b < last; ++b, budget.CloseIntervals(1)) {
           const SampleQuota quota = budget.Next();
           REQUIRE(quota.length > 0);
           REQUIRE(quota.length <= static_cast<double>(cap) * (1 + 1e-9));
@@ -57,13 +57,13 @@ TEST_CASE("every interval has something left, none more than the cap, and all to
 
 TEST_CASE("with a known duration every interval gets the same, and one part is left at the end") {
   RecordingBudget budget(100, 150, 9, 1);
-  for (int b = 0; b < 9; ++b, budget.CloseInterval()) CHECK(budget.Next().length == Approx(10));
+  for (int b = 0; b < 9; ++b, budget.CloseIntervals(1)) CHECK(budget.Next().length == Approx(10));
   CHECK(budget.Next().length < 10);
 }
 
 TEST_CASE("a bound that is never met leaves every interval its cap as long as the duration lasts") {
   RecordingBudget budget(1'000'000, 150, 60, 1);
-  for (int b = 0; b < 60; ++b, budget.CloseInterval()) {
+  for (int b = 0; b < 60; ++b, budget.CloseIntervals(1)) {
     CHECK(budget.Next().length == Approx(150));
     CHECK(budget.Next().marks == 150);
   }
@@ -141,7 +141,7 @@ TEST_CASE("a salvager that notes how many intervals had points continues where t
     const auto points = Points(interval, interval % 4 == 1 ? 0 : 30, random);
     const auto by_drain = drain.Reduce(interval, points);
     if (interval < 6) {
-      if (!points.empty()) salvager.NoteIntervalWithPoints();
+      if (!points.empty()) salvager.NoteIntervalsWithPoints(1);
       for (const KeptPoint& point : by_drain.kept) salvager.NoteSample(interval, points[point.index].time_ns);
       continue;
     }

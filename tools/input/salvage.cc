@@ -142,7 +142,7 @@ class BlockMaker {
         report_(*report),
         reducer_(BoundsOf(header, stream)) {
     const FileEnd::StreamEnd& before = end.streams[stream];
-    for (uint64_t i = 0; i < before.intervals_with_points; ++i) reducer_.NoteIntervalWithPoints();
+    reducer_.NoteIntervalsWithPoints(before.intervals_with_points);
     for (const uint64_t time_ns : before.latest_times) reducer_.NoteSample(before.next_interval - 1, time_ns);
   }
 
@@ -165,7 +165,8 @@ class BlockMaker {
     std::stable_sort(block.samples.begin(), block.samples.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
     block.intervals.push_back({interval, 0, 0, held.size(), block.samples.size(), reduction.tau, stream_});
-    block.end_ns = block.samples.empty() ? 0 : block.samples.back().time_ns;
+    // Behind the interval's begin, even if none was kept: blocks are in the order of their intervals.
+    block.end_ns = block.samples.empty() ? interval * IntervalNs(header_, stream_) + 1 : block.samples.back().time_ns;
     report_.held += held.size();
     report_.events += block.samples.size();
     return block;

@@ -257,6 +257,32 @@ TEST_CASE("maxsamples=N holds for file and ring together, as if the drain had go
   CHECK(found.size() >= 9);  // of 12 x 8 / (8 + 1.2) = 10.4 that are due
 }
 
+TEST_CASE("intervals of which maxsamples=N keeps nothing stay in order, and their number costs no time") {
+  Pair pair;
+  pair.header.max_samples = 2;
+  const uint64_t before = GENERATE(as<uint64_t>(), 0, uint64_t{1} << 62);  // as a hostile header says
+  pair.header.start.intervals_with_points[format::Stream::kAllocations] = before;
+  const RecordingFile file(pair.file, pair.header);
+  RingFile ring(pair.header);
+  ring.Define(0, At(0, 1));
+  constexpr uint64_t kIntervals = 6;
+  for (uint64_t id = 1; id <= kIntervals; ++id) ring.Add(0, At((id - 1) * kSecond + 500 * kMs, id));
+  ring.WriteTo(pair.ring);
+
+  auto recording = Recording::Open(pair.file);
+  REQUIRE(recording.ok());
+  std::vector<uint64_t> intervals;
+  uint64_t samples = 0, end_ns = 0;
+  while (const auto block = (*recording)->Next()) {
+    for (const format::Interval& interval : block->intervals) intervals.push_back(interval.index);
+    samples += block->samples.size();
+    CHECK(block->end_ns > end_ns);
+    end_ns = block->end_ns;
+  }
+  CHECK(intervals == std::vector<uint64_t>{0, 1, 2, 3, 4, 5});
+  CHECK(samples <= (before == 0 ? 2 : 1));
+}
+
 TEST_CASE("A sample that comes after its interval was written counts in the next one, at its start") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
