@@ -14,6 +14,9 @@ namespace {
 
 constexpr size_t kPiece = 1 << 20;
 constexpr uint64_t kMaxBeforeChunk = 8 << 20;  // a file that is not a recording is not searched further
+// A file may have a magic number everywhere, each of a header of a MiB that it does not have. No more than this, and as
+// much as lies before, is read for such headers.
+constexpr uint64_t kMaxWasted = 16 << 20;
 // All magic numbers begin with these bytes.
 constexpr std::array kMagicBegins{static_cast<std::byte>(kFileMagic & 0xff), std::byte{'H'}, std::byte{'R'}};
 
@@ -24,14 +27,11 @@ class Search {
   // The end of the header of a recording that begins at `at`; nullopt: none does.
   std::optional<uint64_t> HeaderEnd(uint64_t at) {
     const auto size = FileHeaderBytes(Peek(at, kFilePrefixBytes));
-    if (!size) return std::nullopt;
+    if (!size || wasted_ > kMaxWasted + at) return std::nullopt;
     const Bytes bytes = Peek(at, *size);
-    if (bytes.size() < *size) return std::nullopt;
-    const auto header = DecodeFileHeader(bytes);
-    if (!header) return std::nullopt;
-    version_ = header->version;
-    recording_ = header->recording_id;
-    return at + *size;
+    const bool is_header = bytes.size() == *size && Take(bytes);
+    if (!is_header) wasted_ += bytes.size();
+    return is_header ? std::optional(at + *size) : std::nullopt;
   }
 
   // The end of the chunk header, block or parity record of the current recording that begins at `at`.
@@ -68,6 +68,14 @@ class Search {
   }
 
  private:
+  bool Take(Bytes bytes) {
+    const auto header = DecodeFileHeader(bytes);
+    if (!header) return false;
+    version_ = header->version;
+    recording_ = header->recording_id;
+    return true;
+  }
+
   bool AdoptChunk(uint64_t at) {
     const auto chunk = DecodeChunkHeader(Peek(at, kChunkHeaderBytes));
     if (!chunk) return false;
@@ -103,6 +111,7 @@ class Search {
   RepairedSource source_;
   uint32_t version_ = kFileVersion;
   std::optional<RecordingId> recording_;  // the current one, once it is known
+  uint64_t wasted_ = 0;                   // bytes read for headers that are none
   ByteBuffer buffer_;
   ByteBuffer piece_;  // that NextMagic searches
   uint64_t piece_at_ = 0;
@@ -113,7 +122,7 @@ class Search {
 std::vector<uint64_t> RecordingsIn(ByteSource* source) {
   std::vector<uint64_t> begins{0};
   Search search(source);
-  for (uint64_t at = search.HeaderEnd(0).value_or(0);;) {
+  for (uint64_t at = search.HeaderEnd(0).value_or(0); begins.size() <= kMaxRecordings;) {
     if (const auto end = search.PartEnd(at)) {
       at = *end;
     } else if (const auto next = at > 0 ? search.HeaderEnd(at) : std::nullopt) {
@@ -126,6 +135,7 @@ std::vector<uint64_t> RecordingsIn(ByteSource* source) {
       at = found->part;
     }
   }
+  return begins;
 }
 
 }  // namespace heaprec::format

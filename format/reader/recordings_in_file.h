@@ -13,6 +13,9 @@
 
 namespace heaprec::format {
 
+inline constexpr size_t kMaxRecordings = 10'000;  // of a file: each takes memory as soon as it is opened
+
+// Returns where they begin, of more than kMaxRecordings one more than that.
 std::vector<uint64_t> RecordingsIn(ByteSource* source);
 
 }  // namespace heaprec::format

@@ -1,5 +1,6 @@
 #include "tools/input/recording.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -69,6 +70,9 @@ format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const
   if (!opened.ok()) return opened.error();
   const std::shared_ptr<FileSource> source = std::move(*opened);
   std::vector<uint64_t> borders = format::RecordingsIn(source.get());
+  if (borders.size() > format::kMaxRecordings) {
+    return format::Error{fmt::format("{}: more than {} recordings in one file", path, format::kMaxRecordings)};
+  }
   borders.push_back(UINT64_MAX);
   std::vector<std::unique_ptr<Recording>> recordings;
   for (size_t i = 0; i + 1 < borders.size(); ++i) {
