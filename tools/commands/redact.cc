@@ -1,4 +1,5 @@
 // heaprec redact: a recording whose names are keyed hashes, to be given away.
+#include <algorithm>
 #include <memory>
 
 #include "tools/commands/rewrite_command.h"
@@ -20,12 +21,14 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* re
   RewriteSummary edited;
   for (const auto& recording : recordings) {
     RecordingEditor editor(redaction->Header(recording->header()), output, redaction);
+    uint64_t end_ns = 0;
     while (const auto block = recording->Next()) {
+      end_ns = std::max(end_ns, block->end_ns);
       auto added = editor.Add(*block, recording->misses_bytes());
       if (!added.ok()) return added.error();
     }
-    auto finished =
-        editor.Finish(recording->counters_since_start(), recording->ending(), recording->skipped_bytes_for_copy());
+    const format::EndMarker ending = EndingOfCopy(*recording, end_ns);
+    auto finished = editor.Finish(recording->counters_since_start(), ending, recording->skipped_bytes_for_copy());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();

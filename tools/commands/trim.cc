@@ -41,13 +41,13 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
     TimeSlice cut(recording->header(), from, to);
     RecordingEditor editor(cut.header(), output);
     while (const auto block = recording->Next()) {
-      const auto part = cut.Of(*block);
-      if (!part) continue;
-      auto added = editor.Add(*part, /*after_damage=*/false);  // `cut` counts only what it has returned
-      if (!added.ok()) return added.error();
+      for (const format::Block& part : cut.Of(*block)) {
+        auto added = editor.Add(part, /*after_damage=*/false);  // `cut` counts only what it has returned
+        if (!added.ok()) return added.error();
+      }
     }
-    auto finished =
-        editor.Finish(cut.counters(), cut.EndingOf(recording->ending()), recording->skipped_bytes_for_copy());
+    const format::EndMarker ending = cut.EndingOf(EndingOfCopy(*recording, cut.end_ns()));
+    auto finished = editor.Finish(cut.counters(), ending, recording->skipped_bytes_for_copy());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();

@@ -97,29 +97,10 @@ void LiveSamples::End(uint64_t end_ns, uint64_t at_ns) {
     block_.samples.push_back(one.sample);
     details_.push_back(one.detail);
   }
-  MakeDictionaries();
+  dictionaries_ = DictionariesOf(names_);
   block_.chunk = kOwnChunk;
   block_.end_ns = end_ns;
   block_.dictionaries = &dictionaries_;
-}
-
-void LiveSamples::MakeDictionaries() {
-  const auto text = [this](Index index) { return index == kNone ? std::string() : std::string(names_.Text(index)); };
-  dictionaries_ = {};
-  for (const Index name : names_.classes()) dictionaries_.classes.push_back(text(name));
-  for (const auto& method : names_.methods()) {
-    dictionaries_.methods.push_back({text(method.class_name), text(method.name), text(method.descriptor)});
-  }
-  for (const format::StackFrame& frame : names_.frames()) {
-    dictionaries_.frames.push_back({frame.method, frame.bci, frame.line, frame.type});
-  }
-  for (const auto& node : names_.nodes()) {
-    const bool cut = node.parent == format::ChunkNames::kCutRoot;
-    dictionaries_.stacks.push_back({cut ? kNone : node.parent, node.frame, cut});
-  }
-  for (Index thread = 0; thread < names_.threads().size(); ++thread) {
-    dictionaries_.threads.push_back(names_.ThreadOf(thread));
-  }
 }
 
 std::unique_ptr<Exporter> MakeLiveFilter(const ExportSettings& settings, std::unique_ptr<Exporter> behind) {

@@ -86,7 +86,6 @@ class LiveSamples {
   };
   // The stack with an additional root frame, which says that its object may be garbage.
   format::Index WithLivenessUnknownRoot(format::Index stack);
-  void MakeDictionaries();
 
   TrackedSamples<format::Sample> tracked_;
   format::ChunkNames names_;

@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "format/codec/chunk_names.h"
 #include "format/reader/reader.h"
 
 namespace heaprec::tools {
+
+// The interned names as those of a chunk that is read, under the same indices.
+format::Dictionaries DictionariesOf(const format::ChunkNames& names);
 
 // Names as they are to be written; the default leaves them alone.
 class NameMapper {
@@ -35,7 +39,7 @@ class CopiedNames {
   }
   // With each block, before the others. Both are needed until the next call.
   void Enter(const format::Dictionaries& from, Interner* into) {
-    if (from.stacks.size() < stacks_.size()) Clear();  // another chunk's
+    if (&from != from_ || from.stacks.size() < stacks_.size()) Clear();  // another chunk's
     from_ = &from;
     into_ = into;
   }

@@ -1,6 +1,7 @@
 #include "tools/rewrite/recording_editor.h"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "tools/input/program_recording.h"
@@ -15,7 +16,21 @@ std::string_view AsText(const format::ByteBuffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+uint64_t NowNs(const format::FileHeader& header) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return ns > header.start_monotonic_ns ? ns - header.start_monotonic_ns : 0;
+}
+
 }  // namespace
+
+format::EndMarker EndingOfCopy(const Recording& recording, uint64_t end_ns, const std::string& reason) {
+  if (recording.ending()) return *recording.ending();
+  // The counters include intervals whose samples come later; nothing is lost.
+  if (recording.running()) return {std::max(end_ns, NowNs(recording.header())), format::kEndDump};
+  return {end_ns, recording.has_nothing() ? format::kEndNothingRecovered : reason};
+}
 
 void MissingEvents::Note(const format::Block& block, bool after_damage) {
   if (after_damage) {
@@ -127,22 +142,20 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, 
 }
 
 format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<format::StreamCounters>& counters,
-                                                       const std::optional<format::EndMarker>& ending,
-                                                       uint64_t skipped_bytes) {
-  if (!pending_ && !ending && skipped_bytes == 0) return std::monostate{};
+                                                       const format::EndMarker& ending, uint64_t skipped_bytes) {
   if (!pending_) pending_ = Pending{.counters = {}, .lane_positions = {}, .end_ns = end_ns_};
   if (chunk_ == nullptr) StartChunk();
   pending_->counters = missing_.Corrected(counters);
   chunk_->SetSkippedBytes(skipped_bytes);
-  if (ending) pending_->end_ns = std::max(pending_->end_ns, ending->time_ns);
+  pending_->end_ns = std::max(pending_->end_ns, ending.time_ns);
   // Walks that are in no row may be in the next part.
-  const bool has_all_rows = ending && (!format::ContinuesAfter(ending->reason) || skipped_bytes > 0);
+  const bool has_all_rows = !format::ContinuesAfter(ending.reason) || skipped_bytes > 0;
   if (has_all_rows && !IsLaterPart(header_) && !(census_ == format::CensusCounters{})) {
-    const bool was_cut_off = ending->reason == format::kEndRecovered;
+    const bool was_cut_off = ending.reason == format::kEndRecovered;
     CountUnrecordedAsLost(header_.census, was_cut_off, census_bytes_, &census_);
     chunk_->SetCensus(census_, pending_->census_positions);
   }
-  return Write(/*last=*/true, ending ? &*ending : nullptr);
+  return Write(/*last=*/true, &ending);
 }
 
 void RecordingEditor::AddWindow(uint32_t id) {

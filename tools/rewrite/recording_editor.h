@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "format/reader/reader.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/input/copied_names.h"
+#include "tools/input/recording.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {
@@ -44,6 +46,11 @@ class MissingEvents {
   format::PerStream<Missing> missing_;
 };
 
+// Returns how a copy of a recording that was read to its end ends: as the recording did; kEndDump if it is running;
+// kEndNothingRecovered if nothing could be read; else `reason`. `end_ns`: of its last block.
+format::EndMarker EndingOfCopy(const Recording& recording, uint64_t end_ns,
+                               const std::string& reason = format::kEndRecovered);
+
 class RecordingEditor {
  public:
   // Writes the file's header. All outlive it; `names` may be null.
@@ -55,10 +62,10 @@ class RecordingEditor {
   format::Result<std::monostate> Add(const format::Block& block, bool after_damage);
   // The next block is of another file: its names and windows are others, whatever its chunk's number.
   void StartFile() { source_chunk_ = UINT32_MAX; }
-  // `counters`: at the end. `ending` null: the recording stays one that was cut off. `skipped_bytes`: as
-  // Recording::skipped_bytes_for_copy, so that the copy of a damaged recording is no more trustworthy than that.
+  // `counters`: at the end. `skipped_bytes`: as Recording::skipped_bytes_for_copy, so that the copy of a damaged
+  // recording is no more trustworthy than that; 1 if only events are missing.
   format::Result<std::monostate> Finish(const format::PerStream<format::StreamCounters>& counters,
-                                        const std::optional<format::EndMarker>& ending, uint64_t skipped_bytes);
+                                        const format::EndMarker& ending, uint64_t skipped_bytes);
 
   uint64_t samples() const { return samples_; }
   uint64_t missing_events() const { return missing_.events(); }

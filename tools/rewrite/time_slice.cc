@@ -74,7 +74,7 @@ TimeSlice::TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_
   header_.ring_path.clear();
 }
 
-std::optional<format::Block> TimeSlice::Of(const format::Block& block) {
+std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
   last_ns_ = std::max(last_ns_, block.end_ns);
   const auto within = [this](uint64_t time_ns) { return time_ns >= from_ns_ && time_ns < to_ns_; };
   format::Block cut;
@@ -96,16 +96,22 @@ std::optional<format::Block> TimeSlice::Of(const format::Block& block) {
     sample.time_ns = Since(sample.time_ns);
     cut.samples.push_back(sample);
   }
+  const format::PerStream<StreamCounters> before = counters_;
   AddIntervals(block, &cut);
-  if (header_.tracks()) AddLifecycleEvents(block, &cut);
+  std::vector<format::Block> parts;
+  if (header_.tracks()) {
+    if (auto opening = AddLifecycleEvents(block, &cut)) {
+      opening->counters = before;
+      parts.push_back(std::move(*opening));
+    }
+  }
   AddCounters(block, &cut);
   AddCensus(block, &cut);
   // Windows alone are kept too: a later block's samples may be of them.
-  if (cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty() &&
-      cut.lifecycle_events.empty() && cut.live_checkpoint.empty() && cut.census_totals.empty()) {
-    return std::nullopt;
-  }
-  return cut;
+  const bool is_empty = cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty() &&
+                        cut.lifecycle_events.empty() && cut.live_checkpoint.empty() && cut.census_totals.empty();
+  if (!is_empty) parts.push_back(std::move(cut));
+  return parts;
 }
 
 void TimeSlice::LostRows::Add(const format::Interval& row) {
@@ -175,14 +181,20 @@ uint64_t TimeSlice::CollectionsBy(uint64_t time_ns) const {
   return after == collections_.begin() ? 0 : std::prev(after)->second;
 }
 
-// A chunk says at its start who is alive.
-void TimeSlice::NoteCheckpoint(const format::Block& block) {
-  if (chunk_ != block.chunk && !has_begun_) {
-    alive_.clear();
-    for (const format::CheckpointSample& checkpoint_sample : block.live_checkpoint)
-      alive_[checkpoint_sample.sample.id] = checkpoint_sample;
+// The names of what is alive are kept by value, because a chunk without a checkpoint may follow: one that was salvaged,
+// one that a copy began because of its size, or one whose first block is damaged. What was alive still is, then.
+void TimeSlice::NoteNames(const format::Block& block) {
+  if (chunk_ != block.chunk) {
+    chunk_ = block.chunk;
+    copied_.Clear();
+    if (!block.live_checkpoint.empty()) alive_.clear();
+    if (alive_.empty()) names_ = {};
   }
-  chunk_ = block.chunk;
+  copied_.Enter(*block.dictionaries, &names_);
+  for (format::CheckpointSample checkpoint_sample : block.live_checkpoint) {
+    checkpoint_sample.sample = copied_.Named(checkpoint_sample.sample);
+    alive_[checkpoint_sample.sample.id] = checkpoint_sample;
+  }
 }
 
 void TimeSlice::NoteLifecycleEvent(const format::LifecycleEvent& lifecycle) {
@@ -208,12 +220,15 @@ bool TimeSlice::Apply(const format::LifecycleEvent& lifecycle) {
 }
 
 // A sample that a border leaves out has no lifecycle event in the cut either.
-void TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cut) {
-  NoteCheckpoint(block);
-  if (!has_begun_) NoteCollections(block);
+std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cut) {
+  if (!has_begun_) {
+    NoteNames(block);
+    NoteCollections(block);
+  }
   for (const format::Sample& sample : block.samples) {
     const bool is_left_out = (has_begun_ && sample.time_ns < from_ns_) || sample.time_ns >= to_ns_;
-    if (!is_left_out && header_.MaxTracked(sample.stream()) > 0) alive_[sample.id] = {sample, 0, kNoStoredCount, 0};
+    if (is_left_out || header_.MaxTracked(sample.stream()) == 0) continue;
+    alive_[sample.id] = {has_begun_ ? sample : copied_.Named(sample), 0, kNoStoredCount, 0};
   }
   const auto is_within = [this](const format::LifecycleEvent& lifecycle) {
     return lifecycle.time_ns >= from_ns_ && lifecycle.time_ns < to_ns_;
@@ -223,8 +238,17 @@ void TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cu
   }
   const bool begins = !cut->samples.empty() || !cut->states.empty() || !cut->intervals.empty() ||
                       std::ranges::any_of(block.lifecycle_events, is_within);
-  if (!has_begun_ && !begins) return;
-  AddCheckpoint(block, cut);
+  if (!has_begun_ && !begins) return std::nullopt;
+  std::optional<format::Block> opening;
+  if (has_begun_) {
+    for (format::CheckpointSample checkpoint_sample : block.live_checkpoint) {
+      if (alive_.count(checkpoint_sample.sample.id) == 0) continue;
+      checkpoint_sample.sample.time_ns = Since(checkpoint_sample.sample.time_ns);
+      cut->live_checkpoint.push_back(checkpoint_sample);
+    }
+  } else {
+    opening = Opening(block);
+  }
   has_begun_ = true;
   for (format::LifecycleEvent lifecycle : block.lifecycle_events) {
     if (!is_within(lifecycle) || !Apply(lifecycle)) continue;
@@ -232,27 +256,27 @@ void TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cu
     counters_[lifecycle.stream].untracked += lifecycle.kind == format::LifecycleKind::kUntracked ? 1 : 0;
     cut->lifecycle_events.push_back(lifecycle);
   }
+  return opening;
 }
 
-// Who is alive when the span begins stands in the cut's first block, and who is when a chunk does in that one.
-void TimeSlice::AddCheckpoint(const format::Block& block, format::Block* cut) {
-  const auto add = [&](format::CheckpointSample checkpoint_sample) {
+// Who is alive when the span begins. `block`: the first one of the cut, of the same chunk.
+std::optional<format::Block> TimeSlice::Opening(const format::Block& block) {
+  format::Block opening;
+  for (const auto& [id, alive] : alive_) {
+    if (alive.sample.time_ns >= from_ns_) continue;
+    format::CheckpointSample checkpoint_sample = alive;
+    // Samples have no count of collections, and the cut does not have the earlier states, which do.
+    if (alive.collections == kNoStoredCount) checkpoint_sample.collections = CollectionsBy(alive.sample.time_ns);
     checkpoint_sample.sample.time_ns = Since(checkpoint_sample.sample.time_ns);
-    cut->live_checkpoint.push_back(checkpoint_sample);
-  };
-  if (!has_begun_) {
-    for (const auto& [id, alive] : alive_) {
-      if (alive.sample.time_ns >= from_ns_) continue;
-      format::CheckpointSample checkpoint_sample = alive;
-      // Samples have no count of collections, and the cut does not have the earlier states, which do.
-      if (alive.collections == kNoStoredCount) checkpoint_sample.collections = CollectionsBy(alive.sample.time_ns);
-      add(checkpoint_sample);
-    }
-    return;
+    opening.live_checkpoint.push_back(checkpoint_sample);
   }
-  for (const format::CheckpointSample& checkpoint_sample : block.live_checkpoint) {
-    if (alive_.count(checkpoint_sample.sample.id) > 0) add(checkpoint_sample);
-  }
+  if (opening.live_checkpoint.empty()) return std::nullopt;
+  dictionaries_ = DictionariesOf(names_);
+  opening.dictionaries = &dictionaries_;
+  opening.chunk = block.chunk;
+  opening.offset = block.offset;
+  opening.end_ns = Since(from_ns_);
+  return opening;
 }
 
 // Losses and thinned points are known from block to block only: the cut has those of the blocks that end within it. But
@@ -340,10 +364,10 @@ void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
   cut->census_counters = census_;
 }
 
-std::optional<format::EndMarker> TimeSlice::EndingOf(const std::optional<format::EndMarker>& ending) const {
-  if (ending && ending->time_ns < to_ns_) return format::EndMarker{Since(ending->time_ns), ending->reason};
-  if (to_ns_ > last_ns_) return std::nullopt;
-  return format::EndMarker{Since(to_ns_), format::kEndTrim};
+format::EndMarker TimeSlice::EndingOf(const format::EndMarker& ending) const {
+  const bool may_grow = ending.reason == format::kEndDump && to_ns_ > last_ns_;
+  if (may_grow || ending.time_ns < to_ns_) return {Since(std::min(ending.time_ns, to_ns_)), ending.reason};
+  return {Since(to_ns_), format::kEndTrim};
 }
 
 }  // namespace heaprec::tools

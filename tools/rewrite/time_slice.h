@@ -14,8 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "format/codec/chunk_names.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
+#include "tools/input/copied_names.h"
 
 namespace heaprec::tools {
 
@@ -26,16 +28,16 @@ class TimeSlice {
 
   // The header of the cut: its own id and start, no ring.
   const format::FileHeader& header() const { return header_; }
-  // Returns the part of the next block in the span; nullopt: there is none. Its dictionaries are those of `block`.
-  std::optional<format::Block> Of(const format::Block& block);
+  // Returns what the next block has in the span: no block, or one with the dictionaries of `block`. The first one may
+  // have a block before it, with the live checkpoint and dictionaries of this object. Valid until the next call.
+  std::vector<format::Block> Of(const format::Block& block);
   // What the recording that is read has: by its header, and by the blocks so far.
   uint64_t begin_ns() const { return begin_ns_; }
   uint64_t end_ns() const { return last_ns_; }
   // Counters of the cut so far.
   const format::PerStream<format::StreamCounters>& counters() const { return counters_; }
-  // Returns the end marker of the cut, given that of the recording, if any; nullopt: the recording was cut off before
-  // the span's end.
-  std::optional<format::EndMarker> EndingOf(const std::optional<format::EndMarker>& ending) const;
+  // Returns the end marker of the cut, given that of a copy of the whole recording.
+  format::EndMarker EndingOf(const format::EndMarker& ending) const;
 
  private:
   // Rows of intervals whose samples could not be written: their points, and what was counted in the stream's unit.
@@ -61,9 +63,10 @@ class TimeSlice {
   void AddLosses(const format::StreamCounters& now, State* state, format::StreamCounters* counters) const;
   void AddCensus(const format::Block& block, format::Block* cut);
   void AddCounters(const format::Block& block, format::Block* cut);
-  void AddLifecycleEvents(const format::Block& block, format::Block* cut);
-  void AddCheckpoint(const format::Block& block, format::Block* cut);
-  void NoteCheckpoint(const format::Block& block);
+  // Returns the block with the live checkpoint of the cut, if it begins with this block.
+  std::optional<format::Block> AddLifecycleEvents(const format::Block& block, format::Block* cut);
+  std::optional<format::Block> Opening(const format::Block& block);
+  void NoteNames(const format::Block& block);
   void NoteLifecycleEvent(const format::LifecycleEvent& lifecycle);
   bool Apply(const format::LifecycleEvent& lifecycle);
   void NoteCollections(const format::Block& block);
@@ -78,8 +81,12 @@ class TimeSlice {
   format::CensusCounters census_before_, census_;       // of the recording, when the span begins; of the cut
   uint64_t last_ns_ = 0;                                // of the blocks so far
   format::PerStream<format::StreamCounters> counters_;  // of the cut
-  // Followed and alive, by id, with the names of chunk_; from the first block of the cut on, those that the cut has.
+  // Followed and alive, by id, with the names of names_; from the first block of the cut on, those that the cut has,
+  // without names.
   std::map<uint64_t, format::CheckpointSample> alive_;
+  format::ChunkNames names_;
+  CopiedNames<format::ChunkNames> copied_;
+  format::Dictionaries dictionaries_;  // of Opening
   std::optional<uint32_t> chunk_;
   std::vector<std::pair<uint64_t, uint64_t>> collections_;  // before the span: (time, count), ascending in both
   bool has_begun_ = false;                                  // the cut has a block

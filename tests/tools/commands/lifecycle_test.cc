@@ -1,5 +1,6 @@
 // What the command makes of tracked objects: lifecycle events and survivors are printed, verified, salvaged and carried
 // along.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
@@ -207,6 +208,20 @@ TEST_CASE("deaths in the ring count, of samples in the file and in the ring, onc
   const testing::Outcome verified = Heaprec("verify " + path);
   INFO(verified.out << verified.err);
   CHECK(verified.code == 0);
+
+  // What the ring held has no checkpoint. Sample 2 was alive at 1 s all the same, and dies.
+  const std::string copy = directory / "copy.bin", cut = directory / "cut.bin";
+  REQUIRE(Heaprec("recover -q -o " + copy + " " + path).code == 0);
+  for (const std::string& whole : {path, copy}) {
+    CAPTURE(whole);
+    REQUIRE(Heaprec("trim -q -f --from 1s -o " + cut + " " + whole).code == 0);
+    const Tracked part = Read(cut);
+    CHECK(part.live_checkpoint == std::map<uint64_t, std::string>{{2, "p/Leak2"}});
+    REQUIRE(part.lifecycle_events.size() == 3);
+    const LifecycleEvent death{2, 200 * kMs, LifecycleKind::kDied, 3, 0};
+    CHECK(std::ranges::count(part.lifecycle_events, death) == 1);
+    CHECK(Heaprec("verify " + cut).code == 0);
+  }
 }
 
 }  // namespace

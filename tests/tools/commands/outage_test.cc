@@ -323,12 +323,44 @@ TEST_CASE("a copy of a running recording whose ring cannot be seen has lost noth
   const std::string running = directory / "rec.bin", copy = directory / "copy.bin";
   WriteCut(running, Cut::kRunning);
   REQUIRE(Summary(running)["running"] == true);
-  REQUIRE(Heaprec("recover -o " + copy + " " + running).code == 0);
-  CHECK(Heaprec("verify " + copy).code == 0);
-  const json summary = Summary(copy);
-  CHECK(summary["trustworthy"] == true);
-  CHECK(summary["losses"]["lost"]["killed"]["points"] == 0);
-  CHECK(summary["estimates"] == Summary(running)["estimates"]);
+  for (const std::string verb : {"recover", "redact", "merge"}) {
+    CAPTURE(verb);
+    REQUIRE(Heaprec(verb + " -q -f -o " + copy + " " + running).code == 0);
+    CHECK(Heaprec("verify " + copy).code == 0);
+    const json summary = Summary(copy);
+    CHECK(summary["ended"] == "dump");
+    CHECK(summary["trustworthy"] == true);
+    CHECK(summary["losses"]["lost"]["killed"]["points"] == 0);
+    CHECK(summary["estimates"] == Summary(running)["estimates"]);
+  }
+}
+
+TEST_CASE("a kill long after an outage is no kill during it") {
+  const Directory directory;
+  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+  RecordingFile file(killed, HeaderOf(1));
+  format::StreamCounters& counters = file.counters();
+  counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)] = 1;
+  counters.lost_weight[static_cast<size_t>(format::LossReason::kWriteFailed)] = 1;
+  counters.points = counters.committed = 1;
+  for (uint64_t second = 0; second < 2; ++second) {
+    Event event = testing::At(second * kSecond + 100 * kMs);
+    event.weight = kCounted;
+    file.Add(event);
+    file.Add(format::Interval{second, 10, kCounted, 1, 1, 0});
+    counters.candidates += 10, counters.candidate_bytes += kCounted;
+    file.Flush({}, (second + 1) * kSecond);
+  }
+  REQUIRE(Summary(killed)["ended"] == "cut off");
+  for (const std::string verb : {"", "redact", "merge", "trim", "recover"}) {
+    CAPTURE(verb);
+    if (!verb.empty()) REQUIRE(Heaprec(verb + " -q -f -o " + copy + " " + killed).code == 0);
+    const json summary = Summary(verb.empty() ? killed : copy);
+    CAPTURE(summary["reasons"].dump());
+    CHECK(summary["trustworthy"] == true);
+    CHECK(summary["losses"]["lost"]["write_failed"]["points"] == 1);
+    if (!verb.empty()) CHECK(summary["ended"] == "recovered");
+  }
 }
 
 TEST_CASE("a recording of which a kill took most is not trustworthy") {

@@ -271,6 +271,33 @@ TEST_CASE("copies of parts that dump and recover made add nothing to a recording
   }
 }
 
+TEST_CASE("a file of more recordings than a reader opens is refused") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  { const RecordingFile empty(path, HeaderOf(1)); }
+  const std::string header = Contents(path);
+  std::string all;
+  for (int i = 0; i < 10'001; ++i) all += header;
+  Overwrite(path, all);
+  const auto verified = Heaprec("verify " + path);
+  CHECK(verified.code == 3);
+  CHECK(verified.err == "heaprec: " + path + ": more than 10000 recordings in one file\n");
+}
+
+TEST_CASE("what a part had that is not given is missing from the merged recording, which says so") {
+  const Directory directory;
+  const std::string all = directory / "all.bin", first = directory / "1.bin", third = directory / "3.bin";
+  WritePart(first, 0, 2, "rotated");
+  WritePart(third, 3, 5, "jvm exit");
+  REQUIRE(Heaprec("merge -q -o " + all + " " + first + " " + third).code == 0);
+  CHECK(Heaprec("verify " + all).code == 0);
+  const json summary = Summary(all);
+  CHECK(summary["losses"]["lost"]["write_failed"]["points"] == 2);
+  CHECK(summary["losses"]["lost"]["write_failed"]["bytes"] == 4800);
+  CHECK(summary["trustworthy"] == false);
+  CHECK(summary["reasons"].dump().find("a part of the recording is missing") != std::string::npos);
+}
+
 TEST_CASE("no name is left in a redacted recording, and the estimates are the same") {
   const Directory directory;
   const std::string rec = directory / "rec.bin", key = directory / "key", out = directory / "out.bin";

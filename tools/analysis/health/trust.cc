@@ -159,9 +159,9 @@ class Assessment {
       AddNote(TrustTopic::kDamage, DamagedBytes(recording_.repaired_bytes()) + " repaired");
     }
     if (!recording_.misses_bytes()) return;
-    AddReason(TrustTopic::kDamage, recording_.skipped_bytes() > 0 ? fmt::format("{} damaged bytes were skipped",
-                                                                                Grouped(recording_.skipped_bytes()))
-                                                                  : "data was cut out of the file");
+    const uint64_t bytes = recording_.skipped_bytes();
+    AddReason(TrustTopic::kDamage, bytes > 1 ? fmt::format("{} damaged bytes were skipped", Grouped(bytes))
+                                             : "a part of the recording is missing");
   }
 
   // Shenandoah, and all collectors of JDK 11, leave so much outside of TLABs that shares were off by a third and more
@@ -269,19 +269,13 @@ class Assessment {
         return;
       }
       AddNote(TrustTopic::kEnd, "the recording was cut off; its ring is complete");
-    } else if (CouldNotBeWritten()) {
+    } else if (recording_.unwritten_ns() > 0) {
       AddReason(TrustTopic::kEnd,
                 "the recording was cut off while its file could not be written, and its ring is gone: " +
                     LostEnd(recording_));
     } else {
       AddNote(TrustTopic::kEnd, "the recording was cut off and its ring is gone: " + LostEnd(recording_));
     }
-  }
-
-  bool CouldNotBeWritten() const {
-    return recording_.unwritten_ns() > 0 || std::ranges::any_of(format::kAllStreams, [this](format::Stream stream) {
-             return recording_.counters(stream).lost[static_cast<size_t>(format::LossReason::kWriteFailed)] > 0;
-           });
   }
 
   const Recording& recording_;
