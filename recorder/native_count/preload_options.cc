@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "format/native/native_table.h"
+#include "recorder/buffer/standard_error.h"
 #include "recorder/buffer/write_signals.h"
 
 namespace heaprec::native {
@@ -22,7 +23,7 @@ void Print(Pieces... pieces) {
   for (size_t i = 0; i < std::size(texts); ++i) {
     parts[i] = {const_cast<char*>(texts[i].data()), texts[i].size()};
   }
-  if (buffer::WouldWait(STDERR_FILENO)) return;
+  if (!buffer::IsStandardError(STDERR_FILENO) || buffer::WouldWait(STDERR_FILENO)) return;
   const buffer::WriteSignals blocked;
   [[maybe_unused]] const ssize_t ignored = writev(STDERR_FILENO, parts, static_cast<int>(std::size(parts)));
 }

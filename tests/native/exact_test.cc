@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/native/native_table.h"
@@ -275,6 +276,28 @@ TEST_CASE("A standard stream that a program has closed stays closed") {
   CHECK(input.out.empty());
   CHECK(input.exit_code == 1);
   CHECK(run("cat /etc/hostname >&-").exit_code == 1);
+}
+
+// Its own file then has the number 2. As a control, the line is in the file that is standard error from the start.
+TEST_CASE("No line comes to a file of a program that was started without a standard error") {
+  const auto run = [](const std::string& redirection) {
+    const std::string folder = FreshFolder(), table = folder + "/native.bin";
+    std::ofstream{table};  // so that there is something to say at the end
+    Command command{{"sh", "-c", "exec \"$0\" 'owns 2' \"$1\"/own " + redirection,
+                     RunfilePath("tests/native/odd_program_pie"), folder}};
+    command.environment = With("only=odd_program_pie,file=" + table);
+    Process process(command);
+    const Outcome outcome = process.Finish();
+    std::filesystem::remove("/dev/shm/heaprec-native-" + std::to_string(process.pid()));
+    CHECK(outcome.err == "");
+    return std::pair(outcome.exit_code, folder);
+  };
+  const auto [open_code, open_folder] = run("2>\"$1\"/errors");
+  CHECK(open_code == 2);
+  CHECK(ReadFile(open_folder + "/errors").find("native.bin: File exists; ") != std::string::npos);
+  const auto [code, folder] = run("2>&-");
+  CHECK(code == 3);
+  CHECK(ReadFile(folder + "/own") == "the program's own\n");
 }
 
 TEST_CASE("A library whose first page cannot be read allocates as ever") {

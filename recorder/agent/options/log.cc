@@ -7,11 +7,21 @@
 #include <string>
 
 #include "recorder/buffer/own_descriptors.h"
+#include "recorder/buffer/standard_error.h"
 #include "recorder/buffer/write_signals.h"
 
 namespace heaprec::agent {
 namespace {
 std::atomic<LogLevel> log_level{LogLevel::kWarn};
+
+// One write, so that lines of several processes do not mix. A line that would have to wait is dropped: the program must
+// not wait for a reader of its stderr. False: this is not the program's stderr.
+bool WriteTo(int descriptor, std::string_view line) {
+  if (!buffer::IsStandardError(descriptor)) return false;
+  if (buffer::WouldWait(descriptor)) return true;
+  const buffer::WriteSignals blocked;
+  return write(descriptor, line.data(), line.size()) >= 0 || errno != EBADF;
+}
 }  // namespace
 
 void SetLogLevel(LogLevel level) { log_level.store(level, std::memory_order_relaxed); }
@@ -19,17 +29,11 @@ void SetLogLevel(LogLevel level) { log_level.store(level, std::memory_order_rela
 void WriteLine(LogLevel level, std::string_view text) {
   if (level > log_level.load(std::memory_order_relaxed)) return;
   const std::string line = fmt::format("heaprec: {}\n", text);
-  // One write, so that lines of several processes do not mix. A line that would have to wait is dropped: the program
-  // must not wait for a reader of its stderr.
-  if (buffer::WouldWait(STDERR_FILENO)) return;
-  const buffer::WriteSignals blocked;
-  if (write(STDERR_FILENO, line.data(), line.size()) >= 0 || errno != EBADF) return;
-  // Closed, or this thread has descriptors of its own.
+  if (WriteTo(STDERR_FILENO, line)) return;
+  // Closed, or another file, or this thread has descriptors of its own.
   const int descriptor = buffer::StandardErrorOfProcess();
   if (descriptor < 0) return;
-  if (!buffer::WouldWait(descriptor)) {
-    [[maybe_unused]] const ssize_t written = write(descriptor, line.data(), line.size());
-  }
+  (void)WriteTo(descriptor, line);
   close(descriptor);
 }
 
