@@ -196,11 +196,20 @@ class GotPatcher::Pass {
 
   void Visit(const Module& module) {
     if (module.symbols == nullptr || module.strings == nullptr || module.Holds(patcher_.own_, 1)) return;
-    for (const ElfW(Rela) & relocation : module.calls) VisitSlot(module, relocation);
-    for (const ElfW(Rela) & relocation : module.data) VisitSlot(module, relocation);
+    const bool may_bind = undoes_ || !IsBoundElsewhere(module);
+    ForEachSlot(module, [&](uintptr_t address, const ElfW(Rela) & relocation, const Import& import) {
+      Change(module, address, may_bind && IsLazy(relocation), import);
+    });
   }
 
-  void VisitSlot(const Module& module, const ElfW(Rela) & relocation) {
+  template <typename Use>
+  void ForEachSlot(const Module& module, Use use) const {
+    for (const ElfW(Rela) & relocation : module.calls) VisitSlot(module, relocation, use);
+    for (const ElfW(Rela) & relocation : module.data) VisitSlot(module, relocation, use);
+  }
+
+  template <typename Use>
+  void VisitSlot(const Module& module, const ElfW(Rela) & relocation, Use use) const {
     const auto index = ELF64_R_SYM(relocation.r_info);
     if (index == 0 || !IsSlot(relocation)) return;
     const ElfW(Sym)& symbol = module.symbols[index];
@@ -209,19 +218,38 @@ class GotPatcher::Pass {
     const uintptr_t address = module.base + relocation.r_offset;
     for (const Import& import : patcher_.imports_) {
       if (std::strcmp(import.name, name) != 0) continue;
-      const bool is_lazy = ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall;
-      if (module.HoldsSlot(address)) Change(module, address, is_lazy, import);
+      if (module.HoldsSlot(address)) use(address, relocation, import);
       return;
     }
   }
 
-  void Change(const Module& module, uintptr_t address, bool is_lazy, const Import& import) {
-    const std::atomic_ref<uintptr_t> slot(*reinterpret_cast<uintptr_t*>(address));
+  static bool IsLazy(const ElfW(Rela) & relocation) { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall; }
+
+  // Whether the loader has bound an import to another function than ours or the original: the module has another malloc
+  // in its scope (RTLD_DEEPBIND). Where its lazy slots will be bound cannot be known then, and no block of one malloc
+  // may get to the other's free. Pointers that can be written may be the program's choice.
+  bool IsBoundElsewhere(const Module& module) const {
+    bool is = false;
+    ForEachSlot(module, [&](uintptr_t address, const ElfW(Rela) & relocation, const Import& import) {
+      if (ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedWord && !module.IsReadOnly(address)) return;
+      const uintptr_t bound = Slot(address).load(std::memory_order_acquire);
+      const bool is_unbound = bound == 0 || (IsLazy(relocation) && module.Holds(bound, 1));
+      is = is || !(is_unbound || bound == reinterpret_cast<uintptr_t>(import.replacement) || IsOriginal(bound, import));
+    });
+    return is;
+  }
+
+  static std::atomic_ref<uintptr_t> Slot(uintptr_t address) {
+    return std::atomic_ref<uintptr_t>(*reinterpret_cast<uintptr_t*>(address));
+  }
+
+  void Change(const Module& module, uintptr_t address, bool may_be_unbound, const Import& import) {
+    const std::atomic_ref<uintptr_t> slot = Slot(address);
     const auto ours = reinterpret_cast<uintptr_t>(import.replacement);
     const uintptr_t before = slot.load(std::memory_order_acquire);
     const auto known = patcher_.originals_.find(address);
     const bool is_ours = before == ours && known != patcher_.originals_.end();
-    if (!undoes_ && !is_ours && !MayReplace(module, before, is_lazy, import)) return;
+    if (!undoes_ && !is_ours && !MayReplace(module, before, may_be_unbound, import)) return;
     if (is_ours != undoes_) {
       if (is_ours) seen_[address] = known->second;
       return;
@@ -246,9 +274,14 @@ class GotPatcher::Pass {
 
   // A lazy slot that has not been bound yet points back into its module. A pointer that does so is the program's: what
   // it was at load, it has been made another function since.
-  static bool MayReplace(const Module& module, uintptr_t before, bool is_lazy, const Import& import) {
-    const auto is = [before](const void* original) { return reinterpret_cast<uintptr_t>(original) == before; };
-    return (is_lazy && module.Holds(before, 1)) || std::ranges::any_of(import.originals, is);
+  static bool MayReplace(const Module& module, uintptr_t before, bool may_be_unbound, const Import& import) {
+    return (may_be_unbound && module.Holds(before, 1)) || IsOriginal(before, import);
+  }
+
+  static bool IsOriginal(uintptr_t function, const Import& import) {
+    return std::ranges::any_of(import.originals, [function](const void* original) {
+      return original != nullptr && reinterpret_cast<uintptr_t>(original) == function;
+    });
   }
 
   GotPatcher& patcher_;

@@ -27,7 +27,8 @@ struct Import {
 class GotPatcher {
  public:
   // Skips the module that contains `own`, through which the replacements call the originals, and modules that define a
-  // function of that name themselves.
+  // function of that name themselves. In a module with an import that the loader has bound to another function, slots
+  // that are not bound yet are left as they are, too.
   GotPatcher(std::vector<Import> imports, const void* own);
 
   struct Outcome {

@@ -144,6 +144,15 @@ static int owns_two(const char* path) {
   return own == STDERR_FILENO ? 3 : 2;
 }
 
+// A library with a malloc of its own in its scope (deep_importer.c) is called after a recorder has had time to change
+// its slots.
+static int binds_deeply(const char* path) {
+  void* const library = dlopen(path, RTLD_LAZY | RTLD_DEEPBIND);
+  usleep(500000);
+  int (*allocates)(void) = library != NULL ? (int (*)(void))dlsym(library, "deep_allocates") : NULL;
+  return allocates != NULL ? allocates() : 1;
+}
+
 // These replace libc's functions in every library.
 static volatile int listings = 0;
 DIR* opendir(const char* path) {
@@ -219,6 +228,7 @@ int main(int argc, char** argv) {
   if (strcmp(how, "forks") == 0) return forks();
   if (strcmp(how, "frees pages") == 0) return frees_pages();
   if (strcmp(how, "mixes") == 0) return mixes(argv[2]);
+  if (strcmp(how, "binds deeply") == 0) return binds_deeply(argv[2]);
   if (strcmp(how, "aligns") == 0) return 100 + aligns(24) + 2 * aligns(48) + 4 * aligns(0) + 8 * aligns(64);
   if (strcmp(how, "hides") == 0) return hides(argv[2]);
   if (strcmp(how, "lists") == 0) return lists();

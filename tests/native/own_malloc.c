@@ -1,4 +1,4 @@
-// A program whose malloc family is its own, and whose blocks no other family can take.
+// A program, or a library, whose malloc family is its own, and whose blocks no other family can take.
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +34,7 @@ ALLOCATES void* realloc(void* block, size_t size) {
   return moved;
 }
 
+#ifndef IS_LIBRARY
 int main(void) {
   for (int i = 0; i < 100; ++i) {
     free(strdup("a text"));
@@ -43,3 +44,4 @@ int main(void) {
   }
   return 7;
 }
+#endif

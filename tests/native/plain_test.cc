@@ -536,4 +536,15 @@ TEST_CASE("What the drain has to say comes to no file of a program that was star
   CHECK(ReadFile(folder + "/own") == "the program's own\n");
 }
 
+// glibc aborts if it is given a block of the library's own malloc, and that malloc does with one of glibc's.
+TEST_CASE("A library that is bound to a malloc of its own is left alone, also where it is not bound yet") {
+  const Command command{{Odd("pie"), "binds deeply", RunfilePath("tests/native/libdeep_importer.so")}};
+  CHECK(Run(command).exit_code == 9);
+  const std::string file = FreshFolder() + "/rec.bin";
+  const auto [pid, added] = RunOdd(command, file);
+  CHECK(added.empty());
+  CHECK(Read({"native", "--json", file})["rows"].dump().find("deep_allocates") == std::string::npos);
+  RemoveRingsOf(pid);
+}
+
 }  // namespace heaprec::testing
