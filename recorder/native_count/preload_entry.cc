@@ -108,20 +108,20 @@ size_t UsableSize(void* block, const Header& header) {
 }
 
 __attribute__((noinline)) void Overrun(const Header& header) {
-  SiteTable* const of = table.load(std::memory_order_acquire);
+  SiteTable* const of = TableOfProcess();
   if (of == nullptr) return;
   of->header().overruns.fetch_add(1, std::memory_order_relaxed);
   uint32_t none = 0;
   if (!of->header().overrun_site.compare_exchange_strong(none, header.site + 1)) return;
   const int error = errno;
-  ReportOverrun(header.size, copy_path[0] != 0 ? copy_path : table_path);
+  ReportOverrun(header.size, copy_path);
   errno = error;
 }
 
 __attribute__((noinline)) void FreeSlowly(void* block) {
   if (block == nullptr) return;
   if (!IsReadableAndOurs(block)) {
-    if (SiteTable* const of = table.load(std::memory_order_relaxed)) {
+    if (SiteTable* const of = TableOfProcess()) {
       of->header().foreign_frees.fetch_add(1, std::memory_order_relaxed);
     }
     return next_allocator.free(block);
@@ -168,13 +168,6 @@ HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
   }
   CountFreeSlow(before);
   return CountAllocationSlow(base, kHeaderBytes, size, HEAPREC_CALL);
-}
-
-// A child of fork has blocks of its parent's, whose sums it may change in a copy only.
-void Forked() {
-  SiteTable* const of = table.load(std::memory_order_relaxed);
-  if (of != nullptr && !of->UnshareInChild()) StopInChild();
-  copy_path[0] = 0;
 }
 
 // What is in shared memory is gone with the machine, what is in the file stays.
@@ -239,14 +232,14 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   made->header().early_bytes = early_blocks.bytes.load();
   made->header().checks = options.check;
   if (options.check) block_overhead = kHeaderBytes + kCanaryBytes;
-  pthread_atfork(nullptr, nullptr, Forked);
+  pthread_atfork(nullptr, nullptr, StopInChild);
   table.store(made, std::memory_order_release);
 }
 
 __attribute__((destructor)) void End() {
-  SiteTable* const of = table.load(std::memory_order_acquire);
-  // A child that was forked without fork's handlers has no table of its own.
-  if (of == nullptr || copy_path[0] == 0 || of->header().pid != static_cast<uint32_t>(getpid())) return;
+  SiteTable* const of = TableOfProcess();
+  // Before Linux 4.14 a child that was forked without fork's handlers has its parent's.
+  if (of == nullptr || of->header().pid != static_cast<uint32_t>(getpid())) return;
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   of->header().end_monotonic_ns =

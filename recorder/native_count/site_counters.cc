@@ -7,6 +7,7 @@
 
 #include "recorder/native_count/next_allocator.h"
 #include "recorder/unwind/cfi_cache.h"
+#include "recorder/unwind/fork_guard.h"
 #include "recorder/unwind/wrapper_modules.h"
 
 namespace heaprec::native {
@@ -80,11 +81,18 @@ bool PrepareCounting(uint32_t depth, bool check) {
   deciding_frames = depth;
   checks = check;
   FindWrapperModules();
-  return pthread_key_create(&thread_end, EndThread) == 0;
+  return InitForkGuard() && pthread_key_create(&thread_end, EndThread) == 0;
+}
+
+SiteTable* TableOfProcess() {
+  SiteTable* const of = table.load(std::memory_order_acquire);
+  if (of == nullptr || IsOriginalProcess()) return of;
+  StopInChild();
+  return nullptr;
 }
 
 void ForgetUnloaded() {
-  SiteTable* const of = table.load(std::memory_order_acquire);
+  SiteTable* const of = TableOfProcess();
   if (of == nullptr) return;
   const ReentrancyGuard inside;
   of->ForgetUnloaded([](uintptr_t begin, uintptr_t end) {
@@ -118,7 +126,7 @@ ThreadRows* Rows(SiteTable* of) {
 
 void* CountAllocationSlow(void* base, size_t offset, size_t size, Call call, bool may_check) {
   if (base == nullptr) return nullptr;
-  SiteTable* const of = table.load(std::memory_order_acquire);
+  SiteTable* const of = TableOfProcess();
   ThreadRows* const rows = of != nullptr ? Rows(of) : nullptr;
   if (rows == nullptr) {
     return Begin(base, {.size = size, .offset = offset, .is_counted = false, .is_early = NoteEarly(size)});
@@ -135,8 +143,9 @@ void* CountAllocationSlow(void* base, size_t offset, size_t size, Call call, boo
 }
 
 void CountFreeSlow(const Header& header) {
-  SiteTable* const of = table.load(std::memory_order_relaxed);
-  if (!header.is_counted || of == nullptr) return;
+  if (!header.is_counted) return;
+  SiteTable* const of = TableOfProcess();
+  if (of == nullptr) return;
   if (ThreadRows* const rows = Rows(of)) rows->Freed(header.site, header.size);
 }
 

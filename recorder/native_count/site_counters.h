@@ -21,8 +21,11 @@ namespace heaprec::native {
 
 using arch::Call;
 
-// Null before the start, and if nothing is recorded.
+// Null before the start, if nothing is recorded, and in a child.
 extern std::atomic<SiteTable*> table;
+// The same, for all but the fast paths, which use no rows of this thread in a child, as these are zeros there: if
+// fork's handlers have not run in this child (a clone by its system call), it stops counting here.
+SiteTable* TableOfProcess();
 
 // Has no caller and no rows, so that a thread that uses it takes the slow path.
 extern ThreadRows empty_rows __attribute__((visibility("hidden")));
@@ -56,7 +59,7 @@ class ReentrancyGuard {
 };
 
 // `depth`: frames that identify a site. `check`: blocks have kCanaryBytes after them, and all take the slow path.
-// False: the end of threads cannot be noticed, so nothing can be counted.
+// False: nothing can be counted, because the end of threads or a fork could not be noticed.
 bool PrepareCounting(uint32_t depth, bool check);
 
 // The thread's rows; the common rows inside our own code, at the thread's end, and if there are no others; null: no
@@ -69,7 +72,7 @@ void CountFreeSlow(const Header& header);
 
 // After dlclose.
 void ForgetUnloaded();
-// In a child of fork that has no table: nothing is counted from now on.
+// In a child of fork: nothing is counted from now on.
 void StopInChild();
 
 // Turns memory from the next allocator, which may be null, into a block. `size`: less than HeaderWord::kLarge.

@@ -361,24 +361,4 @@ void SiteTable::NoteModules(std::span<const uintptr_t> pcs) {
   }
 }
 
-bool SiteTable::UnshareInChild() {
-  constexpr int kProtection = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_NORESERVE;
-  // At another address first: under strict overcommit a kernel may remove an old mapping and then refuse the new one.
-  const auto move_here = [this](void* copy) {
-    return copy != MAP_FAILED && mremap(copy, kAllBytes, kAllBytes, MREMAP_MAYMOVE | MREMAP_FIXED, base_) == base_;
-  };
-  const int descriptor = Descriptor();
-  if (descriptor >= 0 && move_here(mmap(nullptr, kAllBytes, kProtection, kFlags, descriptor, 0))) return true;
-  // There is no file any more: what is in use is copied.
-  void* const copy = mmap(nullptr, kAllBytes, kProtection, kFlags | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return false;
-  std::memcpy(copy, base_, format::kNativeRowsAt);
-  for (uint32_t i = 0; i < ChunksUsed(); ++i) {
-    const size_t offset = format::kNativeRowsAt + i * format::kNativeChunkBytes;
-    if (!HasRows(i)) continue;
-    std::memcpy(static_cast<std::byte*>(copy) + offset, base_ + offset, format::kNativeChunkBytes);
-  }
-  return move_here(copy);
-}
-
 }  // namespace heaprec::native

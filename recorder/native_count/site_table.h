@@ -38,9 +38,6 @@ class SiteTable {
   // the same addresses later, it gets sites of its own, and the counters of the old sites stay.
   void ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end));
 
-  // In a child of fork: its stores no longer go to its parent's table. False: there is no memory for that.
-  bool UnshareInChild();
-
  private:
   SiteTable(std::byte* base, int descriptor, const char* path);
   template <typename T>

@@ -20,6 +20,7 @@ std::atomic<ThreadRows*> common{nullptr};
 ThreadRows* ThreadRows::New(SiteTable* table, bool is_common) {
   void* const memory = mmap(nullptr, sizeof(ThreadRows), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
+  (void)madvise(memory, sizeof(ThreadRows), MADV_WIPEONFORK);  // before Linux 4.14: only fork's handlers
   auto* const rows = new (memory) ThreadRows;
   rows->table_ = table;
   rows->is_common_ = is_common;

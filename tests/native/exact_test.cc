@@ -300,6 +300,27 @@ TEST_CASE("No line comes to a file of a program that was started without a stand
   CHECK(ReadFile(folder + "/own") == "the program's own\n");
 }
 
+TEST_CASE("A child that was forked without fork's handlers is not counted") {
+  for (const std::string build : {"pie", "fixed"}) {
+    for (const char* options : {"depth=1", "depth=3", "check,depth=1"}) {
+      CAPTURE(build, options);
+      const std::string table = FreshFolder() + "/native.bin";
+      Command command{{RunfilePath("tests/native/odd_program_" + build), "forks"}};
+      command.environment = With("file=" + table + "," + options);
+      const Outcome outcome = Run(command);
+      CHECK(outcome.exit_code == 0);
+      CHECK(outcome.err == "");
+      const json document = Read(table);
+      CHECK(document["calls_not_counted"] == 0);
+      for (const char* function : {"directly", "through_pointers"}) {
+        const Sums found = SumsOf(document, function);
+        INFO(function << ": " << Text(found));
+        CHECK(found == Sums{2 * 20'000, 2 * 20'000'000, 0, 0});
+      }
+    }
+  }
+}
+
 TEST_CASE("A library whose first page cannot be read allocates as ever") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{RunfilePath("tests/native/odd_program_pie"), "hides", RunfilePath("tests/native/libplugin_far.so")}};
