@@ -109,11 +109,11 @@ void CfiCache::Forget() {
   for (std::atomic<uintptr_t>& page : pages_) page.store(0, std::memory_order_relaxed);
 }
 
-bool CfiCache::Read(uintptr_t address, uintptr_t* into) {
+bool CfiCache::Read(uintptr_t address, uintptr_t* into, bool trusts_cache) {
   const uintptr_t page = address / kPageBytes;
   std::atomic<uintptr_t>& known = pages_[page % kPages];
   if (address % sizeof(uintptr_t) != 0) return false;
-  if (known.load(std::memory_order_relaxed) != page) {
+  if (!trusts_cache || known.load(std::memory_order_relaxed) != page) {
     if (!IsReadable(address)) return false;
     known.store(page, std::memory_order_relaxed);
   }
@@ -122,6 +122,9 @@ bool CfiCache::Read(uintptr_t address, uintptr_t* into) {
 }
 
 size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into) {
+  // A larger step may lead out of the stack, to one that was unmapped since its pages were read.
+  constexpr uintptr_t kMaxTrustedStep = 64 << 10;
+  bool trusts_pages = true;
   size_t count = 0;
   while (count < into.size() && registers.pc != 0) {
     into[count++] = registers.pc;
@@ -131,10 +134,14 @@ size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into) {
                           static_cast<uintptr_t>(int64_t{rule.cfa_offset});
     // Stacks grow down: anything else is no caller's.
     if (cfa <= registers.sp) break;
-    if (!rules->Read(cfa + static_cast<uintptr_t>(int64_t{rule.return_offset}), &registers.pc)) break;
+    trusts_pages = trusts_pages && cfa - registers.sp <= kMaxTrustedStep;
+    const auto read = [&](int32_t offset, uintptr_t* into) {
+      return rules->Read(cfa + static_cast<uintptr_t>(int64_t{offset}), into, trusts_pages);
+    };
+    if (!read(rule.return_offset, &registers.pc)) break;
     registers.pc = arch::WithoutSignature(registers.pc);
     const bool saves_bp = rule.bp_offset != CfiRow::kSame;
-    if (saves_bp && !rules->Read(cfa + static_cast<uintptr_t>(int64_t{rule.bp_offset}), &registers.bp)) break;
+    if (saves_bp && !read(rule.bp_offset, &registers.bp)) break;
     registers.sp = cfa;
   }
   return count;

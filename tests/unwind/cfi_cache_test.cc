@@ -156,6 +156,26 @@ TEST_CASE("A rule that leads out of the stack leads to no memory that cannot be 
   munmap(memory, kBytes);
 }
 
+// The stack of a thread that has ended, or of a coroutine, was read and is gone.
+TEST_CASE("A rule that leads far away leads to no memory that could be read before") {
+  deeper = Deep;
+  Stacks stacks;
+  CHECK(Allocates(100, &stacks) == 7);
+  const auto has_frame_pointer = [](uintptr_t pc) { return FindCfiRow(pc - 1).base == CfiRow::Base::kBp; };
+  const auto pc = std::find_if(stacks.ours.begin(), stacks.ours.end(), has_frame_pointer);
+  REQUIRE(pc != stacks.ours.end());
+  constexpr size_t kBytes = 1 << 20, kAt = 1 << 19;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  const auto frame = reinterpret_cast<uintptr_t>(memory) + kAt;
+  uintptr_t word = 1;
+  REQUIRE(Rules().Read(frame, &word));
+  CHECK(word == 0);
+  REQUIRE(munmap(memory, kBytes) == 0);
+  uintptr_t pcs[4];
+  CHECK(Unwind(&Rules(), {*pc, frame - kAt, frame}, pcs) == 1);
+}
+
 // Who asks for memory may hold what that thread waits for.
 TEST_CASE("Rules are found while another thread has the loader's list") {
   static std::atomic<bool> has_list, has_rule;
