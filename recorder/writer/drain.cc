@@ -138,14 +138,21 @@ void Drain::Run() {
   }
 }
 
-// Out of memory: readers can still use what is in the file and in the ring.
+// Out of memory: readers can still use what is in the file and in the ring. Nothing may leave this function, and there
+// may still be no memory.
 void Drain::GiveUp() {
-  callbacks_.on_stop();
+  try {
+    callbacks_.on_stop();
+  } catch (...) {  // then threads lose their samples to a full ring
+  }
   ring_.KeepFile();
   const std::lock_guard lock(mutex_);
   finished_ = true;
-  RefuseSnapshots();
   changed_.notify_all();
+  try {
+    RefuseSnapshots();
+  } catch (...) {  // those who wait get a broken promise
+  }
 }
 
 bool Drain::SleepOneTick() {

@@ -75,7 +75,7 @@ class Drain {
 
   // Error: the thread could not be created.
   format::Result<std::monostate> Start();
-  // Instead of Start: runs on the caller's thread until the recording has ended.
+  // Instead of Start: runs on the caller's thread until the recording has ended. Throws nothing.
   void Run();
   void RequestStop(const std::string& reason);
   // True once the recording is complete in the file; false after `timeout_ns`.

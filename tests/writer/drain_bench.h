@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <new>
 #include <set>
 #include <string>
 #include <vector>
@@ -84,10 +85,13 @@ class Bench {
     REQUIRE(store.ok());
     DrainCallbacks callbacks;
     callbacks.now = [this] { return now_ += step_; };
-    callbacks.on_tick = [](uint64_t) {};
+    callbacks.on_tick = [this](uint64_t) { Allocate(); };
     callbacks.on_new_chunk = [this] { ++chunks_; };
     callbacks.on_stack = [this](const format::StackKey& key) { emitted_.push_back(key); };
-    callbacks.on_stop = [this] { stopped_ = true; };
+    callbacks.on_stop = [this] {
+      Allocate();
+      stopped_ = true;
+    };
     callbacks.on_writing_stopped = [this](const std::string& error) { outages_.push_back("stopped: " + error); };
     callbacks.on_writing_resumed = [this](uint64_t lost_samples, uint64_t outage_ns) {
       outages_.push_back("resumed: " + std::to_string(lost_samples) + " in " + std::to_string(outage_ns / kSecond));
@@ -215,6 +219,8 @@ class Bench {
     return read;
   }
 
+  // From now on the callbacks find no memory.
+  void ExhaustMemory() { has_memory_ = false; }
   // Every look at the clock finds it a millisecond later.
   void LetTimePass() { step_ = 1'000'000; }
 
@@ -232,6 +238,10 @@ class Bench {
   const std::vector<format::StackKey>& emitted() const { return emitted_; }
 
  private:
+  void Allocate() const {
+    if (!has_memory_) throw std::bad_alloc();
+  }
+
   std::filesystem::path directory_;
   std::string path_;
   std::unique_ptr<buffer::Ring> ring_;
@@ -241,7 +251,7 @@ class Bench {
   int chunks_ = 0;
   std::vector<format::StackKey> emitted_;
   std::vector<std::string> outages_, sync_failures_;
-  bool stopped_ = false;
+  bool stopped_ = false, has_memory_ = true;
 };
 
 }  // namespace heaprec::writer

@@ -64,6 +64,16 @@ TEST_CASE("No interval holds more than its cap, and the weights of what goes are
   CHECK(read.counters.committed == read.counters.written + read.counters.second_stage);
 }
 
+// Its thread may belong to a program whose stack frame an exception would then write to.
+TEST_CASE("A drain that finds no memory, not even to stop sampling, ends and says so") {
+  Bench bench(150);
+  bench.ExhaustMemory();
+  auto snapshot = bench.drain().RequestSnapshot();
+  CHECK_NOTHROW(bench.drain().Run());
+  CHECK(bench.drain().Wait(0));
+  CHECK_FALSE(snapshot.get().ok());
+}
+
 TEST_CASE("Each class keeps its share of an interval, up to rounding") {
   Bench bench(20);
   for (uint64_t i = 1; i <= 200; ++i) bench.Sample(i, i * kSecond / 201, 1000, static_cast<uint32_t>(i));

@@ -1,6 +1,7 @@
 #include "recorder/agent/program/program_recording.h"
 
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <utility>
 
@@ -31,7 +32,7 @@ format::Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const 
   if (!led.ok()) return led.error();
   Beginning beginning{recording.get(), {}};
   auto outcome = beginning.outcome.get_future();
-  auto thread = writer::StartSignalMaskedThread("heaprec-drain", Enter, FailToBegin, &beginning);
+  auto thread = writer::StartSignalMaskedThread("heaprec-drain", Enter, nullptr, &beginning);
   if (!thread.ok()) return thread.error();
   pthread_detach(*thread);
   auto begun = outcome.get();
@@ -44,17 +45,22 @@ void ProgramRecording::Enter(void* beginning) {
   buffer::LeaveSharedDescriptors();
   auto* const own = static_cast<Beginning*>(beginning);
   ProgramRecording* const recording = own->recording;
-  auto built = recording->Build();
-  const bool is_built = built.ok();
-  if (is_built) recording->native_->Activate(std::move(recording->plan_.native_calls));
-  own->outcome.set_value(std::move(built));  // and `own` is gone
-  if (!is_built) return;
+  auto begun = recording->Begin();
+  const bool has_begun = begun.ok();
+  own->outcome.set_value(std::move(begun));  // and `own` is gone
+  if (!has_begun) return;
   recording->drain_->Run();
   StopWatchingMainThread();
 }
 
-void ProgramRecording::FailToBegin(void* beginning) {
-  static_cast<Beginning*>(beginning)->outcome.set_value(format::Error{"out of memory"});
+format::Result<std::monostate> ProgramRecording::Begin() {
+  try {
+    auto built = Build();
+    if (built.ok()) native_->Activate(std::move(plan_.native_calls));
+    return built;
+  } catch (const std::exception&) {
+    return format::Error{"out of memory"};
+  }
 }
 
 ProgramRecording::ProgramRecording(Options options, const std::string& program)

@@ -49,7 +49,7 @@ class ProgramRecording {
 
   // The drain's thread. With its own descriptors it builds the rest, and it stays until the recording has ended.
   static void Enter(void* beginning);
-  static void FailToBegin(void* beginning);
+  format::Result<std::monostate> Begin();  // throws nothing
   format::Result<std::monostate> Build();
   void OnTick(uint64_t now_ns);
 
