@@ -18,10 +18,15 @@ struct Start {
   void (*body)(void*);
   void (*failed)(void*);
   void* argument;
+  bool is_without_jvm;
 };
+
+// initial-exec, as all others of the library: gold mixes up the entries of two models.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_without_jvm = false;
 
 void* Enter(void* start) {
   const std::unique_ptr<Start> own(static_cast<Start*>(start));
+  is_without_jvm = own->is_without_jvm;
   // By the thread itself: for another thread libc opens a file, whose number the program may just have closed.
   pthread_setname_np(pthread_self(), own->name);
   // For strerror in any other language libc reads the environment, which the program may be changing just now.
@@ -35,24 +40,29 @@ void* Enter(void* start) {
   return nullptr;
 }
 
-// All signals except those that a thread raises itself: faults must be delivered, and hooks are installed and removed
-// with SIGTRAP.
-sigset_t SignalsOfOthers() {
+// All signals except those that a thread raises itself: faults must be delivered, and hooks in a JVM are installed and
+// removed with SIGTRAP. If another process sends one that each thread of a program blocks, it comes to this thread and
+// ends the program. SIGSEGV and SIGBUS stay open all the same: the agent allocates with the program's malloc, which may
+// handle faults of its own heap, and the kernel ends a process that blocks a fault.
+sigset_t SignalsOfOthers(bool is_without_jvm) {
   sigset_t others;
   sigfillset(&others);
-  for (const int own : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&others, own);
+  for (const int own : {SIGSEGV, SIGBUS}) sigdelset(&others, own);
+  if (is_without_jvm) return others;
+  for (const int own : {SIGILL, SIGFPE, SIGTRAP}) sigdelset(&others, own);
   return others;
 }
 
 }  // namespace
 
 format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*),
-                                                  void* argument) {
-  auto start = std::make_unique<Start>(Start{name, body, failed, argument});
+                                                  void* argument, Process process) {
+  const bool without_jvm = process == Process::kWithoutJvm || is_without_jvm;
+  auto start = std::make_unique<Start>(Start{name, body, failed, argument, without_jvm});
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  const sigset_t others = SignalsOfOthers();
+  const sigset_t others = SignalsOfOthers(without_jvm);
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &others, &before);  // inherited by the new thread
   pthread_t thread{};

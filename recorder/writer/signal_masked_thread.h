@@ -1,5 +1,6 @@
-// A thread of the agent that handles none of the process' signals: they are the JVM's and the application's. Its
-// locale is "C".
+// A thread of the agent that handles none of the process' signals: they are the JVM's and the application's. It blocks
+// all except those that a thread raises itself. In a program without a JVM it leaves only SIGSEGV and SIGBUS open: the
+// program may block the others in all its threads and wait for them. Its locale is "C".
 //
 // Context:  setup.
 // Failure:  an Error if the thread cannot be created.
@@ -11,9 +12,12 @@
 
 namespace heaprec::writer {
 
+// kAsCaller: of the caller, if that is such a thread, otherwise a JVM.
+enum class Process { kAsCaller, kWithoutJvm };
+
 // Runs `body(argument)`, and `failed(argument)` (may be null) if that throws. The name, a constant, shows in /proc and
 // debuggers (15 characters at most).
 format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*),
-                                                  void* argument);
+                                                  void* argument, Process process = Process::kAsCaller);
 
 }  // namespace heaprec::writer

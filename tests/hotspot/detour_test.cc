@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -224,6 +225,28 @@ TEST_CASE("While a thread keeps SIGTRAP blocked nothing is patched, for the kern
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("SIGTRAP") != std::string::npos);
   CHECK(detour->Install().ok());
+  CHECK(detour->Remove().ok());
+}
+
+// A process may be sampled as a program, too (signal_masked_thread.h).
+TEST_CASE("A thread of the agent may block SIGTRAP, because it executes nothing that is patched") {
+  auto detour = Prepare(PlainTarget);
+  REQUIRE(detour.ok());
+  sigset_t trap;
+  sigemptyset(&trap);
+  sigaddset(&trap, SIGTRAP);
+  std::promise<void> is_blocked, is_over;
+  std::thread agent([&] {
+    pthread_setname_np(pthread_self(), "heaprec-drain");
+    pthread_sigmask(SIG_BLOCK, &trap, nullptr);
+    is_blocked.set_value();
+    is_over.get_future().wait();
+  });
+  is_blocked.get_future().wait();
+  const bool is_installed = detour->Install().ok();
+  is_over.set_value();
+  agent.join();
+  REQUIRE(is_installed);
   CHECK(detour->Remove().ok());
 }
 

@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SITE __attribute__((noinline))
@@ -214,6 +215,22 @@ static void hides_environment(void) {
   environ = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
+// Signals that no thread of the program lets through are for whoever waits for them.
+static int waits_for_signals(void) {
+  const int signals[] = {SIGTRAP, SIGFPE, SIGILL, SIGTERM};
+  const struct timespec at_once = {0, 0};
+  sigset_t set;
+  sigfillset(&set);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  int wrong = 0;
+  for (int i = 0; i < 4; ++i) {
+    kill(getpid(), signals[i]);
+    usleep(100000);
+    wrong += sigtimedwait(&set, NULL, &at_once) != signals[i];
+  }
+  return wrong;
+}
+
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
   if (strcmp(how, "owns 2") == 0) return owns_two(argv[2]);
@@ -237,6 +254,7 @@ int main(int argc, char** argv) {
   if (strcmp(how, "setns fails") == 0) return enters_no_namespace();
   if (strcmp(how, "unshare fails") == 0) return enters_user_namespace_with_a_thread();
   if (strcmp(how, "setns") == 0) return enters_mount_namespace();
+  if (strcmp(how, "waits for signals") == 0) return waits_for_signals();
   if (strcmp(how, "loads") == 0) dlopen(argv[3], RTLD_NOW);
   if (strcmp(how, "_exit") == 0) _exit(5);
   if (strcmp(how, "abort") == 0) abort();

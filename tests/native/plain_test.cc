@@ -468,6 +468,36 @@ TEST_CASE("A program whose main thread ends ends with its last thread, even if i
   CHECK(outcome.out == without.out);
 }
 
+TEST_CASE("A program that waits for signals which all its threads block gets them") {
+  Command command{{Odd("pie"), "waits for signals"}};
+  REQUIRE(Run(command).exit_code == 0);
+  const std::string exact = RunfilePath("recorder/libheaprec-native.so");
+  for (const auto& environment : {With("file=" + FreshFolder() + "/rec.bin"),
+                                  std::vector<std::string>{"LD_PRELOAD=" + exact, "HEAPREC_NATIVE_EXACT=file=" +
+                                                                                      FreshFolder() + "/native.bin"}}) {
+    CAPTURE(environment);
+    command.environment = environment;
+    const Outcome outcome = Run(command);
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.signal == 0);
+  }
+}
+
+// The threads for the one recording block the signal with which a census installs its hooks.
+TEST_CASE("A JVM that is also sampled as a program has both recordings") {
+  const std::string folder = FreshFolder();
+  Command jvm{{JavaHome() + "/bin/java", "-XX:-UsePerfData",
+               "-agentpath:" + AgentPath() + "=census=all,file=" + folder + "/jvm.bin", "-cp", ProgramsJar(),
+               "e2e.Direct", "1"}};
+  jvm.environment = With("only=java,file=" + folder + "/program.bin");
+  const Outcome outcome = Run(jvm);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err == "");
+  CHECK(Read({"summary", "--json", folder + "/jvm.bin"})["recording"]["source"] == "hooks");
+  CHECK(Read({"census", "--json", folder + "/jvm.bin"})["exact"] == true);
+  CHECK(Read({"summary", "--json", folder + "/program.bin"})["ended"] == "exit");
+}
+
 // A shell closes 2 and then needs it: a thread of ours that opens a file may not take that number. Before threads had
 // descriptors of their own, one in four of these shells failed (16 of 60).
 TEST_CASE("A shell's redirections are undisturbed while rings of killed processes are looked for") {

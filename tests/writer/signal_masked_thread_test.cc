@@ -1,5 +1,7 @@
 #include "recorder/writer/signal_masked_thread.h"
 
+#include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include <clocale>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace heaprec::writer {
 namespace {
@@ -26,6 +29,41 @@ TEST_CASE("to say what failed a thread reads no environment, whatever the progra
   environ = environment;
   REQUIRE(thread.ok());
   CHECK(said == "No such file or directory");
+}
+
+std::string OpenSignals() {
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  std::string open;
+  for (int number = 1; number < SIGRTMIN - 2; ++number) {
+    if (number == SIGKILL || number == SIGSTOP) continue;
+    if (sigismember(&blocked, number) == 0) open += std::to_string(number) + " ";
+  }
+  return open;
+}
+
+// Sets `text` to its open signals and, after them, those of a thread that it starts itself.
+void SayOpenSignals(void* text) {
+  auto* const said = static_cast<std::string*>(text);
+  *said = OpenSignals();
+  std::string next;
+  const auto say = [](void* into) { *static_cast<std::string*>(into) = OpenSignals(); };
+  const auto thread = StartSignalMaskedThread("next", say, nullptr, &next);
+  if (thread.ok()) pthread_join(*thread, nullptr);
+  *said += "| " + next;
+}
+
+TEST_CASE("a thread takes its own faults alone, and without a JVM those of memory alone, and so do threads it starts") {
+  const std::string of_jvm = fmt::format("{} {} {} {} {} ", SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV);
+  const std::string of_program = fmt::format("{} {} ", SIGBUS, SIGSEGV);
+  for (const auto& [process, open] : {std::pair(Process::kAsCaller, of_jvm), {Process::kWithoutJvm, of_program}}) {
+    std::string said;
+    const auto thread = StartSignalMaskedThread("says", SayOpenSignals, nullptr, &said, process);
+    REQUIRE(thread.ok());
+    pthread_join(*thread, nullptr);
+    CHECK(said == open + "| " + open);
+  }
+  CHECK(OpenSignals().find(std::to_string(SIGTERM) + " ") != std::string::npos);  // the caller's are as before
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ format::Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const 
   if (!led.ok()) return led.error();
   Beginning beginning{recording.get(), {}};
   auto outcome = beginning.outcome.get_future();
-  auto thread = writer::StartSignalMaskedThread("heaprec-drain", Enter, nullptr, &beginning);
+  auto thread =
+      writer::StartSignalMaskedThread("heaprec-drain", Enter, nullptr, &beginning, writer::Process::kWithoutJvm);
   if (!thread.ok()) return thread.error();
   pthread_detach(*thread);
   auto begun = outcome.get();
