@@ -15,10 +15,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #define SITE __attribute__((noinline))
 
@@ -231,6 +233,43 @@ static int waits_for_signals(void) {
   return wrong;
 }
 
+// What an exit handler may count on.
+static void at_exit(void) {
+  volatile char deep[2 << 20];
+  for (size_t i = 0; i < sizeof deep; i += 1024) deep[i] = 1;
+  printf("at exit %ls, blocked", L"\u00fc");
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+  for (int i = 1; i < SIGRTMAX; ++i) {
+    if (sigismember(&blocked, i) == 1) printf(" %d", i);
+  }
+  printf("\n");
+}
+static void expects_at_exit(void) {
+  setlocale(LC_ALL, "C.UTF-8");
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  atexit(at_exit);
+}
+
+// No thread can be started any more, not even on the stack of one that has ended.
+static void* sleeps(void* unused) { return sleep(1), unused; }
+static void fills_memory(void) {
+  dlopen("libgcc_s.so.1", RTLD_NOW);  // which pthread_exit calls
+  usleep(200000);
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 512 << 10);
+  pthread_t thread;
+  for (int i = 0; i < 8; ++i) pthread_create(&thread, &small, sleeps, NULL);
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = 1 << 20;
+  setrlimit(RLIMIT_AS, &limit);
+}
+
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
   if (strcmp(how, "owns 2") == 0) return owns_two(argv[2]);
@@ -261,8 +300,10 @@ int main(int argc, char** argv) {
   if (strncmp(how, "main ends", strlen("main ends")) == 0) {
     static unsigned seconds = 2;
     pthread_t thread;
+    if (strcmp(how, "main ends with handler") == 0) expects_at_exit();
     pthread_create(&thread, NULL, of_thread, strcmp(how, "main ends early") == 0 ? &seconds : NULL);
     pthread_detach(thread);
+    if (strcmp(how, "main ends without memory") == 0) fills_memory();
     pthread_exit(NULL);
   }
   return 4;

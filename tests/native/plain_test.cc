@@ -408,8 +408,8 @@ std::pair<pid_t, std::string> RunOdd(Command command, const std::string& file) {
 TEST_CASE("Odd programs run as without, and are recorded") {
   for (const std::string build : {"pie", "fixed"}) {
     const std::string folder = FreshFolder();
-    for (const std::string how :
-         {"", "_exit", "abort", "main ends", "forks", "closes", "loads", "hides environment", "lists"}) {
+    for (const std::string how : {"", "_exit", "abort", "main ends", "main ends with handler", "forks", "closes",
+                                  "loads", "hides environment", "lists"}) {
       CAPTURE(build, how);
       const std::string file = folder + "/rec" + how + ".bin";
       const auto [pid, added] =
@@ -422,7 +422,7 @@ TEST_CASE("Odd programs run as without, and are recorded") {
       }
       CHECK(Read({"summary", "--json", file})["trustworthy"] == true);
       const json sites = Read({"native", "--json", file});
-      const double times = how == "closes" ? 31 : how == "main ends" || how == "forks" ? 2 : 1;
+      const double times = how == "closes" ? 31 : how.starts_with("main ends") || how == "forks" ? 2 : 1;
       const std::string name = "odd_program_" + build;
       CheckSite(sites, name + ".directly", {times * 20e6, 0});
       CheckSite(sites, name + ".through_pointers", {times * 20e6, 0});
@@ -466,6 +466,15 @@ TEST_CASE("A program whose main thread ends ends with its last thread, even if i
   const Outcome outcome = Run(command);
   CHECK(outcome.exit_code == without.exit_code);
   CHECK(outcome.out == without.out);
+}
+
+TEST_CASE("A program whose main thread ends when no thread can be started ends with its last thread") {
+  const std::string file = FreshFolder() + "/rec.bin";
+  const auto [pid, added] = RunOdd({{Odd("pie"), "main ends without memory"}}, file);
+  const std::string why = "the main thread ended, and no thread could be started to run exit";
+  CHECK(added == "heaprec: " + file + ": recording ended: " + why + "\n");
+  CHECK(Read({"summary", "--json", file})["ended"] == why);
+  RemoveRingsOf(pid);
 }
 
 TEST_CASE("A program that waits for signals which all its threads block gets them") {

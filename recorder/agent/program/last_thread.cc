@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,31 +15,45 @@
 
 #include "recorder/buffer/folder_entries.h"
 #include "recorder/buffer/guarded_fd.h"
-#include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
 namespace {
 
 pid_t watched = 0;  // not a child of fork
+void (*end_recording)() = nullptr;
+sigset_t signals_of_main;
 sem_t decided;
 std::atomic<bool> main_has_ended{false}, exits{false}, is_over{false};
 
-// With the program's descriptors, which what it registered for its exit may write to: the drain has others.
-void WaitForLast(void*) {
+void* ExitAsLast(void*) {
+  pthread_setname_np(pthread_self(), "heaprec-exit");
   while (sem_wait(&decided) != 0) {
   }
-  if (exits.load()) exit(0);
+  if (!exits.load()) return nullptr;
+  pthread_sigmask(SIG_SETMASK, &signals_of_main, nullptr);
+  exit(0);
+}
+
+// What the program registered for its exit finds its descriptors (the drain has others), its signals, its locale and
+// a stack of the usual size.
+bool StartExitThread() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &signals_of_main);  // inherited by the new thread
+  pthread_t thread{};
+  const bool is_started = pthread_create(&thread, nullptr, ExitAsLast, nullptr) == 0;
+  pthread_sigmask(SIG_SETMASK, &signals_of_main, nullptr);
+  if (is_started) pthread_detach(thread);
+  return is_started;
 }
 
 void NoteEndOfMain(void*) {
   if (getpid() != watched || is_over.load()) return;
-  const auto thread = writer::StartSignalMaskedThread("heaprec-exit", WaitForLast, nullptr, nullptr);
-  if (!thread.ok()) return;
-  pthread_detach(*thread);
+  if (!StartExitThread()) return end_recording();
   main_has_ended.store(true);
 }
 
-// As StartSignalMaskedThread's callers name them.
+// As ExitAsLast and StartSignalMaskedThread's callers name them.
 bool IsAgentThread(const char* task) {
   std::string name;
   std::getline(std::ifstream(std::string("/proc/self/task/") + task + "/comm"), name);
@@ -59,10 +74,11 @@ bool NoTask(IsOne is_one) {
 
 }  // namespace
 
-void WatchMainThread() {
+void WatchMainThread(void (*end)()) {
   pthread_key_t key{};
   if (sem_init(&decided, 0, 0) != 0 || pthread_key_create(&key, NoteEndOfMain) != 0) return;
   watched = getpid();
+  end_recording = end;
   pthread_setspecific(key, &watched);  // any value but null: the thread's end then comes by
 }
 

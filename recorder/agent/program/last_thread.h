@@ -8,7 +8,9 @@
 
 namespace heaprec::agent {
 
-void WatchMainThread();
+// `end`: called on the main thread when it ends and ExitProcess cannot be prepared. It ends the recording and its
+// threads, so that none of them keeps the process alive.
+void WatchMainThread(void (*end)());
 // Whether the calling thread is the only one that is not the agent's.
 bool IsOnlyProgramThread();
 // Whether the main thread has ended and all remaining threads are the agent's.

@@ -59,6 +59,33 @@ bool IsPreloaded() {
   return search.is_first;
 }
 
+// Ends the recording and its threads, and says why: `event`, `name` and `demand` together. Waits, for seconds if the
+// disk is slow. Does not reset `recorded`: fork's second handler must release what the first one holds.
+void EndRecording(const char* event, const char* name, const char* demand) {
+  static std::atomic<bool> has_ended{false};
+  if (!IsRecorded()) return;
+  const int error = errno;
+  try {
+    const bool ends = !recording->is_over() && !has_ended.exchange(true);
+    const std::string reason = std::string(event) + name;
+    if (ends) recording->Stop(reason);
+    const bool are_gone = WaitForAgentThreads();
+    if (ends) {
+      Log(LogLevel::kWarn, "{}: recording ended: {}{}{}", recording->path(), reason, demand,
+          are_gone ? "" : "; heaprec's threads are still running");
+    }
+  } catch (const std::exception&) {  // out of memory: the program may still succeed
+  }
+  errno = error;
+}
+
+// A call that fails, or makes glibc abort later, in a process with threads that the program does not know.
+void EndFor(const char* call) {
+  EndRecording("the program called ", call, ", which requires that heaprec's threads end");
+}
+
+void EndWithMain() { EndRecording("the main thread ended, and no thread could be started to run exit", "", ""); }
+
 void Refuse(const ProgramOptions& options, const std::string& why) {
   Log(LogLevel::kError, "{}: {}; native memory is not recorded", kVariable, why);
   WriteReply(options.reply_file, ReplyStatus::kError, why);
@@ -79,7 +106,7 @@ void Begin(const char* text) {
   if (!started.ok()) return Refuse(*options, started.error().message);
   recording = started->release();
   recorded = getpid();
-  WatchMainThread();
+  WatchMainThread(EndWithMain);
   // A child's forks do not wait: the thread that stopped the drain may not exist in it.
   pthread_atfork(
       [] {
@@ -109,26 +136,6 @@ __attribute__((constructor)) void Start() {
 // After the program's own destructors. Not in a child of fork, which has neither drain nor ring.
 __attribute__((destructor)) void End() {
   if (IsRecorded()) recording->Stop("exit");
-}
-
-// Ends the recording and its threads for a call that fails, or makes glibc abort later, in a process with threads that
-// the program does not know. Waits, for seconds if the disk is slow. Does not reset `recorded`:
-// fork's second handler must release what the first one holds.
-void EndFor(const char* call) {
-  static std::atomic<bool> has_ended{false};
-  if (!IsRecorded()) return;
-  const int error = errno;
-  try {
-    const bool ends = !recording->is_over() && !has_ended.exchange(true);
-    if (ends) recording->Stop(std::string("the program called ") + call);
-    const bool are_gone = WaitForAgentThreads();
-    if (ends) {
-      Log(LogLevel::kWarn, "{}: recording ended: the program called {}, which requires that heaprec's threads end{}",
-          recording->path(), call, are_gone ? "" : "; they are still running");
-    }
-  } catch (const std::exception&) {  // out of memory: the program's call may still succeed
-  }
-  errno = error;
 }
 
 // Repeats a failed call without heaprec's threads if they may be why it failed: the kernel refuses some of these calls
