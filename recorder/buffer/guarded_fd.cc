@@ -60,7 +60,11 @@ void GuardedFd::ReplaceBy(GuardedFd&& other) {
   other.Close();
 }
 
-GuardedFd GuardedFd::Duplicate() const { return GuardedFd(IsOurs() ? fcntl(number_, F_DUPFD_CLOEXEC, 0) : -1); }
+GuardedFd GuardedFd::Duplicate() const {
+  if (IsOurs()) return GuardedFd(DuplicateHigh(number_));
+  errno = EBADF;
+  return {};
+}
 
 void GuardedFd::Close() {
   if (IsOurs()) close(number_);

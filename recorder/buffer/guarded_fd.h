@@ -29,7 +29,7 @@ class GuardedFd {
   // Refers to `other`'s file from now on, under the same number if possible: a reader of /proc/PID/fd finds one of the
   // two files.
   void ReplaceBy(GuardedFd&& other);
-  // The same file under a number of its own.
+  // The same file under a number of its own; -1, with errno: it is not the agent's any more, or no number is free.
   GuardedFd Duplicate() const;
   void Close();
 

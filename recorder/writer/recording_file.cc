@@ -213,6 +213,7 @@ bool RecordingFile::TakeBack() {
 }
 
 format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte> into) const {
+  if (!descriptor_.IsOurs()) return format::Error{path_ + ": its descriptor was closed"};
   size_t done = 0;
   while (done < into.size()) {
     const ssize_t got =
@@ -231,6 +232,11 @@ format::Result<RecordingFile> RecordingFile::Duplicate() const {
   RecordingFile same(path_, std::move(descriptor));
   same.size_ = size_;
   return same;
+}
+
+buffer::GuardedFd RecordingFile::DuplicateDescriptor() {
+  (void)descriptor_.Reopen(path_, O_RDWR);
+  return descriptor_.Duplicate();
 }
 
 format::Result<std::monostate> RecordingFile::Sync() {

@@ -48,12 +48,16 @@ class RecordingFile {
   // Bytes for which an Append certainly has room; 0: none is reserved.
   uint64_t reserved_room() const;
   static constexpr uint64_t kReserveBytes = 64 << 10;
-  // Up to into.size() bytes from `offset`; fewer at the end only.
+  // Up to into.size() bytes from `offset`; fewer at the end only. Error: among others, the program has closed the
+  // descriptor.
   format::Result<size_t> Read(uint64_t offset, std::span<std::byte> into) const;
   // Makes appended data durable (a power cut). The caller counts errors.
   format::Result<std::monostate> Sync();
   // The same content up to now, with a descriptor of its own, for reading only.
   format::Result<RecordingFile> Duplicate() const;
+  // The file's own descriptor once more, for another thread; opens it again if the program has closed it. -1: errno
+  // says why.
+  buffer::GuardedFd DuplicateDescriptor();
   // Whether path() still refers to this file: it may have been deleted or moved.
   bool IsInPlace() const;
   // Takes `other`'s content and drops its own; the name and the descriptor's number stay. Readers that have the file

@@ -105,7 +105,7 @@ void Store::Resume(bool ended) {
     next_.reset();
     return;
   }
-  if (!config_.sync.never) (void)syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
+  if (!config_.sync.never) (void)syncer_->Request(*file_, name_is_new_ ? Folder() : "");
   file_->Close();  // frees the reserved space after its end
   Adopt(std::move(*std::exchange(next_, nullptr)), next_start_);
   retention_.BeginFile(next_header_bytes_, next_start_.begin_ns);
@@ -155,7 +155,7 @@ void Store::ContinueCopy(uint64_t now_ns) {
   if (copy_->next < file_->size()) return;
   if (config_.sync.never) return FinishCopy(now_ns);
   // The old file is not synced meanwhile, so nothing that is durable there is missing here.
-  if (!copy_->sync) copy_->sync = syncer_->Request(copy_->to->descriptor(), "");
+  if (!copy_->sync) copy_->sync = syncer_->Request(*copy_->to, "");
   const auto outcome = syncer_->Outcome(*copy_->sync);
   if (!outcome) return;
   if (!*outcome) return Abandon(now_ns);
@@ -207,7 +207,7 @@ void Store::SyncIfDue(uint64_t now_ns) {
   if (synced_size_ == file_->size() || now_ns - last_sync_ns_ < config_.sync.every_ns) return;
   last_sync_ns_ = now_ns;
   sync_size_ = file_->size();
-  sync_ = syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
+  sync_ = syncer_->Request(*file_, name_is_new_ ? Folder() : "");
 }
 
 std::string Store::Folder() const {
@@ -218,7 +218,7 @@ std::string Store::Folder() const {
 
 void Store::Finish() {
   if (copy_) Abandon(0);
-  if (!config_.sync.never) (void)syncer_->Request(file_->descriptor(), name_is_new_ ? Folder() : "");
+  if (!config_.sync.never) (void)syncer_->Request(*file_, name_is_new_ ? Folder() : "");
   syncer_->Finish();
   file_->Close();
 }

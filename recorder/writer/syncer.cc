@@ -28,16 +28,17 @@ bool Syncer::Start() {
   return started_;
 }
 
-uint64_t Syncer::Request(int descriptor, std::string folder) {
+uint64_t Syncer::Request(RecordingFile& file, std::string folder) {
   // A descriptor of its own, because the drain may close the file meanwhile.
-  const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  Job job{++last_, own >= 0 ? own : -errno, std::move(folder)};
+  buffer::GuardedFd own = file.DuplicateDescriptor();
+  const int error = own.number() >= 0 ? 0 : errno;
+  const uint64_t number = ++last_;
+  Job job{number, std::move(own), error, std::move(folder)};
   if (!Start()) {
-    Note(job.number, Do(job));
-    return job.number;
+    Note(number, Do(std::move(job)));
+    return number;
   }
   const std::lock_guard lock(mutex_);
-  const uint64_t number = job.number;
   jobs_.push_back(std::move(job));
   changed_.notify_all();
   return number;
@@ -69,12 +70,13 @@ void Syncer::Run() {
   for (;;) {
     changed_.wait(lock, [this] { return finish_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
-    const Job job = std::move(jobs_.front());
+    Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    const int error = Do(job);
+    const uint64_t number = job.number;
+    const int error = Do(std::move(job));
     lock.lock();
-    Note(job.number, error);
+    Note(number, error);
   }
 }
 
@@ -86,8 +88,8 @@ void Syncer::Note(uint64_t number, int error) {
   if (failed_.size() > kFailuresKept) failed_.pop_front();
 }
 
-int Syncer::Do(const Job& job) {
-  if (job.descriptor < 0) return -job.descriptor;
+int Syncer::Do(Job job) {
+  if (job.error != 0) return job.error;
   const auto repeat = [](int (*sync)(int), int descriptor) {
     int result = 0;
     do {
@@ -95,13 +97,12 @@ int Syncer::Do(const Job& job) {
     } while (result != 0 && errno == EINTR);
     return result == 0 ? 0 : errno;
   };
-  const int error = repeat(fdatasync, job.descriptor);
-  close(job.descriptor);
+  const int error = repeat(fdatasync, job.file.number());
+  job.file.Close();
   if (job.folder.empty()) return error;
-  const int folder = open(job.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return error;  // it may be closed to us: the content is safe, the name is the file system's
-  (void)repeat(fsync, folder);
-  close(folder);
+  const buffer::GuardedFd folder(open(job.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // It may be closed to us: the content is safe, the name is the file system's.
+  if (folder.number() >= 0) (void)repeat(fsync, folder.number());
   return error;
 }
 

@@ -14,6 +14,9 @@
 #include <optional>
 #include <string>
 
+#include "recorder/buffer/guarded_fd.h"
+#include "recorder/writer/recording_file.h"
+
 namespace heaprec::writer {
 
 class Syncer {
@@ -24,9 +27,9 @@ class Syncer {
   Syncer(const Syncer&) = delete;
   Syncer& operator=(const Syncer&) = delete;
 
-  // Makes the file durable, and `folder` (unless empty) too: a new name. The descriptor may be closed right after.
+  // Makes the file durable, and `folder` (unless empty) too: a new name. The file may be closed right after.
   // Returns the number of the request, from 1.
-  uint64_t Request(int descriptor, std::string folder);
+  uint64_t Request(RecordingFile& file, std::string folder);
   // Whether request `number` was successful; nullopt while it waits. Earlier ones are then finished, too.
   std::optional<bool> Outcome(uint64_t number);
   // errno of the last request that failed; 0: none has.
@@ -37,13 +40,14 @@ class Syncer {
  private:
   struct Job {
     uint64_t number;
-    int descriptor;
+    buffer::GuardedFd file;
+    int error;  // why there is none
     std::string folder;
   };
   void Run();
   bool Start();
   void Note(uint64_t number, int error);
-  static int Do(const Job& job);
+  static int Do(Job job);
 
   const Where where_;
   pthread_t thread_{};

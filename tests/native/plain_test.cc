@@ -507,6 +507,17 @@ TEST_CASE("A JVM that is also sampled as a program has both recordings") {
   CHECK(Read({"summary", "--json", folder + "/program.bin"})["ended"] == "exit");
 }
 
+// As before Linux 5.9.
+TEST_CASE("A program that shares its descriptors with heaprec's threads may close all, and is recorded") {
+  const std::string folder = FreshFolder(), file = folder + "/rec.bin", own = folder + "/own";
+  const auto [pid, added] = RunOdd({{RunfilePath("tests/support/refuse"), "close_range", Odd("pie"), "closes", own}},
+                                   file + ",only=odd_program_pie,sync=block");
+  CHECK(added.empty());
+  CheckSite(Read({"native", "--json", file}), "odd_program_pie.directly", {31 * 20e6, 0});
+  CHECK(std::filesystem::file_size(own) == 0);
+  RemoveRingsOf(pid);
+}
+
 // A shell closes 2 and then needs it: a thread of ours that opens a file may not take that number. Before threads had
 // descriptors of their own, one in four of these shells failed (16 of 60).
 TEST_CASE("A shell's redirections are undisturbed while rings of killed processes are looked for") {

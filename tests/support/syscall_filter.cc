@@ -35,10 +35,10 @@ struct SystemCall {
   const char* name;
   unsigned number;
 };
-constexpr SystemCall kSystemCalls[] = {{"membarrier", SYS_membarrier}, {"memfd_create", SYS_memfd_create},
-                                       {"openat2", SYS_openat2},       {"perf_event_open", SYS_perf_event_open},
-                                       {"pidfd_open", SYS_pidfd_open}, {"process_vm_readv", SYS_process_vm_readv},
-                                       {"ptrace", SYS_ptrace}};
+constexpr SystemCall kSystemCalls[] = {{"close_range", SYS_close_range},           {"membarrier", SYS_membarrier},
+                                       {"memfd_create", SYS_memfd_create},         {"openat2", SYS_openat2},
+                                       {"perf_event_open", SYS_perf_event_open},   {"pidfd_open", SYS_pidfd_open},
+                                       {"process_vm_readv", SYS_process_vm_readv}, {"ptrace", SYS_ptrace}};
 
 bool ForbidSystemCall(const char* name) {
   const SystemCall* const call = std::ranges::find_if(

@@ -110,6 +110,20 @@ TEST_CASE("Reserved room is beyond the end of the file, and is given back when i
   CHECK(std::filesystem::file_size(file->path()) == 300'000);
 }
 
+TEST_CASE("A file of the program that has the descriptor's number is not read") {
+  const Folder folder;
+  auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
+  REQUIRE(file.ok());
+  std::vector<std::byte> block(10, std::byte{1});
+  REQUIRE(file->Append(block).ok());
+  std::ofstream(folder / "own") << "the program's";
+  const int own = open((folder / "own").c_str(), O_RDONLY);
+  REQUIRE(dup2(own, file->descriptor()) >= 0);
+  CHECK_FALSE(file->Read(0, block).ok());
+  close(file->descriptor());
+  close(own);
+}
+
 TEST_CASE("Where there was no room for a block, a smaller one does not end the outage") {
   const Folder folder;
   auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);

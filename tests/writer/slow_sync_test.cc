@@ -1,4 +1,7 @@
 // The drain on a disk whose fdatasync does not return, or fails.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
@@ -12,6 +15,7 @@ struct Gate {
   std::mutex mutex;
   std::condition_variable changed;
   bool is_open = false;
+  int descriptor = -1;                       // of the last call
   int waiting = 0, passed = 0, failing = 0;  // the next ones fail
 };
 
@@ -22,9 +26,10 @@ Gate& TheGate() {
 
 }  // namespace
 
-extern "C" int __wrap_fdatasync(int /*descriptor*/) {
+extern "C" int __wrap_fdatasync(int descriptor) {
   Gate& gate = TheGate();
   std::unique_lock lock(gate.mutex);
+  gate.descriptor = descriptor;
   ++gate.waiting;
   gate.changed.notify_all();
   gate.changed.wait(lock, [&gate] { return gate.is_open; });
@@ -65,6 +70,30 @@ TEST_CASE("A disk that does not answer to fdatasync delays no block, and is aske
   const auto read = bench.ReadBack();
   CHECK(read.samples.size() == 10);
   CHECK(read.ending == "test");
+}
+
+// Without a table of descriptors of its own the agent shares the program's.
+TEST_CASE("While the disk does not answer the agent has no low descriptor, and closes none that the program took") {
+  Gate& gate = TheGate();
+  SyncPolicy sync;
+  sync.every_ns = 0;
+  gate.is_open = false;
+  Bench bench(150, {}, 0, {}, sync, Syncer::Where::kOwnThread);
+  bench.Sample(1, kSecond / 2);
+  bench.TickAt(kSecond);
+  std::unique_lock lock(gate.mutex);
+  gate.changed.wait(lock, [&gate] { return gate.waiting > 0; });
+  const int number = gate.descriptor;
+  CHECK(number >= 900);
+  const int own = open("/dev/null", O_RDONLY);
+  REQUIRE(dup2(own, number) == number);
+  gate.is_open = true;
+  gate.changed.notify_all();
+  lock.unlock();
+  bench.EndAt(2 * kSecond);
+  CHECK(fcntl(number, F_GETFD) == 0);
+  close(number);
+  close(own);
 }
 
 TEST_CASE("A failing fdatasync is reported once, with its reason, and tried again") {
