@@ -1,5 +1,7 @@
 #include "recorder/sources/sample/labels.h"
 
+#include <malloc.h>
+
 #include <catch2/catch.hpp>
 #include <string>
 #include <thread>
@@ -38,6 +40,12 @@ TEST_CASE("A label is set, replaced and taken away, whatever stands beside it") 
   ClearLabel("req");
   ClearLabel("user");
   CHECK(Shown().empty());
+}
+
+TEST_CASE("A thread that ends frees its labels") {
+  const size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < 1000; ++i) std::thread([] { CHECK(SetLabel("request", "42")); }).join();
+  CHECK(mallinfo2().uordblks < before + 100 * kMaxLabelBytes);
 }
 
 TEST_CASE("What is no key or value, or does not fit, changes nothing") {

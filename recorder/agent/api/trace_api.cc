@@ -25,13 +25,12 @@ constexpr int32_t kDepth = 64;
 // StackTraceElement's own: -2 is a native method.
 constexpr jint kUnknownLine = -1, kNativeLine = -2;
 
-std::atomic<int64_t> every_bytes{0};
 std::atomic<uint64_t> draws{0};
 
 // Intervals are drawn, so that nothing in the program can keep step with them, and what an object stands for follows
 // from its size alone. That is kept where the other agents keep their context.
-int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env*, void*) {
-  const auto mean = static_cast<double>(every_bytes.load(std::memory_order_relaxed));
+int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env*, void* every_bytes) {
+  const auto mean = static_cast<double>(reinterpret_cast<intptr_t>(every_bytes));
   const auto size = static_cast<uint64_t>(trace->byte_size);
   const double weight = throttle::Length(size) / throttle::InclusionProbability(1 / mean, size);
   trace->context = reinterpret_cast<void*>(std::bit_cast<uintptr_t>(weight));  // NOLINT: a number
@@ -165,8 +164,8 @@ class Frames {
 std::string Sample(JNIEnv* jni, int64_t every, int32_t tracked) {
   JavaVM* vm = nullptr;
   if (jni->GetJavaVM(&vm) != JNI_OK) return "no JVM";
-  if (every > 0) every_bytes.store(every, std::memory_order_relaxed);
-  const heaprec_sampling how{sizeof(how), every > 0 ? OnSample : nullptr, nullptr, -every, kDepth, tracked};
+  auto* const every_bytes = reinterpret_cast<void*>(static_cast<intptr_t>(every));  // NOLINT: a number
+  const heaprec_sampling how{sizeof(how), every > 0 ? OnSample : nullptr, every_bytes, -every, kDepth, tracked};
   std::string why;
   return Agent::Instance().Sample(vm, how, SamplingClient::kJava, &why) == HEAPREC_OK ? "" : why;
 }

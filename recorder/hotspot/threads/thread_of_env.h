@@ -19,7 +19,7 @@ ThreadWords* OwnThreadWords();
 
 class ThreadOfEnv {
  public:
-  // `current`: the java.lang.Thread that calls this, not a virtual one.
+  // `current`: the java.lang.Thread that calls this; of a virtual one the carrier's environment is its own.
   static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
   // For a JVM whose JavaThread is unknown: the current thread's ThreadWords; other threads have none.

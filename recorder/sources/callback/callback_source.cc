@@ -113,12 +113,20 @@ ThreadEntry* CallbackSource::Entry(void* java_thread, uint64_t allocated, uint64
     entry = parts_.threads.Acquire(java_thread);
     if (entry == nullptr) return nullptr;
   }
+  const How* const how = how_.load(std::memory_order_acquire);
   if (entry->recording.load(std::memory_order_relaxed) != parts_.number) {
     entry->given_at = allocated - std::min(allocated, size);
-    entry->due = entry->given_at + First(*how_.load(std::memory_order_acquire));
+    entry->due = entry->given_at + First(*how);
+    entry->due_by = how;
     entry->pending = Pending::kNothing;
     entry->recording.store(parts_.number, std::memory_order_relaxed);
-  } else if (allocated < entry->given_at) {  // another thread in the memory of an old one
+  } else if (entry->due_by != how) {
+    // What is due was drawn with another mean than the new function assumes. A draw has no memory, so a new one from
+    // here on is right; only what the thread has allocated since the change is not in it.
+    if (how->first_interval < 0) entry->due = allocated - std::min(allocated, size) + First(*how);
+    entry->due_by = how;
+  }
+  if (allocated < entry->given_at) {  // another thread in the memory of an old one
     entry->due -= std::min(entry->due, entry->given_at - allocated);
     entry->given_at = allocated;
   }
@@ -126,7 +134,7 @@ ThreadEntry* CallbackSource::Entry(void* java_thread, uint64_t allocated, uint64
 }
 
 void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEntry& entry) {
-  const How* const how = how_.load(std::memory_order_acquire);
+  const auto* const how = static_cast<const How*>(entry.due_by);
   jvmtiFrameInfo frames[HEAPREC_MAX_FRAMES];
   jint count = 0;
   if (object.jvmti->GetStackTrace(nullptr, 0, depth_, frames, &count) != JVMTI_ERROR_NONE) count = 0;

@@ -1,5 +1,7 @@
 #include "recorder/sources/sample/labels.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -40,10 +42,28 @@ void Append(std::string_view text) {
   own->size += text.size();
 }
 
+// Frees the labels of a thread that ends. Nobody else does while no recording has asked the JVM for ends of threads.
+bool HasKey(pthread_key_t* key) {
+  static pthread_key_t made;
+  static const bool is_made = pthread_key_create(&made, [](void* labels) {
+                                own = nullptr;
+                                std::free(labels);
+                              }) == 0;
+  *key = made;
+  return is_made;
+}
+
 bool Make() {
+  pthread_key_t key{};
   if (own != nullptr) return true;
+  if (!HasKey(&key)) return false;
   void* const room = std::malloc(sizeof(Labels));
-  if (room != nullptr) own = new (room) Labels;
+  if (room == nullptr) return false;
+  if (pthread_setspecific(key, room) == 0) {
+    own = new (room) Labels;
+  } else {
+    std::free(room);
+  }
   return own != nullptr;
 }
 
@@ -70,6 +90,9 @@ void ClearLabel(std::string_view key) {
 }
 
 void ForgetLabels() {
+  pthread_key_t key{};
+  if (own == nullptr || !HasKey(&key)) return;
+  pthread_setspecific(key, nullptr);
   std::free(own);
   own = nullptr;
 }

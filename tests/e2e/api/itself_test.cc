@@ -28,12 +28,18 @@ void RequireBoth(const std::string& folder, const std::string& out) {
 }  // namespace
 
 TEST_CASE("A program that loads the library records itself, as often as it likes") {
-  const std::string folder = FreshFolder();
-  const Outcome outcome = Run(Java{.flags = {"-Xmx200m"}, .main = "e2e.Itself", .args = {folder, AgentPath()}});
-  INFO(outcome.err);
-  CHECK(outcome.exit_code == 0);
-  CHECK(outcome.out.starts_with("before refused: heaprec: the agent is not loaded\n"));
-  RequireBoth(folder, outcome.out);
+  for (const std::string thread : {"", "virtual"}) {
+    CAPTURE(thread);
+    const std::string folder = FreshFolder();
+    Java java{.flags = {"-Xmx200m"}, .main = "e2e.Itself", .args = {folder, AgentPath()}};
+    if (!thread.empty()) java.args.push_back(thread);
+    const Outcome outcome = Run(java);
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.out.starts_with("before refused: heaprec: the agent is not loaded\n"));
+    RequireBoth(folder, outcome.out);
+    CHECK(ReadRows(folder + "/second.bin").summary["recording"]["source"] == "hooks");
+  }
 }
 
 TEST_CASE("So does one whose JVM has the agent, once its recording has ended") {

@@ -99,6 +99,19 @@ TEST_CASE("Garbage of classes that have been unloaded keeps the names of its fra
   }
 }
 
+// Of 200 MiB with a mean distance of 16 MiB: 12.5 samples are expected, each of 16 MiB, and more than 62 of them with
+// a chance of 1e-20. A sample point that was drawn with the old mean, 16 KiB, would be one for each thread, 3.1 GiB.
+TEST_CASE("Sums of weights are unbiased after a second call with another distance") {
+  const Outcome outcome = Run(Java{.flags = {"-Xmx600m"}, .main = "e2e.Traces", .args = {"again", AgentPath()}});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  int kept = 0;
+  double weight = 0;
+  REQUIRE(sscanf(outcome.out.c_str(), "kept %d weight %lf", &kept, &weight) == 2);
+  CHECK(kept == 200 * 64);
+  CHECK(weight < 1e9);
+}
+
 TEST_CASE("While a recording runs, or another agent samples, a program is refused") {
   const std::string folder = FreshFolder();
   const Outcome recorded =

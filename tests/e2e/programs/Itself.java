@@ -5,7 +5,8 @@ import heaprec.Heaprec;
 /**
  * Records itself: starts and stops twice, and says what it was told.
  *
- * <p>Arguments: the folder for the files, and the library, if it has to be loaded.
+ * <p>Arguments: the folder for the files; the library, if it has to be loaded; "virtual": on a virtual thread, if the
+ * JDK has them.
  */
 public final class Itself {
     static Object sink;
@@ -18,7 +19,21 @@ public final class Itself {
         }
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws Exception {
+        java.lang.reflect.Method start = null;
+        try {
+            if (args.length > 2) start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+        } catch (NoSuchMethodException e) {
+            // on this thread
+        }
+        if (start == null) {
+            run(args);
+        } else {
+            ((Thread) start.invoke(null, (Runnable) () -> run(args))).join();
+        }
+    }
+
+    static void run(String[] args) {
         System.out.println("before " + told(Heaprec::status));
         if (args.length > 1) Heaprec.load(args[1]);
         for (String name : new String[] {"first", "second"}) {

@@ -5,13 +5,17 @@ import heaprec.Trace;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 
 /**
  * Samples itself, and asks for what lives and what died: keeps KEPT arrays of bytes and drops DROPPED arrays of ints,
  * all of SIZE bytes, from two threads in turn.
  *
- * <p>Arguments: the library, if it has to be loaded, or "-"; bytes between samples; most objects followed.
+ * <p>Arguments: the library, if it has to be loaded, or "-"; bytes between samples; most objects followed. Or "again"
+ * and the library.
  */
 public final class Traces {
     static final int KEPT = 400, DROPPED = 2000, SIZE = 100_000;
@@ -74,7 +78,49 @@ public final class Traces {
         }
     }
 
+    /**
+     * Each of 200 threads allocates, waits until the mean distance of sample points is 1,024 times larger, and keeps
+     * a MiB more. Prints what the weights of that say.
+     */
+    static void again(String library) throws Exception {
+        int count = 200, pieces = 64;
+        Heaprec.load(library);
+        Heaprec.startSampling(1 << 14, 65_536);
+        CyclicBarrier barrier = new CyclicBarrier(count + 1);
+        Thread[] threads = new Thread[count];
+        for (int i = 0; i < count; ++i) {
+            threads[i] = new Thread(() -> {
+                try {
+                    for (int k = 0; k < 100; ++k) sink = new byte[1000];
+                    barrier.await();
+                    barrier.await();
+                    byte[][] own = new byte[pieces][];
+                    for (int k = 0; k < pieces; ++k) own[k] = new byte[(1 << 14) - 16];
+                    synchronized (kept) {
+                        kept.addAll(Arrays.asList(own));
+                    }
+                } catch (InterruptedException | BrokenBarrierException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            threads[i].start();
+        }
+        barrier.await();
+        Heaprec.startSampling(1 << 24, 65_536);
+        barrier.await();
+        for (Thread thread : threads) thread.join();
+        double weight = 0;
+        for (Trace trace : Heaprec.liveTraces()) {
+            if (trace.bytes == 1 << 14) weight += trace.weight;
+        }
+        System.out.println("kept " + kept.size() + " weight " + (long) weight);
+    }
+
     public static void main(String[] args) throws Exception {
+        if (args[0].equals("again")) {
+            again(args[1]);
+            return;
+        }
         refused("before", () -> Heaprec.startSampling(1000));
         if (!args[0].equals("-")) Heaprec.load(args[0]);
         refused("invalid", () -> Heaprec.startSampling(0));
