@@ -40,9 +40,9 @@ std::string Objection(const AttachOptions& options) {
   return {};
 }
 
-ExitCode WritePages(const AttachOptions& options, const JavaProcess& java, const std::string& recording) {
+ExitCode WritePages(const AttachOptions& options, const JavaProcess& java, const RecordingOutput& place) {
   PageRequest page;
-  page.scan.files = {recording};
+  page.scan.files = place.brought();
   page.title = fmt::format("{} (PID {})", ToUtf8(java.main), java.process.pid);
   const auto write = [&](const std::string& path) {
     return path.empty() ? ExitCode::kOk : PageOutput{path, options.force, options.quiet}.Write(page);
@@ -71,16 +71,15 @@ ExitCode AttachTo(AttachOptions options) {
   agent->folder.reset();  // it is loaded, or will not be
   if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
   if (!place->is_relayed()) return options.Tell(java->process.pid, *answer);
-  const std::string path = std::filesystem::absolute(place->path());
   if (!options.quiet && !options.json) {
     PrintError(
         ToUtf8(fmt::format("PID {}: recording; the file is copied to {} when the recording ends (Ctrl-C ends it)",
-                           java->process.pid, path)));
+                           java->process.pid, place->path())));
   }
   ExitCode code = place->Bring(*java, options.timeout_ms(), !page.empty() && !options.quiet);
-  if (code == ExitCode::kOk) code = WritePages(options, *java, place->path());
+  if (code == ExitCode::kOk) code = WritePages(options, *java, *place);
   if (code != ExitCode::kOk) return code;
-  return options.Tell(java->process.pid, {.ok = true, .sentence = "recorded " + path});
+  return options.Tell(java->process.pid, {.ok = true, .sentence = place->Sentence()});
 }
 
 }  // namespace

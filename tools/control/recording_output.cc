@@ -52,7 +52,7 @@ std::string Expand(const std::string& pattern, pid_t pid, int number) {
 
 // The first name that no file has; "rec.bin", "rec-1.bin" without %n.
 std::string FreeName(const std::string& pattern, pid_t pid) {
-  constexpr int kMaxNames = 1000;
+  constexpr int kMaxNames = 10'000;
   const bool counts = Expand(pattern, pid, 0) != Expand(pattern, pid, 1);
   for (int number = 0; number < kMaxNames; ++number) {
     std::filesystem::path path = Expand(pattern, pid, number);
@@ -63,6 +63,12 @@ std::string FreeName(const std::string& pattern, pid_t pid) {
     if (!std::filesystem::exists(path, error)) return path;
   }
   return Expand(pattern, pid, 0);
+}
+
+format::Result<std::unique_ptr<OutputFile>> OpenNew(const std::string& path) {
+  auto file = OutputFile::Open(path, /*overwrite=*/false);
+  if (file.ok()) fchmod((*file)->descriptor(), 0640);  // as the agent's own files
+  return file;
 }
 
 // The first bytes. A signal ends it, but not the one that has ended the recording.
@@ -97,11 +103,11 @@ format::Result<RecordingOutput> RecordingOutput::Choose(const Process& process, 
   const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
   const bool is_relayed = !is_inside && (!can_write || is_awaited);
   if (is_relayed) {
+    output.pattern_ = agent.output;
     output.path_ = FreeName(agent.output, process.pid);
-    auto file = OutputFile::Open(output.path_, /*overwrite=*/false);
+    auto file = OpenNew(output.path_);
     if (!file.ok()) return file.error();
     output.file_ = std::move(*file);
-    fchmod(output.file_->descriptor(), 0640);  // as the agent's own files
     auto relay = RecordingRelay::Make(process);
     if (!relay.ok()) return relay.error();
     output.relay_ = std::move(*relay);
@@ -117,39 +123,79 @@ format::Result<RecordingOutput> RecordingOutput::Choose(const Process& process, 
   return output;
 }
 
+std::string RecordingOutput::path() const { return std::filesystem::absolute(path_); }
+
+std::string RecordingOutput::Sentence() const {
+  const std::string first = std::filesystem::absolute(brought_.front());
+  if (brought_.size() == 1) return "recorded " + first;
+  return fmt::format("recorded {} to {} ({} files)", first, path(), brought_.size());
+}
+
 ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool counts_down) {
   const pid_t pid = java.process.pid;
   const Countdown countdown(fmt::format("PID {}: recording", pid), "; Ctrl-C ends it", seconds_, counts_down);
-  const std::string theirs = relay_->path();
-  const auto keep = [&](ExitCode code, const std::string& why, const char* what = "the recording") {
+  const auto keep = [&](const std::string& why) {
     relay_->Keep();
-    return Fail(code, fmt::format("{}; {} is in the JVM's own files, at {}", why, what, theirs));
+    return Fail(ExitCode::kCannotAttach,
+                fmt::format("{}; the recording is in the JVM's own files, at {}", why, relay_->path()));
   };
   const auto is_over = [&countdown] {
     countdown.Tell();
     return IsInterrupted();
   };
   if (!relay_->Wait(is_over)) {
-    if (const auto error = StopRecording(java, timeout_ms)) return keep(ExitCode::kCannotAttach, error->message);
+    if (const auto error = StopRecording(java, timeout_ms)) return keep(error->message);
     const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
     if (!relay_->Wait([deadline] { return Clock::now() >= deadline; })) {
-      return keep(ExitCode::kCannotAttach,
-                  fmt::format("PID {}: the JVM was still writing the recording {} s after the stop (raise --timeout)",
+      return keep(fmt::format("PID {}: the JVM was still writing the recording {} s after the stop (raise --timeout)",
                               pid, timeout_ms / 1000));
     }
   }
-  const Descriptor recording = relay_->Recording();
-  if (!recording.is_open()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));
-  const auto bytes = RecordingBytes(recording);
+  return BringFiles(pid);
+}
+
+ExitCode RecordingOutput::BringFiles(pid_t pid) {
+  const std::vector<std::string> names = relay_->Files();
+  if (names.empty()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));
+  ExitCode code = ExitCode::kOk;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const ExitCode brought = BringFile(pid, names[i]);
+    if (code == ExitCode::kOk) code = brought;
+    if (brought != ExitCode::kCannotWrite) continue;
+    if (const size_t left = names.size() - i - 1; left > 0) {  // nor can they be written
+      PrintError(fmt::format("PID {}: {} more files of the recording are in {}", pid, left, relay_->folder().path()));
+    }
+    break;
+  }
+  if (!relay_->Files().empty()) relay_->Keep();
+  return code;
+}
+
+ExitCode RecordingOutput::BringFile(pid_t pid, const std::string& name) {
+  const std::string theirs = relay_->folder().path() + "/" + name;
+  const auto fail = [&](ExitCode code, const std::string& why, const char* what = "the recording") {
+    return Fail(code, fmt::format("{}; {} is in the JVM's own files, at {}", why, what, theirs));
+  };
+  const Descriptor recording = relay_->folder().Open(name);
+  const auto bytes = recording.is_open() ? RecordingBytes(recording) : format::Error{std::strerror(errno)};
   if (!bytes.ok())
-    return keep(ExitCode::kUnreadable, fmt::format("PID {}: {}", pid, bytes.error().message), "what it wrote");
+    return fail(ExitCode::kUnreadable, fmt::format("PID {}: {}", pid, bytes.error().message), "what it wrote");
+  if (file_ == nullptr) {
+    path_ = FreeName(pattern_, pid);
+    auto file = OpenNew(path_);
+    if (!file.ok()) return fail(ExitCode::kCannotWrite, file.error().message);
+    file_ = std::move(*file);
+  }
   Output output(file_->descriptor());
   if (!CopyOut(recording, *bytes, &output)) {
-    return keep(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid, theirs, std::strerror(errno)));
+    return fail(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid, theirs, std::strerror(errno)));
   }
   const ExitCode written = output.Report(path_);
-  if (written != ExitCode::kOk || output.failed()) return keep(ExitCode::kCannotWrite, path_ + ": not written");
-  if (const auto error = file_->Commit()) return keep(ExitCode::kCannotWrite, error->message);
+  if (written != ExitCode::kOk || output.failed()) return fail(ExitCode::kCannotWrite, path_ + ": not written");
+  if (const auto error = file_->Commit()) return fail(ExitCode::kCannotWrite, error->message);
+  file_.reset();
+  brought_.push_back(path_);
+  relay_->folder().Remove(name);
   return ExitCode::kOk;
 }
 

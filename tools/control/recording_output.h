@@ -1,6 +1,6 @@
 // Where a recording that attach starts goes: the JVM writes to the place that was asked for; where it cannot, or we
 // wait for the end anyway, it writes into a private folder of its own files, from which we bring the recording once it
-// has ended.
+// has ended. What was not brought stays there.
 //
 // Threads:  one.
 // Failure:  Choose: a sentence for the user. Bring says on stderr what failed, and where the recording is then.
@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "format/bytes/result.h"
 #include "tools/control/agent_options.h"
@@ -26,16 +27,26 @@ class RecordingOutput {
 
   const std::string& agent_text() const { return agent_text_; }  // the agent's options
   bool is_relayed() const { return relay_ != nullptr; }
-  const std::string& path() const { return path_; }  // of a relayed one
-  // Waits until the recording has ended, which it does at once if IsInterrupted(), and copies it to its place.
-  // `counts_down`: on a terminal, with a line that says how long it goes on.
+  // Of a relayed one: the absolute path of its next file.
+  std::string path() const;
+  // The files that have been brought: more than one if it rotates.
+  const std::vector<std::string>& brought() const { return brought_; }
+  // "recorded /home/me/rec.hrec". Precondition: Bring returned kOk.
+  std::string Sentence() const;
+  // Waits until the recording has ended, which it does at once if IsInterrupted(), and copies it to its place; each
+  // file after the first to the next free name. `counts_down`: on a terminal, with a line that says how long it goes
+  // on.
   ExitCode Bring(const JavaProcess& java, int timeout_ms, bool counts_down);
 
  private:
-  std::string agent_text_, path_;
+  ExitCode BringFiles(pid_t pid);
+  ExitCode BringFile(pid_t pid, const std::string& name);
+
+  std::string agent_text_, pattern_, path_;
+  std::vector<std::string> brought_;
   double seconds_ = 0;  // that it is to last; 0: not known
   std::unique_ptr<RecordingRelay> relay_;
-  std::unique_ptr<OutputFile> file_;
+  std::unique_ptr<OutputFile> file_;  // at path_, while it is not complete
 };
 
 }  // namespace heaprec::tools

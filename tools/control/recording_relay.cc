@@ -5,10 +5,23 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <regex>
 
 #include "tools/control/staging.h"
 
 namespace heaprec::tools {
+namespace {
+
+// Of rec.hrec 0, of rec-7.hrec 7 (docs/reference/agent-options.md#rotate).
+std::optional<int> NumberOf(const std::string& name) {
+  static const std::regex pattern(R"(rec(?:-(\d{1,9}))?\.hrec)");
+  std::smatch found;
+  if (!std::regex_match(name, found, pattern)) return std::nullopt;
+  return found[1].matched ? std::stoi(found[1]) : 0;
+}
+
+}  // namespace
 
 format::Result<std::unique_ptr<RecordingRelay>> RecordingRelay::Make(const Process& process) {
   auto handle = ProcessHandle::Open(process);
@@ -33,6 +46,17 @@ bool RecordingRelay::IsWritten() const {
 bool RecordingRelay::IsWaiting() const {
   const auto now = LookAt(pid_);
   return now.ok() && handle_.HoldsNumber() && now->is_waiting;
+}
+
+std::vector<std::string> RecordingRelay::Files() const {
+  std::vector<std::pair<int, std::string>> numbered;
+  for (const std::string& name : folder_->Names()) {
+    if (const auto number = NumberOf(name)) numbered.emplace_back(*number, name);
+  }
+  std::ranges::sort(numbered);
+  std::vector<std::string> names;
+  for (auto& [number, name] : numbered) names.push_back(std::move(name));
+  return names;
 }
 
 void RecordingRelay::Pause() {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "format/bytes/result.h"
 #include "tools/control/private_folder.h"
@@ -33,8 +34,10 @@ class RecordingRelay {
     }
     return true;
   }
-  // To be read; none: there is none.
+  // To be read; none: there is none. The first file of one that rotates.
   Descriptor Recording() const { return folder_->Open(kName); }
+  // The names of the recording's files in the folder, in the order in which the agent writes them.
+  std::vector<std::string> Files() const;
   const PrivateFolder& folder() const { return *folder_; }
   // Leaves the recording where it is.
   void Keep() { folder_->Keep(); }

@@ -337,6 +337,22 @@ TEST_CASE("Ctrl-C ends a recording that is copied out; the end of the JVM does, 
   CHECK(ReadRows(folder + "/second.hrec").summary["ended"] == "jvm exit");
 }
 
+TEST_CASE("Each file of a recording that rotates is copied out, and nothing is left") {
+  if (!CanUnshare({"unshare", "--mount"})) return;
+  const Container container(kOwnTmp);
+  Process jvm = container.Start();
+  const std::string pid = PidOf(jvm), folder = std::filesystem::absolute(FreshFolder()).string();
+  const Outcome outcome =
+      Heaprec({"attach", pid, "-o", folder + "/rec.hrec", "--duration", "12s", "--set", "rotate=10s"});
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "PID " + pid + ": recorded " + folder + "/rec.hrec to " + folder + "/rec-1.hrec (2 files)\n");
+  CHECK(ReadRows(folder + "/rec.hrec").summary["ended"] == "rotated");
+  CHECK(ReadRows(folder + "/rec-1.hrec").summary["ended"] == "duration");
+  CHECK(LeftIn(pid).empty());
+  End(&jvm);
+}
+
 TEST_CASE("With --inside the recording stays in the container, and attach does not wait") {
   if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(kOwnTmp);
