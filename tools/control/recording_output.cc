@@ -103,6 +103,7 @@ format::Result<RecordingOutput> RecordingOutput::Choose(const Process& process, 
   const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
   const bool is_relayed = !is_inside && (!can_write || is_awaited);
   if (is_relayed) {
+    output.pid_ = process.pid;
     output.pattern_ = agent.output;
     output.path_ = FreeName(agent.output, process.pid);
     auto file = OpenNew(output.path_);
@@ -151,19 +152,19 @@ ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool co
                               pid, timeout_ms / 1000));
     }
   }
-  return BringFiles(pid);
+  return BringFiles();
 }
 
-ExitCode RecordingOutput::BringFiles(pid_t pid) {
+ExitCode RecordingOutput::BringFiles() {
   const std::vector<std::string> names = relay_->Files();
-  if (names.empty()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid));
+  if (names.empty()) return Fail(ExitCode::kCannotAttach, fmt::format("PID {}: no recording was written", pid_));
   ExitCode code = ExitCode::kOk;
   for (size_t i = 0; i < names.size(); ++i) {
-    const ExitCode brought = BringFile(pid, names[i]);
+    const ExitCode brought = BringFile(names[i]);
     if (code == ExitCode::kOk) code = brought;
     if (brought != ExitCode::kCannotWrite) continue;
     if (const size_t left = names.size() - i - 1; left > 0) {  // nor can they be written
-      PrintError(fmt::format("PID {}: {} more files of the recording are in {}", pid, left, relay_->folder().path()));
+      PrintError(fmt::format("PID {}: {} more files of the recording are in {}", pid_, left, relay_->folder().path()));
     }
     break;
   }
@@ -171,7 +172,7 @@ ExitCode RecordingOutput::BringFiles(pid_t pid) {
   return code;
 }
 
-ExitCode RecordingOutput::BringFile(pid_t pid, const std::string& name) {
+ExitCode RecordingOutput::BringFile(const std::string& name) {
   const std::string theirs = relay_->folder().path() + "/" + name;
   const auto fail = [&](ExitCode code, const std::string& why, const char* what = "the recording") {
     return Fail(code, fmt::format("{}; {} is in the JVM's own files, at {}", why, what, theirs));
@@ -179,24 +180,37 @@ ExitCode RecordingOutput::BringFile(pid_t pid, const std::string& name) {
   const Descriptor recording = relay_->folder().Open(name);
   const auto bytes = recording.is_open() ? RecordingBytes(recording) : format::Error{std::strerror(errno)};
   if (!bytes.ok())
-    return fail(ExitCode::kUnreadable, fmt::format("PID {}: {}", pid, bytes.error().message), "what it wrote");
+    return fail(ExitCode::kUnreadable, fmt::format("PID {}: {}", pid_, bytes.error().message), "what it wrote");
   if (file_ == nullptr) {
-    path_ = FreeName(pattern_, pid);
+    path_ = FreeName(pattern_, pid_);
     auto file = OpenNew(path_);
     if (!file.ok()) return fail(ExitCode::kCannotWrite, file.error().message);
     file_ = std::move(*file);
   }
   Output output(file_->descriptor());
   if (!CopyOut(recording, *bytes, &output)) {
-    return fail(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid, theirs, std::strerror(errno)));
+    return fail(ExitCode::kCannotWrite, fmt::format("PID {}: {}: {}", pid_, theirs, std::strerror(errno)));
   }
   const ExitCode written = output.Report(path_);
   if (written != ExitCode::kOk || output.failed()) return fail(ExitCode::kCannotWrite, path_ + ": not written");
-  if (const auto error = file_->Commit()) return fail(ExitCode::kCannotWrite, error->message);
+  if (const auto error = Commit()) return fail(ExitCode::kCannotWrite, error->message);
   file_.reset();
   brought_.push_back(path_);
   relay_->folder().Remove(name);
   return ExitCode::kOk;
+}
+
+// The name was free, but maybe another recording has taken it since.
+std::optional<format::Error> RecordingOutput::Commit() {
+  for (;;) {
+    auto error = file_->Commit();
+    std::error_code unknown;
+    if (!error || !std::filesystem::exists(path_, unknown)) return error;
+    std::string next = FreeName(pattern_, pid_);
+    if (next == path_) return error;
+    path_ = std::move(next);
+    file_->SetPath(path_);
+  }
 }
 
 }  // namespace heaprec::tools

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,11 @@ class RecordingOutput {
   ExitCode Bring(const JavaProcess& java, int timeout_ms, bool counts_down);
 
  private:
-  ExitCode BringFiles(pid_t pid);
-  ExitCode BringFile(pid_t pid, const std::string& name);
+  ExitCode BringFiles();
+  ExitCode BringFile(const std::string& name);
+  std::optional<format::Error> Commit();
 
+  pid_t pid_ = 0;
   std::string agent_text_, pattern_, path_;
   std::vector<std::string> brought_;
   double seconds_ = 0;  // that it is to last; 0: not known

@@ -32,6 +32,8 @@ class OutputFile {
   int descriptor() const { return descriptor_; }
   // Once everything is written.
   std::optional<format::Error> Commit();
+  // Another final name on the same file system, before Commit or after it has failed.
+  void SetPath(std::string path) { path_ = std::move(path); }
   // The same of what was appended to `output`: flushes, then commits. Nothing: it is there. Else the exit code: says on
   // stderr what failed, unless who read a pipe closed it.
   std::optional<ExitCode> Finish(Output* output);
@@ -45,7 +47,7 @@ class OutputFile {
   bool Link(const std::string& to) const;
   bool Place();
 
-  const std::string path_;
+  std::string path_;
   const bool overwrite_;
   Way way_ = Way::kDirect;
   int descriptor_ = -1;

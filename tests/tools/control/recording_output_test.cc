@@ -137,4 +137,15 @@ TEST_CASE("What is no recording among the files of a relayed one stays in the JV
   fs::remove_all(theirs);
 }
 
+TEST_CASE("Relayed recordings to the same name get one each, also if they were started before either had ended") {
+  const Directory out;
+  RecordingOutput one = RelayTo(out / "app.hrec"), other = RelayTo(out / "app.hrec");
+  const std::string first = WriteRecording(FolderOf(one) + "/rec.hrec", 1);
+  const std::string second = WriteRecording(FolderOf(other) + "/rec.hrec", 2);
+  CHECK(Bring(&one) == ExitCode::kOk);
+  CHECK(Bring(&other) == ExitCode::kOk);
+  CHECK((Contents(out / "app.hrec") == first));
+  CHECK((Contents(out / "app-1.hrec") == second));
+}
+
 }  // namespace heaprec::tools
