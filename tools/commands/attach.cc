@@ -62,24 +62,25 @@ ExitCode AttachTo(AttachOptions options) {
   if (!page.empty() && page != "-" && options.agent.output == AgentOptions().output) {
     options.agent.output = std::filesystem::path(page).replace_extension(".hrec").string();
   }
-  auto place = RecordingOutput::Choose(java->process, options.agent, options.is_inside, /*is_awaited=*/!page.empty());
-  if (!place.ok()) return Fail(ExitCode::kUsage, place.error().message);
+  RecordingOutput place;
+  if (const auto failure = place.Choose(java->process, options.agent, options.is_inside, /*is_awaited=*/!page.empty()))
+    return Fail(failure->code, failure->sentence);
   auto agent = PlaceAgent(java->process, options.agent.agent_file);
   if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
-  if (place->is_relayed()) CatchSignals({SIGINT, SIGTERM, SIGHUP});
-  auto answer = Attach(*java, {agent->path, "start," + place->agent_text(), options.timeout_ms()});
+  if (place.is_relayed()) CatchSignals({SIGINT, SIGTERM, SIGHUP});
+  auto answer = Attach(*java, {agent->path, "start," + place.agent_text(), options.timeout_ms()});
   agent->folder.reset();  // it is loaded, or will not be
   if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
-  if (!place->is_relayed()) return options.Tell(java->process.pid, *answer);
+  if (!place.is_relayed()) return options.Tell(java->process.pid, *answer);
   if (!options.quiet && !options.json) {
     PrintError(
         ToUtf8(fmt::format("PID {}: recording; the file is copied to {} when the recording ends (Ctrl-C ends it)",
-                           java->process.pid, place->path())));
+                           java->process.pid, place.path())));
   }
-  ExitCode code = place->Bring(*java, options.timeout_ms(), !page.empty() && !options.quiet);
-  if (code == ExitCode::kOk) code = WritePages(options, *java, *place);
+  ExitCode code = place.Bring(*java, options.timeout_ms(), !page.empty() && !options.quiet);
+  if (code == ExitCode::kOk) code = WritePages(options, *java, place);
   if (code != ExitCode::kOk) return code;
-  return options.Tell(java->process.pid, {.ok = true, .sentence = place->Sentence()});
+  return options.Tell(java->process.pid, {.ok = true, .sentence = place.Sentence()});
 }
 
 }  // namespace

@@ -94,34 +94,39 @@ bool CopyOut(const Descriptor& from, uint64_t bytes, Output* output) {
 
 }  // namespace
 
-format::Result<RecordingOutput> RecordingOutput::Choose(const Process& process, AgentOptions agent, bool is_inside,
-                                                        bool is_awaited) {
-  RecordingOutput output;
+std::optional<OutputFailure> RecordingOutput::Choose(const Process& process, AgentOptions agent, bool is_inside,
+                                                     bool is_awaited) {
   const auto duration = ParseDuration(agent.duration);
-  output.seconds_ = duration.ok() ? static_cast<double>(*duration) * 1e-9 : 0;
+  seconds_ = duration.ok() ? static_cast<double>(*duration) * 1e-9 : 0;
   const std::string folder = std::filesystem::absolute(agent.output).parent_path();
   const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
   const bool is_relayed = !is_inside && (!can_write || is_awaited);
   if (is_relayed) {
-    output.pid_ = process.pid;
-    output.pattern_ = agent.output;
-    output.path_ = FreeName(agent.output, process.pid);
-    auto file = OpenNew(output.path_);
-    if (!file.ok()) return file.error();
-    output.file_ = std::move(*file);
-    auto relay = RecordingRelay::Make(process);
-    if (!relay.ok()) return relay.error();
-    output.relay_ = std::move(*relay);
-    agent.output = output.relay_->path();
-    if (!agent.file.empty()) {
-      if (const auto error = StageFile(output.relay_->folder(), agent.file, "options")) return *error;
-      agent.file = output.relay_->folder().path() + "/options";
-    }
+    if (auto failure = Relay(process, &agent)) return failure;
   }
   auto text = agent.Text(/*as_they_are=*/is_relayed || !process.same_files);
-  if (!text.ok()) return text.error();
-  output.agent_text_ = std::move(*text);
-  return output;
+  if (!text.ok()) return OutputFailure{ExitCode::kUsage, text.error().message};
+  agent_text_ = std::move(*text);
+  return std::nullopt;
+}
+
+std::optional<OutputFailure> RecordingOutput::Relay(const Process& process, AgentOptions* agent) {
+  pid_ = process.pid;
+  pattern_ = agent->output;
+  path_ = FreeName(pattern_, pid_);
+  auto file = OpenNew(path_);
+  if (!file.ok()) return OutputFailure{ExitCode::kCannotWrite, file.error().message};
+  file_ = std::move(*file);
+  auto relay = RecordingRelay::Make(process);
+  if (!relay.ok()) return OutputFailure{ExitCode::kCannotAttach, relay.error().message};
+  relay_ = std::move(*relay);
+  agent->output = relay_->path();
+  if (agent->file.empty()) return std::nullopt;
+  if (const auto error = StageFile(relay_->folder(), agent->file, "options")) {
+    return OutputFailure{ExitCode::kUsage, error->message};
+  }
+  agent->file = relay_->folder().path() + "/options";
+  return std::nullopt;
 }
 
 std::string RecordingOutput::path() const { return std::filesystem::absolute(path_); }

@@ -3,7 +3,8 @@
 // has ended. What was not brought stays there.
 //
 // Threads:  one.
-// Failure:  Choose: a sentence for the user. Bring says on stderr what failed, and where the recording is then.
+// Failure:  Choose: a sentence for the user, with the exit code. Bring says on stderr what failed, and where the
+// recording is then.
 #pragma once
 
 #include <memory>
@@ -20,11 +21,16 @@
 
 namespace heaprec::tools {
 
+struct OutputFailure {
+  ExitCode code;
+  std::string sentence;
+};
+
 class RecordingOutput {
  public:
   // `is_inside`: the place is a path of the JVM's. `is_awaited`: we wait for the recording, and need it here.
-  static format::Result<RecordingOutput> Choose(const Process& process, AgentOptions agent, bool is_inside,
-                                                bool is_awaited);
+  // Call it once, before everything else.
+  std::optional<OutputFailure> Choose(const Process& process, AgentOptions agent, bool is_inside, bool is_awaited);
 
   const std::string& agent_text() const { return agent_text_; }  // the agent's options
   bool is_relayed() const { return relay_ != nullptr; }
@@ -43,6 +49,7 @@ class RecordingOutput {
   ExitCode BringFiles();
   ExitCode BringFile(const std::string& name);
   std::optional<format::Error> Commit();
+  std::optional<OutputFailure> Relay(const Process& process, AgentOptions* agent);
 
   pid_t pid_ = 0;
   std::string agent_text_, pattern_, path_;

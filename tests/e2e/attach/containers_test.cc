@@ -18,7 +18,7 @@
 namespace heaprec::testing {
 namespace {
 
-constexpr int kCannotAttach = 5;
+constexpr int kCannotAttach = 5, kCannotWrite = 6;
 
 Command HeaprecCommand(const std::vector<std::string>& args) {
   Command command{{HeaprecPath()}};
@@ -260,7 +260,7 @@ TEST_CASE("A JVM of another user among the same files is recorded, where it can 
   // Our own file is not overwritten: the next one has a number, as the agent's have.
   CHECK(Heaprec(attach).exit_code == 0);
   CHECK(FileExists(folder + "/closed/rec-1.hrec"));
-  CHECK(Heaprec({"attach", pid, "-o", folder + "/absent/rec.hrec"}).exit_code != 0);
+  CHECK(Heaprec({"attach", pid, "-o", folder + "/absent/rec.hrec"}).exit_code == kCannotWrite);
   End(&jvm);
   std::filesystem::remove_all(folder);
 }

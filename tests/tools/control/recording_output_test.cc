@@ -33,9 +33,9 @@ JavaProcess Ourselves() {
 RecordingOutput RelayTo(const std::string& output) {
   AgentOptions agent;
   agent.output = output;
-  auto place = RecordingOutput::Choose(Ourselves().process, agent, /*is_inside=*/false, /*is_awaited=*/true);
-  REQUIRE(place.ok());
-  return std::move(*place);
+  RecordingOutput place;
+  REQUIRE_FALSE(place.Choose(Ourselves().process, agent, /*is_inside=*/false, /*is_awaited=*/true));
+  return place;
 }
 
 ExitCode Bring(RecordingOutput* place) { return place->Bring(Ourselves(), kTimeoutMs, /*counts_down=*/false); }
@@ -146,6 +146,26 @@ TEST_CASE("Relayed recordings to the same name get one each, also if they were s
   CHECK(Bring(&other) == ExitCode::kOk);
   CHECK((Contents(out / "app.hrec") == first));
   CHECK((Contents(out / "app-1.hrec") == second));
+}
+
+TEST_CASE("A place that cannot be written, a process that has exited, and wrong options have an exit code each") {
+  const Directory out;
+  Process process = Ourselves().process;
+  AgentOptions agent;
+  agent.output = out / "app.hrec";
+  const auto code = [&] {
+    const auto failure = RecordingOutput().Choose(process, agent, /*is_inside=*/false, /*is_awaited=*/true);
+    return failure ? failure->code : ExitCode::kOk;
+  };
+  CHECK(code() == ExitCode::kOk);
+  agent.file = out / "absent";
+  CHECK(code() == ExitCode::kUsage);
+  agent.file.clear();
+  process.start_ticks -= 1;
+  CHECK(code() == ExitCode::kCannotAttach);
+  agent.output = out / "absent/app.hrec";
+  CHECK(code() == ExitCode::kCannotWrite);
+  CHECK(out.Entries().empty());
 }
 
 }  // namespace heaprec::tools
