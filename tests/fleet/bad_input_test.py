@@ -114,7 +114,10 @@ def random_answers():
 def wrong_addresses(folder, url):
     assert "cannot connect" in heaprec("ship", folder, "--to", "http://127.0.0.1:1", "--tries", "1", code=6)
     assert "must begin with http" in heaprec("ship", folder, "--to", "localhost:8123", code=2)
-    assert "--password-file" in heaprec("ship", folder, "--to", "http://me:word@127.0.0.1:8123", code=2)
+    for address in ("http://me:s3cret@127.0.0.1:8123", "http://127.0.0.1:8123/?user=me&password=s3cret"):
+        said = heaprec("ship", folder, "--to", address, code=2) + heaprec("fleet", "services", code=2,
+                                                                          HEAPREC_FLEET_URL=address)
+        assert "--password-file" in said and "s3cret" not in said, said
     assert "not a database name" in heaprec("fleet", "init", "--server", url + "/a;DROP", code=2)
     assert "no server" in heaprec("fleet", "services", code=2)
     assert "rejects the user or password" in heaprec("fleet", "services", "--server", url, "--user", "nobody", code=3)

@@ -50,6 +50,28 @@ TEST_CASE("Addresses") {
   CHECK_FALSE(Server::Open(OptionsOf("http://host", "secret")).ok());
 }
 
+TEST_CASE("No part of a password in an address is repeated") {
+  for (const char* address :
+       {"https://me:s3cret@host:8443", "https://me:s3cret@s3cret@host", "https://me:s3cret/s3cret@host/db",
+        "https://me:s3cret?s3cret@host", "me:s3cret@host:8123", "me:s3cret@http://host", "https://me:1/s3cret@host",
+        "ftp://me:s3cret@host", "http://s3cret@host:x", "http://host:8123/?user=me&password=s3cret",
+        "http://host:8123/db?password=s3cret", "http://host:8123?password=s3cret", "http://host?password=s3cret",
+        "http://host/?password=me@s3cret", "ftp://host/?password=s3cret"}) {
+    INFO(address);
+    const auto server = Server::Open(OptionsOf(address));
+    REQUIRE_FALSE(server.ok());
+    CHECK(server.error().message.find("s3cret") == std::string::npos);
+    ServerOptions options = OptionsOf("http://host");
+    options.http.proxy = address;
+    const auto proxied = Server::Open(options);
+    REQUIRE_FALSE(proxied.ok());
+    CHECK(proxied.error().message.find("s3cret") == std::string::npos);
+  }
+  CHECK(Url::Parse("https://me:s3cret@host/db").error().message ==
+        "'https://...@host/db' is not an address: give user and password with --user and --password-file, or in the "
+        "environment");
+}
+
 TEST_CASE("A block comes back as it went") {
   NativeBlock block = BlockOf({{"n", "UInt64"}, {"x", "Float32"}, {"text", "String"}, {"ids", "Array(UInt64)"}});
   const std::string text(65536, '\0');

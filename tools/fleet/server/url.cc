@@ -12,11 +12,21 @@ bool IsPort(std::string_view text) {
   return !text.empty() && text.size() <= 5 && std::ranges::all_of(text, [](unsigned char c) { return isdigit(c); });
 }
 
+// `text` without what may be a password: parameters, and what is before an @.
+std::string WithoutSecrets(std::string_view text) {
+  const size_t scheme = text.find("://"), at = text.rfind('@'), parameters = text.find('?');
+  const size_t begin = scheme >= std::min(at, parameters) ? 0 : scheme + 3;
+  if (at == std::string_view::npos) return std::string(text.substr(0, parameters));
+  // A password may contain either character.
+  if (parameters < at) return fmt::format("{}...", text.substr(0, begin));
+  return fmt::format("{}...{}", text.substr(0, begin), text.substr(at, parameters - at));
+}
+
 }  // namespace
 
 format::Result<Url> Url::Parse(std::string_view text) {
   const auto fail = [&](const char* why) {
-    return format::Error{fmt::format("'{}' is not an address: {}", text, why)};
+    return format::Error{fmt::format("'{}' is not an address: {}", WithoutSecrets(text), why)};
   };
   Url url;
   std::string_view rest = text;
@@ -32,7 +42,7 @@ format::Result<Url> Url::Parse(std::string_view text) {
   std::string_view authority = rest.substr(0, slash);
   if (slash != std::string_view::npos) url.path = rest.substr(slash + 1);
   while (url.path.ends_with('/')) url.path.pop_back();
-  if (authority.find('@') != std::string_view::npos) {
+  if (rest.find_first_of("@?") != std::string_view::npos) {
     return fail("give user and password with --user and --password-file, or in the environment");
   }
   url.port = url.is_tls ? "8443" : "8123";

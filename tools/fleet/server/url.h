@@ -15,7 +15,8 @@ struct Url {
   std::string host, port;
   std::string path;  // without the leading slash
 
-  // `text` begins with http:// or https://. User and password in it are refused: a list of processes would show them.
+  // `text` begins with http:// or https://. User, password and parameters in it are refused: a list of processes would
+  // show them. Nor does the error.
   static format::Result<Url> Parse(std::string_view text);
   // "https://host:port", for messages.
   std::string Text() const;
