@@ -669,4 +669,33 @@ TEST_CASE("Types that hold themselves are refused") {
   CHECK(imported.err.find("recursive types") != std::string::npos);
 }
 
+// Time must follow the bytes of the file, not the numbers in it.
+TEST_CASE("Values that take no bytes cost no time") {
+  constexpr int kNothing = 50, kMany = 51, kParts = 9'000;
+  const Directory directory;
+  // An array counts as many of them as there are bytes left; or each byte of an array brings thousands.
+  const bool in_array = GENERATE(true, false);
+  std::vector<JfrType> types = Primitives();
+  types.push_back({kNothing, "p.Nothing"});
+  types.push_back({kMany, "p.Many", {{"byte", kByte}}});
+  if (!in_array) types.back().fields.resize(kParts, {"nothing", kNothing});
+  types.push_back({kObject, "p.Object", {{"values", in_array ? kNothing : kMany, false, true}}});
+  JfrBuilder jfr(types, true);
+  constexpr int kBytes = 1 << 20, kArrays = kBytes / 4;
+  JfrBytes constants = jfr.Bytes();
+  int count = 0;
+  if (in_array) {
+    for (; count < kArrays; ++count) constants.Long(count % 100).Int(2 * (kArrays - count - 1));
+  } else {
+    constants.Long(count++).Int(kBytes).Raw(std::string(kBytes, '\0'));
+  }
+  jfr.Constants(kObject, count, constants);
+  Overwrite(directory / "nothing.jfr", jfr.File());
+  const Outcome outcome =
+      Shell("timeout 10 \"$HEAPREC\" import -q " + (directory / "nothing.jfr") + " -o " + (directory / "out.bin"));
+  INFO(outcome.err);
+  CHECK(outcome.code == 3);
+  CHECK(outcome.err.find(in_array ? "the constants cannot be read" : "no allocation events") != std::string::npos);
+}
+
 }  // namespace heaprec::tools::testing

@@ -25,7 +25,11 @@ int64_t NumberIn(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? number : -1;
 }
 
-// Whether a value of the type has a bounded number of parts; one that holds itself has not.
+// Whether its values take no bytes, once fields that take none have been removed.
+bool IsEmpty(const Type& type) { return type.primitive == Primitive::kNone && type.fields.empty(); }
+
+// Whether a value of the type has a bounded number of parts; one that holds itself has not. Removes fields that take no
+// bytes, so that reading a value takes time for bytes only.
 bool IsBounded(Type* type, int level) {
   if (type->parts > 0) return type->parts <= kMaxParts;
   type->parts = kMaxParts + 1;  // to whoever comes here again meanwhile
@@ -36,6 +40,7 @@ bool IsBounded(Type* type, int level) {
     parts += field.pooled ? 1 : field.type->parts;
   }
   type->parts = parts;
+  std::erase_if(type->fields, [](const Field& field) { return !field.pooled && !field.array && IsEmpty(*field.type); });
   return parts <= kMaxParts;
 }
 
@@ -161,7 +166,7 @@ const Type* Metadata::Named(std::string_view name) const {
 void Skip(const Type& type, Cursor* at) {
   switch (type.primitive) {
     case Primitive::kNone:
-      for (const Field& field : type.fields) Skip(field, at);
+      for (size_t i = 0; i < type.fields.size() && at->ok(); ++i) Skip(type.fields[i], at);
       return;
     case Primitive::kString:
       ReadText(at);
@@ -181,8 +186,9 @@ void Skip(const Field& field, Cursor* at) {
   };
   if (!field.array) return skip_one();
   const int32_t count = at->Int();
-  // Each has a byte at least.
+  // Each has a byte at least; those that have none could be any number.
   if (count < 0 || static_cast<size_t>(count) > at->left()) return at->Fail();
+  if (count > 0 && !field.pooled && IsEmpty(*field.type)) return at->Fail();
   for (int32_t left = count; left > 0 && at->ok(); --left) skip_one();
 }
 

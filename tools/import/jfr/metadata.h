@@ -30,8 +30,8 @@ struct Type {
   int64_t id = 0;
   std::string_view name;
   Primitive primitive = Primitive::kNone;
-  std::vector<Field> fields{};
-  uint64_t parts = 0;  // of a value, all levels counted; 0: not counted yet
+  std::vector<Field> fields{};  // those that take bytes
+  uint64_t parts = 0;           // of a value, all levels counted; 0: not counted yet
 };
 
 class Metadata {
