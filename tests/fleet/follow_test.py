@@ -3,12 +3,14 @@
 Usage: follow_test.py HEAPREC GENERATE
 """
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 
-from support import DEADLINE, HEAPREC, contents, generate, heaprec, local_shards, run, same, select, ship
+from support import DEADLINE, HEAPREC, ask, contents, generate, heaprec, local_shards, run, same, select, ship
 
 GENERATE = sys.argv[2]
 HOSTS, SECONDS, SLICE = 100, 120, "1m"
@@ -46,7 +48,54 @@ def writer_is_out_of_sight(root):
         assert select(url, "SELECT count() FROM heaprec.shipped WHERE kind = 1") == [[str(SECONDS // 30)]]
 
 
+def dumps_do_not_end_a_recording(root):
+    """Copies of the running recording in its folder, one that is there first and one that is ahead of it."""
+    place, alone = root / "dumped", root / "alone"
+    place.mkdir()
+    alone.mkdir()
+    writer = subprocess.Popen(["sleep", "3600"])
+    generate(GENERATE, root / "of_dump", 1, SECONDS, 3, str(writer.pid))
+    data = (root / "of_dump/host100.hrec").read_bytes()
+
+    def dump(name, part):
+        (root / "part.hrec").write_bytes(data[:int(len(data) * part)])
+        heaprec("recover", root / "part.hrec", "-o", root / "copy.hrec")
+        assert "dump" in heaprec("summary", root / "copy.hrec")
+        os.rename(root / "copy.hrec", place / name)
+
+    (place / "one.hrec").write_bytes(data[:int(len(data) * FIRST)])
+    dump("copy.hrec", FIRST)
+    with local_shards.Cluster(root / "four") as four:
+        url = four.shards[0].url()
+        for database in (url, url + "/alone"):
+            heaprec("fleet", "init", "--server", database, "--slice", "30s")
+
+        def slices():
+            return int(select(url, "SELECT count() FROM heaprec.shipped WHERE kind = 1")[0][0])
+
+        shipper = subprocess.Popen([HEAPREC, "ship", place, "--to", url, "--follow", "--json"], stdout=subprocess.PIPE)
+        try:
+            wait_until("the first slices were not sent", lambda: slices() == 2)
+            dump("longer.hrec", 0.95)
+            wait_until("the slice that only the longer copy has was not sent", lambda: slices() == 3)
+            with open(place / "one.hrec", "ab") as file:
+                file.write(data[int(len(data) * FIRST):])
+            writer.kill()
+            writer.wait()
+            os.utime(place / "one.hrec", (0, 0))
+            wait_until("the end was not sent", lambda: count(url, "recordings WHERE ended = 1") == 1)
+        finally:
+            shipper.terminate()
+        said = json.loads(shipper.communicate()[0])
+        assert shipper.returncode == 0 and said["recordings"] == 1, said
+        ship(alone, "--to", url + "/alone")
+        same(contents(url), contents(url, "alone"), "copies beside the recording")
+    same(ask("services", "--from-dir", place, "--slice", "30s"), ask("services", "--from-dir", alone, "--slice", "30s"),
+         "folder with copies")
+
+
 def test(root):
+    dumps_do_not_end_a_recording(root)
     writer_is_out_of_sight(root)
     whole, growing = root / "whole", root / "growing"
     writer = subprocess.Popen(["sleep", "3600"])

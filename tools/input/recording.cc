@@ -356,7 +356,7 @@ bool Recording::running() const {
 }
 
 bool Recording::is_over(std::chrono::seconds quiet) const {
-  if (ending_) return true;
+  if (ending_) return !is_dump();
   if (!OpenRings().empty()) return !running();
   if (header().ring_path.empty() && running()) return false;
   struct stat status {};
@@ -369,7 +369,7 @@ bool Recording::is_settled() const {
 }
 
 bool Recording::was_ended_by_recorder() const {
-  return ending_ && ending_->reason != format::kEndDump && ending_->reason != format::kEndRecovered &&
+  return ending_ && !is_dump() && ending_->reason != format::kEndRecovered &&
          ending_->reason != format::kEndNothingRecovered;
 }
 

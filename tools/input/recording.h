@@ -74,6 +74,8 @@ class Recording {
   // Whether every committed sample was read, or dropped by the second stage. False if the recording continues in the
   // next file, or in its own (dump), or was cut off without a ring.
   bool is_settled() const;
+  // Valid after the end: whether this is a copy of a recording that continues in another file. A copy does not grow.
+  bool is_dump() const { return ending_ && ending_->reason == format::kEndDump; }
   // Valid after the end: whether the recorder has ended it. False: it was cut off, is running, or is a copy of such a
   // recording.
   bool was_ended_by_recorder() const;
@@ -93,9 +95,10 @@ class Recording {
 
   // Whether it has not ended and its process is alive. Checks at each call.
   bool running() const;
-  // As far as can be told from here nothing is added any more: it has ended, or its ring is there and says that the
-  // writer has. Where no ring can be seen, the writer may run in another container or on another machine. A process id
-  // says nothing then, but a recording grows every few seconds: it is over once the file has not grown for `quiet`.
+  // As far as can be told from here nothing is added any more: it has ended (a dump has not), or its ring is there and
+  // says that the writer has. Where no ring can be seen, the writer may run in another container or on another machine.
+  // A process id says nothing then, but a recording grows every few seconds: it is over once the file has not grown for
+  // `quiet`.
   bool is_over(std::chrono::seconds quiet) const;
 
   const std::vector<format::SkippedRange>& skipped() const { return reader_->skipped(); }

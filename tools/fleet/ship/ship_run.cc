@@ -14,6 +14,7 @@
 #include <fstream>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "format/bytes/layout.h"
 #include "tools/fleet/source/folder_source.h"
@@ -128,6 +129,7 @@ ExitCode ShipRun::ShipFile(const std::string& file) {
     how.owner = OwnerOf(file);
     for (auto& recording : *recordings) {
       open_[file].push_back(std::make_unique<Shipper>(std::move(recording), server_, schema_, how, &known_, &totals_));
+      senders_.try_emplace(open_[file].back()->info().id, file);
     }
   }
   const ShipTotals before = totals_;
@@ -163,11 +165,12 @@ ExitCode ShipRun::Advance(const std::string& file) {
   auto& shippers = open_[file];
   bool all_done = true, is_damaged = false;
   for (const auto& shipper : shippers) {
+    // A dump beside its recording may be ahead of it.
+    if (std::exchange(senders_[shipper->info().id], file) != file) shipper->Doubt();
     const auto done = WithRetries(shipper.get());
     if (!done) return ExitCode::kCannotWrite;
     all_done = all_done && *done;
     is_damaged = is_damaged || shipper->recording().damaged();
-    if (*done) done_ids_.insert(shipper->info().id);
   }
   if (is_damaged && damaged_.insert(file).second) {
     PrintError(file + ": damaged bytes were skipped; what could be decoded was shipped");

@@ -55,7 +55,7 @@ class ShipRun {
   ExitCode Run();
   const ShipTotals& totals() const { return totals_; }
   uint32_t slice_seconds() const { return schema_.slice_seconds; }
-  size_t recordings() const { return done_ids_.size() + running_.size(); }
+  size_t recordings() const { return senders_.size(); }
   uint64_t unfinished() const { return running_.size(); }
   uint64_t failed() const { return unreadable_.size(); }
 
@@ -81,7 +81,7 @@ class ShipRun {
   std::map<std::string, std::vector<std::unique_ptr<Shipper>>> open_;
   std::map<std::string, std::time_t> due_;  // when a file that was closed is to be read again
   std::set<std::string> running_, done_files_, unreadable_, damaged_;
-  std::set<uint64_t> done_ids_;
+  std::map<uint64_t, std::string> senders_;  // by recording: the file of which slices were sent last
 };
 
 // Finds the schema; retries if the server is down.

@@ -116,7 +116,7 @@ format::Result<bool> Shipper::Step() {
     if (!pending_) {
       // Its end is known once all has been read that is there.
       is_over = recording_->is_over(std::chrono::seconds(schema_.slice_seconds) + kQuiet);
-      if (!is_over) return false;
+      if (!is_over) return is_done_ = recording_->is_dump();
       continue;
     }
     if (pending_->time / kHour * kHour != hour_.time) {

@@ -53,8 +53,12 @@ class Shipper {
   Shipper(std::unique_ptr<Recording> recording, Server* server, const Schema& schema, const ShipOptions& options,
           KnownIds* known, ShipTotals* totals);
 
-  // Sends what is finished. True: the recording is over, and all of it has arrived.
+  // Sends what is finished. True: the recording is over, and all of it has arrived; or this is a dump, which has no
+  // more finished slices.
   format::Result<bool> Step();
+
+  // Another file's shipper may have sent slices of this recording: reads the ledger again before it sends one.
+  void Doubt() { in_doubt_ = true; }
 
   const Recording& recording() const { return *recording_; }
   const RecordingInfo& info() const { return info_; }

@@ -62,8 +62,6 @@ void FolderSource::Read(const std::string& path, const GivenLabels& given) {
   for (const auto& recording : *recordings) {
     Held held{.info = InfoOf(recording->header(), given), .slices = {}};
     held.info.file = path;
-    // The same recording under another name.
-    if (held_.contains(held.info.id)) continue;
     SliceReader reader(recording.get(), {.slice_seconds = slice_seconds_, .samples_per_second = samples_per_second_});
     while (auto slice = reader.Next(true)) {
       for (NamedId& name : slice->names) names_.emplace(std::pair(name.kind, name.id), std::move(name.name));
@@ -72,9 +70,11 @@ void FolderSource::Read(const std::string& path, const GivenLabels& given) {
                              std::move(slice->live), slice->live_at});
     }
     held.info.seen = reader.seen();
-    held.info.ended = recording->ending().has_value();
+    held.info.ended = recording->ending() && !recording->is_dump();
     if (recording->damaged()) is_damaged_ = true;
-    held_.emplace(held.info.id, std::move(held));
+    // A copy of the recording may be shorter.
+    const Held* other = Find(held.info.id);
+    if (other == nullptr || other->info.seen < held.info.seen) held_.insert_or_assign(held.info.id, std::move(held));
   }
 }
 
