@@ -94,7 +94,29 @@ def dumps_do_not_end_a_recording(root):
          "folder with copies")
 
 
+def later_samples_have_stacks(root):
+    """Samples of a slice whose stacks are those of an earlier one, which was sent without samples."""
+    place = root / "sampled"
+    place.mkdir()
+    writer = subprocess.Popen(["sleep", "3600"])
+    generate(GENERATE, root / "of_sampled", 1, SECONDS, 4, str(writer.pid))
+    data = (root / "of_sampled/host100.hrec").read_bytes()
+    with local_shards.Cluster(root / "five") as five:
+        url = five.shards[0].url()
+        heaprec("fleet", "init", "--server", url, "--slice", "30s")
+        (place / "one.hrec").write_bytes(data[:int(len(data) * FIRST)])
+        assert ship(place, "--to", url, "--samples", "0")["samples"] == 0
+        (place / "one.hrec").write_bytes(data)
+        writer.kill()
+        writer.wait()
+        os.utime(place / "one.hrec", (0, 0))
+        assert ship(place, "--to", url)["samples"] > 0
+        assert select(url, "SELECT count() FROM heaprec.samples WHERE stack NOT IN "
+                           "(SELECT stack FROM heaprec.stacks)") == [["0"]]
+
+
 def test(root):
+    later_samples_have_stacks(root)
     dumps_do_not_end_a_recording(root)
     writer_is_out_of_sight(root)
     whole, growing = root / "whole", root / "growing"

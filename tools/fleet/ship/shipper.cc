@@ -144,15 +144,14 @@ void Shipper::AddToHour(const Slice& slice) {
 
 Shipper::Failure Shipper::SendSlice(const Slice& slice) {
   if (slice.time < options_.since) {
-    // Later slices have these names, too.
-    if (!options_.dry_run) {
-      if (auto error = SendNames(slice)) return error;
-    }
+    if (auto error = SendNames(slice)) return error;
     pending_is_sent_ = true;
     ++totals_.too_old;
     return {};
   }
   if (IsInLedger(BatchKind::kSlice, slice.time)) {
+    // It may have been sent without samples, or with fewer.
+    if (auto error = SendNames(slice)) return error;
     ++totals_.slices_there;
     return {};
   }
@@ -161,6 +160,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (auto error = Settle()) return error;
     // By another shipper, just now, or by an insert of which the answer was lost.
     if (IsInLedger(BatchKind::kSlice, slice.time)) {
+      if (auto error = SendNames(slice)) return error;
       ++totals_.slices_there;
       return {};
     }
@@ -224,7 +224,10 @@ Shipper::Failure Shipper::WriteLedger(LedgerRow row) {
   return Insert("shipped", LedgerBlock(row), "ledger");
 }
 
+// A slice has the names and stacks that no earlier one has. Later slices have them, too: they are sent with each slice,
+// even if nothing else of it is.
 Shipper::Failure Shipper::SendNames(const Slice& slice) {
+  if (options_.dry_run) return {};
   std::vector<NamedId> names;
   for (const NamedId& name : slice.names) {
     if (!known_.contains(name.id)) names.push_back(name);
