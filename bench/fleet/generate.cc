@@ -1,6 +1,7 @@
 // Recordings of a fleet of which the truth is known: bench/fleet/README.md
 //
-// Usage: generate DIR HOSTS SECONDS SEED [hostile|PID]     PID: of a process that still writes all of them
+// Usage: generate DIR HOSTS SECONDS SEED [hostile|PID|from=N]
+// PID: of a process that still writes all of them. from=N: without their first N seconds, which maxage has dropped.
 //
 // Two services: `checkout` in versions 1.0 and 1.1, and `search`. Sites have rates that differ between hosts; three
 // sites of 1.1 allocate more or less; one site of the last host of search allocates five times as much. Objects are
@@ -12,9 +13,11 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <queue>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/writer/chunk_writer.h"
@@ -96,12 +99,12 @@ format::FileHeader HeaderOf(const Host& host, uint64_t seed, uint32_t pid) {
 
 class Simulation {
  public:
-  Simulation(const Host& host, const std::string& path, uint64_t seed, bool is_hostile, uint32_t pid)
+  Simulation(const Host& host, const std::string& path, uint64_t seed, bool is_hostile, uint32_t pid, uint64_t from)
       : host_(host),
         is_hostile_(is_hostile),
+        path_(path),
+        from_(from),
         header_(HeaderOf(host, seed, pid)),
-        writer_(header_, 0),
-        file_(path, std::ios::binary),
         random_(seed),
         fates_(seed) {
     std::normal_distribution<double> normal;
@@ -115,19 +118,25 @@ class Simulation {
     }
     truth_.resize(kSites);
     live_.resize(kSites);
-    Append(format::EncodeFileHeader(header_));
-    writer_.Add(format::Window{.id = 1, .start_ns = 0, .lambda = kLambda});
+    Begin();
   }
 
   json Run(uint64_t seconds) {
     for (uint64_t second = 0; second < seconds; ++second) {
+      if (second > 0 && second == from_) {
+        header_.start.begin_ns = second * kSecondNs;
+        header_.start.counters = counters_;
+        header_.start.next_interval[format::Stream::kAllocations] = second;
+        header_.start.intervals_with_points[format::Stream::kAllocations] = second;
+        Begin();
+      }
       Interval(second, seconds);
       AddDeaths((second + 1) * kSecondNs);
-      if (second % 2 == 1) Append(*writer_.Flush(counters_, {}, (second + 1) * kSecondNs));
+      if (second % 2 == 1) Append(*writer_->Flush(counters_, {}, (second + 1) * kSecondNs));
     }
     if (header_.pid == 0) {
       const format::EndMarker ending{seconds * kSecondNs, "jvm exit"};
-      Append(*writer_.Finish(counters_, {}, seconds * kSecondNs, &ending));
+      Append(*writer_->Finish(counters_, {}, seconds * kSecondNs, &ending));
     }
     json sites = json::array();
     for (int site = 0; site < kSites; ++site) {
@@ -146,6 +155,12 @@ class Simulation {
   std::string ClassName(int site) const {
     const auto& names = HostileNames();
     return is_hostile_ && static_cast<size_t>(site) < names.size() ? names[static_cast<size_t>(site)] : ClassOf(site);
+  }
+  void Begin() {
+    file_ = std::ofstream(path_, std::ios::binary);
+    writer_.emplace(header_, 0);
+    Append(format::EncodeFileHeader(header_));
+    writer_->Add(format::Window{.id = 1, .start_ns = 0, .lambda = kLambda});
   }
   void Append(const format::ByteBuffer& bytes) {
     file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -170,7 +185,7 @@ class Simulation {
       kept += samples;
       truth_[static_cast<size_t>(site)] += static_cast<double>(count * size);
     }
-    writer_.Add(
+    writer_->Add(
         format::Interval{.index = second, .candidates = objects, .bytes = counted, .buffered = kept, .kept = kept});
     format::StreamCounters& counters = counters_[format::Stream::kAllocations];
     counters.candidates += objects;
@@ -187,7 +202,7 @@ class Simulation {
 
   void AddDeaths(uint64_t before_ns) {
     for (; !deaths_.empty() && deaths_.top().first < before_ns; deaths_.pop()) {
-      writer_.Add(format::LifecycleEvent{.sample = deaths_.top().second, .time_ns = deaths_.top().first});
+      writer_->Add(format::LifecycleEvent{.sample = deaths_.top().second, .time_ns = deaths_.top().first});
     }
   }
 
@@ -196,17 +211,17 @@ class Simulation {
     format::Sample sample;
     sample.id = ++id_;
     sample.time_ns = second * kSecondNs + random_() % kSecondNs;
-    sample.thread = writer_.InternThread({.java_tid = 1, .os_tid = 1, .is_virtual = false, .name = "main"});
-    sample.class_id = writer_.InternClass(ClassName(site));
+    sample.thread = writer_->InternThread({.java_tid = 1, .os_tid = 1, .is_virtual = false, .name = "main"});
+    sample.class_id = writer_->InternClass(ClassName(site));
     const std::vector<format::StackFrame> stack{
-        {writer_.InternMethod("com/acme/Work", MethodName(site), "()V"), 1, 1, {}},
-        {writer_.InternMethod("com/acme/Main", "main", "()V"), 1, 1, {}}};
-    sample.stack = writer_.InternStack(stack, false);
+        {writer_->InternMethod("com/acme/Work", MethodName(site), "()V"), 1, 1, {}},
+        {writer_->InternMethod("com/acme/Main", "main", "()V"), 1, 1, {}}};
+    sample.stack = writer_->InternStack(stack, false);
     sample.size = SizeOf(site);
     sample.tlab_size = 1 << 16;
     sample.window = 1;
     sample.weight = weight;
-    writer_.Add(sample);
+    writer_->Add(sample);
     const double mean = MeanLifetimeOf(site);
     if (!(mean > 0)) return UINT64_MAX;
     const double lifetime_s = std::exponential_distribution<double>(1 / mean)(fates_);
@@ -217,8 +232,10 @@ class Simulation {
 
   const Host host_;
   const bool is_hostile_;
-  const format::FileHeader header_;
-  format::ChunkWriter writer_;
+  const std::string path_;
+  const uint64_t from_;
+  format::FileHeader header_;
+  std::optional<format::ChunkWriter> writer_;
   std::ofstream file_;
   std::mt19937_64 random_, fates_;
   std::vector<double> rates_, truth_, live_;
@@ -250,16 +267,18 @@ std::vector<Host> HostsOf(int count, bool is_hostile) {
 int main(int argc, char** argv) {
   const bool is_hostile = argc == 6 && std::string(argv[5]) == "hostile";
   if (argc != 5 && argc != 6) {
-    std::cerr << "usage: generate DIR HOSTS SECONDS SEED [hostile|PID]\n";
+    std::cerr << "usage: generate DIR HOSTS SECONDS SEED [hostile|PID|from=N]\n";
     return 2;
   }
-  const auto pid = static_cast<uint32_t>(argc == 6 && !is_hostile ? std::stoul(argv[5]) : 0);
+  const bool is_cut = argc == 6 && std::string_view(argv[5]).starts_with("from=");
+  const uint64_t from = is_cut ? std::stoull(argv[5] + 5) : 0;
+  const auto pid = static_cast<uint32_t>(argc == 6 && !is_hostile && !is_cut ? std::stoul(argv[5]) : 0);
   const std::string folder = argv[1];
   const uint64_t seed = std::stoull(argv[4]);
   nlohmann::json truth = nlohmann::json::array();
   for (const heaprec::Host& host : heaprec::HostsOf(std::stoi(argv[2]), is_hostile)) {
     heaprec::Simulation simulation(host, folder + "/" + host.file + ".hrec",
-                                   seed * 1000 + static_cast<uint64_t>(host.number), is_hostile, pid);
+                                   seed * 1000 + static_cast<uint64_t>(host.number), is_hostile, pid, from);
     truth.push_back(simulation.Run(std::stoull(argv[3])));
   }
   // Bytes that are no UTF-8 are replaced.

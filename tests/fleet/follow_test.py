@@ -115,7 +115,30 @@ def later_samples_have_stacks(root):
                            "(SELECT stack FROM heaprec.stacks)") == [["0"]]
 
 
+def hours_are_not_of_a_cut_recording(root):
+    """maxage drops the start of an hour before the hour is rolled up: its sum is that of its slices, or not there."""
+    place = root / "hour"
+    place.mkdir()
+    generate(GENERATE, root / "hour_whole", 1, 3700, 5)
+    generate(GENERATE, root / "hour_cut", 1, 3700, 5, "from=100")
+    whole, cut = ((root / name / "host100.hrec").read_bytes() for name in ("hour_whole", "hour_cut"))
+    with local_shards.Cluster(root / "six") as six:
+        url = six.shards[0].url()
+        heaprec("fleet", "init", "--server", url, "--slice", "10m")
+        (place / "one.hrec").write_bytes(whole[:int(len(whole) * 0.9)])
+        assert ship(place, "--to", url)["slices"] == 5
+        (place / "one.hrec").write_bytes(cut)
+        said = ship(place, "--to", url)
+        assert said["slices"] == 2 and said["slices_there"] == 5, said
+        hours = select(url, "SELECT toString(time), sum(bytes) FROM heaprec.hours GROUP BY time ORDER BY time")
+        sums = dict(select(url, "SELECT toString(toStartOfHour(time)) AS hour, sum(bytes) FROM heaprec.sums GROUP BY hour"))
+        assert len(sums) == 2 and hours
+        for hour, total in hours:
+            same(float(total), float(sums[hour]), hour)
+
+
 def test(root):
+    hours_are_not_of_a_cut_recording(root)
     later_samples_have_stacks(root)
     dumps_do_not_end_a_recording(root)
     writer_is_out_of_sight(root)

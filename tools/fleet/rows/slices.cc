@@ -223,6 +223,10 @@ Slice SliceReader::Close(uint32_t time, Open* open) {
   return slice;
 }
 
+bool SliceReader::FileBeginsIn(const Slice& slice) const {
+  return recording_.header().start.begin_ns > 0 && slice.time < begin_s_;
+}
+
 double SliceReader::MaxSamples() const { return std::max(1.0, options_.samples_per_second * options_.slice_seconds); }
 
 // A sample is retained with probability min(1, w / tau) and weight max(w, tau). The draw depends on its id alone, so a

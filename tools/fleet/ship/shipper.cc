@@ -121,7 +121,7 @@ format::Result<bool> Shipper::Step() {
     }
     if (pending_->time / kHour * kHour != hour_.time) {
       if (auto error = SendHour()) return *error;
-      hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}};
+      hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}, .is_cut = false};
     }
     if (!pending_is_sent_) {
       if (auto error = SendSlice(*pending_)) return *error;
@@ -140,6 +140,8 @@ format::Result<bool> Shipper::Step() {
 void Shipper::AddToHour(const Slice& slice) {
   for (const auto& [key, sums] : slice.rows) hour_.rows[key] += sums;
   hour_.slices.insert(slice.time);
+  // What the server has of it may have been sent when the file still had the beginning.
+  if (reader_.FileBeginsIn(slice) && last_sent_ != slice.time) hour_.is_cut = true;
 }
 
 Shipper::Failure Shipper::SendSlice(const Slice& slice) {
@@ -182,6 +184,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (auto error = WriteLedger(row)) return error;
   }
   pending_is_sent_ = true;
+  last_sent_ = slice.time;
   in_ledger_.emplace(BatchKind::kSlice, slice.time);
   ++totals_.slices;
   totals_.rows += row.totals + row.sums;
@@ -193,7 +196,7 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
 // An hour is rolled up if all of its slices that the server has are available: not where a recording has dropped its
 // oldest part since.
 Shipper::Failure Shipper::SendHour() {
-  if (hour_.rows.empty() || options_.dry_run || IsInLedger(BatchKind::kHour, hour_.time)) return {};
+  if (hour_.rows.empty() || hour_.is_cut || options_.dry_run || IsInLedger(BatchKind::kHour, hour_.time)) return {};
   for (auto at = in_ledger_.lower_bound({BatchKind::kSlice, hour_.time});
        at != in_ledger_.end() && at->first == BatchKind::kSlice && at->second < hour_.time + kHour; ++at) {
     if (!hour_.slices.contains(at->second)) return {};

@@ -69,6 +69,7 @@ class Shipper {
     uint32_t time = 0;
     std::map<RowKey, Sums> rows;
     std::set<uint32_t> slices;
+    bool is_cut = false;  // the file may have less of it than the server
   };
 
   Failure Start();
@@ -99,6 +100,7 @@ class Shipper {
   std::optional<Slice> pending_;
   bool pending_is_sent_ = false;
   Hour hour_;
+  uint32_t last_sent_ = 0;  // slice
   std::chrono::steady_clock::time_point leased_until_{};
   bool is_started_ = false, in_doubt_ = true, is_done_ = false;
 };
