@@ -88,6 +88,7 @@ def dumps_do_not_end_a_recording(root):
             shipper.terminate()
         said = json.loads(shipper.communicate()[0])
         assert shipper.returncode == 0 and said["recordings"] == 1, said
+        shutil.copy2(place / "one.hrec", alone)
         ship(alone, "--to", url + "/alone")
         same(contents(url), contents(url, "alone"), "copies beside the recording")
     same(ask("services", "--from-dir", place, "--slice", "30s"), ask("services", "--from-dir", alone, "--slice", "30s"),
