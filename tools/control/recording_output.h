@@ -4,7 +4,7 @@
 //
 // Threads:  one.
 // Failure:  Choose: a sentence for the user, with the exit code. Bring says on stderr what failed, and where the
-// recording is then.
+//           recording is then.
 #pragma once
 
 #include <memory>
