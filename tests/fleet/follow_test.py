@@ -132,7 +132,8 @@ def hours_are_not_of_a_cut_recording(root):
         said = ship(place, "--to", url)
         assert said["slices"] == 2 and said["slices_there"] == 5, said
         hours = select(url, "SELECT toString(time), sum(bytes) FROM heaprec.hours GROUP BY time ORDER BY time")
-        sums = dict(select(url, "SELECT toString(toStartOfHour(time)) AS hour, sum(bytes) FROM heaprec.sums GROUP BY hour"))
+        sums = dict(select(url, "SELECT toString(toStartOfHour(time)) AS hour, sum(bytes) FROM heaprec.sums "
+                                "GROUP BY hour"))
         assert len(sums) == 2 and hours
         for hour, total in hours:
             same(float(total), float(sums[hour]), hour)
