@@ -66,13 +66,18 @@ public final class Probe implements AutoCloseable {
         return probe;
     }
 
-    /** Ends the probe; a second call does nothing. Call it on the thread that began the probe. */
+    /**
+     * Ends the probe; a second call does nothing. Call it on the thread that began the probe. If it runs out of
+     * memory, the probe has ended without a result and is not whole.
+     */
     @Override
     public void close() {
         if (handle == 0) return;
         if (thread != Thread.currentThread()) throw new IllegalStateException("heaprec: another thread's probe");
-        Object[] found = end0(handle);
-        handle = 0;
+        long ending = handle;
+        handle = 0; // end0 frees it, whatever fails after that
+        whole = false;
+        Object[] found = end0(ending);
         String[] names = (String[]) found[0];
         int[] of = (int[]) found[1];
         long[] sizes = (long[]) found[2];
