@@ -41,6 +41,7 @@ auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(c
     sources::active_source.store(nullptr);
     sources::active_exceptions.store(nullptr);
     sources::active_heap_watch.store(nullptr);
+    LogOutOfMemory();
     return otherwise;
   }
 }
@@ -130,10 +131,12 @@ jint Agent::OnAttach(JavaVM* vm, const char* text) {
 
 bool Agent::Ask(JavaVM* vm, const char* text, std::string* reply) {
   const std::lock_guard lock(mutex_);
+  struct Listening {
+    ~Listening() { listener = nullptr; }
+    std::string*& listener;
+  } const listening{listener_};
   listener_ = reply;
-  const bool ok = Obey(vm, text) == JNI_OK;
-  listener_ = nullptr;
-  return ok;
+  return Obey(vm, text) == JNI_OK;
 }
 
 void Agent::OnVmInit(JNIEnv* jni) {
@@ -270,7 +273,8 @@ void Agent::StartAfterDelay() {
   if (!started.ok()) Fail(started.error().message, false);
 }
 
-format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
+// What throws is undone like what fails.
+format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
   if (samples_)
     return format::Error{sampler_ == SamplingClient::kJava
                              ? "the application samples through heaprec (Heaprec.startSampling)"
@@ -279,6 +283,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   retired_.Free(jvmti_);
   auto enabled = EnableEvents(*jvm_, options_.exceptions && has_exceptions_);
   if (!enabled.ok()) return enabled.error();
+  EventsOfStart events(*jvm_);
   ChosenSource choice = ChooseSource(jni);
   choice.why += NoteInlineAllocation();
   if (options_.exceptions && !has_exceptions_) {
@@ -294,14 +299,14 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) {
   if (choice.armed) jvmti_->SetHeapSamplingInterval(kJvmIntervalUnderHooks);
   if (choice.source == SourceChoice::kTlab) jvmti_->SetHeapSamplingInterval(kJvmIntervalNever);
   auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, &retired_);
-  if (!started.ok()) {
-    DisableEvents(*jvm_);
-    return started.error();
-  }
+  if (!started.ok()) return started.error();
+  events.Keep();
   recording_ = std::move(*started);
   Reply(ReplyStatus::kOk, State());
   Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source), choice.why);
   return std::monostate{};
+} catch (...) {
+  return format::Error{"out of memory"};
 }
 
 // Chooses the source for an unknown JVM, or one whose memory must not be read. The JVM draws the thresholds. Before JDK

@@ -34,14 +34,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   // From here on a thread may be inside it: an exception must not destroy it.
   Recording& begun = *recording;
   retired->Add(std::move(recording));
-  begun.Activate();
-  if (begun.exceptions_ != nullptr) begun.exceptions_->Activate();
-  if (begun.native_ != nullptr) begun.native_->Activate(std::move(begun.plan_.native_calls));
-  // Release: a thread that sees it sees all of it (pairs with the acquires in agent.cc).
-  sources::active_heap_watch.store(begun.heap_watch_.get(), std::memory_order_release);
-  auto started = begun.live_ != nullptr ? begun.live_->Start() : format::Result<std::monostate>(std::monostate{});
-  if (started.ok() && begun.memory_ != nullptr) started = begun.memory_->Start();
-  if (started.ok()) started = begun.drain_->Start();
+  auto started = begun.Begin();
   if (started.ok()) return retired->TakeLast();
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
@@ -53,6 +46,20 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   begun.ring_->Close();
   unlink(begun.path().c_str());  // nothing but a header, and ours
   return started.error();
+}
+
+format::Result<std::monostate> Recording::Begin() try {
+  Activate();
+  if (exceptions_ != nullptr) exceptions_->Activate();
+  if (native_ != nullptr) native_->Activate(std::move(plan_.native_calls));
+  // Release: a thread that sees it sees all of it (pairs with the acquires in agent.cc).
+  sources::active_heap_watch.store(heap_watch_.get(), std::memory_order_release);
+  auto started = live_ != nullptr ? live_->Start() : format::Result<std::monostate>(std::monostate{});
+  if (started.ok() && memory_ != nullptr) started = memory_->Start();
+  if (started.ok()) started = drain_->Start();
+  return started;
+} catch (...) {
+  return format::Error{"out of memory"};
 }
 
 // The source becomes active between two moments of every thread, if the threads can be stopped for that.

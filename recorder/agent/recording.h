@@ -72,6 +72,8 @@ class Recording {
   Recording(const Jvm& jvm, const Options& options, uint32_t number);
 
   format::Result<std::monostate> Build(const ChosenSource& source);
+  // Makes the sources active, then starts the threads. Without memory, too, the caller ends what has begun.
+  format::Result<std::monostate> Begin();
   void PlanStreams(const ChosenSource& source);
   format::FileHeader Header(const ChosenSource& source) const;
   format::Result<std::monostate> MakeDrain(const format::FileHeader& header);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "format/model/version.h"
@@ -39,9 +40,11 @@ format::StreamCap CapOf(const RecordingPlan::Config& stream, double rate) {
 
 std::string RingPathOf(const Options& options, const format::RecordingId& id) {
   if (options.ring == "off") return {};
-  // Absolute: readers may look for it from another directory.
-  if (options.ring != "auto") return std::filesystem::absolute(options.ring).string();
-  return DefaultRingPath(id);
+  if (options.ring == "auto") return DefaultRingPath(id);
+  // Absolute: readers may look for it from another directory. This fails where the working directory is gone.
+  std::error_code error;
+  const std::string path = std::filesystem::absolute(options.ring, error).string();
+  return error ? options.ring : path;
 }
 
 // Moves rings of killed processes beside their recordings, on a separate thread because a disk may take seconds.

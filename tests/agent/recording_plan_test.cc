@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -101,6 +102,19 @@ TEST_CASE("A ring has its whole path, for readers in other folders") {
   CHECK((*ring)->path() == "/dev/shm/" + name);
   CHECK(plan.Header(**ring).ring_path == "/dev/shm/" + name);
   (*ring)->Close();
+}
+
+TEST_CASE("A relative ring where the working folder is gone costs the ring, not the recording") {
+  std::string folder = "/dev/shm/heaprec-plan-test-XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  std::filesystem::current_path(folder);
+  std::filesystem::remove(folder);
+  const Options options = Of("ring=here.ring");
+  const RecordingPlan plan(options);
+  const auto ring = plan.MakeRing();
+  REQUIRE(ring.ok());
+  CHECK((*ring)->path().empty());
+  CHECK((*ring)->why().find("No such file or directory") != std::string::npos);
 }
 
 }  // namespace heaprec::agent

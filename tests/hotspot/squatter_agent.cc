@@ -118,6 +118,10 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*)
   return Take(vm, options != nullptr ? options : "") ? JNI_OK : JNI_ERR;
 }
 
+extern "C" JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* options, void*) {
+  return Take(vm, options != nullptr ? options : "") ? JNI_OK : JNI_ERR;
+}
+
 extern "C" JNIEXPORT void JNICALL Agent_OnUnload(JavaVM*) {
   std::fprintf(stderr, "squatter: %llu\n", static_cast<unsigned long long>(calls.load()));
 }

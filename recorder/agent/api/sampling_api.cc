@@ -60,12 +60,10 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   if (!prepared.ok()) return prepared.error();
   auto enabled = EnableEvents(*jvm_, /*exceptions=*/false);
   if (!enabled.ok()) return enabled.error();
+  EventsOfStart events(*jvm_);
   options_.source = SourceChoice::kAuto;
   const ChosenSource choice = ChooseSource(jni);
-  if (!choice.armed) {
-    DisableEvents(*jvm_);
-    return format::Error{choice.why};
-  }
+  if (!choice.armed) return format::Error{choice.why};
   jvmti_->SetHeapSamplingInterval(kJvmInterval);
   const sources::CallbackSourceParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(),
                                            jvm_->names, ++recordings_};
@@ -76,6 +74,7 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   if (!samplings_.empty() && NoThreadInside(jvmti_)) samplings_.clear();
   samplings_.push_back(std::make_unique<sources::CallbackSource>(parts, how));
   samples_ = true;
+  events.Keep();
   // Release: a thread that sees the source sees all of it (pairs with the acquires in sources/entry.cc).
   sources::active_source.store(samplings_.back().get(), std::memory_order_release);
   return std::monostate{};

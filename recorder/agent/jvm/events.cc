@@ -54,4 +54,12 @@ void DisableEvents(const Jvm& jvm) {
   if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay installed: {}", removed.error().message);
 }
 
+EventsOfStart::~EventsOfStart() {
+  if (jvm_ == nullptr) return;
+  try {
+    DisableEvents(*jvm_);
+  } catch (...) {  // no memory for the sentence why the hooks stay
+  }
+}
+
 }  // namespace heaprec::agent

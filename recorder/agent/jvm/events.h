@@ -20,4 +20,18 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions);
 // which a JVM gives only at its start.
 void DisableEvents(const Jvm& jvm);
 
+// After EnableEvents: disables the events again unless the start that needs them succeeds. Without memory what follows
+// the events themselves may stay as it is.
+class EventsOfStart {
+ public:
+  explicit EventsOfStart(const Jvm& jvm) : jvm_(&jvm) {}
+  ~EventsOfStart();
+  EventsOfStart(const EventsOfStart&) = delete;
+  EventsOfStart& operator=(const EventsOfStart&) = delete;
+  void Keep() { jvm_ = nullptr; }
+
+ private:
+  const Jvm* jvm_;
+};
+
 }  // namespace heaprec::agent

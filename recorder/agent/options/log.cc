@@ -22,19 +22,27 @@ bool WriteTo(int descriptor, std::string_view line) {
   const buffer::WriteSignals blocked;
   return write(descriptor, line.data(), line.size()) >= 0 || errno != EBADF;
 }
-}  // namespace
 
-void SetLogLevel(LogLevel level) { log_level.store(level, std::memory_order_relaxed); }
-
-void WriteLine(LogLevel level, std::string_view text) {
-  if (level > log_level.load(std::memory_order_relaxed)) return;
-  const std::string line = fmt::format("heaprec: {}\n", text);
+void WriteToStandardError(std::string_view line) {
   if (WriteTo(STDERR_FILENO, line)) return;
   // Closed, or another file, or this thread has descriptors of its own.
   const int descriptor = buffer::StandardErrorOfProcess();
   if (descriptor < 0) return;
   (void)WriteTo(descriptor, line);
   close(descriptor);
+}
+
+bool IsLogged(LogLevel level) { return level <= log_level.load(std::memory_order_relaxed); }
+}  // namespace
+
+void SetLogLevel(LogLevel level) { log_level.store(level, std::memory_order_relaxed); }
+
+void WriteLine(LogLevel level, std::string_view text) {
+  if (IsLogged(level)) WriteToStandardError(fmt::format("heaprec: {}\n", text));
+}
+
+void LogOutOfMemory() {
+  if (IsLogged(LogLevel::kError)) WriteToStandardError("heaprec: not recording: out of memory\n");
 }
 
 }  // namespace heaprec::agent

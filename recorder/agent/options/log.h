@@ -11,6 +11,7 @@ namespace heaprec::agent {
 
 void SetLogLevel(LogLevel level);
 void WriteLine(LogLevel level, std::string_view text);
+void LogOutOfMemory();  // an error; allocates nothing
 
 template <typename... Args>
 void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {

@@ -16,6 +16,12 @@ constexpr size_t kLooks = 2;
 // As StackTraceElement has it.
 constexpr int32_t kNativeLine = -2;
 
+// Also after what throws.
+struct Release {
+  ~Release() { busy.clear(std::memory_order_release); }
+  std::atomic_flag& busy;
+};
+
 }  // namespace
 
 TrackedObjects::TrackedObjects(int capacity, int depth, const hotspot::Names& names)
@@ -143,6 +149,7 @@ void TrackedObjects::Copy(const heaprec_trace& from, Trace* into) {
 
 int64_t TrackedObjects::ForEach(JNIEnv* jni, int which, heaprec_visit visit, void* user) {
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+  const Release release{busy_};
   for (size_t i = 0; i < capacity_; ++i) Look(jni, i);
   ForgetNames();
   int64_t count = 0;
@@ -165,7 +172,6 @@ int64_t TrackedObjects::ForEach(JNIEnv* jni, int which, heaprec_visit visit, voi
     give(recent_[(found_dead_ - 1 - i) % HEAPREC_GARBAGE]);
   }
   for (uint64_t i = 0; which == HEAPREC_SAMPLED_GARBAGE && i < garbage; ++i) give(sampled_[i]);
-  busy_.clear(std::memory_order_release);
   return count;
 }
 

@@ -2,6 +2,7 @@
 // (the linker's --wrap, as alloc_guard.cc).
 //
 // HEAPREC_FAULT_WALK=N     from the N-th stack on, the walker sees a frame more at the root than there is.
+// HEAPREC_FAULT_STARTS=N   the first N recordings find no memory when they start.
 // HEAPREC_FAULT_THREADS=N  the first N threads of the agent cannot be created.
 #include <pthread.h>
 
@@ -10,7 +11,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <new>
 
+#include "recorder/agent/identity.h"
 #include "recorder/hotspot/stacks/frame_selection.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
 
@@ -23,7 +26,8 @@ uint64_t NumberIn(const char* name, uint64_t otherwise) {
 
 const uint64_t first_wrong_walk = NumberIn("HEAPREC_FAULT_WALK", std::numeric_limits<uint64_t>::max());
 const uint64_t failing_threads = NumberIn("HEAPREC_FAULT_THREADS", 0);
-std::atomic<uint64_t> walks{0}, threads{0};
+const uint64_t failing_starts = NumberIn("HEAPREC_FAULT_STARTS", 0);
+std::atomic<uint64_t> walks{0}, threads{0}, starts{0};
 
 }  // namespace
 
@@ -31,8 +35,9 @@ using heaprec::hotspot::FrameSelection;
 using heaprec::hotspot::StackWalker;
 using heaprec::hotspot::WalkResult;
 
-// StackWalker::Expand. NOLINTBEGIN(bugprone-reserved-identifier): the linker chooses these names.
+// StackWalker::Expand, NewRecordingId. NOLINTBEGIN(bugprone-reserved-identifier): the linker chooses these names.
 #define EXPAND(prefix) prefix##_ZNK7heaprec7hotspot11StackWalker6ExpandEPKvPNS0_14FrameSelectionE
+#define NEW_RECORDING_ID(prefix) prefix##_ZN7heaprec5agent14NewRecordingIdEv
 
 extern "C" {
 
@@ -41,6 +46,12 @@ WalkResult EXPAND(__wrap_)(const StackWalker* walker, const void* java_thread, F
   const WalkResult walked = EXPAND(__real_)(walker, java_thread, frames);
   if (walks.fetch_add(1) + 1 >= first_wrong_walk) frames->Add({.method = nullptr, .bci = -1});
   return walked;
+}
+
+heaprec::format::RecordingId NEW_RECORDING_ID(__real_)();
+heaprec::format::RecordingId NEW_RECORDING_ID(__wrap_)() {
+  if (starts.fetch_add(1) < failing_starts) throw std::bad_alloc();
+  return NEW_RECORDING_ID(__real_)();
 }
 
 int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument);

@@ -71,4 +71,25 @@ TEST_CASE("Without a thread for the drain nothing is recorded or left behind, an
   CHECK(ReadRows(folder + "/rec.bin").trustworthy());
 }
 
+TEST_CASE("A start without memory is refused with a reply, and leaves the JVM's sampler to others") {
+  const std::string folder = FreshFolder();
+  Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
+  command.environment = {"HEAPREC_FAULT_STARTS=1"};
+  Process process(command);
+  REQUIRE(process.WaitForOutput("running"));
+  const std::string pid = std::to_string(process.pid());
+  const Outcome refused =
+      Run(Command{{HeaprecPath(), "attach", pid, "--lib", FaultyAgent(), "-q", "-o", folder + "/never.bin"}});
+  CHECK(refused.exit_code == 5);
+  INFO(refused.err);
+  CHECK(refused.err.find("out of memory") != std::string::npos);
+  CHECK_FALSE(FileExists(folder + "/never.bin"));
+  const Outcome other = Run(Command{{JavaHome() + "/bin/jcmd", "-J-Dsun.tools.attach.attachTimeout=60000", pid,
+                                     "JVMTI.agent_load", RunfilePath("tests/hotspot/libsquatter.so"), "capability"}});
+  INFO(other.out << other.err);
+  CHECK(other.out.find("return code: 0") != std::string::npos);
+  process.Kill(SIGTERM);
+  CHECK(process.Finish().exit_code == 128 + SIGTERM);
+}
+
 }  // namespace heaprec::testing
