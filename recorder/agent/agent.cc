@@ -30,7 +30,17 @@ namespace {
 constexpr jint kJvmIntervalUnderHooks = 512;
 constexpr jint kJvmIntervalNever = std::numeric_limits<jint>::max();
 
+// A command that keeps the lock longer is stuck in a system call or another agent's function: the JVM's exit does not
+// wait for it.
+constexpr std::chrono::seconds kExitPatience(5);
+
 constexpr char kNoExceptions[] = "the JVM delivers exception events only to an agent that requested them at JVM start";
+
+void StopSources() {
+  sources::active_source.store(nullptr);
+  sources::active_exceptions.store(nullptr);
+  sources::active_heap_watch.store(nullptr);
+}
 
 // Nothing thrown may reach the JVM. What throws is the allocation of memory: there is then no recording.
 template <typename Call>
@@ -38,9 +48,7 @@ auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(c
   try {
     return call();
   } catch (...) {
-    sources::active_source.store(nullptr);
-    sources::active_exceptions.store(nullptr);
-    sources::active_heap_watch.store(nullptr);
+    StopSources();
     LogOutOfMemory();
     return otherwise;
   }
@@ -149,8 +157,13 @@ void Agent::OnVmInit(JNIEnv* jni) {
 }
 
 void Agent::OnVmDeath() {
-  const std::lock_guard lock(mutex_);
   ending_ = true;
+  const std::unique_lock lock(mutex_, kExitPatience);
+  if (!lock.owns_lock()) {
+    StopSources();
+    Log(LogLevel::kWarn, "the JVM exits while a command is still running; a recording may lack its end");
+    return;
+  }
   ending_changed_.notify_all();
   if (samples_) sources::active_source.store(nullptr);
   if (recording_ == nullptr) return;
@@ -279,6 +292,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
     return format::Error{sampler_ == SamplingClient::kJava
                              ? "the application samples through heaprec (Heaprec.startSampling)"
                              : "another agent samples through heaprec (include/heaprec_sampling.h)"};
+  if (ending_) return format::Error{kJvmEnds};
   if (recording_ != nullptr) retired_.Add(std::move(recording_));
   retired_.Free(jvmti_);
   auto enabled = EnableEvents(*jvm_, options_.exceptions && has_exceptions_);
@@ -298,8 +312,11 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
   }
   if (choice.armed) jvmti_->SetHeapSamplingInterval(kJvmIntervalUnderHooks);
   if (choice.source == SourceChoice::kTlab) jvmti_->SetHeapSamplingInterval(kJvmIntervalNever);
-  auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, &retired_);
-  if (!started.ok()) return started.error();
+  auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, ending_, &retired_);
+  if (!started.ok()) {
+    if (ending_) events.Keep();  // JVMTI has ended
+    return started.error();
+  }
   events.Keep();
   recording_ = std::move(*started);
   Reply(ReplyStatus::kOk, State());

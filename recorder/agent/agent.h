@@ -7,6 +7,7 @@
 
 #include <jvmti.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -81,12 +82,12 @@ class Agent {
   // Writes the reply, once.
   void Reply(ReplyStatus status, const std::string& sentence);
 
-  std::mutex mutex_;  // serialises start and stop
-  std::condition_variable ending_changed_;
-  bool ending_ = false;          // the JVM
-  bool has_exceptions_ = false;  // the capability
-  bool delayed_ = false;         // a recording is to start later
-  uint32_t delays_ = 0;          // delays so far: a waiting thread compares it with its own number
+  std::timed_mutex mutex_;  // serialises start and stop; a file system that hangs may keep it
+  std::condition_variable_any ending_changed_;
+  std::atomic<bool> ending_{false};  // the JVM
+  bool has_exceptions_ = false;      // the capability
+  bool delayed_ = false;             // a recording is to start later
+  uint32_t delays_ = 0;              // delays so far: a waiting thread compares it with its own number
   JavaVM* vm_ = nullptr;
   jvmtiEnv* jvmti_ = nullptr;
   Options options_;

@@ -27,10 +27,15 @@ constexpr uint64_t kBeanPeriodNs = 100'000'000;
 
 format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, const Options& options,
                                                             const ChosenSource& source, uint32_t number,
-                                                            EndedRecordings* retired) {
+                                                            const std::atomic<bool>& ending, EndedRecordings* retired) {
   std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
   auto built = recording->Build(source);
   if (!built.ok()) return built.error();
+  if (ending) {
+    recording->ring_->Close();
+    unlink(recording->path().c_str());
+    return format::Error{kJvmEnds};
+  }
   // From here on a thread may be inside it: an exception must not destroy it.
   Recording& begun = *recording;
   retired->Add(std::move(recording));

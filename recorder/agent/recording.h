@@ -35,13 +35,16 @@ struct ChosenSource {
   std::string no_census{};      // likewise
 };
 
+inline constexpr char kJvmEnds[] = "the JVM is exiting";
+
 class Recording {
  public:
-  // `number` counts the recordings of this process from 1. `retired` keeps a recording that failed to start after a
+  // `number` counts the recordings of this process from 1. If the JVM is `ending` once the file exists, which may take
+  // long, the file is removed again, and nothing is begun. `retired` keeps a recording that failed to start after a
   // thread may have seen it.
   static format::Result<std::unique_ptr<Recording>> Start(const Jvm& jvm, const Options& options,
                                                           const ChosenSource& source, uint32_t number,
-                                                          EndedRecordings* retired);
+                                                          const std::atomic<bool>& ending, EndedRecordings* retired);
 
   // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
   // turned the JVM's events off, or the JVM is past the point where that matters.

@@ -1,6 +1,7 @@
 // LD_PRELOAD: of the system calls that libheaprec.so itself makes, every HEAPREC_FAULT_EVERY-th fails, with the errors
 // in turn. The JVM's and the application's are let through. At the end of the process HEAPREC_FAULT_LOG gets the number
-// of those that failed.
+// of those that failed. A file whose path contains HEAPREC_SLOW_FILE is opened only after HEAPREC_SLOW_SECONDS; before,
+// FILE.slow is made.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -52,6 +54,16 @@ Function* Real(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+// The agent's alone, too. Environment: only read.
+void Delay(const char* path, const void* caller) {
+  static const char* const slow = getenv("HEAPREC_SLOW_FILE");        // NOLINT(concurrency-mt-unsafe)
+  static const char* const seconds = getenv("HEAPREC_SLOW_SECONDS");  // NOLINT(concurrency-mt-unsafe)
+  if (slow == nullptr || seconds == nullptr || strstr(path, slow) == nullptr || !IsOurs(caller)) return;
+  const std::string sign = std::string(path) + ".slow";
+  close(creat(sign.c_str(), 0600));
+  for (unsigned left = strtoul(seconds, nullptr, 10); left > 0;) left = sleep(left);
+}
+
 struct AtEnd {
   ~AtEnd() {
     const char* const path = getenv("HEAPREC_FAULT_LOG");  // NOLINT(concurrency-mt-unsafe): only read
@@ -83,6 +95,7 @@ int open(const char* path, int flags, ...) {
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
   va_end(list);
   if (Fails(CALLER)) return -1;
+  Delay(path, CALLER);
   static auto* const real = Real<int(const char*, int, ...)>("open");
   return real(path, flags, mode);
 }

@@ -1,16 +1,22 @@
-// Every N-th system call of the agent fails: what the application prints and how it ends is as without the agent, and a
-// recording, if there is one, is whole and adds up.
+// Every N-th system call of the agent fails, or a file takes seconds or forever to open: what the application prints
+// and how it ends is as without the agent, and a recording, if there is one, is whole and adds up.
 //
 // Long form: HEAPREC_FAULTS=1, every N from 1 to 60.
+#include <signal.h>
+
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "tests/support/java_run.h"
 
 namespace heaprec::testing {
 namespace {
+
+const std::string kFailingCalls = "LD_PRELOAD=" + RunfilePath("tests/support/libfailing_calls.so");
 
 bool IsLong() { return std::getenv("HEAPREC_FAULTS") != nullptr; }  // NOLINT(concurrency-mt-unsafe): one thread
 
@@ -26,8 +32,8 @@ TEST_CASE("Whatever call of the agent fails, the application does not notice") {
     Java java = plain;
     java.agent_options = "file=" + folder + "/rec.bin,sync=block,loglevel=off";
     Command command = CommandOf(java);
-    command.environment = {"LD_PRELOAD=" + RunfilePath("tests/support/libfailing_calls.so"),
-                           "HEAPREC_FAULT_EVERY=" + std::to_string(n), "HEAPREC_FAULT_LOG=" + folder + "/failed"};
+    command.environment = {kFailingCalls, "HEAPREC_FAULT_EVERY=" + std::to_string(n),
+                           "HEAPREC_FAULT_LOG=" + folder + "/failed"};
     Process process(command);
     const pid_t pid = process.pid();
     const Outcome outcome = process.Finish();
@@ -50,6 +56,33 @@ TEST_CASE("Whatever call of the agent fails, the application does not notice") {
     CHECK(summary.out.find("recorder counters say") == std::string::npos);
   }
   CHECK(recordings >= 1);
+}
+
+TEST_CASE("A JVM ends in time while a recording's file is being opened, and nothing is recorded any more") {
+  const auto [seconds, is_delayed] = GENERATE(table<int, bool>({{3600, false}, {3600, true}, {2, true}}));
+  const std::string file = FreshFolder() + "/slow.bin";
+  Java java{.main = "e2e.Load", .args = {"2", "60000", "50"}};
+  if (is_delayed) java.agent_options = "file=" + file + ",delay=100ms";
+  Command command = CommandOf(java);
+  command.environment = {kFailingCalls, "HEAPREC_SLOW_FILE=" + file, "HEAPREC_SLOW_SECONDS=" + std::to_string(seconds)};
+  Process process(command);
+  REQUIRE(process.WaitForOutput("running"));
+  std::optional<Process> attach;
+  if (!is_delayed) {
+    attach.emplace(Command{
+        {HeaprecPath(), "attach", std::to_string(process.pid()), "--lib", AgentPath(), "--timeout", "5", "-o", file}});
+  }
+  REQUIRE(process.WaitForFile(file + ".slow"));
+  const auto begin = std::chrono::steady_clock::now();
+  process.Kill(SIGTERM);
+  const pid_t pid = process.pid();
+  const Outcome outcome = process.Finish();
+  INFO(seconds << " s, " << is_delayed << "; " << outcome.err);
+  CHECK(outcome.exit_code == 128 + SIGTERM);
+  CHECK(outcome.out == "running\n");
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  CHECK_FALSE(FileExists(file));
+  RemoveRingsOf(pid);
 }
 
 }  // namespace heaprec::testing
