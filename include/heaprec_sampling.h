@@ -83,7 +83,8 @@ enum {
 };
 
 /* Starts sampling. If it has been started already, replaces function, user and first_interval, and keeps depth and
- * followed; if first_interval is below 0, each thread draws its next sample anew. `vm` is the JavaVM*. Call it from an attached thread, outside of the callback. */
+ * followed; if first_interval is below 0, each thread draws its next sample anew. `vm` is the JavaVM*. Call it from an
+ * attached thread, outside of the callback. */
 typedef int (*heaprec_sample_function)(void* vm, const heaprec_sampling* how);
 
 enum heaprec_trace_set {
