@@ -213,12 +213,17 @@ TEST_CASE("Without a grace period that succeeds nothing is changed") {
   REQUIRE(detour->Remove().ok());
 }
 
-TEST_CASE("While a thread keeps SIGTRAP blocked nothing is patched, for the kernel would end the process") {
-  auto detour = Prepare(PlainTarget);
-  REQUIRE(detour.ok());
+sigset_t OnlyTrap() {
   sigset_t trap;
   sigemptyset(&trap);
   sigaddset(&trap, SIGTRAP);
+  return trap;
+}
+
+TEST_CASE("While a thread keeps SIGTRAP blocked nothing is patched, for the kernel would end the process") {
+  auto detour = Prepare(PlainTarget);
+  REQUIRE(detour.ok());
+  const sigset_t trap = OnlyTrap();
   REQUIRE(pthread_sigmask(SIG_BLOCK, &trap, nullptr) == 0);
   const auto refused = detour->Install();
   REQUIRE(pthread_sigmask(SIG_UNBLOCK, &trap, nullptr) == 0);
@@ -232,9 +237,7 @@ TEST_CASE("While a thread keeps SIGTRAP blocked nothing is patched, for the kern
 TEST_CASE("A thread of the agent may block SIGTRAP, because it executes nothing that is patched") {
   auto detour = Prepare(PlainTarget);
   REQUIRE(detour.ok());
-  sigset_t trap;
-  sigemptyset(&trap);
-  sigaddset(&trap, SIGTRAP);
+  const sigset_t trap = OnlyTrap();
   std::promise<void> is_blocked, is_over;
   std::thread agent([&] {
     pthread_setname_np(pthread_self(), "heaprec-drain");

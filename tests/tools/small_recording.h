@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
 #include <string>
 
 #include "tests/tools/recording_fixture.h"
@@ -57,6 +58,27 @@ inline void WriteSmall(const std::string& path, const format::FileHeader& header
   file.counters().points += 1;
   file.counters().committed += 1;
   file.End("jvm exit", 3 * kSecond);
+}
+
+// A file with one sample, as a kill leaves it, and its ring, which has samples 77, 78, ... at these times, too.
+inline void WriteKilled(const std::string& path, const format::FileHeader& header, const std::string& ring_path,
+                        std::initializer_list<uint64_t> times, uint64_t end_ns = 0) {
+  RecordingFile file(path, header);
+  file.Add(At(kMs));
+  file.Add(format::Interval{0, 1, 2400, 1, 1, 0});
+  file.Flush({0, 0}, end_ns);
+  RingFile ring(header);
+  Event event;
+  event.id = 77;
+  ring.Define(0, event);
+  for (const uint64_t time_ns : times) {
+    event.time_ns = time_ns;
+    ring.Add(0, event);
+    ++event.id;
+  }
+  ring.header().counters.points = ring.header().counters.committed = 1 + times.size();
+  ring.header().counters.candidate_bytes = 2400 * (1 + times.size());
+  ring.WriteTo(ring_path);
 }
 
 inline size_t Count(const std::string& text, const std::string& what) {

@@ -21,6 +21,7 @@ using testing::Overwrite;
 using testing::RecordingFile;
 using testing::RingFile;
 using testing::SomeHeader;
+using testing::WriteKilled;
 using testing::WriteSmall;
 
 // A block per second, each with an event of a class of its own. Returns where the blocks end.
@@ -70,19 +71,7 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   std::string ring_path = header.ring_path;
   SECTION("where it was") {}
   SECTION("that the next agent has moved beside the recording") { header.ring_path = "/no/such/folder/rec.ring"; }
-  RecordingFile file(directory / "rec.bin", header);
-  file.Add(At(kMs));
-  file.Add(format::Interval{0, 1, 2400, 1, 1, 0});
-  file.Flush({0, 0});
-  RingFile ring(header);
-  Event event = At(1200 * kMs);
-  event.id = 77;
-  ring.Define(0, event);
-  ring.Add(0, event);
-  ring.header().counters.points = 2;
-  ring.header().counters.committed = 2;
-  ring.header().counters.candidate_bytes = 4800;
-  ring.WriteTo(ring_path);
+  WriteKilled(directory / "rec.bin", header, ring_path, {1200 * kMs});
   const Outcome recovered = Heaprec("recover --json " + directory / "rec.bin" + " -o " + directory / "out.bin");
   CHECK(recovered.code == 0);
   CHECK(json::parse(recovered.out)["losses"]["salvage"]["samples"] == 1);
@@ -114,20 +103,7 @@ TEST_CASE("a copy that is cut short does not read the ring a second time") {
   const Directory directory;
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
-  RecordingFile file(directory / "rec.bin", header);
-  file.Add(At(kMs));
-  file.Add(format::Interval{0, 1, 2400, 1, 1, 0});
-  file.Flush({0, 0});
-  RingFile ring(header);
-  for (const uint64_t time_ns : {1200 * kMs, 2200 * kMs}) {
-    Event event = At(time_ns);
-    event.id = time_ns;
-    if (time_ns < 2 * kSecond) ring.Define(0, event);
-    ring.Add(0, event);
-  }
-  ring.header().counters.points = ring.header().counters.committed = 3;
-  ring.header().counters.candidate_bytes = 7200;
-  ring.WriteTo(header.ring_path);
+  WriteKilled(directory / "rec.bin", header, header.ring_path, {1200 * kMs, 2200 * kMs});
   REQUIRE(Heaprec("recover -q " + directory / "rec.bin" + " -o " + directory / "out.bin").code == 0);
   const std::string whole = Contents(directory / "out.bin");
   Overwrite(directory / "out.bin", whole.substr(0, whole.size() - 1));
@@ -156,18 +132,7 @@ TEST_CASE("What the ring has may be older than the file's last flush, and the re
   const Directory directory;
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
-  RecordingFile file(directory / "rec.bin", header);
-  file.Add(At(kMs));
-  file.Add(format::Interval{0, 1, 2400, 1, 1, 0});
-  file.Flush({0, 0}, 1500 * kMs);
-  RingFile ring(header);
-  Event event = At(1200 * kMs);
-  event.id = 77;
-  ring.Define(0, event);
-  ring.Add(0, event);
-  ring.header().counters.points = ring.header().counters.committed = 2;
-  ring.header().counters.candidate_bytes = 4800;
-  ring.WriteTo(header.ring_path);
+  WriteKilled(directory / "rec.bin", header, header.ring_path, {1200 * kMs}, 1500 * kMs);
   REQUIRE(Heaprec("recover -q " + directory / "rec.bin" + " -o " + directory / "out.bin").code == 0);
   const Outcome verified = Heaprec("verify " + directory / "out.bin");
   INFO(verified.err);
