@@ -58,7 +58,8 @@ class IntervalReducer {
   // Intervals must come in ascending order.
   IntervalReduction Reduce(uint64_t interval, std::span<const BufferedPoint> points);
 
-  // For a salvager, about intervals that are already in the file: a sample of the last one; how many had points.
+  // For a salvager: a sample of the last interval that is already in the file; the number of such intervals that had
+  // points.
   void NoteSample(uint64_t interval, uint64_t time_ns);
   void NoteIntervalsWithPoints(uint64_t count);
 

@@ -26,7 +26,7 @@ class RecordingBudget {
   // The quota of the current interval, if it has points. Its length is at most `cap`, and above 0 until it is too small
   // for a double (not in recordings of weeks).
   SampleQuota Next() const;
-  // Goes on by that many intervals.
+  // Advances by `count` intervals.
   void CloseIntervals(uint64_t count) { passed_ += count; }
 
  private:

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kPiece = 1 << 20;
 constexpr uint64_t kMaxBeforeChunk = 8 << 20;  // a file that is not a recording is not searched further
-// A file may have a magic number everywhere, each of a header of a MiB that it does not have. No more than this, and as
-// much as lies before, is read for such headers.
+// A hostile file may repeat the magic number, each time with the length of a large header that does not follow. Reads
+// of such headers are limited to this plus the offset in the file.
 constexpr uint64_t kMaxWasted = 16 << 20;
 // All magic numbers begin with these bytes.
 constexpr std::array kMagicBegins{static_cast<std::byte>(kFileMagic & 0xff), std::byte{'H'}, std::byte{'R'}};

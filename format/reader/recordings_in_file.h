@@ -15,7 +15,7 @@ namespace heaprec::format {
 
 inline constexpr size_t kMaxRecordings = 10'000;  // of a file: each takes memory as soon as it is opened
 
-// Returns where they begin, of more than kMaxRecordings one more than that.
+// Returns the offsets at which recordings begin. Stops after kMaxRecordings + 1: there are too many.
 std::vector<uint64_t> RecordingsIn(ByteSource* source);
 
 }  // namespace heaprec::format

@@ -103,7 +103,8 @@ public final class Heaprec {
      * Samples the allocations of all threads, writes nothing, and tracks the sampled objects by weak references until
      * they die. Sample points are random, on average one per {@code everyBytes} bytes of a thread, so no loop can
      * synchronize with them, and sums of {@link Trace#weight} are unbiased estimates of the allocated bytes. A second
-     * call changes {@code everyBytes} only; sums lack what each thread allocates from then until its next TLAB.
+     * call changes {@code everyBytes} only; sums do not include what each thread allocates from then until its
+     * next TLAB.
      *
      * @param everyBytes mean distance of sample points; 524,288 costs next to nothing
      * @param maxTracked maximum number of tracked objects, up to 65,536; if all entries are taken, a new object replaces a

@@ -286,7 +286,7 @@ void Agent::StartAfterDelay() {
   if (!started.ok()) Fail(started.error().message, false);
 }
 
-// What throws is undone like what fails.
+// An exception is handled like a failure: what has begun is undone.
 format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
   if (samples_)
     return format::Error{sampler_ == SamplingClient::kJava

@@ -39,9 +39,9 @@ inline constexpr char kJvmEnds[] = "the JVM is exiting";
 
 class Recording {
  public:
-  // `number` counts the recordings of this process from 1. If the JVM is `ending` once the file exists, which may take
-  // long, the file is removed again, and nothing is begun. `retired` keeps a recording that failed to start after a
-  // thread may have seen it.
+  // `number` counts the recordings of this process from 1. Creating the file may take long. If the JVM is `ending` once
+  // the file exists, Start removes the file, and nothing begins. `retired` keeps a recording that failed to start after
+  // a thread may have seen it.
   static format::Result<std::unique_ptr<Recording>> Start(const Jvm& jvm, const Options& options,
                                                           const ChosenSource& source, uint32_t number,
                                                           const std::atomic<bool>& ending, EndedRecordings* retired);
@@ -75,7 +75,7 @@ class Recording {
   Recording(const Jvm& jvm, const Options& options, uint32_t number);
 
   format::Result<std::monostate> Build(const ChosenSource& source);
-  // Makes the sources active, then starts the threads. Without memory, too, the caller ends what has begun.
+  // Makes the sources active, then starts the threads. After an error the caller ends what has begun. Throws nothing.
   format::Result<std::monostate> Begin();
   void PlanStreams(const ChosenSource& source);
   format::FileHeader Header(const ChosenSource& source) const;

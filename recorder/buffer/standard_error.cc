@@ -21,8 +21,8 @@ File FileOf(int descriptor) {
   return {true, status.st_dev, status.st_ino};
 }
 
-// A standard stream is kept by exec. What is not is a file of a program that has run for a while: the JVM of an agent
-// that attaches.
+// A standard stream stays open after exec. A descriptor that exec closes is a file that the program itself has opened:
+// an agent that attaches is loaded into a JVM that has run for a while.
 File StreamOf(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFD);
   return flags >= 0 && (flags & FD_CLOEXEC) == 0 ? FileOf(descriptor) : File{};

@@ -2,8 +2,8 @@
 // file that it opens, as does a program that closes it: a line of heaprec's would become part of that file.
 //
 // Context:  any: system calls only; errno is kept.
-// Failure:  a standard error that the program has replaced by a file that is not opened for appending, a pipe or a
-//           socket is not recognized.
+// Failure:  if the program has replaced its standard error by a pipe, a socket or a file that is not opened for
+//           appending, this is not recognized as its standard error.
 #pragma once
 
 namespace heaprec::buffer {

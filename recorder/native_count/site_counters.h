@@ -23,8 +23,8 @@ using arch::Call;
 
 // Null before the start, if nothing is recorded, and in a child.
 extern std::atomic<SiteTable*> table;
-// The same, for all but the fast paths, which use no rows of this thread in a child, as these are zeros there: if
-// fork's handlers have not run in this child (a clone by its system call), it stops counting here.
+// Returns `table`; in a child null. If fork's handlers have not run in the child (clone by system call), this stops its
+// counting. The fast paths read `table` itself: in a child they find no row, because the thread's rows are zeros.
 SiteTable* TableOfProcess();
 
 // Has no caller and no rows, so that a thread that uses it takes the slow path.

@@ -2,8 +2,8 @@
 //
 // Context:  within malloc and free: no heap; mmap if a thread or a site is new.
 // Threads:  a lease belongs to its thread; when a thread ends, the next one gets its rows, sums included. Any thread
-//           may use those of Common(), with locked instructions. In a child of fork they are zeros, so that it neither
-//           finds a row nor a caller in them.
+//           may use those of Common(), with locked instructions. In a forked child all of this is zeros, so that a
+//           lookup finds neither a row nor a caller.
 // Failure:  Lease returns Common() if there are no more. A thread without memory for a shard adds to those of Common(),
 //           which are reserved, and asks for the shard again after 1, 2, 4, ..., kMaxPause calls.
 

@@ -227,7 +227,7 @@ class GotPatcher::Pass {
 
   // Whether the loader has bound an import to another function than ours or the original: the module has another malloc
   // in its scope (RTLD_DEEPBIND). Where its lazy slots will be bound cannot be known then, and no block of one malloc
-  // may get to the other's free. Pointers that can be written may be the program's choice.
+  // may get to the other's free. Writable pointers are ignored: the program may have set them.
   bool IsBoundElsewhere(const Module& module) const {
     bool is = false;
     ForEachSlot(module, [&](uintptr_t address, const ElfW(Rela) & relocation, const Import& import) {

@@ -43,8 +43,8 @@ CfiRow FindCfiRow(uintptr_t pc);
 class CfiCache {
  public:
   CfiRow At(uintptr_t pc);
-  // Reads a word of a stack; false if it cannot be read. `trusts_cache`: its page is taken for readable if it was so
-  // once.
+  // Reads a word of a stack; false if it cannot be read. `trusts_cache`: a page that was readable once is not
+  // checked again.
   bool Read(uintptr_t address, uintptr_t* into, bool trusts_cache = true);
   void Forget();
 

@@ -151,7 +151,7 @@ void Drain::GiveUp() {
   changed_.notify_all();
   try {
     RefuseSnapshots();
-  } catch (...) {  // those who wait get a broken promise
+  } catch (...) {  // then callers that wait get std::future_errc::broken_promise
   }
 }
 

@@ -55,8 +55,8 @@ class RecordingFile {
   format::Result<std::monostate> Sync();
   // The same content up to now, with a descriptor of its own, for reading only.
   format::Result<RecordingFile> Duplicate() const;
-  // The file's own descriptor once more, for another thread; opens it again if the program has closed it. -1: errno
-  // says why.
+  // Returns a duplicate of the file's descriptor, for another thread. Opens the file again if the program has closed
+  // it. Failure: -1, with errno.
   buffer::GuardedFd DuplicateDescriptor();
   // Whether path() still refers to this file: it may have been deleted or moved.
   bool IsInPlace() const;

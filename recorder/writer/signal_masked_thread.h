@@ -12,7 +12,7 @@
 
 namespace heaprec::writer {
 
-// kAsCaller: of the caller, if that is such a thread, otherwise a JVM.
+// kAsCaller: as given for the calling thread, if StartSignalMaskedThread started it; otherwise a JVM.
 enum class Process { kAsCaller, kWithoutJvm };
 
 // Runs `body(argument)`, and `failed(argument)` (may be null) if that throws. The name, a constant, shows in /proc and

@@ -101,7 +101,7 @@ int Syncer::Do(Job job) {
   job.file.Close();
   if (job.folder.empty()) return error;
   const buffer::GuardedFd folder(open(job.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // It may be closed to us: the content is safe, the name is the file system's.
+  // Without permission to open it the content is safe; when the name is durable depends on the file system.
   if (folder.number() >= 0) (void)repeat(fsync, folder.number());
   return error;
 }

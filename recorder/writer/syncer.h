@@ -41,7 +41,7 @@ class Syncer {
   struct Job {
     uint64_t number;
     buffer::GuardedFd file;
-    int error;  // why there is none
+    int error;  // errno if there is no file, else 0
     std::string folder;
   };
   void Run();

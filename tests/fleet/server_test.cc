@@ -68,8 +68,8 @@ TEST_CASE("No part of a password in an address is repeated") {
     CHECK(proxied.error().message.find("s3cret") == std::string::npos);
   }
   CHECK(Url::Parse("https://me:s3cret@host/db").error().message ==
-        "'https://...@host/db' is not an address: give user and password with --user and --password-file, or in the "
-        "environment");
+        "'https://...@host/db' is not an address: it has a user, a password or parameters; use --user and "
+        "--password-file, or the environment");
 }
 
 TEST_CASE("A block comes back as it went") {

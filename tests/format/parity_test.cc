@@ -379,7 +379,7 @@ TEST_CASE("recordings that were merged are found behind one whose header is dama
   }
 }
 
-TEST_CASE("a magic number in every place costs a search no more than a few times the file") {
+TEST_CASE("a search of a file full of magic numbers reads no more than a few times the file") {
   struct Counted : MemoryByteSource {
     using MemoryByteSource::MemoryByteSource;
     Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override {

@@ -6,7 +6,7 @@
 namespace heaprec::sources {
 namespace {
 
-// A JVM of one object that lives.
+// A JVM with one live object.
 struct OneObject {
   OneObject() {
     calls.NewWeakGlobalRef = [](JNIEnv*, jobject object) -> jweak { return object; };
@@ -20,7 +20,7 @@ struct OneObject {
 
 }  // namespace
 
-TEST_CASE("After a visit without memory objects are tracked and visited again") {
+TEST_CASE("After a visit that ran out of memory, objects are tracked and visited again") {
   OneObject jvm;
   const hotspot::Names names = hotspot::Names::FromJvmti(nullptr);
   TrackedObjects tracked(2, 1, names);

@@ -1,7 +1,7 @@
 // LD_PRELOAD: of the system calls that libheaprec.so itself makes, every HEAPREC_FAULT_EVERY-th fails, with the errors
 // in turn. The JVM's and the application's are let through. At the end of the process HEAPREC_FAULT_LOG gets the number
-// of those that failed. A file whose path contains HEAPREC_SLOW_FILE is opened only after HEAPREC_SLOW_SECONDS; before,
-// FILE.slow is made.
+// of those that failed. A file whose path contains HEAPREC_SLOW_FILE is opened only after HEAPREC_SLOW_SECONDS;
+// FILE.slow is created before that.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -156,8 +156,8 @@ TEST_CASE("A rule that leads out of the stack leads to no memory that cannot be 
   munmap(memory, kBytes);
 }
 
-// The stack of a thread that has ended, or of a coroutine, was read and is gone.
-TEST_CASE("A rule that leads far away leads to no memory that could be read before") {
+// The stack of a thread that has ended, or of a coroutine, was readable before and is unmapped now.
+TEST_CASE("After a step out of the stack, a page that was readable before is checked again") {
   deeper = Deep;
   Stacks stacks;
   CHECK(Allocates(100, &stacks) == 7);

@@ -53,7 +53,7 @@ void SayOpenSignals(void* text) {
   *said += "| " + next;
 }
 
-TEST_CASE("a thread takes its own faults alone, and without a JVM those of memory alone, and so do threads it starts") {
+TEST_CASE("a thread blocks all signals except its faults, without a JVM except SIGSEGV and SIGBUS, as do its threads") {
   const std::string of_jvm = fmt::format("{} {} {} {} {} ", SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV);
   const std::string of_program = fmt::format("{} {} ", SIGBUS, SIGSEGV);
   for (const auto& [process, open] : {std::pair(Process::kAsCaller, of_jvm), {Process::kWithoutJvm, of_program}}) {

@@ -73,7 +73,7 @@ TEST_CASE("A disk that does not answer to fdatasync delays no block, and is aske
 }
 
 // Without a table of descriptors of its own the agent shares the program's.
-TEST_CASE("While the disk does not answer the agent has no low descriptor, and closes none that the program took") {
+TEST_CASE("While the disk does not answer, the agent has no low descriptor, and closes none that the program reused") {
   Gate& gate = TheGate();
   SyncPolicy sync;
   sync.every_ns = 0;

@@ -134,7 +134,7 @@ std::string RecordingOutput::path() const { return std::filesystem::absolute(pat
 std::string RecordingOutput::Sentence() const {
   const std::string first = std::filesystem::absolute(brought_.front());
   if (brought_.size() == 1) return "recorded " + first;
-  return fmt::format("recorded {} to {} ({} files)", first, path(), brought_.size());
+  return fmt::format("recorded {} files, {} to {}", brought_.size(), first, path());
 }
 
 ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool counts_down) {
@@ -168,8 +168,9 @@ ExitCode RecordingOutput::BringFiles() {
     const ExitCode brought = BringFile(names[i]);
     if (code == ExitCode::kOk) code = brought;
     if (brought != ExitCode::kCannotWrite) continue;
-    if (const size_t left = names.size() - i - 1; left > 0) {  // nor can they be written
-      PrintError(fmt::format("PID {}: {} more files of the recording are in {}", pid_, left, relay_->folder().path()));
+    if (const size_t left = names.size() - i - 1; left > 0) {  // these cannot be written either
+      PrintError(fmt::format("PID {}: number of further files of the recording in {}: {}", pid_,
+                             relay_->folder().path(), left));
     }
     break;
   }

@@ -34,11 +34,11 @@ class RecordingOutput {
 
   const std::string& agent_text() const { return agent_text_; }  // the agent's options
   bool is_relayed() const { return relay_ != nullptr; }
-  // Of a relayed one: the absolute path of its next file.
+  // Returns the absolute path of the next file of a relayed recording.
   std::string path() const;
   // The files that have been brought: more than one if it rotates.
   const std::vector<std::string>& brought() const { return brought_; }
-  // "recorded /home/me/rec.hrec". Precondition: Bring returned kOk.
+  // Returns "recorded /home/me/rec.hrec". Precondition: Bring returned kOk.
   std::string Sentence() const;
   // Waits until the recording has ended, which it does at once if IsInterrupted(), and copies it to its place; each
   // file after the first to the next free name. `counts_down`: on a terminal, with a line that says how long it goes

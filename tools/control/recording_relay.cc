@@ -13,7 +13,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Of rec.hrec 0, of rec-7.hrec 7 (docs/reference/agent-options.md#rotate).
+// Returns 0 for rec.hrec, 7 for rec-7.hrec (docs/reference/agent-options.md#rotate).
 std::optional<int> NumberOf(const std::string& name) {
   static const std::regex pattern(R"(rec(?:-(\d{1,9}))?\.hrec)");
   std::smatch found;

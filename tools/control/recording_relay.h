@@ -34,7 +34,7 @@ class RecordingRelay {
     }
     return true;
   }
-  // To be read; none: there is none. The first file of one that rotates.
+  // Opens the recording for reading, if there is one; of a recording that rotates the first file.
   Descriptor Recording() const { return folder_->Open(kName); }
   // The names of the recording's files in the folder, in the order in which the agent writes them.
   std::vector<std::string> Files() const;

@@ -12,7 +12,7 @@
 
 namespace heaprec::tools {
 
-// The interned names as those of a chunk that is read, under the same indices.
+// Returns the interned names as the dictionaries of a chunk, under the same indices.
 format::Dictionaries DictionariesOf(const format::ChunkNames& names);
 
 // Names as they are to be written; the default leaves them alone.

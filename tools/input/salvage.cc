@@ -165,7 +165,7 @@ class BlockMaker {
     std::stable_sort(block.samples.begin(), block.samples.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
     block.intervals.push_back({interval, 0, 0, held.size(), block.samples.size(), reduction.tau, stream_});
-    // Behind the interval's begin, even if none was kept: blocks are in the order of their intervals.
+    // After the interval's begin, even if no sample was kept: blocks are in the order of their intervals.
     block.end_ns = block.samples.empty() ? interval * IntervalNs(header_, stream_) + 1 : block.samples.back().time_ns;
     report_.held += held.size();
     report_.events += block.samples.size();

@@ -73,7 +73,7 @@ format::Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Outpu
   for (size_t i = 0; i < parts->size(); ++i) {
     const Part* const next = i + 1 < parts->size() ? &(*parts)[i + 1] : nullptr;
     editor.StartFile();
-    bool may_miss_part = i > 0;  // one between this and the one before may not be given
+    bool may_miss_part = i > 0;  // the part between this and the previous one may not be given
     while (const auto block = (*parts)[i].recording->Next()) {
       if (next != nullptr && next->Reaches(*block)) continue;
       end_ns = std::max(end_ns, block->end_ns);

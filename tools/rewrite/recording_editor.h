@@ -46,8 +46,9 @@ class MissingEvents {
   format::PerStream<Missing> missing_;
 };
 
-// Returns how a copy of a recording that was read to its end ends: as the recording did; kEndDump if it is running;
-// kEndNothingRecovered if nothing could be read; else `reason`. `end_ns`: of its last block.
+// Returns the end marker for the copy of a recording that was read to its end: the recording's own. If it has none, the
+// marker says kEndDump if the recording is running, kEndNothingRecovered if nothing could be read, else `reason`.
+// `end_ns`: of its last block.
 format::EndMarker EndingOfCopy(const Recording& recording, uint64_t end_ns,
                                const std::string& reason = format::kEndRecovered);
 

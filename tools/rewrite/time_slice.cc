@@ -181,8 +181,8 @@ uint64_t TimeSlice::CollectionsBy(uint64_t time_ns) const {
   return after == collections_.begin() ? 0 : std::prev(after)->second;
 }
 
-// The names of what is alive are kept by value, because a chunk without a checkpoint may follow: one that was salvaged,
-// one that a copy began because of its size, or one whose first block is damaged. What was alive still is, then.
+// Copies the names of live samples, because a chunk without a checkpoint may follow: one that was salvaged, one that a
+// copy began because of its size, or one whose first block is damaged. Samples that were live before it are still live.
 void TimeSlice::NoteNames(const format::Block& block) {
   if (chunk_ != block.chunk) {
     chunk_ = block.chunk;
@@ -259,7 +259,8 @@ std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& 
   return opening;
 }
 
-// Who is alive when the span begins. `block`: the first one of the cut, of the same chunk.
+// Returns a block with the samples that are live when the span begins; nullopt: there are none. `block`: the first one
+// of the cut, of the same chunk.
 std::optional<format::Block> TimeSlice::Opening(const format::Block& block) {
   format::Block opening;
   for (const auto& [id, alive] : alive_) {

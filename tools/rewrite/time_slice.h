@@ -81,7 +81,7 @@ class TimeSlice {
   format::CensusCounters census_before_, census_;       // of the recording, when the span begins; of the cut
   uint64_t last_ns_ = 0;                                // of the blocks so far
   format::PerStream<format::StreamCounters> counters_;  // of the cut
-  // Followed and alive, by id, with the names of names_; from the first block of the cut on, those that the cut has,
+  // Tracked and live, by id, with the names of names_; from the first block of the cut on, those that the cut has,
   // without names.
   std::map<uint64_t, format::CheckpointSample> alive_;
   format::ChunkNames names_;

@@ -20,8 +20,8 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions);
 // which a JVM gives only at its start.
 void DisableEvents(const Jvm& jvm);
 
-// After EnableEvents: disables the events again unless the start that needs them succeeds. Without memory what follows
-// the events themselves may stay as it is.
+// After EnableEvents: disables the events again unless the start that needs them succeeds. If there is no memory for
+// that, the hooks may stay installed.
 class EventsOfStart {
  public:
   explicit EventsOfStart(const Jvm& jvm) : jvm_(&jvm) {}

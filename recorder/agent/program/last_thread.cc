@@ -34,8 +34,8 @@ void* ExitAsLast(void*) {
   exit(0);
 }
 
-// What the program registered for its exit finds its descriptors (the drain has others), its signals, its locale and
-// a stack of the usual size.
+// Starts a thread on which the program's exit handlers have its descriptors (the drain has others), signal mask and
+// locale, and a stack of the usual size.
 bool StartExitThread() {
   sigset_t all;
   sigfillset(&all);

@@ -77,8 +77,8 @@ bool BlocksTrap(const std::string& status_path) {
   std::ifstream status(status_path);
   if (!status) return false;  // the thread has ended
   for (std::string line; std::getline(status, line);) {
-    // Where the process is also sampled as a program, the agent's threads for that block it, and execute nothing of the
-    // JVM's. No other thread of the agent does.
+    // If the process is also sampled as a program, the agent's threads for that block SIGTRAP. They execute none of the
+    // JVM's code. No other thread of the agent blocks it.
     if (line.compare(0, 14, "Name:\theaprec-") == 0) return false;
     if (line.compare(0, 7, "SigBlk:") == 0)
       return (std::strtoull(line.c_str() + 7, nullptr, 16) >> (SIGTRAP - 1) & 1) != 0;

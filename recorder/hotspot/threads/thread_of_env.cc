@@ -3,7 +3,7 @@
 namespace heaprec::hotspot {
 namespace {
 
-// The thread that a virtual one runs on, which stays the same while a native method runs; null: it is no virtual one.
+// Returns the carrier of a virtual thread, which stays the same while a native method runs; null: not a virtual thread.
 jobject CarrierOf(JNIEnv* jni, jobject current) {
   const jclass type = jni->GetObjectClass(current);
   const jfieldID field = jni->GetFieldID(type, "carrierThread", "Ljava/lang/Thread;");

@@ -19,7 +19,7 @@ ThreadWords* OwnThreadWords();
 
 class ThreadOfEnv {
  public:
-  // `current`: the java.lang.Thread that calls this; of a virtual one the carrier's environment is its own.
+  // `current`: the java.lang.Thread that calls this. A virtual thread has the environment of its carrier.
   static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
   // For a JVM whose JavaThread is unknown: the current thread's ThreadWords; other threads have none.

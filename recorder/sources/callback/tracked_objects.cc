@@ -16,7 +16,7 @@ constexpr size_t kLooks = 2;
 // As StackTraceElement has it.
 constexpr int32_t kNativeLine = -2;
 
-// Also after what throws.
+// Clears the flag, also after an exception.
 struct Release {
   ~Release() { busy.clear(std::memory_order_release); }
   std::atomic_flag& busy;

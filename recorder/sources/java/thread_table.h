@@ -34,7 +34,7 @@ struct alignas(128) ThreadEntry {
   uint32_t drawn_window = 0;
   // CallbackSource: the thread's count of bytes at its last object, and the count that the next one must reach.
   uint64_t given_at = 0, due = 0;
-  const void* due_by = nullptr;  // how `due` was chosen
+  const void* due_by = nullptr;  // the How with which `due` was drawn
   // source=tlab: the event that was kept and awaits its stack.
   uint32_t event_window = 0;
   double event_weight = 0, event_probability = 0;

@@ -42,7 +42,7 @@ void Append(std::string_view text) {
   own->size += text.size();
 }
 
-// Frees the labels of a thread that ends. Nobody else does while no recording has asked the JVM for ends of threads.
+// Frees the labels of a thread that ends. Before the first recording the JVM does not report the end of threads.
 bool HasKey(pthread_key_t* key) {
   static pthread_key_t made;
   static const bool is_made = pthread_key_create(&made, [](void* labels) {

@@ -17,7 +17,7 @@ inline constexpr size_t kMaxLabelBytes = 255;
 // An empty `value` is a value; see ClearLabel.
 bool SetLabel(std::string_view key, std::string_view value);
 void ClearLabel(std::string_view key);
-void ForgetLabels();  // the thread leaves the JVM; its end forgets them, too
+void ForgetLabels();  // when the thread leaves the JVM; its end frees them, too
 
 // Valid until the caller's thread changes them.
 std::string_view CurrentLabels();

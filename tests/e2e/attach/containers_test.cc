@@ -346,7 +346,7 @@ TEST_CASE("Each file of a recording that rotates is copied out, and nothing is l
       Heaprec({"attach", pid, "-o", folder + "/rec.hrec", "--duration", "12s", "--set", "rotate=10s"});
   INFO(outcome.err);
   CHECK(outcome.exit_code == 0);
-  CHECK(outcome.out == "PID " + pid + ": recorded " + folder + "/rec.hrec to " + folder + "/rec-1.hrec (2 files)\n");
+  CHECK(outcome.out == "PID " + pid + ": recorded 2 files, " + folder + "/rec.hrec to " + folder + "/rec-1.hrec\n");
   CHECK(ReadRows(folder + "/rec.hrec").summary["ended"] == "rotated");
   CHECK(ReadRows(folder + "/rec-1.hrec").summary["ended"] == "duration");
   CHECK(LeftIn(pid).empty());

@@ -2,7 +2,7 @@
 // (the linker's --wrap, as alloc_guard.cc).
 //
 // HEAPREC_FAULT_WALK=N     from the N-th stack on, the walker sees a frame more at the root than there is.
-// HEAPREC_FAULT_STARTS=N   the first N recordings find no memory when they start.
+// HEAPREC_FAULT_STARTS=N   the first N starts of a recording run out of memory.
 // HEAPREC_FAULT_THREADS=N  the first N threads of the agent cannot be created.
 #include <pthread.h>
 

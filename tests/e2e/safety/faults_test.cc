@@ -71,7 +71,7 @@ TEST_CASE("Without a thread for the drain nothing is recorded or left behind, an
   CHECK(ReadRows(folder + "/rec.bin").trustworthy());
 }
 
-TEST_CASE("A start without memory is refused with a reply, and leaves the JVM's sampler to others") {
+TEST_CASE("A start that runs out of memory is refused with a reply, and another agent can use the JVM's sampler") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
   command.environment = {"HEAPREC_FAULT_STARTS=1"};

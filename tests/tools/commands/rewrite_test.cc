@@ -284,7 +284,7 @@ TEST_CASE("a file of more recordings than a reader opens is refused") {
   CHECK(verified.err == "heaprec: " + path + ": more than 10000 recordings in one file\n");
 }
 
-TEST_CASE("what a part had that is not given is missing from the merged recording, which says so") {
+TEST_CASE("samples of a part that is not given count as lost in the merged recording") {
   const Directory directory;
   const std::string all = directory / "all.bin", first = directory / "1.bin", third = directory / "3.bin";
   WritePart(first, 0, 2, "rotated");

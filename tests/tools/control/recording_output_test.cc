@@ -1,4 +1,4 @@
-// Where recordings of attach go, and what of a relayed one is brought; the JVM is the test itself.
+// Where recordings of attach go, and which files of a relayed one are copied; the JVM is the test itself.
 #include "tools/control/recording_output.h"
 
 #include <sys/resource.h>
@@ -80,7 +80,7 @@ class FileLimit {
 
 }  // namespace
 
-TEST_CASE("Each file of a relayed recording is brought, in order") {
+TEST_CASE("Each file of a relayed recording is copied, in order") {
   const Directory out;
   std::vector<std::string> parts;
   std::string theirs;
@@ -100,7 +100,7 @@ TEST_CASE("Each file of a relayed recording is brought, in order") {
   CHECK_FALSE(fs::exists(theirs));
 }
 
-TEST_CASE("What of a relayed recording cannot be written stays in the JVM's files") {
+TEST_CASE("Files of a relayed recording that cannot be copied stay in the JVM's files") {
   const Directory out;
   std::string theirs, first, second, third;
   {
@@ -119,7 +119,7 @@ TEST_CASE("What of a relayed recording cannot be written stays in the JVM's file
   fs::remove_all(theirs);
 }
 
-TEST_CASE("What is no recording among the files of a relayed one stays in the JVM's files, the others are brought") {
+TEST_CASE("Files of a relayed recording that are no recordings stay in the JVM's files, the others are copied") {
   const Directory out;
   std::string theirs, last;
   {

@@ -85,8 +85,8 @@ class SliceReader {
 
   // `is_over`: nothing comes any more: what only the ring holds is read, and what is open is closed.
   std::optional<Slice> Next(bool is_over);
-  // Whether the slice has data that is in no block of this file: it dropped its oldest chunks (maxsize, maxage), or
-  // continues another file.
+  // Whether the slice may have data that is in no block of this file: it dropped its oldest chunks (maxsize, maxage),
+  // or continues another file.
   bool FileBeginsIn(const Slice& slice) const;
   // Time up to which the recording was read.
   uint32_t seen() const { return seen_; }

@@ -43,7 +43,7 @@ format::Result<Url> Url::Parse(std::string_view text) {
   if (slash != std::string_view::npos) url.path = rest.substr(slash + 1);
   while (url.path.ends_with('/')) url.path.pop_back();
   if (rest.find_first_of("@?") != std::string_view::npos) {
-    return fail("give user and password with --user and --password-file, or in the environment");
+    return fail("it has a user, a password or parameters; use --user and --password-file, or the environment");
   }
   url.port = url.is_tls ? "8443" : "8123";
   const size_t bracket = authority.rfind(']');

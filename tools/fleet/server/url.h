@@ -16,7 +16,7 @@ struct Url {
   std::string path;  // without the leading slash
 
   // `text` begins with http:// or https://. User, password and parameters in it are refused: a list of processes would
-  // show them. Nor does the error.
+  // show them. The error does not repeat them.
   static format::Result<Url> Parse(std::string_view text);
   // "https://host:port", for messages.
   std::string Text() const;

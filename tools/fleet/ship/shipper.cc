@@ -227,8 +227,8 @@ Shipper::Failure Shipper::WriteLedger(LedgerRow row) {
   return Insert("shipped", LedgerBlock(row), "ledger");
 }
 
-// A slice has the names and stacks that no earlier one has. Later slices have them, too: they are sent with each slice,
-// even if nothing else of it is.
+// A slice lists only the names and stacks that no earlier slice lists. Later slices refer to them, so they are sent
+// even if nothing else of the slice is.
 Shipper::Failure Shipper::SendNames(const Slice& slice) {
   if (options_.dry_run) return {};
   std::vector<NamedId> names;

@@ -186,7 +186,7 @@ void Skip(const Field& field, Cursor* at) {
   };
   if (!field.array) return skip_one();
   const int32_t count = at->Int();
-  // Each has a byte at least; those that have none could be any number.
+  // Each element has at least one byte; the number of elements without bytes would have no limit.
   if (count < 0 || static_cast<size_t>(count) > at->left()) return at->Fail();
   if (count > 0 && !field.pooled && IsEmpty(*field.type)) return at->Fail();
   for (int32_t left = count; left > 0 && at->ok(); --left) skip_one();
