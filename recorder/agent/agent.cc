@@ -36,12 +36,6 @@ constexpr std::chrono::seconds kExitPatience(5);
 
 constexpr char kNoExceptions[] = "the JVM delivers exception events only to an agent that requested them at JVM start";
 
-void StopSources() {
-  sources::active_source.store(nullptr);
-  sources::active_exceptions.store(nullptr);
-  sources::active_heap_watch.store(nullptr);
-}
-
 // Nothing thrown may reach the JVM. What throws is the allocation of memory: there is then no recording.
 template <typename Call>
 auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(call()) {
@@ -251,9 +245,7 @@ format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
   jvm_ = std::make_unique<Jvm>(std::move(*jvm));
   // A forked child shares nothing with the recording but its code.
   pthread_atfork(nullptr, nullptr, [] {
-    sources::active_source.store(nullptr, std::memory_order_relaxed);
-    sources::active_exceptions.store(nullptr, std::memory_order_relaxed);
-    sources::active_heap_watch.store(nullptr, std::memory_order_relaxed);
+    StopSources();
     sources::Census::Abandon();
     native::AbandonHooks();
   });
@@ -319,11 +311,20 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
   }
   events.Keep();
   recording_ = std::move(*started);
-  Reply(ReplyStatus::kOk, State());
-  Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source), choice.why);
+  SayStarted(choice);
   return std::monostate{};
 } catch (...) {
   return format::Error{"out of memory"};
+}
+
+void Agent::SayStarted(const ChosenSource& choice) {
+  try {
+    Reply(ReplyStatus::kOk, State());
+    Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source),
+        choice.why);
+  } catch (...) {
+    LogOutOfMemory();  // it records all the same
+  }
 }
 
 // Chooses the source for an unknown JVM, or one whose memory must not be read. The JVM draws the thresholds. Before JDK

@@ -79,6 +79,7 @@ class Agent {
   jint Fail(const std::string& why, bool strict);
   // Refuses a command; prints the reason on the JVM's stderr only if no reply is requested.
   jint Refuse(const std::string& why);
+  void SayStarted(const ChosenSource& choice);
   // Writes the reply, once.
   void Reply(ReplyStatus status, const std::string& sentence);
 

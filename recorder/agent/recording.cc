@@ -25,15 +25,22 @@ constexpr uint64_t kBeanPeriodNs = 100'000'000;
 
 }  // namespace
 
+void StopSources() {
+  sources::active_source.store(nullptr);
+  sources::active_exceptions.store(nullptr);
+  sources::active_heap_watch.store(nullptr);
+}
+
 format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, const Options& options,
                                                             const ChosenSource& source, uint32_t number,
                                                             const std::atomic<bool>& ending, EndedRecordings* retired) {
   std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
   auto built = recording->Build(source);
   if (!built.ok()) return built.error();
+  const std::string path = recording->path();
   if (ending) {
     recording->ring_->Close();
-    unlink(recording->path().c_str());
+    unlink(path.c_str());
     return format::Error{kJvmEnds};
   }
   // From here on a thread may be inside it: an exception must not destroy it.
@@ -41,15 +48,16 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   retired->Add(std::move(recording));
   auto started = begun.Begin();
   if (started.ok()) return retired->TakeLast();
-  sources::active_source.store(nullptr);
-  sources::active_exceptions.store(nullptr);
-  sources::active_heap_watch.store(nullptr);
-  if (begun.native_ != nullptr) begun.native_->Stop();
-  if (begun.live_ != nullptr) begun.live_->Stop();
-  if (begun.memory_ != nullptr) begun.memory_->Stop();
-  begun.EndCensus();
+  StopSources();
+  try {
+    if (begun.native_ != nullptr) begun.native_->Stop();
+    if (begun.live_ != nullptr) begun.live_->Stop();
+    if (begun.memory_ != nullptr) begun.memory_->Stop();
+    begun.EndCensus();
+  } catch (...) {  // out of memory: what still samples fills a ring that nobody reads
+  }
   begun.ring_->Close();
-  unlink(begun.path().c_str());  // nothing but a header, and ours
+  unlink(path.c_str());  // nothing but a header, and ours
   return started.error();
 }
 

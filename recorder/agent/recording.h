@@ -37,6 +37,9 @@ struct ChosenSource {
 
 inline constexpr char kJvmEnds[] = "the JVM is exiting";
 
+// No thread enters a recording's hooks any more.
+void StopSources();
+
 class Recording {
  public:
   // `number` counts the recordings of this process from 1. Creating the file may take long. If the JVM is `ending` once

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "recorder/arch/relocations.h"
 #include "recorder/arch/thread_fence.h"
@@ -194,22 +195,26 @@ class GotPatcher::Pass {
     patcher_.gone_ = info.dlpi_subs;
   }
 
+  // A slot of an import.
+  struct Found {
+    uintptr_t address;
+    const ElfW(Rela) & relocation;
+    const Import& import;
+    bool IsLazy() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall; }
+    bool IsPointer() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedWord; }
+  };
+
   void Visit(const Module& module) {
     if (module.symbols == nullptr || module.strings == nullptr || module.Holds(patcher_.own_, 1)) return;
-    const bool may_bind = undoes_ || !IsBoundElsewhere(module);
-    ForEachSlot(module, [&](uintptr_t address, const ElfW(Rela) & relocation, const Import& import) {
-      Change(module, address, may_bind && IsLazy(relocation), import);
-    });
+    std::vector<Found> found;
+    for (const ElfW(Rela) & relocation : module.calls) Find(module, relocation, &found);
+    for (const ElfW(Rela) & relocation : module.data) Find(module, relocation, &found);
+    const bool may_bind =
+        undoes_ || std::ranges::none_of(found, [&](const Found& slot) { return IsBoundElsewhere(module, slot); });
+    for (const Found& slot : found) Change(module, slot.address, may_bind && slot.IsLazy(), slot.import);
   }
 
-  template <typename Use>
-  void ForEachSlot(const Module& module, Use use) const {
-    for (const ElfW(Rela) & relocation : module.calls) VisitSlot(module, relocation, use);
-    for (const ElfW(Rela) & relocation : module.data) VisitSlot(module, relocation, use);
-  }
-
-  template <typename Use>
-  void VisitSlot(const Module& module, const ElfW(Rela) & relocation, Use use) const {
+  void Find(const Module& module, const ElfW(Rela) & relocation, std::vector<Found>* found) const {
     const auto index = ELF64_R_SYM(relocation.r_info);
     if (index == 0 || !IsSlot(relocation)) return;
     const ElfW(Sym)& symbol = module.symbols[index];
@@ -218,25 +223,19 @@ class GotPatcher::Pass {
     const uintptr_t address = module.base + relocation.r_offset;
     for (const Import& import : patcher_.imports_) {
       if (std::strcmp(import.name, name) != 0) continue;
-      if (module.HoldsSlot(address)) use(address, relocation, import);
+      if (module.HoldsSlot(address)) found->push_back({address, relocation, import});
       return;
     }
   }
 
-  static bool IsLazy(const ElfW(Rela) & relocation) { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall; }
-
   // Whether the loader has bound an import to another function than ours or the original: the module has another malloc
   // in its scope (RTLD_DEEPBIND). Where its lazy slots will be bound cannot be known then, and no block of one malloc
   // may get to the other's free. Writable pointers are ignored: the program may have set them.
-  bool IsBoundElsewhere(const Module& module) const {
-    bool is = false;
-    ForEachSlot(module, [&](uintptr_t address, const ElfW(Rela) & relocation, const Import& import) {
-      if (ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedWord && !module.IsReadOnly(address)) return;
-      const uintptr_t bound = Slot(address).load(std::memory_order_acquire);
-      const bool is_unbound = bound == 0 || (IsLazy(relocation) && module.Holds(bound, 1));
-      is = is || !(is_unbound || bound == reinterpret_cast<uintptr_t>(import.replacement) || IsOriginal(bound, import));
-    });
-    return is;
+  static bool IsBoundElsewhere(const Module& module, const Found& slot) {
+    if (slot.IsPointer() && !module.IsReadOnly(slot.address)) return false;
+    const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
+    if (bound == 0 || (slot.IsLazy() && module.Holds(bound, 1))) return false;
+    return bound != reinterpret_cast<uintptr_t>(slot.import.replacement) && !IsOriginal(bound, slot.import);
   }
 
   static std::atomic_ref<uintptr_t> Slot(uintptr_t address) {

@@ -45,7 +45,7 @@ class CfiCache {
   CfiRow At(uintptr_t pc);
   // Reads a word of a stack; false if it cannot be read. `trusts_cache`: a page that was readable once is not
   // checked again.
-  bool Read(uintptr_t address, uintptr_t* into, bool trusts_cache = true);
+  bool Read(uintptr_t address, uintptr_t* into, bool trusts_cache);
   void Forget();
 
  private:

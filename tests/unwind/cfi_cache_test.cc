@@ -169,7 +169,7 @@ TEST_CASE("After a step out of the stack, a page that was readable before is che
   REQUIRE(memory != MAP_FAILED);
   const auto frame = reinterpret_cast<uintptr_t>(memory) + kAt;
   uintptr_t word = 1;
-  REQUIRE(Rules().Read(frame, &word));
+  REQUIRE(Rules().Read(frame, &word, /*trusts_cache=*/true));
   CHECK(word == 0);
   REQUIRE(munmap(memory, kBytes) == 0);
   uintptr_t pcs[4];

@@ -1,11 +1,15 @@
 // heaprec merge: several recordings, or parts of one, in one file.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <vector>
 
+#include "format/reader/recordings_in_file.h"
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
 #include "tools/rewrite/merged_parts.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -18,6 +22,10 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, Output* outpu
     const auto known =
         std::ranges::find_if(by_id, [&](const auto& parts) { return parts.front()->header().recording_id == id; });
     (known != by_id.end() ? *known : by_id.emplace_back()).push_back(recording.get());
+  }
+  if (by_id.size() > format::kMaxRecordings) {
+    return format::Error{
+        fmt::format("{} recordings; a file holds {} at most", Grouped(by_id.size()), Grouped(format::kMaxRecordings))};
   }
   RewriteSummary edited;
   for (const auto& of_one : by_id) {

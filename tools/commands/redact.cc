@@ -1,9 +1,9 @@
 // heaprec redact: a recording whose names are keyed hashes, to be given away.
-#include <algorithm>
 #include <memory>
 
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
+#include "tools/rewrite/recording_copier.h"
 #include "tools/rewrite/redaction.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
@@ -20,18 +20,11 @@ struct RedactOptions {
 format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* redaction, Output* output) {
   RewriteSummary edited;
   for (const auto& recording : recordings) {
-    RecordingEditor editor(redaction->Header(recording->header()), output, redaction);
-    uint64_t end_ns = 0;
-    while (const auto block = recording->Next()) {
-      end_ns = std::max(end_ns, block->end_ns);
-      auto added = editor.Add(*block, recording->misses_bytes());
-      if (!added.ok()) return added.error();
-    }
-    const format::EndMarker ending = EndingOfCopy(*recording, end_ns);
-    auto finished = editor.Finish(recording->counters_since_start(), ending, recording->skipped_bytes_for_copy());
-    if (!finished.ok()) return finished.error();
+    const auto written =
+        Rewrite(recording.get(), redaction->Header(recording->header()), redaction, format::kEndRecovered, output);
+    if (!written.ok()) return written.error();
     ++edited.recordings;
-    edited.samples += editor.samples();
+    edited.samples += written->events;
   }
   return edited;
 }

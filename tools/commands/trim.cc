@@ -46,7 +46,7 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
         if (!added.ok()) return added.error();
       }
     }
-    const format::EndMarker ending = cut.EndingOf(EndingOfCopy(*recording, cut.end_ns()));
+    const format::EndMarker ending = cut.EndingOf(recording->EndingOfCopy(cut.end_ns()));
     auto finished = editor.Finish(cut.counters(), ending, recording->skipped_bytes_for_copy());
     if (!finished.ok()) return finished.error();
     ++edited.recordings;

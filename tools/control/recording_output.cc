@@ -133,8 +133,9 @@ std::string RecordingOutput::path() const { return std::filesystem::absolute(pat
 
 std::string RecordingOutput::Sentence() const {
   const std::string first = std::filesystem::absolute(brought_.front());
+  const std::string last = std::filesystem::absolute(brought_.back());
   if (brought_.size() == 1) return "recorded " + first;
-  return fmt::format("recorded {} files, {} to {}", brought_.size(), first, path());
+  return fmt::format("recorded {} files, {} to {}", brought_.size(), first, last);
 }
 
 ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool counts_down) {

@@ -15,6 +15,7 @@
 #include "tools/input/file_source.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/writer_process.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -27,6 +28,13 @@ bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
     if (ring.tail(lane) > (lane < positions.size() ? positions[lane] : 0)) return true;
   }
   return false;
+}
+
+uint64_t NowNs(const format::FileHeader& header) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return ns > header.start_monotonic_ns ? ns - header.start_monotonic_ns : 0;
 }
 
 uint64_t Excess(uint64_t all, uint64_t known) { return all - std::min(all, known); }
@@ -71,7 +79,7 @@ format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const
   const std::shared_ptr<FileSource> source = std::move(*opened);
   std::vector<uint64_t> borders = format::RecordingsIn(source.get());
   if (borders.size() > format::kMaxRecordings) {
-    return format::Error{fmt::format("{}: more than {} recordings in one file", path, format::kMaxRecordings)};
+    return format::Error{fmt::format("{}: more than {} recordings in one file", path, Grouped(format::kMaxRecordings))};
   }
   borders.push_back(UINT64_MAX);
   std::vector<std::unique_ptr<Recording>> recordings;
@@ -366,6 +374,13 @@ bool Recording::is_over(std::chrono::seconds quiet) const {
 bool Recording::is_settled() const {
   if (ending_) return !format::ContinuesAfter(ending_->reason);
   return salvaged_.report.ring_found && !running();
+}
+
+format::EndMarker Recording::EndingOfCopy(uint64_t end_ns, const std::string& reason) const {
+  if (ending_) return *ending_;
+  // The counters include intervals whose samples come later; nothing is lost.
+  if (running()) return {std::max(end_ns, NowNs(header_)), format::kEndDump};
+  return {end_ns, has_nothing() ? format::kEndNothingRecovered : reason};
 }
 
 bool Recording::was_ended_by_recorder() const {

@@ -76,6 +76,10 @@ class Recording {
   bool is_settled() const;
   // Valid after the end: whether this is a copy of a recording that continues in another file. A copy does not grow.
   bool is_dump() const { return ending_ && ending_->reason == format::kEndDump; }
+  // Valid after the end: the end marker for a copy, which is the recording's own. If it has none, the marker says
+  // kEndDump if the recording is running, kEndNothingRecovered if nothing could be read, else `reason`. `end_ns`: of
+  // the copy's last block.
+  format::EndMarker EndingOfCopy(uint64_t end_ns, const std::string& reason = format::kEndRecovered) const;
   // Valid after the end: whether the recorder has ended it. False: it was cut off, is running, or is a copy of such a
   // recording.
   bool was_ended_by_recorder() const;
@@ -111,6 +115,8 @@ class Recording {
   uint64_t skipped_bytes() const;
   // As a copy of this has it: 1 if data was cut out of the file, and so no bytes were skipped.
   uint64_t skipped_bytes_for_copy() const { return std::max<uint64_t>(skipped_bytes(), misses_bytes() ? 1 : 0); }
+  // Whether data is missing that no skipped bytes account for: it was cut out of the file, or a part was not given.
+  bool misses_part() const { return misses_bytes() && skipped_bytes() <= 1; }
   // How many were repaired.
   uint64_t repaired_bytes() const;
   // Bytes of an unfinished block at the end of a recording that is running or was cut off.

@@ -69,14 +69,12 @@ format::Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Outpu
   format::FileHeader merged = parts->front().recording->header();
   merged.ring_path.clear();  // what it holds is written
   RecordingEditor editor(merged, output);
-  uint64_t end_ns = 0;
   for (size_t i = 0; i < parts->size(); ++i) {
     const Part* const next = i + 1 < parts->size() ? &(*parts)[i + 1] : nullptr;
     editor.StartFile();
     bool may_miss_part = i > 0;  // the part between this and the previous one may not be given
     while (const auto block = (*parts)[i].recording->Next()) {
       if (next != nullptr && next->Reaches(*block)) continue;
-      end_ns = std::max(end_ns, block->end_ns);
       auto added = editor.Add(*block, std::exchange(may_miss_part, false) || (*parts)[i].recording->misses_bytes());
       if (!added.ok()) return added.error();
     }
@@ -84,9 +82,8 @@ format::Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Outpu
   const Recording& last = *parts->back().recording;
   uint64_t skipped_bytes = 0;
   for (const Part& part : *parts) skipped_bytes += part.recording->skipped_bytes_for_copy();
-  if (editor.missing_events() > 0) skipped_bytes = std::max<uint64_t>(skipped_bytes, 1);
-  format::EndMarker ending = EndingOfCopy(last, end_ns);
-  if (end_ns > 0 && ending.reason == format::kEndNothingRecovered) ending.reason = format::kEndRecovered;
+  format::EndMarker ending = last.EndingOfCopy(editor.end_ns());
+  if (editor.end_ns() > 0 && ending.reason == format::kEndNothingRecovered) ending.reason = format::kEndRecovered;
   auto finished = editor.Finish(last.counters_since_start(), ending, skipped_bytes);
   if (!finished.ok()) return finished.error();
   return editor.samples();

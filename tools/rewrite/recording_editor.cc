@@ -1,7 +1,6 @@
 #include "tools/rewrite/recording_editor.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include "tools/input/program_recording.h"
@@ -16,21 +15,7 @@ std::string_view AsText(const format::ByteBuffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-uint64_t NowNs(const format::FileHeader& header) {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-  return ns > header.start_monotonic_ns ? ns - header.start_monotonic_ns : 0;
-}
-
 }  // namespace
-
-format::EndMarker EndingOfCopy(const Recording& recording, uint64_t end_ns, const std::string& reason) {
-  if (recording.ending()) return *recording.ending();
-  // The counters include intervals whose samples come later; nothing is lost.
-  if (recording.running()) return {std::max(end_ns, NowNs(recording.header())), format::kEndDump};
-  return {end_ns, recording.has_nothing() ? format::kEndNothingRecovered : reason};
-}
 
 void MissingEvents::Note(const format::Block& block, bool after_damage) {
   if (after_damage) {
@@ -143,6 +128,7 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, 
 
 format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<format::StreamCounters>& counters,
                                                        const format::EndMarker& ending, uint64_t skipped_bytes) {
+  if (missing_.events() > 0) skipped_bytes = std::max<uint64_t>(skipped_bytes, 1);
   if (!pending_) pending_ = Pending{.counters = {}, .lane_positions = {}, .end_ns = end_ns_};
   if (chunk_ == nullptr) StartChunk();
   pending_->counters = missing_.Corrected(counters);

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -19,7 +18,6 @@
 #include "format/reader/reader.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/input/copied_names.h"
-#include "tools/input/recording.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {
@@ -46,12 +44,6 @@ class MissingEvents {
   format::PerStream<Missing> missing_;
 };
 
-// Returns the end marker for the copy of a recording that was read to its end: the recording's own. If it has none, the
-// marker says kEndDump if the recording is running, kEndNothingRecovered if nothing could be read, else `reason`.
-// `end_ns`: of its last block.
-format::EndMarker EndingOfCopy(const Recording& recording, uint64_t end_ns,
-                               const std::string& reason = format::kEndRecovered);
-
 class RecordingEditor {
  public:
   // Writes the file's header. All outlive it; `names` may be null.
@@ -64,10 +56,11 @@ class RecordingEditor {
   // The next block is of another file: its names and windows are others, whatever its chunk's number.
   void StartFile() { source_chunk_ = UINT32_MAX; }
   // `counters`: at the end. `skipped_bytes`: as Recording::skipped_bytes_for_copy, so that the copy of a damaged
-  // recording is no more trustworthy than that; 1 if only events are missing.
+  // recording is no more trustworthy than that. If events are missing, the copy has at least 1.
   format::Result<std::monostate> Finish(const format::PerStream<format::StreamCounters>& counters,
                                         const format::EndMarker& ending, uint64_t skipped_bytes);
 
+  uint64_t end_ns() const { return end_ns_; }  // of the blocks so far
   uint64_t samples() const { return samples_; }
   uint64_t missing_events() const { return missing_.events(); }
 

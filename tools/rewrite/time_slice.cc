@@ -219,16 +219,18 @@ bool TimeSlice::Apply(const format::LifecycleEvent& lifecycle) {
   return true;
 }
 
+void TimeSlice::Track(const format::Sample& sample) {
+  if (header_.MaxTracked(sample.stream()) > 0) alive_[sample.id] = {sample, 0, kNoStoredCount, 0};
+}
+
 // A sample that a border leaves out has no lifecycle event in the cut either.
 std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cut) {
   if (!has_begun_) {
     NoteNames(block);
     NoteCollections(block);
-  }
-  for (const format::Sample& sample : block.samples) {
-    const bool is_left_out = (has_begun_ && sample.time_ns < from_ns_) || sample.time_ns >= to_ns_;
-    if (is_left_out || header_.MaxTracked(sample.stream()) == 0) continue;
-    alive_[sample.id] = {has_begun_ ? sample : copied_.Named(sample), 0, kNoStoredCount, 0};
+    for (const format::Sample& sample : block.samples) {
+      if (sample.time_ns < from_ns_) Track(copied_.Named(sample));
+    }
   }
   const auto is_within = [this](const format::LifecycleEvent& lifecycle) {
     return lifecycle.time_ns >= from_ns_ && lifecycle.time_ns < to_ns_;
@@ -250,6 +252,9 @@ std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& 
     opening = Opening(block);
   }
   has_begun_ = true;
+  for (const format::Sample& sample : block.samples) {
+    if (sample.time_ns >= from_ns_ && sample.time_ns < to_ns_) Track(sample);
+  }
   for (format::LifecycleEvent lifecycle : block.lifecycle_events) {
     if (!is_within(lifecycle) || !Apply(lifecycle)) continue;
     lifecycle.time_ns = Since(lifecycle.time_ns);
@@ -264,7 +269,6 @@ std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& 
 std::optional<format::Block> TimeSlice::Opening(const format::Block& block) {
   format::Block opening;
   for (const auto& [id, alive] : alive_) {
-    if (alive.sample.time_ns >= from_ns_) continue;
     format::CheckpointSample checkpoint_sample = alive;
     // Samples have no count of collections, and the cut does not have the earlier states, which do.
     if (alive.collections == kNoStoredCount) checkpoint_sample.collections = CollectionsBy(alive.sample.time_ns);
@@ -276,7 +280,7 @@ std::optional<format::Block> TimeSlice::Opening(const format::Block& block) {
   opening.dictionaries = &dictionaries_;
   opening.chunk = block.chunk;
   opening.offset = block.offset;
-  opening.end_ns = Since(from_ns_);
+  opening.end_ns = Since(std::max(from_ns_, begin_ns_));
   return opening;
 }
 

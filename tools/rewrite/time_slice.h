@@ -67,6 +67,7 @@ class TimeSlice {
   std::optional<format::Block> AddLifecycleEvents(const format::Block& block, format::Block* cut);
   std::optional<format::Block> Opening(const format::Block& block);
   void NoteNames(const format::Block& block);
+  void Track(const format::Sample& sample);
   void NoteLifecycleEvent(const format::LifecycleEvent& lifecycle);
   bool Apply(const format::LifecycleEvent& lifecycle);
   void NoteCollections(const format::Block& block);

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <string>
 
+#include "recorder/arch/agent_threads.h"
 #include "recorder/buffer/folder_entries.h"
 #include "recorder/buffer/guarded_fd.h"
 
@@ -57,7 +58,7 @@ void NoteEndOfMain(void*) {
 bool IsAgentThread(const char* task) {
   std::string name;
   std::getline(std::ifstream(std::string("/proc/self/task/") + task + "/comm"), name);
-  return name.starts_with("heaprec-");
+  return name.starts_with(arch::kAgentThreadPrefix);
 }
 
 // Whether `is_one` is false for each thread of the process; false if they cannot be listed.

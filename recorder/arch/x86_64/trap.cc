@@ -10,6 +10,9 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
+
+#include "recorder/arch/agent_threads.h"
 
 namespace heaprec::arch {
 namespace {
@@ -79,7 +82,7 @@ bool BlocksTrap(const std::string& status_path) {
   for (std::string line; std::getline(status, line);) {
     // If the process is also sampled as a program, the agent's threads for that block SIGTRAP. They execute none of the
     // JVM's code. No other thread of the agent blocks it.
-    if (line.compare(0, 14, "Name:\theaprec-") == 0) return false;
+    if (line.starts_with("Name:\t") && std::string_view(line).substr(6).starts_with(kAgentThreadPrefix)) return false;
     if (line.compare(0, 7, "SigBlk:") == 0)
       return (std::strtoull(line.c_str() + 7, nullptr, 16) >> (SIGTRAP - 1) & 1) != 0;
   }

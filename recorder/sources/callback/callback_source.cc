@@ -120,15 +120,17 @@ ThreadEntry* CallbackSource::Entry(void* java_thread, uint64_t allocated, uint64
     entry->due_by = how;
     entry->pending = Pending::kNothing;
     entry->recording.store(parts_.number, std::memory_order_relaxed);
-  } else if (entry->due_by != how) {
-    // What is due was drawn with another mean than the new function assumes. A draw has no memory, so a new one from
-    // here on is right; only what the thread has allocated since the change is not in it.
-    if (how->first_interval < 0) entry->due = allocated - std::min(allocated, size) + First(*how);
-    entry->due_by = how;
-  }
-  if (allocated < entry->given_at) {  // another thread in the memory of an old one
-    entry->due -= std::min(entry->due, entry->given_at - allocated);
-    entry->given_at = allocated;
+  } else {
+    if (allocated < entry->given_at) {  // another thread in the memory of an old one
+      entry->due -= std::min(entry->due, entry->given_at - allocated);
+      entry->given_at = allocated;
+    }
+    if (entry->due_by != how) {
+      // What is due was drawn with another mean than the new function assumes. A draw has no memory, so a new one from
+      // here on is right; only what the thread has allocated since the change is not in it.
+      if (how->first_interval < 0) entry->due = allocated - std::min(allocated, size) + First(*how);
+      entry->due_by = how;
+    }
   }
   return entry;
 }

@@ -43,28 +43,26 @@ void Append(std::string_view text) {
 }
 
 // Frees the labels of a thread that ends. Before the first recording the JVM does not report the end of threads.
-bool HasKey(pthread_key_t* key) {
-  static pthread_key_t made;
-  static const bool is_made = pthread_key_create(&made, [](void* labels) {
+const pthread_key_t* Key() {
+  static pthread_key_t key;
+  static const bool is_made = pthread_key_create(&key, [](void* labels) {
                                 own = nullptr;
                                 std::free(labels);
                               }) == 0;
-  *key = made;
-  return is_made;
+  return is_made ? &key : nullptr;
 }
 
 bool Make() {
-  pthread_key_t key{};
   if (own != nullptr) return true;
-  if (!HasKey(&key)) return false;
-  void* const room = std::malloc(sizeof(Labels));
+  const pthread_key_t* const key = Key();
+  void* const room = key != nullptr ? std::malloc(sizeof(Labels)) : nullptr;
   if (room == nullptr) return false;
-  if (pthread_setspecific(key, room) == 0) {
-    own = new (room) Labels;
-  } else {
+  if (pthread_setspecific(*key, room) != 0) {
     std::free(room);
+    return false;
   }
-  return own != nullptr;
+  own = new (room) Labels;
+  return true;
 }
 
 }  // namespace
@@ -90,9 +88,8 @@ void ClearLabel(std::string_view key) {
 }
 
 void ForgetLabels() {
-  pthread_key_t key{};
-  if (own == nullptr || !HasKey(&key)) return;
-  pthread_setspecific(key, nullptr);
+  if (own == nullptr) return;
+  pthread_setspecific(*Key(), nullptr);
   std::free(own);
   own = nullptr;
 }

@@ -169,6 +169,31 @@ TEST_CASE("a span begins with those who are alive then, and has the fates of its
   CHECK(Heaprec("verify " + out).code == 0);
 }
 
+TEST_CASE("a span of a later part begins with those that were live when the part began") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", out = directory / "out.bin";
+  {
+    format::FileHeader header = Following();
+    header.start.part = 1;
+    header.start.begin_ns = kSecond;
+    header.start.next_interval[format::Stream::kAllocations] = 1;
+    RecordingFile file(path, header);
+    file.AddCheckpointSample(Born(1, 100 * kMs), 9600, 3);
+    file.Add(Born(2, 1100 * kMs));
+    file.Add(format::Interval{1, 5, 2400, 1, 1, 0});
+    file.Add(LifecycleEvent{1, 1500 * kMs, LifecycleKind::kDied, 4, 0});
+    file.End("jvm exit", 2 * kSecond);
+  }
+  for (const std::string span : {"", "--from 0s ", "--to 1800ms ", "--from 1s "}) {
+    CAPTURE(span);
+    REQUIRE(Heaprec("trim -q -f " + span + "-o " + out + " " + path).code == 0);
+    const Tracked part = Read(out);
+    CHECK(part.live_checkpoint == std::map<uint64_t, std::string>{{1, "p/Leak1"}});
+    CHECK(part.lifecycle_events == std::vector{LifecycleEvent{1, 500 * kMs, LifecycleKind::kDied, 4, 0}});
+    CHECK(Heaprec("verify " + out).code == 0);
+  }
+}
+
 TEST_CASE("deaths in the ring count, of samples in the file and in the ring, once") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

@@ -281,7 +281,7 @@ TEST_CASE("a file of more recordings than a reader opens is refused") {
   Overwrite(path, all);
   const auto verified = Heaprec("verify " + path);
   CHECK(verified.code == 3);
-  CHECK(verified.err == "heaprec: " + path + ": more than 10000 recordings in one file\n");
+  CHECK(verified.err == "heaprec: " + path + ": more than 10,000 recordings in one file\n");
 }
 
 TEST_CASE("samples of a part that is not given count as lost in the merged recording") {

@@ -159,9 +159,9 @@ class Assessment {
       AddNote(TrustTopic::kDamage, DamagedBytes(recording_.repaired_bytes()) + " repaired");
     }
     if (!recording_.misses_bytes()) return;
-    const uint64_t bytes = recording_.skipped_bytes();
-    AddReason(TrustTopic::kDamage, bytes > 1 ? fmt::format("{} damaged bytes were skipped", Grouped(bytes))
-                                             : "a part of the recording is missing");
+    AddReason(TrustTopic::kDamage, recording_.misses_part() ? "a part of the recording is missing"
+                                                            : fmt::format("{} damaged bytes were skipped",
+                                                                          Grouped(recording_.skipped_bytes())));
   }
 
   // Shenandoah, and all collectors of JDK 11, leave so much outside of TLABs that shares were off by a third and more

@@ -123,9 +123,7 @@ format::Result<bool> Shipper::Step() {
       if (auto error = SendHour()) return *error;
       hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}, .is_cut = false};
     }
-    if (!pending_is_sent_) {
-      if (auto error = SendSlice(*pending_)) return *error;
-    }
+    if (auto error = SendSlice(*pending_)) return *error;
     AddToHour(*pending_);
     pending_.reset();
   }
@@ -141,19 +139,16 @@ void Shipper::AddToHour(const Slice& slice) {
   for (const auto& [key, sums] : slice.rows) hour_.rows[key] += sums;
   hour_.slices.insert(slice.time);
   // What the server has of it may have been sent when the file still had the beginning.
-  if (reader_.FileBeginsIn(slice) && last_sent_ != slice.time) hour_.is_cut = true;
+  if (reader_.FileBeginsIn(slice) && !pending_is_sent_) hour_.is_cut = true;
 }
 
 Shipper::Failure Shipper::SendSlice(const Slice& slice) {
+  if (auto error = SendNames(slice)) return error;
   if (slice.time < options_.since) {
-    if (auto error = SendNames(slice)) return error;
-    pending_is_sent_ = true;
     ++totals_.too_old;
     return {};
   }
   if (IsInLedger(BatchKind::kSlice, slice.time)) {
-    // It may have been sent without samples, or with fewer.
-    if (auto error = SendNames(slice)) return error;
     ++totals_.slices_there;
     return {};
   }
@@ -162,7 +157,6 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (auto error = Settle()) return error;
     // By another shipper, just now, or by an insert of which the answer was lost.
     if (IsInLedger(BatchKind::kSlice, slice.time)) {
-      if (auto error = SendNames(slice)) return error;
       ++totals_.slices_there;
       return {};
     }
@@ -170,7 +164,6 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
   LedgerRow row{.recording = info_.id, .time = slice.time};
   row.totals = slice.minutes.size(), row.sums = slice.rows.size(), row.samples = slice.samples.size();
   if (!options_.dry_run) {
-    if (auto error = SendNames(slice)) return error;
     if (auto error = InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice))) return error;
     if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return error;
     if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return error;
@@ -184,7 +177,6 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
     if (auto error = WriteLedger(row)) return error;
   }
   pending_is_sent_ = true;
-  last_sent_ = slice.time;
   in_ledger_.emplace(BatchKind::kSlice, slice.time);
   ++totals_.slices;
   totals_.rows += row.totals + row.sums;

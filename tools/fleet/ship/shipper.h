@@ -100,7 +100,6 @@ class Shipper {
   std::optional<Slice> pending_;
   bool pending_is_sent_ = false;
   Hour hour_;
-  uint32_t last_sent_ = 0;  // slice
   std::chrono::steady_clock::time_point leased_until_{};
   bool is_started_ = false, in_doubt_ = true, is_done_ = false;
 };

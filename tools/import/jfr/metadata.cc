@@ -28,15 +28,15 @@ int64_t NumberIn(std::string_view text) {
 // Whether its values take no bytes, once fields that take none have been removed.
 bool IsEmpty(const Type& type) { return type.primitive == Primitive::kNone && type.fields.empty(); }
 
-// Whether a value of the type has a bounded number of parts; one that holds itself has not. Removes fields that take no
-// bytes, so that reading a value takes time for bytes only.
-bool IsBounded(Type* type, int level) {
+// Counts the parts of a value of the type. Removes fields that take no bytes, so that reading a value takes time for
+// bytes only. Returns false if there are too many parts; a type that holds itself has no bound.
+bool Complete(Type* type, int level) {
   if (type->parts > 0) return type->parts <= kMaxParts;
   type->parts = kMaxParts + 1;  // to whoever comes here again meanwhile
   uint64_t parts = 1;
   if (level > kMaxLevels) return false;
   for (const Field& field : type->fields) {
-    if (!field.pooled && !IsBounded(field.type, level + 1)) return false;
+    if (!field.pooled && !Complete(field.type, level + 1)) return false;
     parts += field.pooled ? 1 : field.type->parts;
   }
   type->parts = parts;
@@ -125,7 +125,7 @@ format::Result<Metadata> Metadata::Parse(Cursor at) {
     }
   }
   for (auto& [id, type] : metadata.types_) {
-    if (!IsBounded(&type, 0)) return Error{"the metadata has recursive types"};
+    if (!Complete(&type, 0)) return Error{"the metadata has recursive types"};
   }
   return metadata;
 }

@@ -37,10 +37,10 @@ render::Line LineOf(const Recording& recording, const Verification& verification
     line.text += ", its ring is gone (" + LostEnd(recording) + ")";
   }
   if (recording.tail_bytes() > 0) add(", {} bytes of an unfinished block at the end", recording.tail_bytes());
-  if (recording.skipped_bytes() > 1) {
-    add(", damaged bytes skipped: {}", recording.skipped_bytes());
-  } else if (recording.misses_bytes()) {
+  if (recording.misses_part()) {
     line.text += ", a part is missing";
+  } else if (recording.misses_bytes()) {
+    add(", damaged bytes skipped: {}", recording.skipped_bytes());
   }
   if (recording.repaired_bytes() > 0) add(", damaged bytes repaired: {}", recording.repaired_bytes());
   return line;
