@@ -105,6 +105,7 @@ class Session {
   // What was written since.
   void Read() {
     follow_->Read();
+    ContinueInNextFile();
     shown_.headlines = follow_->HeadlinesSoFar(subject_.file);
     Refresh();
   }
@@ -129,6 +130,22 @@ class Session {
   }
 
  private:
+  // A JVM's recording that has rotated, or whose file was moved, continues in another file; so does the view, which
+  // then begins where that file does.
+  void ContinueInNextFile() {
+    const Recording& part = follow_->recording();
+    if (!subject_.java || !part.ending() || part.ending()->reason != format::kEndRotated) return;
+    auto recording = subject_.Open();
+    if (!recording.ok()) return;  // it is tried again with the next frame
+    const format::FileHeader& next = (*recording)->header();
+    if (next.recording_id != part.header().recording_id || next.start.part <= part.header().start.part) return;
+    auto follow = Follow::Start(std::move(*recording), follow_->question());
+    if (!follow.ok()) return;
+    follow_ = std::move(*follow);
+    follow_->Read();
+    view_.message = "the recording continues in another file; numbers are since that file began";
+  }
+
   void Refresh() {
     const Recording& recording = follow_->recording();
     const format::FileHeader& header = recording.header();

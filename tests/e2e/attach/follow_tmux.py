@@ -238,6 +238,27 @@ def a_recording_of_others_goes_on(folder, pid):
         terminal.close()
 
 
+def a_recording_in_several_files_goes_on(folder, pid):
+    path = os.path.join(folder, "parts.hrec")
+    assert heaprec("attach", str(pid), "-o", path).returncode == 0
+    terminal = Terminal(folder)
+    try:
+        terminal.run(f"clear; {HEAPREC} top --follow {pid}; echo left $?")
+        terminal.wait(r"Load\$Worker\.phase")
+        # Moved away: the agent ends this file as it does when it rotates, and begins the next.
+        os.rename(path, path + ".moved")
+        terminal.wait("continues in another file")
+        first = int(terminal.wait(r"(\d+) s +recording").group(1))
+        wait_for("the next second", lambda: (found := re.search(r"(\d+) s +recording", terminal.text())) and int(found.group(1)) > first)
+        assert os.path.exists(path)
+        terminal.keys("q")
+        terminal.wait("left 0")
+        assert is_recorded(pid)
+        assert heaprec("stop", str(pid)).returncode == 0
+    finally:
+        terminal.close()
+
+
 def attach_counts_down(folder, pid):
     terminal = Terminal(folder, width=120)
     try:
@@ -265,6 +286,7 @@ def main():
             ways_to_leave(terminal, jvm.pid)
             a_pipe_that_closes(jvm.pid)
             a_recording_of_others_goes_on(folder, jvm.pid)
+            a_recording_in_several_files_goes_on(folder, jvm.pid)
             attach_counts_down(folder, jvm.pid)
             assert jvm.poll() is None
         finally:
