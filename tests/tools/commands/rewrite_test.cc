@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -282,6 +283,25 @@ TEST_CASE("a file of more recordings than a reader opens is refused") {
   const auto verified = Heaprec("verify " + path);
   CHECK(verified.code == 3);
   CHECK(verified.err == "heaprec: " + path + ": more than 10,000 recordings in one file\n");
+}
+
+TEST_CASE("merge makes no file of more recordings than a reader opens") {
+  const Directory directory;
+  const std::string one = directory / "one.bin", all = directory / "all.bin";
+  std::string halves[2];
+  for (uint32_t i = 0; i < 10'001; ++i) {
+    format::FileHeader header = HeaderOf(1);
+    std::memcpy(header.recording_id.data(), &i, sizeof i);
+    { const RecordingFile empty(one, header); }
+    halves[i % 2] += Contents(one);
+    std::filesystem::remove(one);
+  }
+  Overwrite(directory / "a.bin", halves[0]);
+  Overwrite(directory / "b.bin", halves[1]);
+  const auto merged = Heaprec("merge -o " + all + " " + (directory / "a.bin") + " " + (directory / "b.bin"));
+  CHECK(merged.code == 2);
+  CHECK(Count(merged.err, "10,001 recordings; a file holds 10,000 at most") == 1);
+  CHECK(!std::filesystem::exists(all));
 }
 
 TEST_CASE("samples of a part that is not given count as lost in the merged recording") {
