@@ -19,13 +19,14 @@ struct Of {
   int count;
 };
 
-void AddRecording(const std::vector<Of>& all, GroupTable* table) {
+// `lost`: bytes of lost points, counted too.
+void AddRecording(const std::vector<Of>& all, GroupTable* table, double lost = 0) {
   format::FileHeader header;
   header.interval_ns = 1'000'000'000;
   Design design(header);
   format::Block block;
   std::vector<GroupTable::Key> keys;
-  double bytes = 0;
+  double bytes = lost;
   for (const Of& of : all) {
     for (int i = 0; i < of.count; ++i) {
       format::Sample sample;
@@ -41,7 +42,7 @@ void AddRecording(const std::vector<Of>& all, GroupTable* table) {
   block.intervals.push_back(interval);
   table->Start(std::nullopt);
   for (const WeightedSample& drawn : design.Add(block)) table->Add(keys[drawn.index], drawn);
-  table->Close(Estimator(design, 0));
+  table->Close(Estimator(design, lost));
 }
 
 bool Holds(const Estimate& estimate) { return estimate.low <= estimate.value && estimate.value <= estimate.high; }
@@ -60,6 +61,26 @@ TEST_CASE("one recording's figures are the estimator's") {
   CHECK(table.Of(99).bytes.value == 0);
   CHECK(table.Of(99).bytes.high == table.Unseen().bytes.high);
   CHECK(table.Unseen().bytes.high > 0);
+}
+
+TEST_CASE("what several recordings lost may all be of one group") {
+  constexpr double kLost = 50'000;
+  const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
+  GroupTable lossless(OrderLevel::kClass), lossy(OrderLevel::kClass);
+  for (int i = 0; i < 4; ++i) {
+    AddRecording(all, &lossless);
+    AddRecording(all, &lossy, kLost);
+  }
+  for (const GroupTable::Key group : {0, 1, 99}) {
+    CAPTURE(group);
+    const GroupEstimates &without = lossless.Of(group), &with = lossy.Of(group);
+    CHECK(with.bytes.high == Approx(without.bytes.high + 4 * kLost));
+    CHECK(with.share.high * (960'000 + 4 * kLost) == Approx(without.share.high * 960'000 + 4 * kLost));
+    CHECK(with.share.low * (960'000 + 4 * kLost) == Approx(without.share.low * 960'000));
+    CHECK(Holds(with.bytes));
+    CHECK(Holds(with.objects));
+    CHECK(Holds(with.share));
+  }
 }
 
 TEST_CASE("several recordings add up, and errors grow as the root of their number") {

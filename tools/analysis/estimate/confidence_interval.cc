@@ -49,7 +49,8 @@ Estimate RatioInterval(double value, double variance, double effective_samples) 
 }
 
 Estimate Scaled(const Estimate& estimate, double factor) {
-  return {estimate.value * factor, estimate.low * factor, estimate.high * factor};
+  return {estimate.value * factor, estimate.low * factor, estimate.high * factor, estimate.lost_below * factor,
+          estimate.lost_above * factor};
 }
 
 }  // namespace heaprec::tools

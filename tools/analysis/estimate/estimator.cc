@@ -1,6 +1,7 @@
 #include "tools/analysis/estimate/estimator.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace heaprec::tools {
 namespace {
@@ -20,6 +21,18 @@ double WideningOfBytes(const Subset& of) { return Widening(of.bytes(), of.indepe
 
 double WideningOfObjects(const Subset& of) {
   return Widening(of.objects(), of.independent().objects, of.objects_fourth());
+}
+
+// `known` with ends that allow for lost points, too.
+Estimate WithLost(const Estimate& known, double low, double high) {
+  if (std::isinf(known.high)) return {known.value, low, high};
+  return {known.value, low, high, std::max(known.low - low, 0.0), std::max(high - known.high, 0.0)};
+}
+
+// At least `least` is known to be there.
+void RaiseLow(double least, Estimate* estimate) {
+  estimate->low = std::max(estimate->low, std::min(least, estimate->value));
+  estimate->lost_below = std::min(estimate->lost_below, estimate->value - estimate->low);
 }
 
 }  // namespace
@@ -101,14 +114,16 @@ Estimate Estimator::Share(const Subset& of) const {
   const double known = Whole(), all = known + (all_counted_ ? unwritten_ : lost_);
   if (counted_whole_ && strata) {
     const Estimate bytes = Bytes(of);
-    return {bytes.value / known, bytes.low / all, std::min(bytes.high / all, 1.0)};
+    return {bytes.value / known, bytes.low / all, std::min(bytes.high / all, 1.0), bytes.lost_below / all,
+            bytes.lost_above / all};
   }
-  Estimate share = shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
+  const Estimate share = shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
   if (!(lost_ > 0) || !(all > 0)) return share;
-  const double counted = all_counted_ ? lost_ - unwritten_ : 0;
-  share.low = std::max(share.low * known - counted, 0.0) / all;
-  share.high = std::min((share.high * known + lost_) / all, 1.0);
-  return share;
+  const double counted = all_counted_ ? lost_ - unwritten_ : 0, part = known / all;
+  const Estimate sampled{share.value, std::lerp(share.value, share.low, part),
+                         std::lerp(share.value, share.high, part)};
+  return WithLost(sampled, std::max(share.low * known - counted, 0.0) / all,
+                  std::min((share.high * known + lost_) / all, 1.0));
 }
 
 // Returns the share of the samples that a filter by class, site, thread, ... keeps. Their total is estimated, too: the
@@ -156,14 +171,14 @@ Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) c
 Estimate Estimator::AllowForLost(const Estimate& known, const Subset& of, double per_byte) const {
   const double lost = per_byte * lost_, unwritten = per_byte * unwritten_;
   const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
-  if (strata && strata->all) return {known.value, known.low, known.high + unwritten};
+  if (strata && strata->all) return WithLost(known, known.low, known.high + unwritten);
   const double counted = strata ? strata->largest_share * (lost - unwritten) : 0;
-  return {known.value, std::max(known.low - counted, 0.0), known.high + lost};
+  return WithLost(known, std::max(known.low - counted, 0.0), known.high + lost);
 }
 
 Estimate Estimator::Bytes(const Subset& of) const {
   Estimate bytes = AllowForLost(KnownBytes(of), of, 1);
-  bytes.low = std::max(bytes.low, std::min(of.seen(), bytes.value));
+  RaiseLow(of.seen(), &bytes);
   return bytes;
 }
 
@@ -178,7 +193,7 @@ Estimate Estimator::KnownBytes(const Subset& of) const {
 Estimate Estimator::Objects(const Subset& of) const {
   if (of.unsized() > 0) return kUnknownEstimate;
   Estimate objects = AllowForLost(KnownObjects(of), of, of.bytes() > 0 ? of.objects() / of.bytes() : 1 / kMinObject);
-  objects.low = std::max(objects.low, std::min(static_cast<double>(of.samples()), objects.value));
+  RaiseLow(static_cast<double>(of.samples()), &objects);
   return objects;
 }
 

@@ -10,7 +10,15 @@ struct Sides {
   double low, high;
 };
 
-Sides SidesOf(const Estimate& estimate) { return {estimate.value - estimate.low, estimate.high - estimate.value}; }
+// Without what allows for lost points.
+Sides SidesOf(const Estimate& estimate) {
+  return {std::max(estimate.value - estimate.low - estimate.lost_below, 0.0),
+          std::max(estimate.high - estimate.value - estimate.lost_above, 0.0)};
+}
+
+double LongerSide(const Estimate& estimate) {
+  return std::max(estimate.value - estimate.low, estimate.high - estimate.value);
+}
 
 // Adds estimates with weights that are taken as known.
 Estimate Mixed(const Estimate& one, double weight, const Estimate& other, double other_weight) {
@@ -25,9 +33,7 @@ Estimate MeanOfBoth(const GroupEstimates& one, const GroupEstimates& other, cons
   const double part = one.objects.value / objects.value;
   Estimate mean = Mixed(one.mean_size, part, other.mean_size, 1 - part);
   const double apart = std::abs(one.mean_size.value - other.mean_size.value) / objects.value;
-  const Sides of_one = SidesOf(one.objects), of_other = SidesOf(other.objects);
-  const double mixture =
-      apart * std::hypot((1 - part) * std::max(of_one.low, of_one.high), part * std::max(of_other.low, of_other.high));
+  const double mixture = apart * std::hypot((1 - part) * LongerSide(one.objects), part * LongerSide(other.objects));
   mean.low = std::max(0.0, mean.value - std::hypot(mean.value - mean.low, mixture));
   mean.high = mean.value + std::hypot(mean.high - mean.value, mixture);
   return mean;
@@ -55,7 +61,9 @@ void SetCounted(double bytes, double objects, double whole, GroupEstimates* of) 
 Estimate Sum(const Estimate& one, const Estimate& other) {
   const Sides of_one = SidesOf(one), of_other = SidesOf(other);
   const double value = one.value + other.value;
-  return {value, value - std::hypot(of_one.low, of_other.low), value + std::hypot(of_one.high, of_other.high)};
+  const double lost_below = one.lost_below + other.lost_below, lost_above = one.lost_above + other.lost_above;
+  return {value, value - std::hypot(of_one.low, of_other.low) - lost_below,
+          value + std::hypot(of_one.high, of_other.high) + lost_above, lost_below, lost_above};
 }
 
 GroupEstimates Sum(const GroupEstimates& sum, double whole, const GroupEstimates& one, double whole_of_one) {
