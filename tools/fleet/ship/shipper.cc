@@ -209,8 +209,10 @@ Shipper::Failure Shipper::SendHour() {
   return {};
 }
 
+// The last row counts, so a recording may lose trust, or regain it, while it grows.
 Shipper::Failure Shipper::SendRecording() {
   if (options_.dry_run) return {};
+  info_.SetTrust(reader_.TrustReasons());
   return Insert("recordings", RecordingBlock(info_), "recording");
 }
 
