@@ -65,11 +65,17 @@ class Shipper {
 
  private:
   using Failure = std::optional<format::Error>;
+  struct SliceSum {
+    uint32_t time = 0;
+    size_t rows = 0;
+    double bytes = 0;  // of all rows
+  };
   struct Hour {
     uint32_t time = 0;
     std::map<RowKey, Sums> rows;
     std::set<uint32_t> slices;
-    bool is_cut = false;  // the file may have less of it than the server
+    // The slice in which the file begins, if it was sent before: the server may have more of it.
+    std::optional<SliceSum> beginning;
   };
 
   Failure Start();
@@ -78,6 +84,8 @@ class Shipper {
   Failure Settle();
   Failure SendSlice(const Slice& slice);
   Failure SendHour();
+  // Whether the server has as much of the slice as the file.
+  format::Result<bool> IsSame(const SliceSum& slice);
   Failure SendRecording();
   Failure WriteLedger(LedgerRow row);
   Failure WaitForInserts();
