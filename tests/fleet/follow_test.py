@@ -67,8 +67,11 @@ def dumps_do_not_end_a_recording(root):
     dump("copy.hrec", FIRST)
     with local_shards.Cluster(root / "four") as four:
         url = four.shards[0].url()
-        for database in (url, url + "/alone"):
+        for database in (url, url + "/alone", url + "/copy"):
             heaprec("fleet", "init", "--server", database, "--slice", "30s")
+        said = ship(place / "copy.hrec", "--to", url + "/copy")
+        assert said["slices"] == 2 and said.get("copies") == 1, said  # the third slice is in no other file, and not over
+        assert said["recordings"] == 1 and "running" not in said, said
 
         def slices():
             return int(select(url, "SELECT count() FROM heaprec.shipped WHERE kind = 1")[0][0])

@@ -117,7 +117,9 @@ format::Result<bool> Shipper::Step() {
     if (!pending_) {
       // Its end is known once all has been read that is there.
       is_over = recording_->is_over(std::chrono::seconds(schema_.slice_seconds) + kQuiet);
-      if (!is_over) return is_done_ = recording_->is_dump();
+      // A dump's last slice must wait for the recording: what is sent of a slice is never added to.
+      if (!is_over && recording_->is_dump()) ++totals_.copies, is_done_ = true;
+      if (!is_over) return is_done_;
       continue;
     }
     if (pending_->time / kHour * kHour != hour_.time) {
