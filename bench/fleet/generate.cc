@@ -1,7 +1,8 @@
 // Recordings of a fleet of which the truth is known: bench/fleet/README.md
 //
-// Usage: generate DIR HOSTS SECONDS SEED [hostile|PID|from=N]
+// Usage: generate DIR HOSTS SECONDS SEED [hostile|PID|from=N|lossy=N]
 // PID: of a process that still writes all of them. from=N: without their first N seconds, which maxage has dropped.
+// lossy=N: after N seconds the ring is full at a tenth of the samples, which are counted as lost.
 //
 // Two services: `checkout` in versions 1.0 and 1.1, and `search`. Sites have rates that differ between hosts; three
 // sites of 1.1 allocate more or less; one site of the last host of search allocates five times as much. Objects are
@@ -32,6 +33,7 @@ constexpr uint64_t kStartSeconds = 1795168800;  // 2026-11-20T10:00:00Z
 constexpr int kSites = 40;
 constexpr double kBytesPerSecond = 50e6, kSamplesPerSecond = 20;
 constexpr double kLambda = kSamplesPerSecond / kBytesPerSecond;
+constexpr double kLostShare = 0.1;                            // with lossy=N
 constexpr double kBetweenHosts = 0.05, kBetweenSites = 0.03;  // standard deviations of logarithms
 
 struct Host {
@@ -97,16 +99,31 @@ format::FileHeader HeaderOf(const Host& host, uint64_t seed, uint32_t pid) {
   return header;
 }
 
+struct Mode {
+  bool is_hostile = false;
+  uint32_t pid = 0;
+  uint64_t from = 0, lossy_from = UINT64_MAX;  // seconds
+};
+
+Mode ModeOf(std::string_view argument) {
+  Mode mode;
+  const auto number = [&](std::string_view prefix) { return std::stoull(std::string(argument.substr(prefix.size()))); };
+  if (argument == "hostile") {
+    mode.is_hostile = true;
+  } else if (argument.starts_with("from=")) {
+    mode.from = number("from=");
+  } else if (argument.starts_with("lossy=")) {
+    mode.lossy_from = number("lossy=");
+  } else if (!argument.empty()) {
+    mode.pid = static_cast<uint32_t>(number(""));
+  }
+  return mode;
+}
+
 class Simulation {
  public:
-  Simulation(const Host& host, const std::string& path, uint64_t seed, bool is_hostile, uint32_t pid, uint64_t from)
-      : host_(host),
-        is_hostile_(is_hostile),
-        path_(path),
-        from_(from),
-        header_(HeaderOf(host, seed, pid)),
-        random_(seed),
-        fates_(seed) {
+  Simulation(const Host& host, const std::string& path, uint64_t seed, const Mode& mode)
+      : host_(host), mode_(mode), path_(path), header_(HeaderOf(host, seed, mode.pid)), random_(seed), fates_(seed) {
     std::normal_distribution<double> normal;
     const double all = std::exp(kBetweenHosts * normal(random_));
     double sum = 0;
@@ -123,7 +140,7 @@ class Simulation {
 
   json Run(uint64_t seconds) {
     for (uint64_t second = 0; second < seconds; ++second) {
-      if (second > 0 && second == from_) {
+      if (second > 0 && second == mode_.from) {
         header_.start.begin_ns = second * kSecondNs;
         header_.start.counters = counters_;
         header_.start.next_interval[format::Stream::kAllocations] = second;
@@ -150,11 +167,13 @@ class Simulation {
  private:
   std::string MethodName(int site) const {
     const auto& names = HostileNames();
-    return is_hostile_ && static_cast<size_t>(site) < names.size() ? names[static_cast<size_t>(site)] : MethodOf(site);
+    return mode_.is_hostile && static_cast<size_t>(site) < names.size() ? names[static_cast<size_t>(site)]
+                                                                        : MethodOf(site);
   }
   std::string ClassName(int site) const {
     const auto& names = HostileNames();
-    return is_hostile_ && static_cast<size_t>(site) < names.size() ? names[static_cast<size_t>(site)] : ClassOf(site);
+    return mode_.is_hostile && static_cast<size_t>(site) < names.size() ? names[static_cast<size_t>(site)]
+                                                                        : ClassOf(site);
   }
   void Begin() {
     file_ = std::ofstream(path_, std::ios::binary);
@@ -167,22 +186,27 @@ class Simulation {
   }
 
   void Interval(uint64_t second, uint64_t seconds) {
-    uint64_t counted = 0, kept = 0, objects = 0;
+    uint64_t counted = 0, kept = 0, lost = 0, objects = 0;
+    double lost_weight = 0;
     for (int site = 0; site < kSites; ++site) {
       const uint64_t size = SizeOf(site);
       const auto count =
           std::poisson_distribution<uint64_t>(rates_[static_cast<size_t>(site)] / static_cast<double>(size))(random_);
       const double chance = -std::expm1(-kLambda * static_cast<double>(size));
       const auto samples = std::binomial_distribution<uint64_t>(count, chance)(random_);
-      uint64_t alive = StillAlive(count - samples, site, static_cast<double>(seconds - second));
-      for (uint64_t i = 0; i < samples; ++i) {
+      const uint64_t missing =
+          second < mode_.lossy_from ? 0 : std::binomial_distribution<uint64_t>(samples, kLostShare)(random_);
+      uint64_t alive = StillAlive(count - samples + missing, site, static_cast<double>(seconds - second));
+      for (uint64_t i = 0; i < samples - missing; ++i) {
         const uint64_t died_ns = Add(second, site, static_cast<double>(size) / chance);
         alive += died_ns > seconds * kSecondNs ? 1 : 0;
       }
       live_[static_cast<size_t>(site)] += static_cast<double>(alive * size);
       counted += count * size;
       objects += count;
-      kept += samples;
+      kept += samples - missing;
+      lost += missing;
+      lost_weight += static_cast<double>(missing * size) / chance;
       truth_[static_cast<size_t>(site)] += static_cast<double>(count * size);
     }
     writer_->Add(
@@ -190,7 +214,9 @@ class Simulation {
     format::StreamCounters& counters = counters_[format::Stream::kAllocations];
     counters.candidates += objects;
     counters.candidate_bytes += counted;
-    counters.points += kept, counters.committed += kept, counters.written += kept;
+    counters.points += kept + lost, counters.committed += kept, counters.written += kept;
+    counters.lost[static_cast<size_t>(format::LossReason::kRingFull)] += lost;
+    counters.lost_weight[static_cast<size_t>(format::LossReason::kRingFull)] += lost_weight;
   }
 
   // Of objects born within a second, which live from 0 to `left_s` until the end.
@@ -231,9 +257,8 @@ class Simulation {
   }
 
   const Host host_;
-  const bool is_hostile_;
+  const Mode mode_;
   const std::string path_;
-  const uint64_t from_;
   format::FileHeader header_;
   std::optional<format::ChunkWriter> writer_;
   std::ofstream file_;
@@ -265,20 +290,17 @@ std::vector<Host> HostsOf(int count, bool is_hostile) {
 }  // namespace heaprec
 
 int main(int argc, char** argv) {
-  const bool is_hostile = argc == 6 && std::string(argv[5]) == "hostile";
   if (argc != 5 && argc != 6) {
-    std::cerr << "usage: generate DIR HOSTS SECONDS SEED [hostile|PID|from=N]\n";
+    std::cerr << "usage: generate DIR HOSTS SECONDS SEED [hostile|PID|from=N|lossy=N]\n";
     return 2;
   }
-  const bool is_cut = argc == 6 && std::string_view(argv[5]).starts_with("from=");
-  const uint64_t from = is_cut ? std::stoull(argv[5] + 5) : 0;
-  const auto pid = static_cast<uint32_t>(argc == 6 && !is_hostile && !is_cut ? std::stoul(argv[5]) : 0);
+  const heaprec::Mode mode = heaprec::ModeOf(argc == 6 ? argv[5] : "");
   const std::string folder = argv[1];
   const uint64_t seed = std::stoull(argv[4]);
   nlohmann::json truth = nlohmann::json::array();
-  for (const heaprec::Host& host : heaprec::HostsOf(std::stoi(argv[2]), is_hostile)) {
+  for (const heaprec::Host& host : heaprec::HostsOf(std::stoi(argv[2]), mode.is_hostile)) {
     heaprec::Simulation simulation(host, folder + "/" + host.file + ".hrec",
-                                   seed * 1000 + static_cast<uint64_t>(host.number), is_hostile, pid, from);
+                                   seed * 1000 + static_cast<uint64_t>(host.number), mode);
     truth.push_back(simulation.Run(std::stoull(argv[3])));
   }
   // Bytes that are no UTF-8 are replaced.

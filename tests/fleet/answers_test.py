@@ -5,12 +5,15 @@ Usage: answers_test.py HEAPREC GENERATE
 
 import json
 import math
+import os
 import pathlib
 import re
+import subprocess
 import sys
 import time
 
-from support import QUESTIONS, ROOT, ask, contents, generate, heaprec, local_shards, page_data, run, same, select, ship
+from support import (DEADLINE, HEAPREC, QUESTIONS, ROOT, ask, contents, generate, heaprec, local_shards, page_data, run,
+                     same, select, ship)
 
 GENERATE = sys.argv[2]
 HOSTS, SECONDS, SLICE, SEED = 60, 120, 60, 1
@@ -176,6 +179,65 @@ def live_is_of_running_processes(url, root):
     assert before.get("gone", 0) == 0 and before["processes"] == 7, before
 
 
+def answer_of(*arguments):
+    """The answer as JSON; damaged recordings make the exit code 1 or 4."""
+    done = subprocess.run([HEAPREC, *map(str, arguments), "--json"], capture_output=True, timeout=DEADLINE, check=False)
+    return json.loads(done.stdout)
+
+
+def untrustworthy_recordings_are_counted(url, root):
+    """By server and by folder, each recording counts for what `check` says of its file, as far as it was written."""
+    database, folder = url + "/trust", root / "trust"
+    heaprec("fleet", "init", "--server", database, "--slice", f"{SLICE}s")
+    late = f"lossy={SLICE + 30}"
+    for name, seed, *mode in (("good", 11), ("lossy", 12, late), ("damaged", 13), ("cut", 14)):
+        generate(GENERATE, folder / name, 1, SECONDS, seed, *mode)
+    files = {name: folder / name / "host100.hrec" for name in ("good", "lossy", "damaged", "cut")}
+    data = files["damaged"].read_bytes()
+    files["damaged"].write_bytes(data[:len(data) // 2] + bytes(8192) + data[len(data) // 2 + 8192:])
+    files["cut"].write_bytes(files["cut"].read_bytes()[:-100])
+    os.utime(files["cut"], (0, 0))  # it does not grow any more
+    files["imported"] = folder / "imported/one.hrec"
+    files["imported"].parent.mkdir()
+    heaprec("export", "--format", "jfr", "-o", root / "lossy.jfr", files["lossy"])
+    heaprec("import", root / "lossy.jfr", "-o", files["imported"])
+
+    doubted = {}
+    for name, file in files.items():
+        said = answer_of("check", file, "--budget", "total<1TiB")
+        doubted[name] = not said["trustworthy"]
+        for source in (("--server", database), ("--from-dir", file, "--slice", f"{SLICE}s")):
+            if source[0] == "--server":
+                answer_of("ship", file, "--to", database)
+            scope = answer_of("fleet", "services", *source)["scope"]
+            expected = sum(doubted.values()) if source[0] == "--server" else doubted[name]
+            assert scope["untrustworthy"] == expected, (name, source, scope, said)
+    assert doubted == {"good": False, "lossy": True, "damaged": True, "cut": False, "imported": True}, doubted
+    folder_says = answer_of("fleet", "services", "--from-dir", folder, "--slice", f"{SLICE}s")["scope"]
+    assert folder_says["untrustworthy"] == 3 and folder_says["recordings"] == 5, folder_says
+    for doubts, source in ((3, ("--server", database)), (0, ("--from-dir", files["good"], "--slice", f"{SLICE}s"))):
+        pulled = root / f"pulled{doubts}.hrec"
+        heaprec("fleet", "pull", *source, "-o", pulled)
+        assert answer_of("check", pulled, "--budget", "total<1TiB")["trustworthy"] == (doubts == 0), pulled
+    reasons = dict(select(url, "SELECT file, why_not FROM trust.recordings FINAL WHERE trustworthy = 0"))
+    assert "were lost" in reasons[str(files["lossy"])] and len(reasons) == 3, reasons
+
+
+def a_recording_loses_trust_while_it_runs(url, root):
+    """It lost nothing in its first slice; what was said then does not count any more."""
+    database, place = url + "/later_lossy", root / "later_lossy"
+    heaprec("fleet", "init", "--server", database, "--slice", f"{SLICE}s")
+    generate(GENERATE, place, 1, SECONDS, 12, f"lossy={SLICE + 30}")
+    file = place / "host100.hrec"
+    data = file.read_bytes()
+    for part, slices, untrustworthy in ((0.7, 1, 0), (1, SLICES - 1, 1)):
+        file.write_bytes(data[:int(len(data) * part)])
+        said = ship(place, "--to", database)
+        assert said["slices"] == slices, said
+        scope = ask("services", "--server", database)["scope"]
+        assert scope["untrustworthy"] == untrustworthy, scope
+
+
 def make_tables_of_version_1(url, cluster=""):
     select(url, "CREATE DATABASE old")
     for file in ("version", "tables_v1", *(["cluster_v1"] if cluster else [])):
@@ -280,6 +342,8 @@ def test(root):
         intervals_hold_the_truth(truth, url)
         live_objects_are_known(truth, url)
         live_is_of_running_processes(url, root)
+        untrustworthy_recordings_are_counted(url, root)
+        a_recording_loses_trust_while_it_runs(url, root)
         tables_of_version_1_are_upgraded(folder, url, root)
         changes_are_found(url)
         outlier_is_first(url)

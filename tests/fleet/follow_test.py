@@ -67,8 +67,11 @@ def dumps_do_not_end_a_recording(root):
     dump("copy.hrec", FIRST)
     with local_shards.Cluster(root / "four") as four:
         url = four.shards[0].url()
-        for database in (url, url + "/alone"):
+        for database in (url, url + "/alone", url + "/copy"):
             heaprec("fleet", "init", "--server", database, "--slice", "30s")
+        said = ship(place / "copy.hrec", "--to", url + "/copy")
+        assert said["slices"] == 2 and said.get("copies") == 1, said  # the third slice is in no other file, and not over
+        assert said["recordings"] == 1 and "running" not in said, said
 
         def slices():
             return int(select(url, "SELECT count() FROM heaprec.shipped WHERE kind = 1")[0][0])
@@ -139,7 +142,29 @@ def hours_are_not_of_a_cut_recording(root):
             same(float(total), float(sums[hour]), hour)
 
 
+def hours_are_rolled_up_after_a_restart(root):
+    """The file begins within an hour, as a later part does; the shipper is started again before the hour is over."""
+    place = root / "part"
+    place.mkdir()
+    generate(GENERATE, root / "part_whole", 1, 3700, 6, "from=100")
+    data = (root / "part_whole/host100.hrec").read_bytes()
+    with local_shards.Cluster(root / "seven") as seven:
+        url = seven.shards[0].url()
+        heaprec("fleet", "init", "--server", url, "--slice", "10m")
+        for part, sent in ((0.9, 5), (1, 2)):
+            (place / "one.hrec").write_bytes(data[:int(len(data) * part)])
+            said = ship(place, "--to", url)
+            assert said["slices"] == sent, said
+        hours, sums = (select(url, f"SELECT toString(toStartOfHour(time)) AS hour, sum(bytes) FROM heaprec.{table} "
+                                   "GROUP BY hour ORDER BY hour") for table in ("hours", "sums"))
+        assert len(hours) == len(sums) == 2, (hours, sums)
+        for (hour, total), (of, of_slices) in zip(hours, sums):
+            assert hour == of
+            same(float(total), float(of_slices), hour)
+
+
 def test(root):
+    hours_are_rolled_up_after_a_restart(root)
     hours_are_not_of_a_cut_recording(root)
     later_samples_have_stacks(root)
     dumps_do_not_end_a_recording(root)

@@ -199,6 +199,9 @@ format::FileHeader HeaderOf(const Selection& selection, const Scope& scope, cons
   header.source = kImportedOwn;
   header.source_reason = fmt::format("heaprec fleet: {} samples of {} recordings; a thread is a host",
                                      Grouped(samples.size()), scope.recordings);
+  if (scope.untrustworthy > 0) {
+    header.source_reason += fmt::format("; {}{} of the recordings", kWasDoubted, scope.untrustworthy);
+  }
   // The same question gives the same recording.
   std::vector<uint64_t> facts = selection.ids();
   facts.insert(facts.end(), {selection.range.from, selection.range.to, samples.size()});

@@ -319,6 +319,8 @@ Report ShipReport(const ShipRun& run, const Server* server, bool dry_run) {
        {Count{totals.slices_there, "there", "{} slices were already on the server", "slices_there"},
         Count{totals.too_old, "older", "{} slices before --since were not sent", "slices_too_old"},
         Count{run.unfinished(), "running", "{} recordings may still grow; --follow waits for them", "running"},
+        Count{totals.copies, "copies",
+              "{} copies of running recordings: their last slices are sent with the recordings", "copies"},
         Count{totals.differing, "differing",
               "{} batches on the server have a different number of rows than their recording", "differing"},
         Count{run.failed(), "unreadable", "{} files", "unreadable"}}) {

@@ -1,6 +1,7 @@
 #include "tools/fleet/rows/recording_info.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <initializer_list>
 #include <string_view>
@@ -32,6 +33,11 @@ uint64_t IdOf(const format::FileHeader& header) {
 }
 
 }  // namespace
+
+void RecordingInfo::SetTrust(const std::vector<std::string>& reasons) {
+  trustworthy = reasons.empty();
+  why_not = fmt::format("{}", fmt::join(reasons, "; "));
+}
 
 RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given) {
   RecordingInfo info;

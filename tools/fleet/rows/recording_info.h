@@ -23,6 +23,9 @@ struct RecordingInfo {
   double per_second = 0;  // samples
   bool trustworthy = true;
   std::string why_not;
+
+  // `reasons`: why its numbers should not be believed; empty: they may be.
+  void SetTrust(const std::vector<std::string>& reasons);
 };
 
 // What options say goes before what the recording says.

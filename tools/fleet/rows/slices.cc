@@ -66,6 +66,7 @@ SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
       interval_ns_(std::max<uint64_t>(recording->header().interval_ns, 1)),
       seed_(format::Hash(std::as_bytes(std::span(recording->header().recording_id)))),
       design_(recording->header(), format::Stream::kAllocations, OrderLevel::kStack),
+      trust_(recording->header(), format::Stream::kAllocations, /*has_design=*/true),
       live_(recording->header()) {
   const format::FileHeader& header = recording_.header();
   begin_s_ = end_s_ = static_cast<double>(header.start_epoch_ns + BeginNs(header, format::Stream::kAllocations)) * 1e-9;
@@ -113,6 +114,7 @@ void SliceReader::Take(const format::Block& block) {
   }
   TakeIntervals(block);
   TakeSamples(block, design_.Add(block));
+  trust_.Add(block);
   TakeLives(block);
   const uint64_t end_ns = block.ending ? block.ending->time_ns : block.end_ns;
   end_ns_ = std::max(end_ns_, end_ns);
@@ -134,7 +136,7 @@ void SliceReader::TakeIntervals(const format::Block& block) {
   }
   const double lost = LostWeight(block.counters[format::Stream::kAllocations]);
   if (lost > lost_) {
-    MinuteAt(SecondOf(block.end_ns)).lost += lost - lost_;
+    MinuteAt(SecondOf(std::max<uint64_t>(block.end_ns, 1) - 1)).lost += lost - lost_;
     lost_ = lost;
   }
 }
@@ -221,6 +223,12 @@ Slice SliceReader::Close(uint32_t time, Open* open) {
   slice.names = std::move(new_names_);
   new_names_.clear();
   return slice;
+}
+
+std::vector<std::string> SliceReader::TrustReasons() const {
+  Design read = design_;  // more blocks may come
+  read.CountUnwritten(recording_.counters());
+  return trust_.Reasons(recording_, &read);
 }
 
 bool SliceReader::FileBeginsIn(const Slice& slice) const {

@@ -33,6 +33,7 @@
 #include "tools/fleet/rows/sums.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
+#include "tools/query/scan/stream_trust.h"
 
 namespace heaprec::tools::fleet {
 
@@ -90,6 +91,8 @@ class SliceReader {
   bool FileBeginsIn(const Slice& slice) const;
   // Time up to which the recording was read.
   uint32_t seen() const { return seen_; }
+  // Why what was read so far should not be believed, as `check` says it of a file that ends here; empty: it may be.
+  std::vector<std::string> TrustReasons() const;
 
  private:
   struct Open;
@@ -122,6 +125,7 @@ class SliceReader {
   const uint64_t interval_ns_, seed_;
   const AllocationPrimitives primitives_ = AllocationPrimitives::Default();
   Design design_;
+  StreamTrust trust_;
   Names names_;
   LiveTracker live_;
   uint32_t chunk_ = format::kNone;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <thread>
 
@@ -116,12 +117,14 @@ format::Result<bool> Shipper::Step() {
     if (!pending_) {
       // Its end is known once all has been read that is there.
       is_over = recording_->is_over(std::chrono::seconds(schema_.slice_seconds) + kQuiet);
-      if (!is_over) return is_done_ = recording_->is_dump();
+      // A dump's last slice must wait for the recording: what is sent of a slice is never added to.
+      if (!is_over && recording_->is_dump()) ++totals_.copies, is_done_ = true;
+      if (!is_over) return is_done_;
       continue;
     }
     if (pending_->time / kHour * kHour != hour_.time) {
       if (auto error = SendHour()) return *error;
-      hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}, .is_cut = false};
+      hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}, .beginning = {}};
     }
     if (auto error = SendSlice(*pending_)) return *error;
     AddToHour(*pending_);
@@ -138,8 +141,9 @@ format::Result<bool> Shipper::Step() {
 void Shipper::AddToHour(const Slice& slice) {
   for (const auto& [key, sums] : slice.rows) hour_.rows[key] += sums;
   hour_.slices.insert(slice.time);
-  // What the server has of it may have been sent when the file still had the beginning.
-  if (reader_.FileBeginsIn(slice) && !pending_is_sent_) hour_.is_cut = true;
+  if (!reader_.FileBeginsIn(slice) || pending_is_sent_) return;
+  hour_.beginning = SliceSum{.time = slice.time, .rows = slice.rows.size()};
+  for (const auto& [key, sums] : slice.rows) hour_.beginning->bytes += sums.bytes;
 }
 
 Shipper::Failure Shipper::SendSlice(const Slice& slice) {
@@ -185,10 +189,10 @@ Shipper::Failure Shipper::SendSlice(const Slice& slice) {
   return {};
 }
 
-// An hour is rolled up if all of its slices that the server has are available: not where a recording has dropped its
-// oldest part since.
+// An hour is rolled up if all of its slices that the server has are available, and whole: not where a recording has
+// dropped its oldest part since.
 Shipper::Failure Shipper::SendHour() {
-  if (hour_.rows.empty() || hour_.is_cut || options_.dry_run || IsInLedger(BatchKind::kHour, hour_.time)) return {};
+  if (hour_.rows.empty() || options_.dry_run || IsInLedger(BatchKind::kHour, hour_.time)) return {};
   for (auto at = in_ledger_.lower_bound({BatchKind::kSlice, hour_.time});
        at != in_ledger_.end() && at->first == BatchKind::kSlice && at->second < hour_.time + kHour; ++at) {
     if (!hour_.slices.contains(at->second)) return {};
@@ -196,6 +200,11 @@ Shipper::Failure Shipper::SendHour() {
   // Nor one of which --since left out a part.
   for (const uint32_t slice : hour_.slices) {
     if (!IsInLedger(BatchKind::kSlice, slice)) return {};
+  }
+  if (hour_.beginning) {
+    auto is_same = IsSame(*hour_.beginning);
+    if (!is_same.ok()) return is_same.error();
+    if (!*is_same) return {};
   }
   if (auto error = HoldLease()) return error;
   if (auto error = Settle()) return error;
@@ -209,8 +218,21 @@ Shipper::Failure Shipper::SendHour() {
   return {};
 }
 
+// A later part of a rotated recording still has what was sent of it. A file that has dropped its oldest part has less.
+// Their headers do not tell them apart.
+format::Result<bool> Shipper::IsSame(const SliceSum& slice) {
+  auto answer = server_->Select(
+      fmt::format("SELECT count() AS n, sum(bytes) AS s FROM {}.{} WHERE recording = {} AND toUInt32(time) = {}",
+                  server_->database(), Table("sums"), info_.id, slice.time));
+  if (!answer.ok()) return answer.error();
+  // The server adds up in another order.
+  return answer->Number("n", 0) == slice.rows && std::abs(answer->Real("s", 0) - slice.bytes) <= 1e-9 * slice.bytes;
+}
+
+// The last row counts, so a recording may lose trust, or regain it, while it grows.
 Shipper::Failure Shipper::SendRecording() {
   if (options_.dry_run) return {};
+  info_.SetTrust(reader_.TrustReasons());
   return Insert("recordings", RecordingBlock(info_), "recording");
 }
 

@@ -34,6 +34,7 @@ struct ShipTotals {
   uint64_t rows = 0, samples = 0, live = 0;
   uint64_t differing = 0;  // batches of which the server has another number of rows than the recording says
   uint64_t too_old = 0;    // slices before --since
+  uint64_t copies = 0;     // of running recordings: their last slices, which are not complete, are not sent
 };
 
 struct ShipOptions {
@@ -65,11 +66,17 @@ class Shipper {
 
  private:
   using Failure = std::optional<format::Error>;
+  struct SliceSum {
+    uint32_t time = 0;
+    size_t rows = 0;
+    double bytes = 0;  // of all rows
+  };
   struct Hour {
     uint32_t time = 0;
     std::map<RowKey, Sums> rows;
     std::set<uint32_t> slices;
-    bool is_cut = false;  // the file may have less of it than the server
+    // The slice in which the file begins, if it was sent before: the server may have more of it.
+    std::optional<SliceSum> beginning;
   };
 
   Failure Start();
@@ -78,6 +85,8 @@ class Shipper {
   Failure Settle();
   Failure SendSlice(const Slice& slice);
   Failure SendHour();
+  // Whether the server has as much of the slice as the file.
+  format::Result<bool> IsSame(const SliceSum& slice);
   Failure SendRecording();
   Failure WriteLedger(LedgerRow row);
   Failure WaitForInserts();

@@ -70,6 +70,7 @@ void FolderSource::Read(const std::string& path, const GivenLabels& given) {
                              std::move(slice->live), slice->live_at});
     }
     held.info.seen = reader.seen();
+    held.info.SetTrust(reader.TrustReasons());
     held.info.ended = recording->ending() && !recording->is_dump();
     if (recording->damaged()) is_damaged_ = true;
     // A copy of the recording may be shorter.

@@ -15,10 +15,11 @@ void StreamTrust::Add(const format::Block& block) {
   if (own_) own_->Add(block);
 }
 
-std::vector<std::string> StreamTrust::Reasons(const Recording& recording, const Design* design) {
-  if (own_) own_->CountUnwritten(recording.counters(stream_));
+std::vector<std::string> StreamTrust::Reasons(const Recording& recording, const Design* design) const {
+  std::optional<Design> own = own_;
+  if (own) own->CountUnwritten(recording.counters(stream_));
   std::optional<CountCheck> balance;
-  const Design* const counted = own_ ? &*own_ : design;
+  const Design* const counted = own ? &*own : design;
   if (stream_ == format::Stream::kAllocations && counted != nullptr) {
     balance = CheckCounts(*counted, recording.counters(stream_));
   }

@@ -3,7 +3,7 @@
 //
 //   StreamTrust trust(header, stream);
 //   for (block) trust.Add(block);
-//   trust.Reasons(recording);        // after the last block; empty: none
+//   trust.Reasons(recording);        // after the last block, or the last one so far; empty: none
 //
 // Threads:  one.
 #pragma once
@@ -26,7 +26,7 @@ class StreamTrust {
   StreamTrust(const format::FileHeader& header, format::Stream stream, bool has_design = false);
 
   void Add(const format::Block& block);
-  std::vector<std::string> Reasons(const Recording& recording, const Design* design = nullptr);
+  std::vector<std::string> Reasons(const Recording& recording, const Design* design = nullptr) const;
 
  private:
   const format::Stream stream_;
