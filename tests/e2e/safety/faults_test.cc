@@ -71,6 +71,19 @@ TEST_CASE("Without a thread for the drain nothing is recorded or left behind, an
   CHECK(ReadRows(folder + "/rec.bin").trustworthy());
 }
 
+TEST_CASE("A probe that begins while an ending recording removes its hooks has every object") {
+  const std::string folder = FreshFolder();
+  Command command = CommandOf({.main = "e2e.ProbedLate",
+                               .args = {folder + "/removal", "2000", "1000"},
+                               .agent_options = "file=" + folder + "/rec.bin,duration=300ms",
+                               .agent = FaultyAgent()});
+  command.environment = {"HEAPREC_FAULT_REMOVAL=" + folder + "/removal"};
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "arrays 1000 whole true\n");
+}
+
 TEST_CASE("A start that runs out of memory is refused with a reply, and another agent can use the JVM's sampler") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
