@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 #include "recorder/agent/api/java_api.h"
@@ -24,11 +23,6 @@
 
 namespace heaprec::agent {
 namespace {
-
-// Armed by us: our thresholds override the JVM's at every touch. Where the JVM drops an event, its own draw bounds the
-// stretch in which the thread is not armed. It costs nothing else.
-constexpr jint kJvmIntervalUnderHooks = 512;
-constexpr jint kJvmIntervalNever = std::numeric_limits<jint>::max();
 
 // A command that keeps the lock longer is stuck in a system call or another agent's function: the JVM's exit does not
 // wait for it.
@@ -159,7 +153,10 @@ void Agent::OnVmDeath() {
     return;
   }
   ending_changed_.notify_all();
-  if (samples_) sources::active_source.store(nullptr);
+  if (samples_) {
+    RestoreInterval(*jvm_);
+    sources::active_source.store(nullptr);
+  }
   if (recording_ == nullptr) return;
   // First of all: while the source is active, other threads allocate, and what it forces has to be delivered.
   recording_->Stop("jvm exit", /*jvm_ends=*/true);
@@ -302,8 +299,6 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
                              : InstallCensusHooks(*jvm_);
     if (!counted.ok()) choice.no_census = counted.error().message;
   }
-  if (choice.armed) jvmti_->SetHeapSamplingInterval(kJvmIntervalUnderHooks);
-  if (choice.source == SourceChoice::kTlab) jvmti_->SetHeapSamplingInterval(kJvmIntervalNever);
   auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, ending_, &retired_);
   if (!started.ok()) {
     if (ending_) events.Keep();  // JVMTI has ended

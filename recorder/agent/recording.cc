@@ -48,6 +48,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   retired->Add(std::move(recording));
   auto started = begun.Begin();
   if (started.ok()) return retired->TakeLast();
+  begun.RestoreInterval();
   StopSources();
   try {
     if (begun.native_ != nullptr) begun.native_->Stop();
@@ -75,9 +76,19 @@ format::Result<std::monostate> Recording::Begin() try {
   return format::Error{"out of memory"};
 }
 
-// The source becomes active between two moments of every thread, if the threads can be stopped for that.
 void Recording::Activate() {
   AskBean(plan_.start_ns);
+  ActivateSource();
+  if (active_interval_ != 0) jvm_.jvmti->SetHeapSamplingInterval(active_interval_);
+}
+
+// Without hooks the JVM draws the thresholds, and the interval counts in the weights until the source is off.
+void Recording::RestoreInterval() {
+  if (active_interval_ != 0) agent::RestoreInterval(jvm_);
+}
+
+// The source becomes active between two moments of every thread, if the threads can be stopped for that.
+void Recording::ActivateSource() {
   // Release: a thread that sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
   const auto begin = [](void* self) {
     auto* const recording = static_cast<Recording*>(self);
@@ -188,8 +199,10 @@ void Recording::MakeSource(const ChosenSource& source) {
       jvm_.layout, *board_,      *shared_counters_,         *capture_, sources::ThreadTable::Instance(),
       number_,     plan_.Seed(), MaxGapOf(board_->config())};
   if (source.armed) {
+    active_interval_ = kIntervalUnderHooks;
     source_ = std::make_unique<sources::ByteClockSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
   } else if (source.source == SourceChoice::kTlab) {
+    active_interval_ = kIntervalNever;
     source_ = std::make_unique<sources::TlabSource>(parts);
     unit_is_event_ = true;
   } else {
@@ -257,6 +270,7 @@ void Recording::SetJvmInterval() {
 
 void Recording::Stop(const std::string& reason, bool jvm_ends) {
   jvm_ends_.store(jvm_ends, std::memory_order_relaxed);
+  if (jvm_ends) RestoreInterval();  // the drain will not attach
   EndCensus();
   EndAndWait(drain_.get(), reason);
 }
@@ -274,6 +288,10 @@ std::string Recording::UnwrittenText() const {
 }
 
 void Recording::OnDrainStop() {
+  std::optional<AttachedScope> attached;
+  if (!jvm_ends_.load(std::memory_order_relaxed)) attached.emplace(jvm_.vm);
+  const bool is_attached = attached && attached->jni() != nullptr;
+  if (is_attached) RestoreInterval();
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr);
   if (exceptions_ != nullptr) exceptions_->Stop();
@@ -285,11 +303,9 @@ void Recording::OnDrainStop() {
   if (memory_ != nullptr) memory_->Stop();
   uncounted_at_end_ = source_->UncountedBytes();
   AskBean(sources::MonotonicNs());
-  if (!jvm_ends_.load(std::memory_order_relaxed)) {
-    const AttachedScope attached(jvm_.vm);
-    EndCensus();
-    if (attached.jni() != nullptr) DisableEvents(jvm_);
-  }
+  if (attached) EndCensus();
+  if (is_attached) DisableEvents(jvm_);
+  attached.reset();
   attached_.reset();
 }
 

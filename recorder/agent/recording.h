@@ -93,6 +93,9 @@ class Recording {
   void EndCensus();
   writer::TrackedSet::Callbacks Tracked() const;
   void Activate();
+  void ActivateSource();
+  // While the source is active. Needs an attached thread.
+  void RestoreInterval();
   void OnTick(uint64_t now_ns);
   void OnDrainStop();
   void SetJvmInterval();
@@ -129,6 +132,7 @@ class Recording {
   std::atomic<bool> jvm_ends_{false};
   bool told_of_walker_ = false;  // the walker's mismatch has been reported
   int jvm_interval_ = 0;         // source=jvmti: the JVM's sampling interval
+  jint active_interval_ = 0;     // that while the source is active; 0: jvm_interval_
   std::unique_ptr<writer::Drain> drain_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "recorder/buffer/own_descriptors.h"
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/sources/clock.h"
+#include "recorder/writer/open_store.h"
 #include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
@@ -26,6 +28,8 @@ using format::Stream;
 
 // A drain that cannot finish in this time is stuck in a system call; the exit of the process does not wait any longer.
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
+// Likewise for the start of the JVM or the program, which waits for the file.
+constexpr std::chrono::seconds kOpenPatience(5);
 // Two intervals of the default rate (docs/decisions/0013).
 constexpr uint64_t kBlockNs = 2'000'000'000;
 // Of 128 KiB. As many threads can write at a time, those of a program without a JVM, too (docs/decisions/0014). Where
@@ -158,7 +162,7 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
 format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::Ring* ring,
                                                                         const format::FileHeader& header,
                                                                         writer::DrainCallbacks callbacks) const {
-  auto store = writer::Store::Create({options.file, header, options.limits, options.sync});
+  auto store = writer::OpenStore({options.file, header, options.limits, options.sync}, kOpenPatience);
   if (!store.ok()) return store.error();
   writer::DrainConfig drain;
   drain.header = header;

@@ -75,6 +75,8 @@ class Store {
 
   // Does a piece of pending work: copying, syncing.
   void Tick(uint64_t now_ns);
+  // Removes the file, in which there is nothing but a header.
+  void Remove() { file_->Remove(); }
   // Makes everything durable, as far as the policy requires, and closes the file. May take long.
   void Finish();
 

@@ -11,9 +11,6 @@
 namespace heaprec::agent {
 namespace {
 
-// As under a recording's hooks: what the JVM draws bounds the stretch in which a thread is not armed.
-constexpr jint kJvmInterval = 512;
-
 bool IsValid(const heaprec_sampling& how) {
   if (how.struct_bytes < sizeof(how)) return false;
   if (how.function == nullptr) return true;
@@ -64,7 +61,6 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   options_.source = SourceChoice::kAuto;
   const ChosenSource choice = ChooseSource(jni);
   if (!choice.armed) return format::Error{choice.why};
-  jvmti_->SetHeapSamplingInterval(kJvmInterval);
   const sources::CallbackSourceParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(),
                                            jvm_->names, ++recordings_};
   jvmtiCapabilities files{};
@@ -77,6 +73,7 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   events.Keep();
   // Release: a thread that sees the source sees all of it (pairs with the acquires in sources/entry.cc).
   sources::active_source.store(samplings_.back().get(), std::memory_order_release);
+  jvmti_->SetHeapSamplingInterval(kIntervalUnderHooks);
   return std::monostate{};
 }
 
@@ -84,6 +81,7 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
 void Agent::StopSampling(JNIEnv* jni) {
   if (!samples_) return;
   samples_ = false;
+  RestoreInterval(*jvm_);
   sources::active_source.store(nullptr);
   DisableEvents(*jvm_);
   samplings_.back()->tracked().Clear(jni);

@@ -46,12 +46,16 @@ void DisableEvents(const Jvm& jvm) {
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
   for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
-  jvm.jvmti->SetHeapSamplingInterval(static_cast<jint>(sources::kJvmDefaultInterval));
+  RestoreInterval(jvm);
   const jvmtiCapabilities sampling = SamplingCapability();
   jvm.jvmti->RelinquishCapabilities(&sampling);
   auto removed = RemoveHooks();
   // Installed but without a source, a hook is one load and a branch.
   if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay installed: {}", removed.error().message);
+}
+
+void RestoreInterval(const Jvm& jvm) {
+  jvm.jvmti->SetHeapSamplingInterval(static_cast<jint>(sources::kJvmDefaultInterval));
 }
 
 EventsOfStart::~EventsOfStart() {

@@ -3,6 +3,7 @@
 // Context:  setup, or the drain while attached; live phase.
 #pragma once
 
+#include <limits>
 #include <variant>
 
 #include "format/bytes/result.h"
@@ -19,6 +20,17 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions);
 // would never be free again; a handler of SIGTRAP that passes on foreign traps; and the capability for exceptions,
 // which a JVM gives only at its start.
 void DisableEvents(const Jvm& jvm);
+
+// The JVM's own sampling interval while a source arms the threads. The agent's thresholds override the JVM's at every
+// touch. Where the JVM drops an event, its own draw bounds the stretch in which the thread is not armed. Only while the
+// source is active: without one the JVM would deliver an object for every 512 bytes, and nobody would take it.
+inline constexpr jint kIntervalUnderHooks = 512;  // bytes
+// The same while the source chooses among slow paths (source=tlab).
+inline constexpr jint kIntervalNever = std::numeric_limits<jint>::max();
+
+// Sets the JVM's default interval. Call it before the source that armed the threads ceases to be active. Needs an
+// attached thread.
+void RestoreInterval(const Jvm& jvm);
 
 // After EnableEvents: disables the events again unless the start that needs them succeeds. If there is no memory for
 // that, the hooks may stay installed.

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -26,6 +27,10 @@ using arch::Detour;
 // AllocTracer::send_allocation_in_new_tlab and send_allocation_outside_tlab, JDK 11 and later.
 using InNewTlab = void (*)(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread);
 using OutsideTlab = void (*)(void* klass, void* object, size_t object_bytes, void* thread);
+
+// One thread installs or removes at a time: a probe may begin while the drain of an ending recording removes. A thread
+// that waits is in native code, and no safepoint waits for it.
+std::mutex installing;
 
 struct Detours {
   Detour in_new_tlab, outside_tlab;
@@ -185,6 +190,7 @@ format::Result<std::monostate> InstallVtables(const Jvm& jvm, JNIEnv* jni) {
 }  // namespace
 
 format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni) {
+  const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   // What an earlier recording could not take away would report everything twice.
   auto restored = hotspot::RemoveAllocatorHooks();
@@ -203,6 +209,7 @@ format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni) {
 }
 
 format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm) {
+  const std::lock_guard lock(installing);
   if (probes_hold_hooks) return std::monostate{};
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   auto retired = InstallRetireDetours(jvm);
@@ -214,6 +221,7 @@ format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm) {
 }
 
 format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm) {
+  const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   if (!detours || !detours->in_new_tlab.installed()) return format::Error{"the JVM's code cannot be patched"};
   if (!jvm.threads.ok()) return jvm.threads.error();
@@ -226,6 +234,7 @@ format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm) {
 void TrustHooks() { hotspot::TrustAllocatorHooks(); }
 
 format::Result<std::monostate> RemoveHooks() {
+  const std::lock_guard lock(installing);
   if (probes_hold_hooks) return std::monostate{};
   auto detached = RemoveDetours();
   auto given_back = RemoveRetireDetours();

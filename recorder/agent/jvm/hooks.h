@@ -2,6 +2,7 @@
 // original. Where code may not be changed, it uses the vtables of the JVM's allocators.
 //
 // Context:  setup (Install: an attached thread), drain (Remove).
+// Threads:  any; they serialise themselves.
 // Failure:  an Error with the reasons; libjvm's code and vtables are then unchanged.
 #pragma once
 

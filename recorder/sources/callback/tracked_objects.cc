@@ -46,11 +46,12 @@ void TrackedObjects::Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const h
     untracked_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  const Release release{busy_};
+  if (is_cleared_) return;
   for (size_t i = 0; i < kLooks; ++i) Look(jni, next_look_++ % capacity_);
   bool failed = false;
   if (const Trace* const tracked = Put(jni, object, trace, &failed)) KeepNames(jvmti, jni, *tracked);
   if (failed) untracked_.fetch_add(1, std::memory_order_relaxed);
-  busy_.clear(std::memory_order_release);
 }
 
 // Null: it is not tracked.
@@ -177,6 +178,7 @@ int64_t TrackedObjects::ForEach(JNIEnv* jni, int which, heaprec_visit visit, voi
 
 void TrackedObjects::Clear(JNIEnv* jni) {
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+  is_cleared_ = true;
   for (size_t i = 0; i < capacity_; ++i) {
     Trace& trace = tracked_[i];
     if (trace.object == nullptr) continue;

@@ -33,7 +33,7 @@ class TrackedObjects {
   void Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace);
   // First checks all objects, so that those that are dead by now are garbage.
   int64_t ForEach(JNIEnv* jni, int which, heaprec_visit visit, void* user);
-  // Deletes all references.
+  // Deletes all references. From then on Track does nothing: a thread may still be in the callback of its last sample.
   void Clear(JNIEnv* jni);
 
   uint64_t untracked() const { return untracked_.load(std::memory_order_relaxed); }
@@ -63,6 +63,7 @@ class TrackedObjects {
   std::atomic<uint64_t> untracked_{0};
   std::vector<Trace> tracked_, recent_, sampled_;
   std::vector<size_t> free_;  // indices of tracked_
+  bool is_cleared_ = false;   // under the lock
   size_t next_look_ = 0;
   uint64_t seen_ = 0, found_dead_ = 0;
   const hotspot::Names& vm_names_;

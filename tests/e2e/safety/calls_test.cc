@@ -58,6 +58,27 @@ TEST_CASE("Whatever call of the agent fails, the application does not notice") {
   CHECK(recordings >= 1);
 }
 
+TEST_CASE("A JVM starts without a recording if the file system does not respond") {
+  const int seconds = GENERATE(3600, 7);
+  const std::string file = FreshFolder() + "/slow.bin";
+  // For 8 s: the file is created, and removed, while it runs.
+  Command command = CommandOf({.main = "e2e.Load", .args = {"2", "8000", "50"}, .agent_options = "file=" + file});
+  command.environment = {kFailingCalls, "HEAPREC_SLOW_FILE=" + file, "HEAPREC_SLOW_SECONDS=" + std::to_string(seconds)};
+  const auto begin = std::chrono::steady_clock::now();
+  Process process(command);
+  const pid_t pid = process.pid();
+  REQUIRE(process.WaitForOutput("running"));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  const Outcome outcome = process.Finish();
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "running\ndone\n");
+  CHECK(outcome.err ==
+        "heaprec: not recording: " + file + ": could not be created within 5 s, the file system does not respond\n");
+  CHECK(FileExists(file + ".slow"));
+  CHECK_FALSE(FileExists(file));
+  CHECK(RingsOf(pid).empty());
+}
+
 TEST_CASE("A JVM ends in time while a recording's file is being opened, and nothing is recorded any more") {
   const auto [seconds, is_delayed] = GENERATE(table<int, bool>({{3600, false}, {3600, true}, {2, true}}));
   const std::string file = FreshFolder() + "/slow.bin";

@@ -52,7 +52,7 @@ TEST_CASE("A walk that is not what JVMTI says is the last one: said once, counte
 TEST_CASE("Without a thread for the drain nothing is recorded or left behind, and the next attempt records") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
-  command.environment = {"HEAPREC_FAULT_THREADS=1"};
+  command.environment = {"HEAPREC_FAULT_THREADS=2"};  // the first one is to open the file, which does not need it
   Process process(command);
   REQUIRE(process.WaitForOutput("running"));
   const std::string pid = std::to_string(process.pid());
@@ -69,6 +69,19 @@ TEST_CASE("Without a thread for the drain nothing is recorded or left behind, an
   process.Kill(SIGTERM);
   CHECK(process.Finish().exit_code == 128 + SIGTERM);
   CHECK(ReadRows(folder + "/rec.bin").trustworthy());
+}
+
+TEST_CASE("A probe that begins while an ending recording removes its hooks has every object") {
+  const std::string folder = FreshFolder();
+  Command command = CommandOf({.main = "e2e.ProbedLate",
+                               .args = {folder + "/removal", "2000", "1000"},
+                               .agent_options = "file=" + folder + "/rec.bin,duration=300ms",
+                               .agent = FaultyAgent()});
+  command.environment = {"HEAPREC_FAULT_REMOVAL=" + folder + "/removal"};
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "arrays 1000 whole true\n");
 }
 
 TEST_CASE("A start that runs out of memory is refused with a reply, and another agent can use the JVM's sampler") {
