@@ -163,7 +163,7 @@ Object HeaderValue(const format::FileHeader& header) {
           {"source", ToUtf8(header.source)},
           {"source_reason", ToUtf8(header.source_reason)},
           {"rate_per_second", known(header.rate_per_second)},
-          {"interval_ns", header.interval_ns},
+          {"interval_ns", known(header.interval_ns)},
           {"interval_cap", known(uint64_t{header.interval_cap})},
           {"max_tracked_objects", known(uint64_t{header.max_tracked_objects})},
           {"exceptions", std::move(exceptions)},

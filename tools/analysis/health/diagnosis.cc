@@ -146,7 +146,10 @@ class Examination {
     const auto& findings = of_.verification.findings();
     if (findings.empty())
       return AddFinding("consistency", Level::kOk,
-                        "all blocks are consistent with each other and with the recorder's counters", 0);
+                        CountsLosses(header_)
+                            ? "all blocks are consistent with each other and with the recorder's counters"
+                            : "all blocks are consistent with each other",
+                        0);
     const uint64_t count = findings.size() + of_.verification.more_findings();
     AddFinding("consistency", Level::kProblem,
                fmt::format("{} contradictions; the first, at offset {}: {}", Grouped(count), findings[0].offset,
@@ -246,7 +249,7 @@ class Examination {
                       Grouped(counters_.stacks_from_jvmti), Grouped(counters_.stack_mismatches)),
           static_cast<double>(counters_.stack_mismatches));
     }
-    if (HasFinding("ring")) return;
+    if (HasFinding("ring") || !CountsLosses(header_)) return;
     if (header_.ring_path.empty())
       return AddFinding("ring", Level::kNote, "there was no shared ring", std::nullopt, "no_ring");
     AddFinding("ring", Level::kOk,
