@@ -99,7 +99,7 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += Grouped(recording.events()) + " samples, ";
+  line += CountOf(recording.events(), "sample") + ", ";
   line += CountsLosses(recording.header()) ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
                                                          Grouped(thinned), Grouped(lost))
                                            : "losses unknown";
@@ -179,9 +179,9 @@ ExitCode ReportDamage(const Recording& recording) {
   }
   for (const format::SkippedRange& range : recording.skipped()) {
     if (range.at_end && recording.running()) continue;  // being written
-    PrintError(fmt::format("{}: offset {}: {} ({} byte{} {}{})", recording.source().name(), range.begin, range.why,
-                           Grouped(range.end - range.begin), range.end - range.begin == 1 ? "" : "s",
-                           range.repaired ? "repaired" : "skipped", range.at_end ? " at the end" : ""));
+    PrintError(fmt::format("{}: offset {}: {} ({} {}{})", recording.source().name(), range.begin, range.why,
+                           CountOf(range.end - range.begin, "byte"), range.repaired ? "repaired" : "skipped",
+                           range.at_end ? " at the end" : ""));
   }
   return recording.damaged() ? ExitCode::kDamaged : ExitCode::kOk;
 }
