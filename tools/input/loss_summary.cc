@@ -89,6 +89,13 @@ std::string LostEnd(const Recording& recording) {
   return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
 }
 
+std::string KilledPoints(const Recording& recording, format::Stream stream) {
+  const uint64_t points = recording.counters(stream).lost[static_cast<size_t>(format::LossReason::kKilled)];
+  if (points == 0) return "";
+  return fmt::format("the {} lost {}", recording.misses_bytes() ? "kill or the damage" : "kill",
+                     CountOf(points, "sample point"));
+}
+
 std::string LossLine(const Recording& recording, uint64_t shown) {
   uint64_t thinned = 0;
   uint64_t lost = 0;

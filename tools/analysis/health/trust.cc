@@ -76,11 +76,9 @@ class StreamAssessment {
 
   // `weight` 0: unknown.
   void AssessKill(double weight, double share) {
-    const uint64_t points = Lost(format::LossReason::kKilled);
-    if (points == 0) return;
-    const std::string text =
-        fmt::format("the {} lost {} sample point{}{}", recording_.misses_bytes() ? "kill or the damage" : "kill",
-                    Grouped(points), points == 1 ? "" : "s", weight > 0 ? ", which represent " + Amount(weight) : "");
+    std::string text = KilledPoints(recording_, stream_);
+    if (text.empty()) return;
+    if (weight > 0) text += ", representing " + Amount(weight);
     if (share <= kMaxKilledShare) return AddNote(TrustTopic::kLosses, text);
     AddReason(TrustTopic::kLosses,
               fmt::format("{}, {} of the {}", text, ShortPercent(share), of_events() ? "events" : "bytes"));
