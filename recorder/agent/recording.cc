@@ -278,7 +278,8 @@ void Recording::Stop(const std::string& reason, bool jvm_ends) {
 std::string Recording::UnwrittenText() const {
   const writer::Unwritten unwritten = drain_->unwritten();
   if (!unwritten.any()) return {};
-  const std::string lost = fmt::format("{} samples could not be written and are lost", unwritten.lost_samples);
+  const std::string lost = fmt::format("{} could not be written and {} lost", SampleCount(unwritten.lost_samples),
+                                       unwritten.lost_samples == 1 ? "is" : "are");
   if (unwritten.error.empty()) return fmt::format("{}: {}", path(), lost);
   const std::string rest =
       ring_->path().empty()

@@ -180,8 +180,8 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
     Log(LogLevel::kWarn, "{}; cannot write the recording. Samples stay in memory while there is space", error);
   };
   callbacks.on_writing_resumed = [](uint64_t lost_samples, uint64_t outage_ns) {
-    Log(LogLevel::kWarn, "writing the recording works again after {:.1f} s; {} samples were lost",
-        static_cast<double>(outage_ns) * 1e-9, lost_samples);
+    Log(LogLevel::kWarn, "writing the recording works again after {:.1f} s; {} lost",
+        static_cast<double>(outage_ns) * 1e-9, SampleCount(lost_samples));
   };
   callbacks.on_sync_failed = [](const std::string& error) {
     Log(LogLevel::kWarn,

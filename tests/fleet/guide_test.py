@@ -51,7 +51,7 @@ def test(root):
     said = re.split(r"^@\d+\n", done.stdout, flags=re.MULTILINE)[1:]
     assert len(said) == COMMANDS
     assert "now has the tables" in said[2], said[2]
-    assert "shipped 1 slices of 1 recordings" in said[4] or "shipped 2 slices of 1 recordings" in said[4], said[4]
+    assert "shipped 1 slice of 1 recording:" in said[4] or "shipped 2 slices of 1 recording:" in said[4], said[4]
     assert "shop 1.0" in said[5] and "App.allocate" in said[6], said[5] + said[6]
     assert "App.allocate" in page_data.header(root / "shop.html"), "the flame graph has no site"
     assert "App.allocate" in said[8], said[8]

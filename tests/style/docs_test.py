@@ -4,6 +4,8 @@ and to 120 columns.
 Usage: docs_test.py ROOT. Checked are all Markdown pages, and every mention of a page of docs/ in the sources.
 """
 
+import ast
+import itertools
 import pathlib
 import re
 import sys
@@ -15,7 +17,11 @@ WIDTH = 120
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MENTION = re.compile(r"\b((?:docs|bench)/[\w./-]*\.md)((?:,? ?#[a-z][\w-]*)*)")
 FILE_NAME = re.compile(r"`((?:bench|docs|format|include|recorder|tests|throttle|tools)/[\w./-]+)`")
-LABEL = re.compile(r"(?<![\w:/])//([a-z][\w/]*):([\w.-]*\w)")
+# With or without slashes, and as a shell has it: //tests/native:{got_patcher,sampled}_test.
+LABEL = re.compile(r"(?<![\w:/.-])(?://([a-z][\w/]*)|((?:%s)/[\w/]*)):([\w.{},-]*[\w}])" % "|".join(FOLDERS))
+NO_TARGETS = {"load", "package", "package_group", "exports_files"}
+# What a macro of a .bzl file makes of the names it is given; the name itself in all others.
+MACROS = {"fuzz_test": "{}_fuzz_test", "jvm_tests": "{}_test", "wrapped_agent": "lib{}.so"}
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OTHERS_OPTIONS = {"--no-zygote"}  # Chromium's
 CLASS = re.compile(r"`([A-Z]+[a-z]\w*)(?:::(\w+))?`")
@@ -71,11 +77,49 @@ def missing(page, target):
     return None
 
 
+def value_of(expression, variables):
+    """What an expression of a BUILD file is; empty if it needs what the file loads."""
+    try:
+        return eval(compile(ast.Expression(expression), "BUILD", "eval"), dict(variables))
+    except NameError:
+        return ()
+
+
+def names_in(call, variables):
+    """The names that a call gives to targets."""
+    made = MACROS.get(call.func.id, "{}")
+    for value in [keyword.value for keyword in call.keywords if keyword.arg in ("name", "names")] + call.args[:1]:
+        names = value_of(value, variables)
+        yield from (made.format(name) for name in ([names] if isinstance(names, str) else names))
+
+
+def targets(package, known={}):
+    """The targets that a BUILD file declares by itself, in a comprehension or by a macro."""
+    if package not in known:
+        path = ROOT / package / "BUILD"
+        known[package] = set()
+        for statement in ast.parse(path.read_text() if path.exists() else "").body:
+            call, rounds = getattr(statement, "value", None), [{}]
+            if isinstance(call, ast.ListComp):
+                [loop] = call.generators
+                several = getattr(loop.target, "elts", None)
+                names = [target.id for target in several or [loop.target]]
+                rounds = [dict(zip(names, value if several else [value])) for value in value_of(loop.iter, {})]
+                call = call.elt
+            if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and call.func.id not in NO_TARGETS:
+                known[package].update(name for variables in rounds for name in names_in(call, variables))
+    return known[package]
+
+
+def spelled_out(pattern):
+    """{a,b}_test as a shell spells it out."""
+    parts = re.findall(r"{[^}]*}|[^{]+", pattern)
+    return map("".join, itertools.product(*(part.strip("{}").split(",") for part in parts)))
+
+
 def has_target(package, target):
-    """Whether a BUILD file names it; a list of tests leaves out `_test`."""
-    path = ROOT / package / "BUILD"
-    text = path.read_text() if path.exists() else ""
-    return target == "all" or any(f'"{name}"' in text for name in (target, target.removesuffix("_test")))
+    """Whether a package has a target or a file of this name."""
+    return target == "all" or target in targets(package) or (ROOT / package / target).is_file()
 
 
 def reference_options(known=[]):
@@ -102,6 +146,11 @@ def wide_rows(page, line):
 
 def in_page(page):
     text = page.read_text()
+    for number, line in enumerate(text.splitlines(), 1):
+        for absolute, relative, pattern in LABEL.findall(line):
+            for target in spelled_out(pattern):
+                if not has_target(absolute or relative, target):
+                    yield number, f"//{absolute or relative}:{target}: there is no such target"
     for number, line in prose(text):
         for target in LINK.findall(line):
             reason = None if re.match(r"[a-z]+:", target) else missing(page, target)
@@ -110,9 +159,6 @@ def in_page(page):
         for name in FILE_NAME.findall(line):
             if "NAME" not in name and not (ROOT / name).exists():
                 yield number, f"`{name}`: there is no such file"
-        for package, target in LABEL.findall(line):
-            if not has_target(package, target):
-                yield number, f"//{package}:{target}: there is no such target"
         if "decisions" not in page.parts and page.name != "CHANGELOG.md":
             for names in CLASS.findall(line):
                 for name in set(names) - {""} - OTHERS_CLASSES - words_of_sources():

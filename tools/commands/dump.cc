@@ -51,7 +51,7 @@ ExitCode Dump(const DumpOptions& options) {
   const auto rewritten = Rewrite(live->recording.get(), format::kEndDump, &output);
   if (!rewritten.ok()) return Fail(ExitCode::kUnreadable, rewritten.error().message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
-  if (!options.quiet) PrintError(fmt::format("{}: {} samples", path, Grouped(rewritten->events)));
+  if (!options.quiet) PrintError(fmt::format("{}: {}", path, CountOf(rewritten->events, "sample")));
   return ExitCode::kOk;
 }
 

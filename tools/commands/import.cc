@@ -46,9 +46,9 @@ ExitCode WriteRecording(const ImportOptions& options, const jfr::JfrScan& scan, 
                     {"samples", imported->samples},
                     {"source", header.source},
                     {"source_reason", ToUtf8(header.source_reason)}},
-                   fmt::format("{}: {} samples, {} collections and {} old objects from {}", options.output,
-                               Grouped(imported->samples), Grouped(imported->collections),
-                               Grouped(imported->old_objects), header.source_reason));
+                   fmt::format("{}: {}, {} and {} from {}", options.output, CountOf(imported->samples, "sample"),
+                               CountOf(imported->collections, "collection"),
+                               CountOf(imported->old_objects, "old object"), header.source_reason));
   const ExitCode read = ReportDamage(source->name(), *imported);
   return read != ExitCode::kOk ? read : told;
 }

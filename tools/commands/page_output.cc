@@ -30,8 +30,8 @@ ExitCode PageOutput::Write(const PageRequest& request) const {
   if (written != ExitCode::kOk) return written;
   if (to != "-" && !quiet) {
     const std::string all = page.shown < page.samples ? ", reduced from " + Grouped(page.samples) : "";
-    PrintError(fmt::format("{}: {}, {} samples{}", to, Bytes(static_cast<double>(page.html.size())),
-                           Grouped(page.shown), all));
+    PrintError(fmt::format("{}: {}, {}{}", to, Bytes(static_cast<double>(page.html.size())),
+                           CountOf(page.shown, "sample"), all));
   }
   return page.code;
 }

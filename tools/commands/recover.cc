@@ -20,7 +20,7 @@ struct RecoverOptions : WriteOptions {
 };
 
 void Print(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
-  std::string sentence = fmt::format("{}: {} samples", path, Grouped(rewritten.events));
+  std::string sentence = fmt::format("{}: {}", path, CountOf(rewritten.events, "sample"));
   const SalvageReport& salvage = recording.salvage();
   if (salvage.ring_found) sentence += fmt::format(", {} of them from the ring", Grouped(salvage.events));
   if (salvage.unnamed > 0) sentence += fmt::format(" ({} without names)", Grouped(salvage.unnamed));
@@ -29,7 +29,7 @@ void Print(const Recording& recording, const Rewritten& rewritten, const std::st
   }
   if (LostItsRing(recording)) sentence += "; its ring is gone: " + LostEnd(recording);
   if (recording.repaired_bytes() > 0) {
-    sentence += "; " + DamagedBytes(recording.repaired_bytes()) + " repaired";
+    sentence += "; " + CountOf(recording.repaired_bytes(), "damaged byte") + " repaired";
   }
   PrintError(sentence);
   for (const std::string& error : salvage.errors) PrintError("cannot read the whole ring: " + error);

@@ -64,8 +64,8 @@ ExitCode Edit(const RewriteOptions& options,
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   ExitCode outcome = options.Tell(
       {{"output", ToUtf8(options.output)}, {"recordings", edited->recordings}, {"samples", edited->samples}},
-      fmt::format("{}: {} samples of {} recording{}", options.output, Grouped(edited->samples), edited->recordings,
-                  edited->recordings == 1 ? "" : "s"));
+      fmt::format("{}: {} of {}", options.output, CountOf(edited->samples, "sample"),
+                  CountOf(edited->recordings, "recording")));
   for (const auto& recording : recordings) {
     const ExitCode read = ReportDamage(*recording);
     if (read != ExitCode::kOk) outcome = read;

@@ -126,6 +126,23 @@ void TakeStatus(std::string_view status, Process* process) {
   process->catches_quit = (NumberIn<uint64_t>(Field(status, "SigCgt"), 16) >> (SIGQUIT - 1) & 1) != 0;
 }
 
+// Why nothing was read of the memory map of a process.
+Error WithoutMaps(const Process& process) {
+  const int descriptor = open(fmt::format("/proc/{}/maps", process.pid).c_str(), O_RDONLY | O_CLOEXEC);
+  const int reason = descriptor < 0 ? errno : 0;
+  if (descriptor >= 0) close(descriptor);
+  if (StartTicks(process.pid) != process.start_ticks) return Error{fmt::format("PID {}: no such process", process.pid)};
+  if (reason == 0) {
+    std::string name = ReadSmallFile(fmt::format("/proc/{}/comm", process.pid));
+    if (!name.empty()) name.pop_back();
+    return Error{fmt::format("PID {}: not a JVM: {} has no memory of its own (a kernel thread?)", process.pid, name)};
+  }
+  return Error{fmt::format("PID {}: cannot read its memory map ({}); {}", process.pid, std::strerror(reason),
+                           geteuid() != 0 ? "run heaprec as root"
+                                          : "root needs CAP_SYS_PTRACE in the process's user namespace, and no "
+                                            "security module may forbid it")};
+}
+
 }  // namespace
 
 std::string ReadSmallFile(const std::string& path, size_t most) {
@@ -172,9 +189,7 @@ Result<Process> LookAt(pid_t pid) {
         fmt::format("PID {}: belongs to user {}; run heaprec as that user or as root", pid, UserName(process.uid))};
   }
   const std::string maps = ReadSmallFile(fmt::format("/proc/{}/maps", pid), kMaxMaps);
-  if (maps.empty())
-    return Error{
-        fmt::format("PID {}: cannot read its memory map (no permission to trace it); run heaprec as root", pid)};
+  if (maps.empty()) return WithoutMaps(process);
   const std::string root = RootOf(pid);
   process.libjvm = Inside(root, MappedFile(maps, "libjvm.so"));
   process.agent = Inside(root, MappedFile(maps, "libheaprec"));

@@ -32,7 +32,8 @@ std::string Unwritten(const Recording& recording) {
     lost += recording.counters(stream).lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   }
   std::string text;
-  if (lost > 0) text = fmt::format("; {} samples could not be written and are lost", Grouped(lost));
+  if (lost > 0)
+    text = fmt::format("; {} could not be written and {} lost", CountOf(lost, "sample"), lost == 1 ? "is" : "are");
   if (const int error = recording.salvage().write_errno; error != 0) {
     text += fmt::format("; its end could not be written ({}): free disk space, then run 'heaprec recover'",
                         std::strerror(error));
@@ -49,7 +50,7 @@ Outcome OutcomeOf(const AgentReply& answer) {
   while ((*recording)->Next()) {
   }
   const std::string unwritten = Unwritten(**recording);
-  std::string text = fmt::format("{}: {} samples", path, Grouped((*recording)->events()));
+  std::string text = fmt::format("{}: {}", path, CountOf((*recording)->events(), "sample"));
   if (!(*recording)->ending()) {
     text += (*recording)->running()
                 ? ", still running"

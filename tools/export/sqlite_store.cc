@@ -275,12 +275,13 @@ void SqliteStore::End(const Recording& recording, AskedRange) {
   AddLifetimes(span.end_ns);
   const bool is_counted = CountsLosses(header);
   const auto known = [is_counted](auto count) { return is_counted ? std::optional(count) : std::nullopt; };
-  Try(inserts_->recording.Run(
-      recording_, IdText(header), ToUtf8(recording.source().name()), header.start_epoch_ns, Iso(header.start_epoch_ns),
-      span.begin_ns, span.end_ns, EndReason(recording), header.pid, ToUtf8(header.jvm_name), ToUtf8(header.jvm_version),
-      ToUtf8(header.gc_name), ToUtf8(header.agent_version), ToUtf8(header.agent_options), ToUtf8(header.source),
-      ToUtf8(header.source_reason), known(header.rate_per_second), header.interval_ns, known(header.interval_cap),
-      known(recording.counters().candidate_bytes), calibration_.heap, calibration_.exceptions));
+  Try(inserts_->recording.Run(recording_, IdText(header), ToUtf8(recording.source().name()), header.start_epoch_ns,
+                              Iso(header.start_epoch_ns), span.begin_ns, span.end_ns, EndReason(recording), header.pid,
+                              ToUtf8(header.jvm_name), ToUtf8(header.jvm_version), ToUtf8(header.gc_name),
+                              ToUtf8(header.agent_version), ToUtf8(header.agent_options), ToUtf8(header.source),
+                              ToUtf8(header.source_reason), known(header.rate_per_second), known(header.interval_ns),
+                              known(header.interval_cap), known(recording.counters().candidate_bytes),
+                              calibration_.heap, calibration_.exceptions));
 }
 
 std::optional<format::Error> SqliteStore::Finish() {

@@ -89,6 +89,13 @@ std::string LostEnd(const Recording& recording) {
   return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
 }
 
+std::string KilledPoints(const Recording& recording, format::Stream stream) {
+  const uint64_t points = recording.counters(stream).lost[static_cast<size_t>(format::LossReason::kKilled)];
+  if (points == 0) return "";
+  return fmt::format("the {} lost {}", recording.misses_bytes() ? "kill or the damage" : "kill",
+                     CountOf(points, "sample point"));
+}
+
 std::string LossLine(const Recording& recording, uint64_t shown) {
   uint64_t thinned = 0;
   uint64_t lost = 0;
@@ -99,7 +106,7 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += Grouped(recording.events()) + " samples, ";
+  line += CountOf(recording.events(), "sample") + ", ";
   line += CountsLosses(recording.header()) ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
                                                          Grouped(thinned), Grouped(lost))
                                            : "losses unknown";
@@ -163,7 +170,7 @@ Object HeaderValue(const format::FileHeader& header) {
           {"source", ToUtf8(header.source)},
           {"source_reason", ToUtf8(header.source_reason)},
           {"rate_per_second", known(header.rate_per_second)},
-          {"interval_ns", header.interval_ns},
+          {"interval_ns", known(header.interval_ns)},
           {"interval_cap", known(uint64_t{header.interval_cap})},
           {"max_tracked_objects", known(uint64_t{header.max_tracked_objects})},
           {"exceptions", std::move(exceptions)},
@@ -179,9 +186,9 @@ ExitCode ReportDamage(const Recording& recording) {
   }
   for (const format::SkippedRange& range : recording.skipped()) {
     if (range.at_end && recording.running()) continue;  // being written
-    PrintError(fmt::format("{}: offset {}: {} ({} byte{} {}{})", recording.source().name(), range.begin, range.why,
-                           Grouped(range.end - range.begin), range.end - range.begin == 1 ? "" : "s",
-                           range.repaired ? "repaired" : "skipped", range.at_end ? " at the end" : ""));
+    PrintError(fmt::format("{}: offset {}: {} ({} {}{})", recording.source().name(), range.begin, range.why,
+                           CountOf(range.end - range.begin, "byte"), range.repaired ? "repaired" : "skipped",
+                           range.at_end ? " at the end" : ""));
   }
   return recording.damaged() ? ExitCode::kDamaged : ExitCode::kOk;
 }

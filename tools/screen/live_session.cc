@@ -121,7 +121,7 @@ class Session {
       case Action::kSave: {
         const auto saved = Save(subject_, view_.typed);
         view_.message =
-            saved.ok() ? fmt::format("{}: {} samples", view_.typed, Grouped(*saved)) : saved.error().message;
+            saved.ok() ? fmt::format("{}: {}", view_.typed, CountOf(*saved, "sample")) : saved.error().message;
         return;
       }
       case Action::kQuit:

@@ -80,7 +80,9 @@ std::string Grouped(uint64_t number) {
   return digits;
 }
 
-std::string DamagedBytes(uint64_t bytes) { return Grouped(bytes) + (bytes == 1 ? " damaged byte" : " damaged bytes"); }
+std::string CountOf(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", Grouped(count), noun, count == 1 ? "" : "s");
+}
 
 std::string Duration(uint64_t ns) {
   if (ns < 60 * kSecond) return fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);

@@ -26,8 +26,8 @@ void AppendBytes(Text& text, double bytes);
 std::string Bytes(double bytes);
 // "1,234,567"
 std::string Grouped(uint64_t number);
-// "1 damaged byte", "1,234 damaged bytes".
-std::string DamagedBytes(uint64_t bytes);
+// "1 sample", "1,234 samples".
+std::string CountOf(uint64_t count, std::string_view noun);
 // "1 h 02 min 03 s", "12.345 s"
 std::string Duration(uint64_t ns);
 

@@ -41,6 +41,12 @@ void WriteLine(LogLevel level, std::string_view text) {
   if (IsLogged(level)) WriteToStandardError(fmt::format("heaprec: {}\n", text));
 }
 
+std::string SampleCount(uint64_t samples) {
+  std::string digits = fmt::to_string(samples);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits + (samples == 1 ? " sample" : " samples");
+}
+
 void LogOutOfMemory() {
   if (IsLogged(LogLevel::kError)) WriteToStandardError("heaprec: not recording: out of memory\n");
 }

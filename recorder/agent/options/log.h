@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "recorder/agent/options/options.h"
@@ -11,6 +13,8 @@ namespace heaprec::agent {
 
 void SetLogLevel(LogLevel level);
 void WriteLine(LogLevel level, std::string_view text);
+// "1 sample", "1,125 samples".
+std::string SampleCount(uint64_t samples);
 void LogOutOfMemory();  // an error; allocates nothing
 
 template <typename... Args>

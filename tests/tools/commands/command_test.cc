@@ -25,6 +25,31 @@ using testing::Shell;
 using testing::SomeHeader;
 using testing::WriteSmall;
 
+// Lines on stdout and stderr that name the number of samples.
+TEST_CASE("One sample is 1 sample in each command") {
+  const Directory directory;
+  const std::string rec = directory / "rec.bin", out = directory / "out.bin";
+  {
+    RecordingFile file(rec, SomeHeader());
+    file.Add(At(kMs));
+    file.End("jvm exit", kSecond);
+  }
+  for (const std::string command :
+       {"print REC", "top REC", "summary -v REC", "doctor REC", "verify REC", "recover -f -o OUT REC",
+        "trim -f --to 1s -o OUT REC", "merge -f -o OUT REC", "redact -f -o OUT REC", "report -f -o OUT REC",
+        "export -f -o OUT.jfr REC", "import -f -o OUT OUT.jfr"}) {
+    std::string line = command;
+    for (const auto& [name, path] : {std::pair("REC", rec), std::pair("OUT", out)}) {
+      for (size_t at = line.find(name); at != std::string::npos; at = line.find(name)) line.replace(at, 3, path);
+    }
+    const Outcome outcome = Heaprec(line);
+    INFO(command << "\n" << outcome.out << outcome.err);
+    CHECK((outcome.code == 0 || command.starts_with("doctor")));
+    CHECK(Count(outcome.out + outcome.err, "1 samples") == 0);
+    CHECK((Count(outcome.out + outcome.err, "1 sample") > 0) != command.starts_with("export"));
+  }
+}
+
 TEST_CASE("print writes blocks like jfr print and a loss line") {
   const Directory directory;
   WriteSmall(directory / "rec.bin");

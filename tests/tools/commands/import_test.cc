@@ -151,6 +151,10 @@ TEST_CASE("An imported recording is whole, says what it is, and is not trusted")
   CHECK(Heaprec("verify " + (directory / "t.bin")).code == 0);
   const json summary = json::parse(Heaprec("summary --json " + (directory / "t.bin")).out);
   CHECK(summary["recording"]["source"] == "imported");
+  CHECK(summary["recording"]["interval_ns"].is_null());
+  CHECK(json::parse(Heaprec("sql --json " + (directory / "t.bin") + " 'select interval_ns from recordings'")
+                        .out)["rows"][0]["interval_ns"]
+            .is_null());
   CHECK(summary["trustworthy"] == false);
   REQUIRE(summary["reasons"].size() == 1);
   const std::string reason = summary["reasons"][0];
@@ -164,6 +168,17 @@ TEST_CASE("An imported recording is whole, says what it is, and is not trusted")
   // One sample tells next to nothing of the sum.
   CHECK(summary["classes"][0]["bytes"]["low"] < 0.2 * 7777);
   CHECK(summary["classes"][0]["bytes"]["high"] > 3.0 * 7777);
+}
+
+TEST_CASE("doctor mentions no ring and no recorder for an import, which has neither") {
+  const Directory directory;
+  Overwrite(directory / "t.jfr", TlabFile());
+  REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + (directory / "t.bin")).code == 0);
+  const Outcome told = Heaprec("doctor " + (directory / "t.bin"));
+  INFO(told.out);
+  CHECK(told.out.find("all blocks are consistent with each other\n") != std::string::npos);
+  CHECK(told.out.find("ring ") == std::string::npos);
+  CHECK(told.out.find("recorder") == std::string::npos);
 }
 
 TEST_CASE("What heaprec exported comes back as it was") {

@@ -82,6 +82,35 @@ TEST_CASE("If only major collections find dead objects, live shows ranges, and l
   CHECK(sums.dump().find("known_bytes") != std::string::npos);
 }
 
+// Generational ZGC every 5 s: three pauses of the young collection, then two of the old one, all with one count. What
+// the last one found dead may not be known yet at the end.
+TEST_CASE("A major collection that ends as the recording does is counted nowhere") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  format::FileHeader header = LiveHeader();
+  header.gc_name = "Z", header.source_reason += std::string("; ") + format::kYoungReferents;
+  {
+    RecordingFile file(path, header);
+    file.Add(format::Window{1, 0, 1e-4});
+    for (uint64_t at = 50 * kMs; at < kEnd; at += 100 * kMs) file.Add(LeakAt(at));
+    uint64_t id = 0;
+    for (uint64_t count = 1; count * 5 * kSecond <= kEnd; ++count) {
+      for (uint64_t pause = 1; pause <= 5; ++pause) {
+        format::ProcessState state = Collection(count);
+        state.id = ++id;
+        state.time_ns = count * 5 * kSecond - (6 - pause) * kMs;
+        file.Add(state);
+      }
+    }
+    file.End("jvm exit", kEnd);
+  }
+  const std::string text = Heaprec("leaks " + path).out;
+  INFO(text);
+  CHECK(text.find(", over 11 major collections\n") != std::string::npos);
+  CHECK(text.find("; 11 of them did by the end") != std::string::npos);
+  CHECK(Parsed("leaks --json " + path)["collections"] == 11);
+}
+
 TEST_CASE("live shows what is alive at the end by class and site, with ages and growth") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

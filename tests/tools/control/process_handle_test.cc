@@ -1,13 +1,17 @@
-// A number that a second process gets after the first one has ended.
+// A process that must not be traced, and a number that a second process gets after the first one has ended.
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 #include <optional>
+#include <string>
 
 #include "tools/control/process.h"
 
@@ -54,7 +58,74 @@ std::optional<pid_t> StartUnderNumber(pid_t pid) {
   return std::nullopt;
 }
 
+// A process that only capabilities allow to look into.
+pid_t StartProtected() {
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_DUMPABLE, 0);
+    (void)!write(ready[1], "x", 1);
+    for (;;) pause();
+  }
+  char byte;
+  CHECK(read(ready[0], &byte, 1) == 1);
+  close(ready[0]), close(ready[1]);
+  return child;
+}
+
+// Several of them allow to read another process's memory map.
+void DropCapabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[2]{};
+  syscall(SYS_capset, &header, none);
+}
+
+// What LookAt says to a process of this user without capabilities.
+std::string RefusalWithoutCapabilities(pid_t pid) {
+  int said[2];
+  REQUIRE(pipe(said) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    DropCapabilities();
+    const auto process = LookAt(pid);
+    const std::string text = process.ok() ? "no refusal" : process.error().message;
+    (void)!write(said[1], text.data(), text.size());
+    _exit(0);
+  }
+  close(said[1]);
+  char text[1000];
+  const ssize_t size = read(said[0], text, sizeof text);
+  close(said[0]);
+  waitpid(child, nullptr, 0);
+  return {text, static_cast<size_t>(std::max<ssize_t>(size, 0))};
+}
+
 }  // namespace
+
+TEST_CASE("A process that must not be traced is refused with advice that can be followed") {
+  const pid_t child = StartProtected();
+  const std::string advice = geteuid() == 0
+                                 ? "root needs CAP_SYS_PTRACE in the process's user namespace, and no security module "
+                                   "may forbid it"
+                                 : "run heaprec as root";
+  CHECK(RefusalWithoutCapabilities(child) ==
+        "PID " + std::to_string(child) + ": cannot read its memory map (Permission denied); " + advice);
+  EndOf(child);
+}
+
+TEST_CASE("A kernel thread is no JVM, and no right changes that") {
+  std::string name;
+  std::getline(std::ifstream("/proc/2/comm"), name);
+  if (name != "kthreadd" || geteuid() != 0) {
+    WARN("needs root, and sight of the kernel's threads");
+    return;
+  }
+  const auto process = LookAt(2);
+  REQUIRE_FALSE(process.ok());
+  CHECK(process.error().message == "PID 2: not a JVM: kthreadd has no memory of its own (a kernel thread?)");
+}
 
 TEST_CASE("A signal reaches the process that was looked at") {
   const pid_t child = StartVictim();

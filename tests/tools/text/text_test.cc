@@ -45,6 +45,9 @@ TEST_CASE("Numbers are grouped and durations readable") {
   CHECK(Grouped(999) == "999");
   CHECK(Grouped(1234) == "1,234");
   CHECK(Grouped(1234567) == "1,234,567");
+  CHECK(CountOf(0, "sample") == "0 samples");
+  CHECK(CountOf(1, "sample") == "1 sample");
+  CHECK(CountOf(1125, "sample") == "1,125 samples");
   CHECK(Duration(12'345'000'000) == "12.345 s");
   CHECK(Duration(3'723'000'000'000) == "1 h 02 min 03 s");
   CHECK(Duration(90'000'000'000) == "1 min 30 s");

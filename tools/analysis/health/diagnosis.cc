@@ -146,7 +146,10 @@ class Examination {
     const auto& findings = of_.verification.findings();
     if (findings.empty())
       return AddFinding("consistency", Level::kOk,
-                        "all blocks are consistent with each other and with the recorder's counters", 0);
+                        CountsLosses(header_)
+                            ? "all blocks are consistent with each other and with the recorder's counters"
+                            : "all blocks are consistent with each other",
+                        0);
     const uint64_t count = findings.size() + of_.verification.more_findings();
     AddFinding("consistency", Level::kProblem,
                fmt::format("{} contradictions; the first, at offset {}: {}", Grouped(count), findings[0].offset,
@@ -180,11 +183,10 @@ class Examination {
       const double whole = std::max(all, seen + counters.AllLostWeight());
       const double share = whole > 0 ? weight / whole : 1;
       const std::string name = format::LossReasonName(static_cast<format::LossReason>(reason));
-      AddFinding(
-          ("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
-          fmt::format("{}{}: {} point{}, {} of the {}", TraitsOf(stream).prefix, name, Grouped(counters.lost[reason]),
-                      counters.lost[reason] == 1 ? "" : "s", Percent(share), bytes ? "bytes" : "throws"),
-          share);
+      AddFinding(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
+                 fmt::format("{}{}: {}, {} of the {}", TraitsOf(stream).prefix, name,
+                             CountOf(counters.lost[reason], "point"), Percent(share), bytes ? "bytes" : "throws"),
+                 share);
       any_loss_ = true;
     }
   }
@@ -194,7 +196,7 @@ class Examination {
     if (part.samples == 0) return AddFinding(id, Level::kOk, fmt::format("no sample {}", what), 0);
     const double share = of_.completeness.ShareOf(part);
     AddFinding(id, share >= warn ? Level::kWarning : Level::kNote,
-               fmt::format("{} samples, {} of the bytes, {}", Grouped(part.samples), Percent(share), what), share);
+               fmt::format("{}, {} of the bytes, {}", CountOf(part.samples, "sample"), Percent(share), what), share);
   }
 
   void Samples() {
@@ -217,8 +219,8 @@ class Examination {
     if (total.value > 0 && std::isfinite(total.high)) {
       const double half = (total.high - total.low) / 2 / total.value;
       AddFinding("precision", half > kVague ? Level::kNote : Level::kOk,
-                 fmt::format("{} samples; they alone determine the total to within {} (95 %)", Grouped(totals.events()),
-                             Percent(half)),
+                 fmt::format("{}; samples alone determine the total to within {} (95 %)",
+                             CountOf(totals.events(), "sample"), Percent(half)),
                  half);
     }
     if (totals.intervals == 0) return;
@@ -246,13 +248,12 @@ class Examination {
                       Grouped(counters_.stacks_from_jvmti), Grouped(counters_.stack_mismatches)),
           static_cast<double>(counters_.stack_mismatches));
     }
-    if (HasFinding("ring")) return;
+    if (HasFinding("ring") || !CountsLosses(header_)) return;
     if (header_.ring_path.empty())
       return AddFinding("ring", Level::kNote, "there was no shared ring", std::nullopt, "no_ring");
     AddFinding("ring", Level::kOk,
-               recording_.salvage().ring_found
-                   ? fmt::format("{} samples came from the ring", Grouped(recording_.salvage().events))
-                   : "nothing was salvaged");
+               recording_.salvage().ring_found ? CountOf(recording_.salvage().events, "sample") + " came from the ring"
+                                               : "nothing was salvaged");
   }
 
   void Times() {

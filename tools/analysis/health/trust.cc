@@ -76,11 +76,9 @@ class StreamAssessment {
 
   // `weight` 0: unknown.
   void AssessKill(double weight, double share) {
-    const uint64_t points = Lost(format::LossReason::kKilled);
-    if (points == 0) return;
-    const std::string text =
-        fmt::format("the {} lost {} sample point{}{}", recording_.misses_bytes() ? "kill or the damage" : "kill",
-                    Grouped(points), points == 1 ? "" : "s", weight > 0 ? ", which represent " + Amount(weight) : "");
+    std::string text = KilledPoints(recording_, stream_);
+    if (text.empty()) return;
+    if (weight > 0) text += ", representing " + Amount(weight);
     if (share <= kMaxKilledShare) return AddNote(TrustTopic::kLosses, text);
     AddReason(TrustTopic::kLosses,
               fmt::format("{}, {} of the {}", text, ShortPercent(share), of_events() ? "events" : "bytes"));
@@ -104,21 +102,21 @@ class StreamAssessment {
     }
     if (!recording_.misses_bytes() && totals_.events() != counters_.written) {
       AddReason(TrustTopic::kStreamCounters,
-                fmt::format("recorder counters say {} samples were written, but there are {}",
-                            Grouped(counters_.written), Grouped(totals_.events())));
+                fmt::format("recorder counters say {} written, but {} found", CountOf(counters_.written, "sample"),
+                            Grouped(totals_.events())));
     }
     const uint64_t accounted = counters_.SettledSamples();
     if (recording_.is_settled() && Distance(counters_.committed, accounted) > slack) {
       AddReason(TrustTopic::kStreamCounters,
-                fmt::format("{} committed samples are missing", Grouped(Distance(counters_.committed, accounted))));
+                "missing: " + CountOf(Distance(counters_.committed, accounted), "committed sample"));
     }
   }
 
   void AssessCap() {
     const uint64_t cap = recording_.header().CapOf(stream_).interval_cap;
     if (cap > 0 && totals_.most_in_interval > cap) {
-      AddReason(TrustTopic::kCap, fmt::format("an interval has {} samples, above its cap of {}",
-                                              Grouped(totals_.most_in_interval), Grouped(cap)));
+      AddReason(TrustTopic::kCap, fmt::format("an interval has {}, above its cap of {}",
+                                              CountOf(totals_.most_in_interval, "sample"), Grouped(cap)));
     }
   }
 
@@ -156,7 +154,7 @@ class Assessment {
 
   void AssessDamage() {
     if (recording_.repaired_bytes() > 0) {
-      AddNote(TrustTopic::kDamage, DamagedBytes(recording_.repaired_bytes()) + " repaired");
+      AddNote(TrustTopic::kDamage, CountOf(recording_.repaired_bytes(), "damaged byte") + " repaired");
     }
     if (!recording_.misses_bytes()) return;
     AddReason(TrustTopic::kDamage, recording_.misses_part() ? "a part of the recording is missing"
@@ -243,10 +241,9 @@ class Assessment {
     const SalvageReport& salvage = recording_.salvage();
     for (const std::string& error : salvage.errors)
       AddReason(TrustTopic::kRing, "the ring could not be read to its end: " + error);
-    if (salvage.invalid > 0)
-      AddReason(TrustTopic::kRing, fmt::format("{} samples of the ring are invalid", Grouped(salvage.invalid)));
+    if (salvage.invalid > 0) AddReason(TrustTopic::kRing, "invalid in the ring: " + CountOf(salvage.invalid, "sample"));
     if (salvage.unnamed > 0)
-      AddReason(TrustTopic::kNames, fmt::format("{} salvaged samples have lost names", Grouped(salvage.unnamed)));
+      AddReason(TrustTopic::kNames, "names are lost of " + CountOf(salvage.unnamed, "salvaged sample"));
   }
 
   void NoteEnd() {

@@ -9,6 +9,7 @@
 
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 
@@ -157,13 +158,13 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
     if (interval.kept > interval.buffered) find("more samples kept than buffered");
     if (cap.interval_cap > 0 && interval.kept > cap.interval_cap) find("more samples kept than the cap allows");
     if (cap.interval_ns > 0 && there[interval.index] != interval.kept) {
-      find(fmt::format("{} samples kept, but the block has {}", interval.kept, there[interval.index]));
+      find(fmt::format("{} kept, but the block has {}", CountOf(interval.kept, "sample"), there[interval.index]));
     }
     kept += interval.kept;
     state.second_stage += interval.buffered - std::min(interval.buffered, interval.kept);
   }
   if (kept != samples && state.any_interval) {
-    Find(block.offset, Named(stream, fmt::format("{} samples, but the intervals kept {}", samples, kept)));
+    Find(block.offset, Named(stream, fmt::format("{}, but the intervals kept {}", CountOf(samples, "sample"), kept)));
   }
   state.samples += samples;
   const StreamCounters& now = block.counters[stream];
@@ -176,8 +177,8 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
     }
   }
   if (!is_gap && now.written - state.counters.written != samples) {
-    Find(block.offset, Named(stream, fmt::format("recorder counters say {} samples written, but the block has {}",
-                                                 now.written - state.counters.written, samples)));
+    Find(block.offset, Named(stream, fmt::format("recorder counters say {} written, but the block has {}",
+                                                 CountOf(now.written - state.counters.written, "sample"), samples)));
   }
   state.counters = now;
 }
@@ -217,7 +218,7 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
   if (recording.misses_own_bytes()) return;
   const StreamState& state = streams_[stream];
   if (state.samples != counters.written) {
-    find(fmt::format("{} samples written, but the file has {}", counters.written, state.samples));
+    find(fmt::format("{} written, but the file has {}", CountOf(counters.written, "sample"), state.samples));
   }
   if (failed == 0 && state.second_stage != counters.second_stage) {
     find(fmt::format("{} dropped in the second stage, but the intervals say {}", counters.second_stage,
@@ -299,8 +300,8 @@ void LifecycleCheck::Look(const format::Block& block, bool is_gap, const Find& f
     CheckLifecycleEvent(lifecycle, find);
   }
   if (!is_gap && now.untracked - before_.untracked != untracked) {
-    find(fmt::format("recorder counters say {} samples not tracked, but the block has {}",
-                     now.untracked - before_.untracked, untracked));
+    find(fmt::format("recorder counters say {} not tracked, but the block has {}",
+                     CountOf(now.untracked - before_.untracked, "sample"), untracked));
   }
   before_ = now;
 }

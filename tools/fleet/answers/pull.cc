@@ -197,8 +197,8 @@ format::FileHeader HeaderOf(const Selection& selection, const Scope& scope, cons
   header.jvm_name = "fleet";
   header.jvm_version = fmt::format("{} hosts", scope.hosts);
   header.source = kImportedOwn;
-  header.source_reason = fmt::format("heaprec fleet: {} samples of {} recordings; a thread is a host",
-                                     Grouped(samples.size()), scope.recordings);
+  header.source_reason = fmt::format("heaprec fleet: {} of {}; a thread is a host", CountOf(samples.size(), "sample"),
+                                     CountOf(scope.recordings, "recording"));
   if (scope.untrustworthy > 0) {
     header.source_reason += fmt::format("; {}{} of the recordings", kWasDoubted, scope.untrustworthy);
   }
@@ -255,7 +255,7 @@ ExitCode PullTo(Source* source, const Selection& selection, const PullOptions& o
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (says_what && options.file != "-") {
     PrintError(
-        fmt::format("{}: {} samples of {} hosts", options.file, Grouped(pulled->samples), Grouped(pulled->hosts)));
+        fmt::format("{}: {} of {}", options.file, CountOf(pulled->samples, "sample"), CountOf(pulled->hosts, "host")));
   }
   return ExitCode::kOk;
 }

@@ -301,8 +301,8 @@ Report TablesReport(const InitReport& init, const Server& server) {
 Report ShipReport(const ShipRun& run, const Server* server, bool dry_run) {
   const ShipTotals& totals = run.totals();
   Report report("heaprec.ship/1");
-  report.Add(Sentence(dry_run ? "would ship {} slices of {} recordings: {} rows, {} samples"
-                              : "shipped {} slices of {} recordings: {} rows, {} samples",
+  report.Add(Sentence(dry_run ? "would ship {} slice(s) of {} recording(s): {} row(s), {} sample(s)"
+                              : "shipped {} slice(s) of {} recording(s): {} row(s), {} sample(s)",
                       {{"slices", totals.slices, Unit::kInteger},
                        {"recordings", run.recordings(), Unit::kInteger},
                        {"rows", totals.rows, Unit::kInteger},

@@ -80,7 +80,8 @@ uint32_t LiveVisitor::SubjectOf(const format::Sample& sample, const MatchedBlock
 
 void LiveVisitor::End(const Estimator&, double) {
   if (!lives_) return;
-  SetMoments(ended_ns_.value_or(lives_->end_ns()));
+  const uint64_t end_ns = ended_ns_.value_or(lives_->end_ns());
+  SetMoments(end_ns);
   AddLifetimes();
   if (question_.garbage > 0) AddGarbage();
   if (!is_imported_) {
@@ -93,7 +94,9 @@ void LiveVisitor::End(const Estimator&, double) {
   const auto& counts = lives_->clock().counts();
   if (counts.empty()) return;
   const uint64_t first = lives_->is_range() ? 0 : counts.front().second;
-  collections_ += counts.back().second - first;
+  // What a major collection found dead shows a little later, for the last ones perhaps after the end.
+  const uint64_t last = lives_->is_range() ? lives_->clock().CollectionsEndedBy(end_ns) : counts.back().second;
+  collections_ += last - first;
   spanned_collections_ += std::max(first, lives_->clock().CollectionsEndedBy(moments_.to_ns)) -
                           std::max(first, lives_->clock().CollectionsEndedBy(moments_.from_ns));
 }

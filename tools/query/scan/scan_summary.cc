@@ -48,7 +48,7 @@ void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matc
 std::string ScanSummary::LossLine() const {
   std::string line = "# ";
   if (scanned_.matched != scanned_.events) line += Grouped(scanned_.matched) + " of ";
-  line += Grouped(scanned_.events) + " samples, ";
+  line += CountOf(scanned_.events, "sample") + ", ";
   line += HasLosses() ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
                                     Grouped(scanned_.thinned), Grouped(scanned_.lost))
                       : "losses unknown";

@@ -83,8 +83,8 @@ void AddTrust(const HeadlineInputs& inputs, std::vector<Headline>* into) {
                         Shown(std::abs(off), render::Unit::kShare), off < 0 ? "less" : "more");
   }
   if (inputs.sample_points > 0) {
-    text += fmt::format("{} {} of {} samples lost", text == "Trustworthy" ? ":" : ",", Grouped(inputs.lost_samples),
-                        Grouped(inputs.sample_points));
+    text += fmt::format("{} {} of {} lost", text == "Trustworthy" ? ":" : ",", Grouped(inputs.lost_samples),
+                        CountOf(inputs.sample_points, "sample"));
   }
   into->push_back({"trust", Mood::kGood, text + "."});
 }

@@ -14,7 +14,8 @@ namespace {
 const LiveEstimates& Of(const LiveRow& row) { return row.range.estimates; }
 
 render::Line MajorsLine(const LiveVisitor& live) {
-  std::string text = "only major collections of generational ZGC show which tracked objects are dead; {} of them did";
+  std::string text =
+      "only major collections of generational ZGC show which tracked objects are dead; {} of them did by the end";
   if (live.is_range()) {
     text +=
         "; objects allocated since the last one may be garbage: ranges begin at what is known to be live; "

@@ -1,6 +1,7 @@
 #include "tools/report/recording/verify_report.h"
 
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -35,6 +36,10 @@ render::Line LineOf(const Recording& recording, const Verification& verification
     add(", {} sample(s) from the ring", recording.salvage().events);
   } else if (LostItsRing(recording)) {
     line.text += ", its ring is gone (" + LostEnd(recording) + ")";
+  }
+  for (const format::Stream stream : format::kAllStreams) {
+    if (const std::string killed = KilledPoints(recording, stream); !killed.empty())
+      line.text += std::string(", ") + TraitsOf(stream).prefix + killed;
   }
   if (recording.tail_bytes() > 0) add(", {} bytes of an unfinished block at the end", recording.tail_bytes());
   if (recording.misses_part()) {
