@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Kills recorders of native memory, and stores in bench/results how many sample points of malloc were lost.
+"""Kills recorders of native memory, and stores how many sample points of malloc were lost (crash.native_kills).
 
     bench/crash/native_kills.py [--kills 1000]
 
 The kills and the witness are those of //tests/crash:native_kill_test.
 """
 import argparse
-import datetime
-import json
 import pathlib
 import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+from record import record  # noqa: E402
 TEST = "//tests/crash:native_kill_test"
 TOTALS = re.compile(r"(\d+) kills: (\d+) points seen, (\d+) lost; (\d+) of (\d+) samples read from rings")
 
@@ -31,15 +31,12 @@ def main():
         sys.stderr.write(run.stdout + run.stderr)
         return 1
     kills, seen, lost, from_ring, samples = (sum(column) for column in zip(*(map(int, row) for row in totals)))
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    result = {"figure": "malloc sample points lost by kill -9", "goal": 0, "value": lost, "kills": kills,
-              "points": seen, "samples": samples, "samples_from_ring": from_ring,
-              "command": f"bench/crash/native_kills.py --kills {given.kills}",
-              "date": datetime.date.today().isoformat(), "commit": commit.stdout.strip()}
-    path = ROOT / "bench/results/native_kills.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(result, indent=2) + "\n")
-    print(path.read_text(), end="")
+    record("measurements", "crash.native_kills", area="Crashes and disks",
+           figure=f"{kills:,} kills: malloc sample points lost", goal="0", value=lost, points=seen, samples=samples,
+           samples_from_ring=from_ring, command=f"bench/crash/native_kills.py --kills {given.kills}", reached=lost == 0,
+           **({"reason": "a committed sample point is missing after a kill"} if lost else {}),
+           notes="bench/crash/README.md")
+    print(f"{kills} kills: {seen} points seen, {lost} lost; {from_ring} of {samples} samples read from rings")
     return 0
 
 

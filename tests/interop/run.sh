@@ -6,10 +6,11 @@
 #   --jmc CLASSPATH       JDK Mission Control's parser and what it needs
 #   --go-parser PROGRAM   prints {"events": N, "bytes": N, "unresolved": N} of the jdk.ObjectAllocationSample events of the
 #                         file that is its argument, as Grafana's jfr-parser reads them
-#   --jdk HOME            `jfr summary` and `jfr print` of a JDK; may be repeated. Default: $JAVA_HOME, or that of `java`
-#   --version NAME=TEXT   is stored beside the results: which version of a reader this was
-#   -o FILE               where the results go; default bench/results/interop.json
-# A reader that is not named is not asked. Exit code 1: a reader failed, or its totals differ.
+#   --jdk HOME            `jfr summary`, `jfr print` and jdk.jfr.consumer of a JDK, from 21 on `jfr view`; may be repeated.
+#                         Default: $JAVA_HOME, or that of `java`
+#   --version NAME=TEXT   the version of a reader that does not tell it: async-profiler jfrconv, JMC parser, Grafana jfr-parser
+# A reader that is not named is not asked, and keeps its record in bench/results/interop.json. Exit code 1: a reader
+# failed, or its totals differ.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ -x bazel-bin/tools/heaprec ] || bazel build //tools:heaprec >&2

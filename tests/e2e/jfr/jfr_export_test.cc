@@ -1,7 +1,12 @@
 // heaprec export --format jfr, judged by the JDK's own readers: jdk.jfr.consumer and the jfr tool.
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -31,13 +36,42 @@ std::string Export(const std::vector<std::string>& recordings, const std::vector
   return jfr;
 }
 
-std::string Jfr(const std::vector<std::string>& words) {
-  Command command{{JavaHome() + "/bin/jfr"}};
+std::string Jfr(const std::vector<std::string>& words, const std::string& home = JavaHome()) {
+  Command command{{home + "/bin/jfr"}};
   command.args.insert(command.args.end(), words.begin(), words.end());
   const Outcome outcome = Run(command);
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
   return outcome.out;
+}
+
+// Where JDKs lie beside the default one: Debian's folder, and that of tests/e2e/fetch_jdks.sh.
+std::vector<std::string> OtherJdks() {
+  const char* const folder = std::getenv("HEAPREC_JDKS");       // NOLINT(concurrency-mt-unsafe): one thread
+  const passwd* const user = getpwuid(geteuid());               // NOLINT(concurrency-mt-unsafe): one thread
+  const std::string own = user == nullptr ? "" : user->pw_dir;  // Bazel's tests have no HOME
+  const std::string fetched = folder != nullptr ? folder : own + "/.cache/heaprec/jdks";
+  std::vector<std::string> homes;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib/jvm", error)) homes.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(fetched, error)) homes.push_back(entry.path() / "home");
+  std::ranges::sort(homes);
+  return homes;
+}
+
+// The first JDK whose jfr has the command view: 21 or later. Empty if there is none.
+std::string JdkWithView() {
+  static const std::string found = [] {
+    std::vector<std::string> homes = OtherJdks();
+    homes.insert(homes.begin(), JavaHome());
+    const auto home = std::ranges::find_if(homes, [](const std::string& one) {
+      const std::string jfr = one + "/bin/jfr";
+      return FileExists(jfr) && Run(Command{{jfr, "help"}}).out.find("jfr view") != std::string::npos;
+    });
+    return home != homes.end() ? *home : std::string();
+  }();
+  if (found.empty()) WARN("jfr view is left out: no JDK 21 or later in JAVA_HOME, /usr/lib/jvm or the fetched JDKs");
+  return found;
 }
 
 // A sample whose every name is in its chunk.
@@ -176,12 +210,14 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weight
   CHECK(printed.find("eventThread = \"worker-0-1\" (javaThreadId = ") != std::string::npos);
   CHECK(printed.find("    e2e.Sizes$Worker.run() line: 27\n") != std::string::npos);
   CHECK(printed.find("  allocationSize = 1.0 kB\n") != std::string::npos);
-  if (Jfr({"help"}).find("jfr view") == std::string::npos) return;  // older than 21
-  const std::string classes = Jfr({"view", "--width", "120", "allocation-by-class", jfr});
-  INFO(classes);
+  const std::string home = JdkWithView();
+  if (home.empty()) return;
+  const auto view = [&](const char* name) { return Jfr({"view", "--width", "120", name, jfr}, home); };
+  const std::string classes = view("allocation-by-class");
+  INFO(home << '\n' << classes);
   CHECK(classes.find("byte[]") < classes.find("java.lang"));
-  CHECK(Jfr({"view", "--width", "120", "allocation-by-site", jfr}).find("e2e.Sizes$Worker.run()") != std::string::npos);
-  CHECK(Jfr({"view", "--width", "120", "allocation-by-thread", jfr}).find("worker-0-1 ") != std::string::npos);
+  CHECK(view("allocation-by-site").find("e2e.Sizes$Worker.run()") != std::string::npos);
+  CHECK(view("allocation-by-thread").find("worker-0-1 ") != std::string::npos);
 }
 
 TEST_CASE("jfr view counts exceptions exactly, and names the application's methods of what was thrown and is live") {
@@ -203,9 +239,12 @@ TEST_CASE("jfr view counts exceptions exactly, and names the application's metho
   };
   CHECK(counted({}) == std::vector<uint64_t>{0, thrown});
   CHECK(counted({"--to", "100ms"}) == std::vector<uint64_t>{0});
-  if (Jfr({"help"}).find("jfr view") == std::string::npos) return;  // older than 21
+  const std::string home = JdkWithView();
+  if (home.empty()) return;
   const std::string jfr = Export({recording}, {"--kind", "tlab,outside,exception"});
-  const auto view = [&](const char* name) { return Jfr({"view", "--width", "160", "--cell-height", "1", name, jfr}); };
+  const auto view = [&](const char* name) {
+    return Jfr({"view", "--width", "160", "--cell-height", "1", name, jfr}, home);
+  };
   for (const char* name : {"exception-by-message", "exception-by-site", "exception-by-type", "exception-count"}) {
     INFO(name << view(name));
     CHECK(view(name).find("Missing") == std::string::npos);
