@@ -410,7 +410,7 @@ TEST_CASE("points of an open interval that the last block counted are \"killed\"
   const testing::Outcome verified = Heaprec("verify " + killed);
   CHECK(verified.code == 0);
   INFO(verified.out);
-  CHECK(verified.out.ends_with(", the kill lost 73 sample points, malloc: the kill lost 73 sample points\n"));
+  CHECK(verified.out.ends_with(", the kill lost 73 sample points, native memory: the kill lost 73 sample points\n"));
   CheckCopies(killed, copy, {"trim", "recover"});
   CHECK(Summary(copy)["losses"]["lost"]["killed"]["points"] == kOpenPoints + kUnderWay);
   const bool had_ring =
