@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -215,7 +216,7 @@ TEST_CASE("record starts a program with the sampler in it, and says what came of
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   const Outcome scripted = record({"--native=sampled", "--", script});
   CHECK(scripted.exit_code == 4);
-  CHECK(scripted.err.find(" samples") != std::string::npos);
+  CHECK(scripted.err.find(" sample") != std::string::npos);  // one, or several
   const std::string shop = FreshFolder() + "/shop.bin";
   REQUIRE(Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "-o", shop, "--native=sampled", "--service",
                        "shop", "--", "true"}})
@@ -389,8 +390,9 @@ TEST_CASE("Where some slots may be written to those calls are recorded, and the 
 }
 
 // Runs the program without sampling and with it, and checks that it ends in the same way and prints the same. Returns
-// the recorded process, and what heaprec added on stderr.
-std::pair<pid_t, std::string> RunOdd(Command command, const std::string& file) {
+// the recorded process, and what heaprec added on stderr. `shares`: its descriptors, with heaprec's threads; while one
+// of them opens a file, the program's first descriptor is the next one.
+std::pair<pid_t, std::string> RunOdd(Command command, const std::string& file, bool shares = false) {
   const Outcome without = Run(command);
   command.environment = With("file=" + file);
   Process process(command);
@@ -398,7 +400,10 @@ std::pair<pid_t, std::string> RunOdd(Command command, const std::string& file) {
   const Outcome outcome = process.Finish();
   CHECK(outcome.exit_code == without.exit_code);
   CHECK(outcome.signal == without.signal);
-  CHECK(outcome.out == without.out);
+  const auto said = [shares](const std::string& out) {
+    return shares ? std::regex_replace(out, std::regex("^descriptor [0-9]+"), "descriptor") : out;
+  };
+  CHECK(said(outcome.out) == said(without.out));
   const bool is_longer = outcome.err.ends_with(without.err);
   CHECK(is_longer);
   return {pid, is_longer ? outcome.err.substr(0, outcome.err.size() - without.err.size()) : outcome.err};
@@ -511,7 +516,7 @@ TEST_CASE("A JVM that is also sampled as a program has both recordings") {
 TEST_CASE("A program that shares its descriptors with heaprec's threads may close all, and is recorded") {
   const std::string folder = FreshFolder(), file = folder + "/rec.bin", own = folder + "/own";
   const auto [pid, added] = RunOdd({{RunfilePath("tests/support/refuse"), "close_range", Odd("pie"), "closes", own}},
-                                   file + ",only=odd_program_pie,sync=block");
+                                   file + ",only=odd_program_pie,sync=block", /*shares=*/true);
   CHECK(added.empty());
   CheckSite(Read({"native", "--json", file}), "odd_program_pie.directly", {31 * 20e6, 0});
   CHECK(std::filesystem::file_size(own) == 0);
