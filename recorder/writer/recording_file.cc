@@ -119,7 +119,6 @@ RecordingFile::RecordingFile(RecordingFile&& other) noexcept
       reserved_to_(other.reserved_to_),
       provisional_to_(other.provisional_to_),
       failure_(other.failure_),
-      refusals_(other.refusals_),
       is_torn_(other.is_torn_) {}
 
 void RecordingFile::Close() {
@@ -135,11 +134,9 @@ format::Error RecordingFile::Fail(int error) {
 // Reserving for each block would be a system call each, so this reserves twice the amount if there is room.
 format::Result<std::monostate> RecordingFile::Reserve(size_t bytes) {
   const uint64_t limit = FileSizeLimit();
-  // After a failure more: otherwise small blocks that fit, where larger ones do not, would end the outage again and
-  // again. Not for ever: a small disk may never have more.
-  const bool wants_more = IsFull(failure_) && refusals_ < kPatientRefusals;
-  refusals_ = IsFull(failure_) ? refusals_ + 1 : 0;
-  const uint64_t spare = std::min(kReserveBytes, limit / 8) * (wants_more ? 4 : 1);
+  // After a failure more: otherwise small blocks that fit, where larger ones do not, would end the outage again
+  // and again.
+  const uint64_t spare = std::min(kReserveBytes, limit / 8) * (IsFull(failure_) ? 4 : 1);
   const uint64_t end = size_ + bytes + spare;
   if (end > limit) return Fail(EFBIG);
   if (end <= reserved_to_ || !descriptor_.Reopen(path_, O_RDWR)) return std::monostate{};

@@ -38,8 +38,8 @@ class RecordingFile {
 
   format::Result<std::monostate> Append(std::span<const std::byte> bytes);
   // Reserves room on the disk for `bytes` and for kReserveBytes beyond them, so that a later Append of that much
-  // succeeds even if the disk is then full. In the first kPatientRefusals calls after a failure: four times as much
-  // beyond them. Error: there is no such room. It is not an error if the file system cannot reserve.
+  // succeeds even if the disk is then full. After a failure: four times as much beyond them. Error: there is no such
+  // room. It is not an error if the file system cannot reserve.
   format::Result<std::monostate> Reserve(size_t bytes);
   // Writes `bytes` after the content, into reserved room; the next Append overwrites them. Does nothing if they do
   // not fit, or are fewer than the provisional bytes already there.
@@ -48,7 +48,6 @@ class RecordingFile {
   // Bytes for which an Append certainly has room; 0: none is reserved.
   uint64_t reserved_room() const;
   static constexpr uint64_t kReserveBytes = 64 << 10;
-  static constexpr int kPatientRefusals = 10;
   // Up to into.size() bytes from `offset`; fewer at the end only. Error: among others, the program has closed the
   // descriptor.
   format::Result<size_t> Read(uint64_t offset, std::span<std::byte> into) const;
@@ -86,7 +85,6 @@ class RecordingFile {
   uint64_t reserved_to_ = 0;     // the disk has room up to this offset
   uint64_t provisional_to_ = 0;  // end of the provisional bytes; 0: there are none
   int failure_ = 0;
-  int refusals_ = 0;      // calls of Reserve since the last Append that succeeded, after a failure for want of room
   bool is_torn_ = false;  // a partly written block is still in the file
 };
 
