@@ -38,30 +38,38 @@ enum : int {
   kOld
 };
 
-inline std::vector<JfrType> Primitives() {
-  return {{kString, "java.lang.String"}, {kInt, "int"},   {kLong, "long"},   {kBoolean, "boolean"}, {kFloat, "float"},
-          {kDouble, "double"},           {kChar, "char"}, {kShort, "short"}, {kByte, "byte"}};
+// The primitive types and `more`.
+inline std::vector<JfrType> TypesWith(const std::vector<JfrType>& more) {
+  std::vector<JfrType> types{
+      {kString, "java.lang.String"}, {kInt, "int"},   {kLong, "long"},   {kBoolean, "boolean"}, {kFloat, "float"},
+      {kDouble, "double"},           {kChar, "char"}, {kShort, "short"}, {kByte, "byte"}};
+  types.insert(types.end(), more.begin(), more.end());
+  return types;
+}
+
+// Also classes and samples without stacks.
+inline std::vector<JfrType> PlainTypesWith(const std::vector<JfrType>& more) {
+  std::vector<JfrType> types = TypesWith({{kSymbol, "jdk.types.Symbol", {{"string", kString}}},
+                                          {kClass, "java.lang.Class", {{"name", kSymbol, true}}},
+                                          {kSample,
+                                           "jdk.ObjectAllocationSample",
+                                           {{"startTime", kLong}, {"objectClass", kClass, true}, {"weight", kLong}},
+                                           true}});
+  types.insert(types.end(), more.begin(), more.end());
+  return types;
 }
 
 // Of the three kinds of events that JDK 11 to 25 have, in the order in which they were allocated.
 inline std::string TlabFile() {
-  std::vector<JfrType> types = Primitives();
-  const std::vector<JfrType> more{
-      {kSymbol, "jdk.types.Symbol", {{"string", kString}}},
-      {kClass, "java.lang.Class", {{"name", kSymbol, true}}},
-      {kInTlab,
-       "jdk.ObjectAllocationInNewTLAB",
-       {{"startTime", kLong}, {"objectClass", kClass, true}, {"allocationSize", kLong}, {"tlabSize", kLong}},
-       true},
-      {kOutside,
-       "jdk.ObjectAllocationOutsideTLAB",
-       {{"startTime", kLong}, {"objectClass", kClass, true}, {"allocationSize", kLong}},
-       true},
-      {kSample,
-       "jdk.ObjectAllocationSample",
-       {{"startTime", kLong}, {"objectClass", kClass, true}, {"weight", kLong}},
-       true}};
-  types.insert(types.end(), more.begin(), more.end());
+  const std::vector<JfrType> types = PlainTypesWith(
+      {{kInTlab,
+        "jdk.ObjectAllocationInNewTLAB",
+        {{"startTime", kLong}, {"objectClass", kClass, true}, {"allocationSize", kLong}, {"tlabSize", kLong}},
+        true},
+       {kOutside,
+        "jdk.ObjectAllocationOutsideTLAB",
+        {{"startTime", kLong}, {"objectClass", kClass, true}, {"allocationSize", kLong}},
+        true}});
   JfrBuilder jfr(types, true);
   jfr.Constants(kSymbol, 1, jfr.Bytes().Long(1).Utf8("[B"));
   jfr.Constants(kClass, 1, jfr.Bytes().Long(1).Long(1));

@@ -14,36 +14,32 @@ using nlohmann::json;
 
 // As no writer has it: fields in another order, more of them, of every kind, before and behind those that count.
 std::vector<JfrType> OddTypes() {
-  std::vector<JfrType> types = Primitives();
-  const std::vector<JfrType> more{
-      {kSymbol, "jdk.types.Symbol", {{"string", kString}}},
-      {kClass, "java.lang.Class", {{"modifiers", kInt}, {"name", kSymbol, true}}},
-      {kThread,
-       "java.lang.Thread",
-       {{"javaThreadId", kLong}, {"javaName", kString}, {"osThreadId", kInt}, {"osName", kString}}},
-      {kMethod,
-       "jdk.types.Method",
-       {{"hidden", kBoolean}, {"descriptor", kString}, {"name", kSymbol, true}, {"type", kClass, true}}},
-      {kFrame,
-       "jdk.types.StackFrame",
-       {{"bytecodeIndex", kShort}, {"x", kDouble}, {"lineNumber", kInt}, {"method", kMethod, true}}},
-      {kStack, "jdk.types.StackTrace", {{"frames", kFrame, false, true}, {"truncated", kBoolean}}},
-      {kPlace,
-       "p.Place",
-       {{"x", kFloat}, {"names", kString, false, true}, {"y", kChar}, {"classes", kClass, true, true}}},
-      {kSample,
-       "jdk.ObjectAllocationSample",
-       {{"place", kPlace},
-        {"weight", kInt},
-        {"objectClass", kClass, true},
-        {"b", kByte},
-        {"startTime", kLong},
-        {"stackTrace", kStack, true},
-        {"eventThread", kThread, true},
-        {"places", kPlace, false, true}},
-       true}};
-  types.insert(types.end(), more.begin(), more.end());
-  return types;
+  return TypesWith({{kSymbol, "jdk.types.Symbol", {{"string", kString}}},
+                    {kClass, "java.lang.Class", {{"modifiers", kInt}, {"name", kSymbol, true}}},
+                    {kThread,
+                     "java.lang.Thread",
+                     {{"javaThreadId", kLong}, {"javaName", kString}, {"osThreadId", kInt}, {"osName", kString}}},
+                    {kMethod,
+                     "jdk.types.Method",
+                     {{"hidden", kBoolean}, {"descriptor", kString}, {"name", kSymbol, true}, {"type", kClass, true}}},
+                    {kFrame,
+                     "jdk.types.StackFrame",
+                     {{"bytecodeIndex", kShort}, {"x", kDouble}, {"lineNumber", kInt}, {"method", kMethod, true}}},
+                    {kStack, "jdk.types.StackTrace", {{"frames", kFrame, false, true}, {"truncated", kBoolean}}},
+                    {kPlace,
+                     "p.Place",
+                     {{"x", kFloat}, {"names", kString, false, true}, {"y", kChar}, {"classes", kClass, true, true}}},
+                    {kSample,
+                     "jdk.ObjectAllocationSample",
+                     {{"place", kPlace},
+                      {"weight", kInt},
+                      {"objectClass", kClass, true},
+                      {"b", kByte},
+                      {"startTime", kLong},
+                      {"stackTrace", kStack, true},
+                      {"eventThread", kThread, true},
+                      {"places", kPlace, false, true}},
+                     true}});
 }
 
 JfrBytes PlaceBytes(const JfrBuilder& jfr) {
@@ -260,9 +256,7 @@ TEST_CASE("Values that take no bytes cost no time") {
   const Directory directory;
   // An array counts as many of them as there are bytes left; or each byte of an array brings thousands.
   const bool in_array = GENERATE(true, false);
-  std::vector<JfrType> types = Primitives();
-  types.push_back({kNothing, "p.Nothing"});
-  types.push_back({kMany, "p.Many", {{"byte", kByte}}});
+  std::vector<JfrType> types = TypesWith({{kNothing, "p.Nothing"}, {kMany, "p.Many", {{"byte", kByte}}}});
   if (!in_array) types.back().fields.resize(kParts, {"nothing", kNothing});
   types.push_back({kObject, "p.Object", {{"values", in_array ? kNothing : kMany, false, true}}});
   JfrBuilder jfr(types, true);

@@ -15,33 +15,24 @@ using nlohmann::json;
 
 std::vector<JfrType> HeapTypes(const char* amount) {
   const char* const second = amount == std::string_view("weight") ? "objectSize" : "other";
-  std::vector<JfrType> types = Primitives();
-  const std::vector<JfrType> more{
-      {kSymbol, "jdk.types.Symbol", {{"string", kString}}},
-      {kClass, "java.lang.Class", {{"name", kSymbol, true}}},
-      {kSample,
-       "jdk.ObjectAllocationSample",
-       {{"startTime", kLong}, {"objectClass", kClass, true}, {"weight", kLong}},
-       true},
-      {kWhen, "jdk.types.GCWhen", {{"when", kString}}},
-      {kCause, "jdk.types.GCCause", {{"cause", kString}}},
-      {kSpace, "jdk.types.VirtualSpace", {{"start", kLong}, {"committedSize", kLong}}},
-      {kSummary,
-       "jdk.GCHeapSummary",
-       {{"startTime", kLong}, {"gcId", kInt}, {"when", kWhen, true}, {"heapSpace", kSpace}, {"heapUsed", kLong}},
-       true},
-      {kPause, "jdk.GCPhasePause", {{"startTime", kLong}, {"duration", kLong}, {"gcId", kInt}}, true},
-      {kCollection,
-       "jdk.GarbageCollection",
-       {{"startTime", kLong}, {"duration", kLong}, {"gcId", kInt}, {"cause", kCause, true}, {"sumOfPauses", kLong}},
-       true},
-      {kObject, "jdk.types.OldObject", {{"address", kLong}, {"type", kClass, true}}},
-      {kOld,
-       "jdk.OldObjectSample",
-       {{"startTime", kLong}, {"allocationTime", kLong}, {amount, kLong}, {second, kLong}, {"object", kObject, true}},
-       true}};
-  types.insert(types.end(), more.begin(), more.end());
-  return types;
+  return PlainTypesWith(
+      {{kWhen, "jdk.types.GCWhen", {{"when", kString}}},
+       {kCause, "jdk.types.GCCause", {{"cause", kString}}},
+       {kSpace, "jdk.types.VirtualSpace", {{"start", kLong}, {"committedSize", kLong}}},
+       {kSummary,
+        "jdk.GCHeapSummary",
+        {{"startTime", kLong}, {"gcId", kInt}, {"when", kWhen, true}, {"heapSpace", kSpace}, {"heapUsed", kLong}},
+        true},
+       {kPause, "jdk.GCPhasePause", {{"startTime", kLong}, {"duration", kLong}, {"gcId", kInt}}, true},
+       {kCollection,
+        "jdk.GarbageCollection",
+        {{"startTime", kLong}, {"duration", kLong}, {"gcId", kInt}, {"cause", kCause, true}, {"sumOfPauses", kLong}},
+        true},
+       {kObject, "jdk.types.OldObject", {{"address", kLong}, {"type", kClass, true}}},
+       {kOld,
+        "jdk.OldObjectSample",
+        {{"startTime", kLong}, {"allocationTime", kLong}, {amount, kLong}, {second, kLong}, {"object", kObject, true}},
+        true}});
 }
 
 // A sample; a collection of one pause, one of two pauses (a concurrent one) and one whose pauses are not in the file;
