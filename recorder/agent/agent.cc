@@ -36,7 +36,7 @@ auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(c
   try {
     return call();
   } catch (...) {
-    StopSources();
+    Agent::Instance().Abandon();
     LogOutOfMemory();
     return otherwise;
   }
@@ -162,6 +162,12 @@ void Agent::OnVmDeath() {
   recording_->Stop("jvm exit", /*jvm_ends=*/true);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
+}
+
+void Agent::Abandon() {
+  StopSources();
+  const std::unique_lock lock(mutex_, kExitPatience);
+  if (lock.owns_lock() && jvm_ != nullptr) RestoreInterval(*jvm_);
 }
 
 format::Result<Options> Agent::TakeOptions(const std::string& text) {
@@ -317,8 +323,7 @@ void Agent::SayStarted(const ChosenSource& choice) {
     Reply(ReplyStatus::kOk, State());
     Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source),
         choice.why);
-  } catch (...) {
-    LogOutOfMemory();  // it records all the same
+  } catch (...) {  // no memory: it records all the same
   }
 }
 

@@ -50,6 +50,8 @@ class Agent {
 
   void OnVmInit(JNIEnv* jni);
   void OnVmDeath();
+  // Memory ran out in a command: nothing is taken any more, and the JVM samples as without the agent.
+  void Abandon();
   const Jvm* jvm() const { return jvm_.get(); }
 
  private:

@@ -9,7 +9,6 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/sources/clock.h"
-#include "recorder/sources/java/entry.h"
 #include "recorder/sources/sample/labels.h"
 
 namespace heaprec::agent {
@@ -88,7 +87,7 @@ JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_ask0(JNIEnv* jni, jclass, jstring
     const bool ok = Agent::Instance().Ask(vm, text, &sentence);
     answer = (ok ? "ok " : "error ") + sentence;
   } catch (...) {
-    heaprec::sources::active_source.store(nullptr);
+    Agent::Instance().Abandon();
     answer = "error out of memory";
   }
   jni->ReleaseStringUTFChars(command, text);

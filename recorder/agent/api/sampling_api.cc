@@ -28,6 +28,8 @@ int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sample
   const std::lock_guard lock(mutex_);
   JNIEnv* jni = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return HEAPREC_INVALID;
+  // After Abandon its source is off: it begins anew.
+  if (samples_ && sampler == sampler_ && sources::active_source.load() != samplings_.back().get()) StopSampling(jni);
   const bool is_its_own = samples_ && sampler == sampler_;
   if (how.function == nullptr) {
     if (is_its_own) StopSampling(jni);
@@ -110,7 +112,7 @@ JNIEXPORT int heaprec_sample_allocations(void* vm, const heaprec_sampling* how) 
     if (answer == HEAPREC_UNSUPPORTED) Log(LogLevel::kError, "no sampling: {}", why);
     return answer;
   } catch (...) {  // no memory
-    heaprec::sources::active_source.store(nullptr);
+    Agent::Instance().Abandon();
     return HEAPREC_UNSUPPORTED;
   }
 }

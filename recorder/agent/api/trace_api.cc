@@ -14,7 +14,6 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
 #include "recorder/sources/clock.h"
-#include "recorder/sources/java/entry.h"
 #include "throttle/byte_clock.h"
 #include "throttle/random.h"
 
@@ -198,7 +197,7 @@ JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_sample0(JNIEnv* jni, jclass, jlon
     const std::string why = heaprec::agent::Sample(jni, every_bytes, tracked);
     return why.empty() ? nullptr : jni->NewStringUTF(why.c_str());
   } catch (...) {
-    heaprec::sources::active_source.store(nullptr);
+    heaprec::agent::Agent::Instance().Abandon();
     return jni->NewStringUTF("out of memory");
   }
 }

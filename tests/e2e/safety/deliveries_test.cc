@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -73,6 +74,25 @@ TEST_CASE("While the JVM exits, few objects are delivered") {
   INFO(outcome.err);
   CHECK(outcome.exit_code == 128 + SIGTERM);
   RequireFew(folder);
+}
+
+TEST_CASE("After a command that ran out of memory few objects are delivered, and the application goes on") {
+  const std::string folder = FreshFolder();
+  Process process(Load(folder, 60000, "source=auto"));
+  REQUIRE(process.WaitForFile(folder + "/rec.bin"));
+  std::ofstream(folder + "/deliveries.fail") << "";
+  const Outcome asked = Run(Command{{JavaHome() + "/bin/jcmd", std::to_string(process.pid()), "JVMTI.agent_load",
+                                     RunfilePath("tests/e2e/safety/libheaprec_deliveries.so"), "status"}});
+  INFO(asked.out << asked.err);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  const Deliveries counted = CountedIn(folder);
+  CHECK(counted.at_start < kMax);
+  CHECK(counted.at_start > 0);
+  process.Kill(SIGTERM);
+  const Outcome outcome = process.Finish();
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 128 + SIGTERM);
+  CHECK(outcome.err == "heaprec: not recording: out of memory\n");
 }
 
 }  // namespace heaprec::testing

@@ -2,7 +2,8 @@
 // linker's --wrap puts these functions between the agent's own parts.
 //
 // HEAPREC_DELIVERIES names a file that gets two numbers of eight bytes: deliveries while a recording starts, and while
-// it ends. Both take HEAPREC_DELIVERIES_MS: a slow disk, or many references to delete.
+// it ends. Both take HEAPREC_DELIVERIES_MS: a slow disk, or many references to delete. If it has a neighbour ".fail",
+// each command runs out of memory.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,8 +11,12 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
+#include <string>
+#include <string_view>
 
 #include "recorder/agent/identity.h"
+#include "recorder/agent/options/command.h"
 #include "recorder/sources/java/entry.h"
 #include "recorder/sources/java/source.h"
 
@@ -21,9 +26,10 @@ struct Deliveries {
   std::atomic<uint64_t> at_start, at_end;
 };
 
+const char* const path = getenv("HEAPREC_DELIVERIES");  // NOLINT(concurrency-mt-unsafe): at load, one thread
+
 Deliveries* Map() {
   static Deliveries nowhere{};
-  const char* const path = getenv("HEAPREC_DELIVERIES");  // NOLINT(concurrency-mt-unsafe): at load, one thread
   if (path == nullptr) return &nowhere;
   const int descriptor = open(path, O_RDWR | O_CREAT, 0600);
   if (descriptor < 0 || ftruncate(descriptor, sizeof(Deliveries)) != 0) return &nowhere;
@@ -43,12 +49,14 @@ std::atomic<bool> ends{false};
 
 }  // namespace
 
+using heaprec::agent::Command;
 using heaprec::sources::Delivered;
 using heaprec::sources::RecordingSource;
 
-// NewRecordingId, RecordingSource::UncountedBytes. NOLINTBEGIN(bugprone-reserved-identifier): the linker chooses these
-// names.
+// NewRecordingId, RecordingSource::UncountedBytes, ParseCommand. NOLINTBEGIN(bugprone-reserved-identifier): the linker
+// chooses these names.
 #define NEW_RECORDING_ID(prefix) prefix##_ZN7heaprec5agent14NewRecordingIdEv
+#define PARSE_COMMAND(prefix) prefix##_ZN7heaprec5agent12ParseCommandESt17basic_string_viewIcSt11char_traitsIcEE
 #define UNCOUNTED_BYTES(prefix) prefix##_ZNK7heaprec7sources15RecordingSource14UncountedBytesEv
 
 extern "C" {
@@ -63,6 +71,12 @@ heaprec::format::RecordingId NEW_RECORDING_ID(__real_)();
 heaprec::format::RecordingId NEW_RECORDING_ID(__wrap_)() {
   usleep(pause_us);
   return NEW_RECORDING_ID(__real_)();
+}
+
+heaprec::format::Result<Command> PARSE_COMMAND(__real_)(std::string_view text);
+heaprec::format::Result<Command> PARSE_COMMAND(__wrap_)(std::string_view text) {
+  if (path != nullptr && access((std::string(path) + ".fail").c_str(), F_OK) == 0) throw std::bad_alloc();
+  return PARSE_COMMAND(__real_)(text);
 }
 
 uint64_t UNCOUNTED_BYTES(__real_)(const RecordingSource* source);
