@@ -318,7 +318,7 @@ void Agent::SayStarted(const ChosenSource& choice) {
     Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source),
         choice.why);
   } catch (...) {
-    LogOutOfMemory();  // it records all the same
+    LogOutOfMemory("heaprec: recording, but out of memory for the reply\n");
   }
 }
 

@@ -47,8 +47,8 @@ std::string SampleCount(uint64_t samples) {
   return digits + (samples == 1 ? " sample" : " samples");
 }
 
-void LogOutOfMemory() {
-  if (IsLogged(LogLevel::kError)) WriteToStandardError("heaprec: not recording: out of memory\n");
+void LogOutOfMemory(std::string_view line) {
+  if (IsLogged(LogLevel::kError)) WriteToStandardError(line);
 }
 
 }  // namespace heaprec::agent

@@ -15,7 +15,8 @@ void SetLogLevel(LogLevel level);
 void WriteLine(LogLevel level, std::string_view text);
 // "1 sample", "1,125 samples".
 std::string SampleCount(uint64_t samples);
-void LogOutOfMemory();  // an error; allocates nothing
+// An error. Allocates nothing.
+void LogOutOfMemory(std::string_view line = "heaprec: not recording: out of memory\n");
 
 template <typename... Args>
 void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
