@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts 200 JVMs at once and kills each at a random moment; stores how many recordings are not whole
+"""Starts 200 JVMs at once and kills each at a random moment; stores how many problems were found
 (crash.jvm_crowd).
 
     bench/crash/jvm_crowd.py [--jvms 200] [--seconds 90]
@@ -129,7 +129,7 @@ def main():
     print(f"{options.jvms} JVMs, {len(recorded) - 1} killed with a recording; {sum(one[0] for one in recorded.values())} "
           f"samples; wrong: {wrong or 'nothing'}")
     record("measurements", "crash.jvm_crowd", area="Crashes and disks",
-           figure=f"{options.jvms} JVMs start and are killed: what is not whole", goal="0", value=len(wrong),
+           figure=f"{options.jvms} JVMs start and are killed: problems found", goal="0", value=len(wrong),
            recordings=len(recorded) - 1, samples=sum(one[0] for one in recorded.values()), reached=not wrong,
            **({"reason": "; ".join(wrong)[:400]} if wrong else {}), notes="bench/crash/README.md",
            command=f"bench/crash/jvm_crowd.py --jvms {options.jvms} --seconds {options.seconds:g}")

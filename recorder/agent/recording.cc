@@ -55,7 +55,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
     if (begun.live_ != nullptr) begun.live_->Stop();
     if (begun.memory_ != nullptr) begun.memory_->Stop();
     begun.EndCensus();
-  } catch (...) {  // out of memory: what still samples fills a ring that nobody reads
+  } catch (...) {  // out of memory: streams that go on fill a ring that is not read
   }
   begun.ring_->Close();
   unlink(path.c_str());  // nothing but a header, and ours

@@ -37,7 +37,7 @@ struct ChosenSource {
 
 inline constexpr char kJvmEnds[] = "the JVM is exiting";
 
-// No thread enters a recording's hooks any more.
+// Makes all sources inactive: from then on no thread enters a recording's hooks.
 void StopSources();
 
 class Recording {

@@ -14,7 +14,7 @@
 namespace heaprec::writer {
 namespace {
 
-// Of two threads: the last of them deletes it.
+// Shared by two threads; the last one deletes it.
 struct Opening {
   explicit Opening(StoreConfig of) : config(std::move(of)) {}
   void Open();
@@ -69,7 +69,7 @@ format::Result<Store> OpenStore(StoreConfig config, std::chrono::seconds patienc
     return std::move(*opened);
   }
   pthread_detach(*thread);
-  return format::Error{fmt::format("{}: could not be created within {} s, the file system does not respond",
+  return format::Error{fmt::format("{}: could not be created within {} s; the file system does not respond",
                                    opening->config.pattern, patience.count())};
 }
 

@@ -1,8 +1,8 @@
 // Creates a recording's first file, and gives up if the file system hangs: the JVM's start and commands wait for this.
 //
-// Context:  setup. A thread of its own, which may stay in the call to open for ever, opens the file; without a thread
-//           the caller does.
-// Failure:  as Store::Create. After the time for it an Error; if the file is created later, it is removed.
+// Context:  setup. The thread heaprec-open opens the file, and may stay in that call for ever. If it cannot be started,
+//           the caller opens the file.
+// Failure:  as Store::Create; also an Error once `patience` is over. If the file is created later, it is removed.
 #pragma once
 
 #include <chrono>

@@ -195,7 +195,7 @@ def test(root):
         said = shipper.stdout.read().decode()
         _, status, usage = os.wait4(shipper.pid, 0)
         print(f"{usage.ru_maxrss} KiB; {said}")
-        assert status == 0 and "were already on the server" not in said, said
+        assert status == 0 and "already on the server" not in said, said
         ship(whole, "--to", two.shards[0].url())
         same(contents(url), contents(two.shards[0].url()), "growing")
         assert usage.ru_maxrss <= MAX_MEMORY_KIB, f"{usage.ru_maxrss} KiB"

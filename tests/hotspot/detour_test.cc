@@ -220,7 +220,7 @@ sigset_t OnlyTrap() {
   return trap;
 }
 
-TEST_CASE("While a thread keeps SIGTRAP blocked nothing is patched, for the kernel would end the process") {
+TEST_CASE("While a thread keeps SIGTRAP blocked nothing is patched, because the kernel would end the process") {
   auto detour = Prepare(PlainTarget);
   REQUIRE(detour.ok());
   const sigset_t trap = OnlyTrap();

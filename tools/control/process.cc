@@ -126,7 +126,7 @@ void TakeStatus(std::string_view status, Process* process) {
   process->catches_quit = (NumberIn<uint64_t>(Field(status, "SigCgt"), 16) >> (SIGQUIT - 1) & 1) != 0;
 }
 
-// Why nothing was read of the memory map of a process.
+// Returns why the memory map of a process could not be read.
 Error WithoutMaps(const Process& process) {
   const int descriptor = open(fmt::format("/proc/{}/maps", process.pid).c_str(), O_RDONLY | O_CLOEXEC);
   const int reason = descriptor < 0 ? errno : 0;
@@ -139,8 +139,8 @@ Error WithoutMaps(const Process& process) {
   }
   return Error{fmt::format("PID {}: cannot read its memory map ({}); {}", process.pid, std::strerror(reason),
                            geteuid() != 0 ? "run heaprec as root"
-                                          : "root needs CAP_SYS_PTRACE in the process's user namespace, and no "
-                                            "security module may forbid it")};
+                                          : "root needs CAP_SYS_PTRACE in the process's user namespace; a "
+                                            "security module may also deny it")};
 }
 
 }  // namespace

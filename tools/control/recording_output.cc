@@ -23,6 +23,7 @@
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -170,8 +171,8 @@ ExitCode RecordingOutput::BringFiles() {
     if (code == ExitCode::kOk) code = brought;
     if (brought != ExitCode::kCannotWrite) continue;
     if (const size_t left = names.size() - i - 1; left > 0) {  // these cannot be written either
-      PrintError(fmt::format("PID {}: number of further files of the recording in {}: {}", pid_,
-                             relay_->folder().path(), left));
+      PrintError(fmt::format("PID {}: {} of the recording {} in {}", pid_, CountOf(left, "more file"),
+                             left == 1 ? "is" : "are", relay_->folder().path()));
     }
     break;
   }

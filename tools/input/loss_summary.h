@@ -22,7 +22,7 @@ bool LostItsRing(const Recording& recording);
 // The loss of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
 std::string LostEnd(const Recording& recording);
 
-// The points of a stream that a kill took, as far as they are known: "the kill lost 17 sample points"; empty: none.
+// How many points of a stream a kill lost, as far as is known: "the kill lost 17 sample points"; empty: none.
 std::string KilledPoints(const Recording& recording, format::Stream stream);
 
 // Whether the recorder limited its rate and counted its losses. Imported files do not say.

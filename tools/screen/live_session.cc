@@ -136,14 +136,14 @@ class Session {
     const Recording& part = follow_->recording();
     if (!subject_.java || !part.ending() || part.ending()->reason != format::kEndRotated) return;
     auto recording = subject_.Open();
-    if (!recording.ok()) return;  // it is tried again with the next frame
+    if (!recording.ok()) return;  // the next frame tries again
     const format::FileHeader& next = (*recording)->header();
     if (next.recording_id != part.header().recording_id || next.start.part <= part.header().start.part) return;
     auto follow = Follow::Start(std::move(*recording), follow_->question());
     if (!follow.ok()) return;
     follow_ = std::move(*follow);
     follow_->Read();
-    view_.message = "the recording continues in another file; numbers are since that file began";
+    view_.message = "the recording continues in another file; numbers now cover that file only";
   }
 
   void Refresh() {

@@ -22,8 +22,9 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions);
 void DisableEvents(const Jvm& jvm);
 
 // The JVM's own sampling interval while a source arms the threads. The agent's thresholds override the JVM's at every
-// touch. Where the JVM drops an event, its own draw bounds the stretch in which the thread is not armed. Only while the
-// source is active: without one the JVM would deliver an object for every 512 bytes, and nobody would take it.
+// clock update. Where the JVM drops an event, its own draw bounds the stretch in which the thread is not armed. Set
+// only while the source is active: without one the JVM would deliver an object for every 512 bytes, and nothing would
+// use it.
 inline constexpr jint kIntervalUnderHooks = 512;  // bytes
 // The same while the source chooses among slow paths (source=tlab).
 inline constexpr jint kIntervalNever = std::numeric_limits<jint>::max();

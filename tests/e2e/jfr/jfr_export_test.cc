@@ -45,7 +45,7 @@ std::string Jfr(const std::vector<std::string>& words, const std::string& home =
   return outcome.out;
 }
 
-// Where JDKs lie beside the default one: Debian's folder, and that of tests/e2e/fetch_jdks.sh.
+// Folders of other JDKs: Debian's, and that of tests/e2e/fetch_jdks.sh.
 std::vector<std::string> OtherJdks() {
   const char* const folder = std::getenv("HEAPREC_JDKS");       // NOLINT(concurrency-mt-unsafe): one thread
   const passwd* const user = getpwuid(geteuid());               // NOLINT(concurrency-mt-unsafe): one thread

@@ -73,7 +73,7 @@ TEST_CASE("A JVM starts without a recording if the file system does not respond"
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == "running\ndone\n");
   CHECK(outcome.err ==
-        "heaprec: not recording: " + file + ": could not be created within 5 s, the file system does not respond\n");
+        "heaprec: not recording: " + file + ": could not be created within 5 s; the file system does not respond\n");
   CHECK(FileExists(file + ".slow"));
   CHECK_FALSE(FileExists(file));
   CHECK(RingsOf(pid).empty());

@@ -54,7 +54,7 @@ void RequireFew(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("While no source takes them, few objects are delivered") {
+TEST_CASE("While no source is active, few objects are delivered") {
   const std::string source = GENERATE("auto", "jvmti");
   const std::string folder = FreshFolder();
   const Outcome outcome = Run(Load(folder, 4000, "duration=1s,source=" + source));

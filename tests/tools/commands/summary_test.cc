@@ -341,7 +341,7 @@ TEST_CASE("summary says why a recording cannot be trusted") {
         std::string::npos);
   CHECK(verdict([](RecordingFile& file) { file.counters().points += 100; }).find("counters disagree") !=
         std::string::npos);
-  CHECK(verdict([](RecordingFile& file) { file.counters().written += 1; }).find("written, but 2 found") !=
+  CHECK(verdict([](RecordingFile& file) { file.counters().written += 1; }).find("written, but the recording has 2") !=
         std::string::npos);
   // Two samples of 2,400 B: 4,800 +- 3,400, and few samples may be 25 of themselves beyond five of these.
   CHECK(verdict([](RecordingFile& file) {

@@ -107,8 +107,8 @@ std::string RefusalWithoutCapabilities(pid_t pid) {
 TEST_CASE("A process that must not be traced is refused with advice that can be followed") {
   const pid_t child = StartProtected();
   const std::string advice = geteuid() == 0
-                                 ? "root needs CAP_SYS_PTRACE in the process's user namespace, and no security module "
-                                   "may forbid it"
+                                 ? "root needs CAP_SYS_PTRACE in the process's user namespace; a security module may "
+                                   "also deny it"
                                  : "run heaprec as root";
   CHECK(RefusalWithoutCapabilities(child) ==
         "PID " + std::to_string(child) + ": cannot read its memory map (Permission denied); " + advice);

@@ -19,8 +19,8 @@ inline constexpr double kZ = 1.959963984540054;
 struct Estimate {
   double value = 0;
   double low = 0, high = 0;  // 95 %: low <= value <= high; high may be infinite
-  // How much of value - low and high - value allows for lost points. It is no sampling error: over several recordings
-  // it adds up in full.
+  // How much of value - low and high - value allows for lost points. It is not a sampling error: over several
+  // recordings it adds up in full.
   double lost_below = 0, lost_above = 0;
 };
 
@@ -48,7 +48,7 @@ Estimate ShareInterval(double value, double variance, double unit);
 // fewer than two: 0 to infinity.
 Estimate RatioInterval(double value, double variance, double effective_samples);
 
-// Everything in it times `factor` >= 0.
+// Returns the estimate with each of its numbers multiplied by `factor` >= 0.
 Estimate Scaled(const Estimate& estimate, double factor);
 
 }  // namespace heaprec::tools

@@ -23,13 +23,13 @@ double WideningOfObjects(const Subset& of) {
   return Widening(of.objects(), of.independent().objects, of.objects_fourth());
 }
 
-// `known` with ends that allow for lost points, too.
+// Returns `known` with the ends `low` and `high`, which also allow for lost points.
 Estimate WithLost(const Estimate& known, double low, double high) {
   if (std::isinf(known.high)) return {known.value, low, high};
   return {known.value, low, high, std::max(known.low - low, 0.0), std::max(high - known.high, 0.0)};
 }
 
-// At least `least` is known to be there.
+// Raises the lower end to `least`, which is known to have been allocated.
 void RaiseLow(double least, Estimate* estimate) {
   estimate->low = std::max(estimate->low, std::min(least, estimate->value));
   estimate->lost_below = std::min(estimate->lost_below, estimate->value - estimate->low);

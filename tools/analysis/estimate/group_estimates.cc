@@ -10,7 +10,7 @@ struct Sides {
   double low, high;
 };
 
-// Without what allows for lost points.
+// Without the allowance for lost points.
 Sides SidesOf(const Estimate& estimate) {
   return {std::max(estimate.value - estimate.low - estimate.lost_below, 0.0),
           std::max(estimate.high - estimate.value - estimate.lost_above, 0.0)};

@@ -1,7 +1,8 @@
 // What a table says of a group of samples (a class, a site, a node of a tree), over one recording or several.
 //
 // Several recordings were drawn apart: values add up, and so do variances. Score intervals have no two equal sides, so
-// each side adds up on its own. What a side allows for lost points adds up in full: all of them may be of one group.
+// each side adds up on its own. What a side allows for lost points adds up in full: all of them may belong to one
+// group.
 //
 // Units:    bytes and objects; shares from 0 to 1. Of a stream of events, bytes and objects are events.
 // Context:  pure functions.

@@ -102,13 +102,13 @@ class StreamAssessment {
     }
     if (!recording_.misses_bytes() && totals_.events() != counters_.written) {
       AddReason(TrustTopic::kStreamCounters,
-                fmt::format("recorder counters say {} written, but {} found", CountOf(counters_.written, "sample"),
-                            Grouped(totals_.events())));
+                fmt::format("recorder counters say {} written, but the recording has {}",
+                            CountOf(counters_.written, "sample"), Grouped(totals_.events())));
     }
     const uint64_t accounted = counters_.SettledSamples();
     if (recording_.is_settled() && Distance(counters_.committed, accounted) > slack) {
       AddReason(TrustTopic::kStreamCounters,
-                "missing: " + CountOf(Distance(counters_.committed, accounted), "committed sample"));
+                "the recording lacks " + CountOf(Distance(counters_.committed, accounted), "committed sample"));
     }
   }
 
@@ -241,9 +241,9 @@ class Assessment {
     const SalvageReport& salvage = recording_.salvage();
     for (const std::string& error : salvage.errors)
       AddReason(TrustTopic::kRing, "the ring could not be read to its end: " + error);
-    if (salvage.invalid > 0) AddReason(TrustTopic::kRing, "invalid in the ring: " + CountOf(salvage.invalid, "sample"));
+    if (salvage.invalid > 0) AddReason(TrustTopic::kRing, "the ring has " + CountOf(salvage.invalid, "invalid sample"));
     if (salvage.unnamed > 0)
-      AddReason(TrustTopic::kNames, "names are lost of " + CountOf(salvage.unnamed, "salvaged sample"));
+      AddReason(TrustTopic::kNames, "names are missing from " + CountOf(salvage.unnamed, "salvaged sample"));
   }
 
   void NoteEnd() {

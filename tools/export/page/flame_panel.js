@@ -117,10 +117,10 @@ function boxTip({tree, sideA, sideB, model, flame, unit, shade}, i) {
     const objects = one.objects && Number.isFinite(one.objects[0]) && !model.header.counts_events ? `<small>${countText(one.objects[0])} (${countText(one.objects[1])} to ${countText(one.objects[2])}) objects</small>` : "";
     const above = i > 0 && flame.w(tree.parent[i]) > 0 ? `, ${percentText(flame.w(i) / flame.w(tree.parent[i]))} of its caller` : "";
     return head + picture + `${amountText(one.bytes[0])} (${amountRange(one.bytes)})${objects}<small>${percentText(one.share[0])} (${percentRange(one.share)}) ` +
-      `of the selection${above}, ${countText(one.samples)} samples</small>`;
+      `of the selection${above}, ${samplesText(one.samples)}</small>`;
   }
   const {a, b, suffix, text, signed, varies} = unit, two = figuresOf(sideB), d = compare(scaled(one.bytes, 1 / a), scaled(two.bytes, 1 / b));
   const p = varies ? shade(i).p : d.p;
   return head + `A ${text(d.before[0])}${suffix}, B ${text(d.after[0])}${suffix}<small>change ${signed(d.change[0])}${suffix} (${signed(d.change[1])} to ${signed(d.change[2])}${suffix}), ` +
-    `${ratioText(d.before[0] > 0 ? d.after[0] / d.before[0] : Infinity)}, p ${p < 0.001 ? "&lt; 0.001" : `= ${p.toFixed(3)}`}</small><small>${countText(one.samples)} and ${countText(two.samples)} samples</small>`;
+    `${ratioText(d.before[0] > 0 ? d.after[0] / d.before[0] : Infinity)}, p ${p < 0.001 ? "&lt; 0.001" : `= ${p.toFixed(3)}`}</small><small>A ${samplesText(one.samples)}, B ${samplesText(two.samples)}</small>`;
 }

@@ -22,6 +22,7 @@ function percentText(x) {
 const signedPercent = x => (x < 0 ? MINUS : "+") + percentText(Math.abs(x));
 const countFormat = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 const countText = x => countFormat.format(x);
+const samplesText = x => `${countText(x)} sample${x === 1 ? "" : "s"}`;
 const percentRange = ([, low, high]) => `${percentText(low)} to ${percentText(high)}`;
 function ratioText(ratio) {
   if (ratio === Infinity) return "new";

@@ -77,7 +77,7 @@ function drawAllocated(page, shown, width, chosen) {
   setHtml($("thead"), `<tr><th>${headCell(page, "name", DIMENSIONS[tab].label)}</th><th class="number">${headCell(page, "bytes", live ? "Live" : STREAMS[page.model.header.stream].column)}</th>` +
     `<th class="share" title="Of the current selection">Share</th><th class="pic w${width}">${scaleOf(0, far, width, x => x ? percentText(x) : "0")}</th><th class="course wide">${live ? "Born" : "Over time"}</th></tr>`);
   setHtml($("tbody"), shown.map((row, i) => {
-    const range = `${amountText(row.bytes[0])} (${amountRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${countText(row.samples)} samples`;
+    const range = `${amountText(row.bytes[0])} (${amountRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${samplesText(row.samples)}`;
     return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" title="${range}">${nameCell(page, row)}` +
       `<td>${amountText(row.bytes[0])}</td><td class="soft">${percentText(row.share[0])}</td>` +
       `<td class="pic" aria-label="${percentRange(row.share)}">${whisker(row.share, 0, far, width)}</td><td class="wide">${sparkline(courses[i], 72)}</td></tr>`;

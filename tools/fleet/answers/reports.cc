@@ -40,7 +40,7 @@ void AddScope(const Scope& scope, Report* report) {
                       {"scope.lost_bytes", scope.lost, Unit::kBytes},
                       {"scope.untrustworthy", scope.untrustworthy, Unit::kInteger}}));
   if (scope.untrustworthy > 0) {
-    report->Add(Note("{} recordings are not trustworthy; 'heaprec doctor FILE' says why",
+    report->Add(Note("not trustworthy: {} recording(s); 'heaprec doctor FILE' says why",
                      {{"", scope.untrustworthy, Unit::kInteger}}));
   }
 }
@@ -316,14 +316,14 @@ Report ShipReport(const ShipRun& run, const Server* server, bool dry_run) {
     const char *heading, *text, *name;
   };
   for (const Count& one :
-       {Count{totals.slices_there, "there", "{} slices were already on the server", "slices_there"},
-        Count{totals.too_old, "older", "{} slices before --since were not sent", "slices_too_old"},
-        Count{run.unfinished(), "running", "{} recordings may still grow; --follow waits for them", "running"},
+       {Count{totals.slices_there, "there", "{} slice(s) already on the server", "slices_there"},
+        Count{totals.too_old, "older", "{} slice(s) before --since, not sent", "slices_too_old"},
+        Count{run.unfinished(), "running", "{} recording(s) that may still grow; --follow waits", "running"},
         Count{totals.copies, "copies",
-              "{} copies of running recordings: their last slices are sent with the recordings", "copies"},
+              "copies of running recordings: {}; the last slice of each is sent with its recording", "copies"},
         Count{totals.differing, "differing",
-              "{} batches on the server have a different number of rows than their recording", "differing"},
-        Count{run.failed(), "unreadable", "{} files", "unreadable"}}) {
+              "batches with a different number of rows on the server than in their recording: {}", "differing"},
+        Count{run.failed(), "unreadable", "{} file(s)", "unreadable"}}) {
     if (one.number > 0) report.Add(Fact(one.heading, one.text, {{one.name, one.number, Unit::kInteger}}));
   }
   if (server != nullptr) report.Add(Hidden({{"bytes_sent", server->bytes_sent(), Unit::kBytes}}));

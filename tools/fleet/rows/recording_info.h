@@ -24,7 +24,7 @@ struct RecordingInfo {
   bool trustworthy = true;
   std::string why_not;
 
-  // `reasons`: why its numbers should not be believed; empty: they may be.
+  // `reasons`: why the recording is not trustworthy; empty: it is.
   void SetTrust(const std::vector<std::string>& reasons);
 };
 

@@ -91,7 +91,7 @@ class SliceReader {
   bool FileBeginsIn(const Slice& slice) const;
   // Time up to which the recording was read.
   uint32_t seen() const { return seen_; }
-  // Why what was read so far should not be believed, as `check` says it of a file that ends here; empty: it may be.
+  // Returns why the part that was read is not trustworthy, as `check` would say of a file that ends here; empty: it is.
   std::vector<std::string> TrustReasons() const;
 
  private:

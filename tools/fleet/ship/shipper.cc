@@ -117,7 +117,7 @@ format::Result<bool> Shipper::Step() {
     if (!pending_) {
       // Its end is known once all has been read that is there.
       is_over = recording_->is_over(std::chrono::seconds(schema_.slice_seconds) + kQuiet);
-      // A dump's last slice must wait for the recording: what is sent of a slice is never added to.
+      // A dump's last slice must wait for the recording: nothing is ever added to a slice that was sent.
       if (!is_over && recording_->is_dump()) ++totals_.copies, is_done_ = true;
       if (!is_over) return is_done_;
       continue;
@@ -218,7 +218,7 @@ Shipper::Failure Shipper::SendHour() {
   return {};
 }
 
-// A later part of a rotated recording still has what was sent of it. A file that has dropped its oldest part has less.
+// A later part of a rotated recording still has all that was sent; a file that has dropped its oldest part has less.
 // Their headers do not tell them apart.
 format::Result<bool> Shipper::IsSame(const SliceSum& slice) {
   auto answer = server_->Select(
@@ -229,7 +229,7 @@ format::Result<bool> Shipper::IsSame(const SliceSum& slice) {
   return answer->Number("n", 0) == slice.rows && std::abs(answer->Real("s", 0) - slice.bytes) <= 1e-9 * slice.bytes;
 }
 
-// The last row counts, so a recording may lose trust, or regain it, while it grows.
+// The last row is valid, so the verdict on a recording may change while it grows.
 Shipper::Failure Shipper::SendRecording() {
   if (options_.dry_run) return {};
   info_.SetTrust(reader_.TrustReasons());

@@ -34,7 +34,7 @@ struct ShipTotals {
   uint64_t rows = 0, samples = 0, live = 0;
   uint64_t differing = 0;  // batches of which the server has another number of rows than the recording says
   uint64_t too_old = 0;    // slices before --since
-  uint64_t copies = 0;     // of running recordings: their last slices, which are not complete, are not sent
+  uint64_t copies = 0;     // of running recordings; their last slices are incomplete and not sent
 };
 
 struct ShipOptions {
