@@ -49,14 +49,18 @@ class Jvm:
 
     def kill(self):
         """Returns what was wrong while it lived."""
+        wrong = []
         if self.process.poll() is not None:
-            return []
-        has_lost = ".ring (deleted)" in pathlib.Path(f"/proc/{self.process.pid}/maps").read_text()
+            wrong.append(f"ended by itself: {self.process.returncode}")
+        elif ".ring (deleted)" in pathlib.Path(f"/proc/{self.process.pid}/maps").read_text():
+            wrong.append("lost its ring while it lived")
+        self.close()
+        return [f"{self.folder.name}: {text}" for text in wrong + (self.folder / "stderr").read_text().splitlines()]
+
+    def close(self):
         self.process.kill()
         self.process.wait()
         self.errors.close()
-        reported = (self.folder / "stderr").read_text()
-        return [f"{self.folder.name}: {text}" for text in ["lost its ring while it lived"] * has_lost + reported.splitlines()]
 
     def await_ring(self):
         while not self.rings():
@@ -106,7 +110,7 @@ def crowd(folder, count, seconds, chance):
         return wrong + [f"{name}: {text}" for name, one in recorded.items() for text in one[1]], recorded
     finally:
         for jvm in filter(None, [bystander, late, *(jvm for _, _, jvm in killed)]):
-            jvm.kill()
+            jvm.close()
 
 
 def main():

@@ -278,8 +278,7 @@ void Recording::Stop(const std::string& reason, bool jvm_ends) {
 std::string Recording::UnwrittenText() const {
   const writer::Unwritten unwritten = drain_->unwritten();
   if (!unwritten.any()) return {};
-  const std::string lost = fmt::format("{} could not be written and {} lost", SampleCount(unwritten.lost_samples),
-                                       unwritten.lost_samples == 1 ? "is" : "are");
+  const std::string lost = fmt::format("lost {} that could not be written", SampleCount(unwritten.lost_samples));
   if (unwritten.error.empty()) return fmt::format("{}: {}", path(), lost);
   const std::string rest =
       ring_->path().empty()

@@ -5,7 +5,7 @@
 
 namespace heaprec::arch {
 
-// The names of all of them begin like this. They execute no code that is patched.
+// The names of all of them begin like this.
 inline constexpr std::string_view kAgentThreadPrefix = "heaprec-";
 
 }  // namespace heaprec::arch

@@ -8,12 +8,10 @@ import math
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import time
 
-from support import (DEADLINE, HEAPREC, QUESTIONS, ROOT, ask, contents, generate, heaprec, local_shards, page_data, run,
-                     same, select, ship)
+from support import QUESTIONS, ROOT, ask, contents, generate, heaprec, local_shards, page_data, run, same, select, ship
 
 GENERATE = sys.argv[2]
 HOSTS, SECONDS, SLICE, SEED = 60, 120, 60, 1
@@ -181,8 +179,7 @@ def live_is_of_running_processes(url, root):
 
 def answer_of(*arguments):
     """The answer as JSON; damaged recordings make the exit code 1 or 4."""
-    done = subprocess.run([HEAPREC, *map(str, arguments), "--json"], capture_output=True, timeout=DEADLINE, check=False)
-    return json.loads(done.stdout)
+    return json.loads(heaprec(*arguments, "--json", code=(0, 1, 4)))
 
 
 def untrustworthy_recordings_are_counted(url, root):

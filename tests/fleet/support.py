@@ -31,12 +31,13 @@ QUESTIONS = (["services"], ["top", "--by", "site"], ["top", "--by", "class"], ["
 
 
 def heaprec(*arguments, code=0, **environment):
-    """Runs the command; what it printed, or its errors if `code` is not 0."""
+    """Runs the command; what it printed, or its errors if `code` is not 0. A tuple: any of these codes."""
     done = subprocess.run([HEAPREC, *map(str, arguments)], capture_output=True, timeout=DEADLINE,
                           env={**os.environ, **environment}, check=False)
     out, errors = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
-    assert done.returncode == code, f"{arguments}: code {done.returncode}, not {code}\n{out[-2000:]}\n{errors[-2000:]}"
-    return out if code == 0 else errors
+    codes = code if isinstance(code, tuple) else (code,)
+    assert done.returncode in codes, f"{arguments}: code {done.returncode}, not {code}\n{out[-2000:]}\n{errors[-2000:]}"
+    return out if 0 in codes else errors
 
 
 def ask(*arguments):

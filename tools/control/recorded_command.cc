@@ -32,8 +32,7 @@ std::string Unwritten(const Recording& recording) {
     lost += recording.counters(stream).lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   }
   std::string text;
-  if (lost > 0)
-    text = fmt::format("; {} could not be written and {} lost", CountOf(lost, "sample"), lost == 1 ? "is" : "are");
+  if (lost > 0) text = fmt::format("; lost {} that could not be written", CountOf(lost, "sample"));
   if (const int error = recording.salvage().write_errno; error != 0) {
     text += fmt::format("; its end could not be written ({}): free disk space, then run 'heaprec recover'",
                         std::strerror(error));

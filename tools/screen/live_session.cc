@@ -59,7 +59,9 @@ format::Result<Subject> SubjectOf(const std::string& name) {
   auto java = Find(name);
   if (!java.ok()) return format::Error{fmt::format("{}: no such file, and: {}", name, java.error().message)};
   const pid_t pid = java->process.pid;
-  Subject subject{.name = fmt::format("{} (PID {})", ToUtf8(java->main), pid),
+  // Of a jar its own name: the whole path leaves no room for the rest of the title.
+  const std::string main = ToUtf8(std::filesystem::path(java->main).filename().string());
+  Subject subject{.name = fmt::format("{} (PID {})", main, pid),
                   .file = fmt::format("heaprec-{}.hrec", pid),
                   .path = "",
                   .java = *java,
@@ -143,7 +145,6 @@ class Session {
     if (!follow.ok()) return;
     follow_ = std::move(*follow);
     follow_->Read();
-    view_.message = "the recording continues in another file; numbers now cover that file only";
   }
 
   void Refresh() {
@@ -152,9 +153,10 @@ class Session {
     const std::string version = header.jvm_version.substr(0, header.jvm_version.find_first_of("+-"));
     shown_.title = fmt::format("{}, JDK {} {}, {:.0f} s", subject_.name, version, header.gc_name,
                                static_cast<double>(follow_->end_ns() - follow_->begin_ns()) * 1e-9);
-    shown_.state = recording.ending()    ? "ended: " + recording.ending()->reason
-                   : recording.running() ? "recording"
-                                         : "ended";
+    shown_.state = recording.ending()      ? "ended: " + recording.ending()->reason
+                   : !recording.running()  ? "ended"
+                   : header.start.part > 0 ? fmt::format("recording, file {}", header.start.part + 1)
+                                           : "recording";
     shown_.step_ns = std::max<uint64_t>(header.interval_ns, 1);
     shown_.steps = follow_->StepsSoFar();
     shown_.answer = follow_->Answer(Spans()[view_.span].seconds, view_.ranking);

@@ -104,7 +104,7 @@ class Composer {
 
  private:
   void AddTitle() {
-    const bool calm = !view_.is_paused && shown_.state == "recording";
+    const bool calm = !view_.is_paused && shown_.state.starts_with("recording");
     frame_.push_back(Between(Printable(shown_.title), Style::kStrong, view_.is_paused ? "paused" : shown_.state,
                              calm ? Style::kGood : Style::kWarning, terminal_));
   }

@@ -247,8 +247,7 @@ def a_recording_in_several_files_goes_on(folder, pid):
         terminal.wait(r"Load\$Worker\.phase")
         # Moved away: the agent ends this file as it does when it rotates, and begins the next.
         os.rename(path, path + ".moved")
-        terminal.wait("continues in another file")
-        first = int(terminal.wait(r"(\d+) s +recording").group(1))
+        first = int(terminal.wait(r"(\d+) s +recording, file 2").group(1))
         wait_for("the next second", lambda: (found := re.search(r"(\d+) s +recording", terminal.text())) and int(found.group(1)) > first)
         assert os.path.exists(path)
         terminal.keys("q")

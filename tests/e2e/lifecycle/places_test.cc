@@ -279,7 +279,7 @@ TEST_CASE("record ends with 6 if the command did well and its recording did not,
     const Outcome outcome = Run(record);
     INFO(outcome.out << outcome.err);
     CHECK(outcome.exit_code == code);
-    CHECK(Says(outcome, " samples could not be written and are lost"));
+    CHECK(Says(outcome, " samples that could not be written"));
     std::filesystem::remove(file);
   }
 }

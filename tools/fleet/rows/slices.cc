@@ -225,11 +225,7 @@ Slice SliceReader::Close(uint32_t time, Open* open) {
   return slice;
 }
 
-std::vector<std::string> SliceReader::TrustReasons() const {
-  Design read = design_;  // more blocks may come
-  read.CountUnwritten(recording_.counters());
-  return trust_.Reasons(recording_, &read);
-}
+std::vector<std::string> SliceReader::TrustReasons() const { return trust_.Reasons(recording_, &design_); }
 
 bool SliceReader::FileBeginsIn(const Slice& slice) const {
   return recording_.header().start.begin_ns > 0 && slice.time < begin_s_;

@@ -109,10 +109,7 @@ format::Result<bool> Shipper::Step() {
   if (is_done_) return true;
   bool is_over = false;
   while (true) {
-    if (!pending_) {
-      pending_ = reader_.Next(is_over);
-      pending_is_sent_ = false;
-    }
+    if (!pending_) pending_ = reader_.Next(is_over);
     if (!pending_ && is_over) break;
     if (!pending_) {
       // Its end is known once all has been read that is there.
@@ -126,8 +123,9 @@ format::Result<bool> Shipper::Step() {
       if (auto error = SendHour()) return *error;
       hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}, .beginning = {}};
     }
-    if (auto error = SendSlice(*pending_)) return *error;
-    AddToHour(*pending_);
+    const auto sent = SendSlice(*pending_);
+    if (!sent.ok()) return sent.error();
+    AddToHour(*pending_, *sent);
     pending_.reset();
   }
   if (auto error = SendHour()) return *error;
@@ -138,55 +136,54 @@ format::Result<bool> Shipper::Step() {
   return true;
 }
 
-void Shipper::AddToHour(const Slice& slice) {
+void Shipper::AddToHour(const Slice& slice, bool is_new) {
   for (const auto& [key, sums] : slice.rows) hour_.rows[key] += sums;
   hour_.slices.insert(slice.time);
-  if (!reader_.FileBeginsIn(slice) || pending_is_sent_) return;
+  if (!reader_.FileBeginsIn(slice) || is_new) return;
   hour_.beginning = SliceSum{.time = slice.time, .rows = slice.rows.size()};
   for (const auto& [key, sums] : slice.rows) hour_.beginning->bytes += sums.bytes;
 }
 
-Shipper::Failure Shipper::SendSlice(const Slice& slice) {
-  if (auto error = SendNames(slice)) return error;
+format::Result<bool> Shipper::SendSlice(const Slice& slice) {
+  if (auto error = SendNames(slice)) return *error;
   if (slice.time < options_.since) {
     ++totals_.too_old;
-    return {};
+    return false;
   }
   if (IsInLedger(BatchKind::kSlice, slice.time)) {
     ++totals_.slices_there;
-    return {};
+    return false;
   }
   if (!options_.dry_run) {
-    if (auto error = HoldLease()) return error;
-    if (auto error = Settle()) return error;
+    if (auto error = HoldLease()) return *error;
+    if (auto error = Settle()) return *error;
     // By another shipper, just now, or by an insert of which the answer was lost.
     if (IsInLedger(BatchKind::kSlice, slice.time)) {
       ++totals_.slices_there;
-      return {};
+      return false;
     }
   }
   LedgerRow row{.recording = info_.id, .time = slice.time};
   row.totals = slice.minutes.size(), row.sums = slice.rows.size(), row.samples = slice.samples.size();
   if (!options_.dry_run) {
-    if (auto error = InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice))) return error;
-    if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return error;
-    if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return error;
+    if (auto error = InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice))) return *error;
+    if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return *error;
+    if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return *error;
     if (schema_.HasLive()) {
-      if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return error;
+      if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return *error;
     }
     in_doubt_ = false;
     // Never later than what the last row says: the latest of a recording counts.
     info_.seen = std::min(slice.time + schema_.slice_seconds, reader_.seen());
-    if (auto error = SendRecording()) return error;
-    if (auto error = WriteLedger(row)) return error;
+    if (auto error = SendRecording()) return *error;
+    if (auto error = WriteLedger(row)) return *error;
   }
-  pending_is_sent_ = true;
   in_ledger_.emplace(BatchKind::kSlice, slice.time);
   ++totals_.slices;
   totals_.rows += row.totals + row.sums;
   totals_.samples += row.samples;
   totals_.live += slice.live.size();
-  return {};
+  return true;
 }
 
 // An hour is rolled up if all of its slices that the server has are available, and whole: not where a recording has

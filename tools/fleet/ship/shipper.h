@@ -83,7 +83,8 @@ class Shipper {
   Failure ReadLedger();
   Failure HoldLease();
   Failure Settle();
-  Failure SendSlice(const Slice& slice);
+  // Whether it was sent now.
+  format::Result<bool> SendSlice(const Slice& slice);
   Failure SendHour();
   // Whether the server has as much of the slice as the file.
   format::Result<bool> IsSame(const SliceSum& slice);
@@ -107,7 +108,6 @@ class Shipper {
   SliceReader reader_;
   std::set<std::pair<BatchKind, uint32_t>> in_ledger_;
   std::optional<Slice> pending_;
-  bool pending_is_sent_ = false;
   Hour hour_;
   std::chrono::steady_clock::time_point leased_until_{};
   bool is_started_ = false, in_doubt_ = true, is_done_ = false;

@@ -16,12 +16,12 @@ void StreamTrust::Add(const format::Block& block) {
 }
 
 std::vector<std::string> StreamTrust::Reasons(const Recording& recording, const Design* design) const {
-  std::optional<Design> own = own_;
-  if (own) own->CountUnwritten(recording.counters(stream_));
+  const Design* const read = own_ ? &*own_ : design;
   std::optional<CountCheck> balance;
-  const Design* const counted = own ? &*own : design;
-  if (stream_ == format::Stream::kAllocations && counted != nullptr) {
-    balance = CheckCounts(*counted, recording.counters(stream_));
+  if (stream_ == format::Stream::kAllocations && read != nullptr) {
+    Design counted = *read;  // more blocks may come
+    counted.CountUnwritten(recording.counters(stream_));
+    balance = CheckCounts(counted, recording.counters(stream_));
   }
   return TextsOf(AssessStreamTrust(recording, stream_, totals_, balance ? &*balance : nullptr).reasons);
 }
