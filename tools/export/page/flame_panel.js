@@ -122,5 +122,5 @@ function boxTip({tree, sideA, sideB, model, flame, unit, shade}, i) {
   const {a, b, suffix, text, signed, varies} = unit, two = figuresOf(sideB), d = compare(scaled(one.bytes, 1 / a), scaled(two.bytes, 1 / b));
   const p = varies ? shade(i).p : d.p;
   return head + `A ${text(d.before[0])}${suffix}, B ${text(d.after[0])}${suffix}<small>change ${signed(d.change[0])}${suffix} (${signed(d.change[1])} to ${signed(d.change[2])}${suffix}), ` +
-    `${ratioText(d.before[0] > 0 ? d.after[0] / d.before[0] : Infinity)}, p ${p < 0.001 ? "&lt; 0.001" : `= ${p.toFixed(3)}`}</small><small>A ${samplesText(one.samples)}, B ${samplesText(two.samples)}</small>`;
+    `${ratioText(d.before[0] > 0 ? d.after[0] / d.before[0] : Infinity)}, p ${p < 0.001 ? "&lt; 0.001" : `= ${p.toFixed(3)}`}</small><small>${countText(one.samples)} and ${countText(two.samples)} samples</small>`;
 }

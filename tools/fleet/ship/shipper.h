@@ -94,7 +94,8 @@ class Shipper {
   Failure InsertOnce(const std::string& table, const std::string& time_column, uint32_t time, const NativeBlock& block);
   Failure Insert(const std::string& table, const NativeBlock& block, const std::string& what);
   Failure SendNames(const Slice& slice);
-  void AddToHour(const Slice& slice);
+  // `is_new`: it was sent now.
+  void AddToHour(const Slice& slice, bool is_new);
   bool IsInLedger(BatchKind kind, uint32_t time) const { return in_ledger_.contains({kind, time}); }
   std::string Table(const std::string& name) const { return schema_.Table(name); }
 
