@@ -418,7 +418,7 @@ def page_of(heaprec, recording):
 
 
 def main(heaprec, recording, live_recording, folder=None):
-    with Browser((1280, 1000)) as browser:
+    with Browser((1280, 1120)) as browser:
         report = Report(browser, page_of(heaprec, recording))
         report.open()
         for test in (brushes, filters, flame, search, compares, switches, tables, chips, ranges, saves, prints, links):
