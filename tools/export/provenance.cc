@@ -46,10 +46,10 @@ std::vector<std::string> Provenance(const Recording& recording, const std::vecto
       LossLine(recording, recording.events()).substr(2),
   };
   for (const format::Stream stream : streams) lines.push_back(SourceLine(header, stream));
-  if (recording.counters().candidate_bytes > 0) {
+  if (recording.counters().candidate_bytes > 0 && streams.front() == format::Stream::kAllocations) {
     lines.push_back(fmt::format("counted by the JVM: {} bytes allocated", recording.counters().candidate_bytes));
   }
-  for (const format::Stream stream : format::kAllStreams) AddLosses(recording.counters(stream), stream, &lines);
+  for (const format::Stream stream : streams) AddLosses(recording.counters(stream), stream, &lines);
   if (recording.misses_bytes()) lines.push_back("damaged bytes of the recording were skipped");
   return lines;
 }
