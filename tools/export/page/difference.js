@@ -4,7 +4,7 @@
 const JEFFREYS = 0.5, TAIL = 0.025, CERTAIN = 1e7;
 // Of a single pair, where nothing more is known: replicates.cc.
 const USUAL = {deviation: 0.035, freedom: 4, margin: 0, fdr: 0.05, isJudged: true, before: [1], after: [1]};
-const UNSEEN_OUTLIER = 0.003, OUTLIER_SIZE = 0.35, OUTLIER_FREEDOM = 2, LEAST_SHARE = 0.001;
+const UNSEEN_OUTLIER = 0.003, OUTLIER_SIZE = 0.35, OUTLIER_FREEDOM = 2, LEAST_SHARE = 0.005;
 
 const weightByEnd = (reach, end) => reach > 0 ? reach * reach / (Z * Z * Math.max(end, reach * 1e-9)) : 0;
 

@@ -27,6 +27,8 @@ double SizeOf(const ComparedRow& row) {
   return std::isnan(change) ? -1 : std::abs(change);
 }
 
+// Rows with less of all are not tested: in so few bytes it shows when the JIT compiled what.
+constexpr double kLeastShare = 0.005;
 // Less than this is the same work; of rates, more is another speed. As the logarithm of a ratio.
 constexpr double kSameWork = 0.0488, kOtherSpeed = 0.0488;
 
@@ -391,7 +393,8 @@ ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vec
       values.back().is_asked = false;
     }
   }
-  all.runs = CompareRuns(values, {.rate = question.fdr, .margin = question.margin, .asked = question.asked});
+  all.runs = CompareRuns(
+      values, {.rate = question.fdr, .margin = question.margin, .asked = question.asked, .least_share = kLeastShare});
   for (size_t i = 0; i < all.rows.size(); ++i) all.rows[i].difference = all.runs.rows[i];
   all.runs.rows.clear();
   std::stable_sort(all.rows.begin(), all.rows.end(), [](const ComparedRow& a, const ComparedRow& b) {
