@@ -231,9 +231,9 @@ TEST_CASE("The first line is the answer, and times that look reversed are said")
   INFO(outcome.out);
   CHECK(outcome.err.empty());
   CHECK(outcome.out.find("\nrows:      compared in total: as set by --per\n") != std::string::npos);
-  CHECK(
-      outcome.out.find("\nruns:      one run of each side shows only large changes: a site with 5 % of the bytes must "
-                       "change more than ") != std::string::npos);
+  CHECK(outcome.out.find("\nruns:      one run of each side shows only large changes: a site with 5 % of the bytes "
+                         "must more than double "
+                         "to be noticed, one with 1 % change more than 3-fold\n") != std::string::npos);
   CHECK(
       outcome.out.find("\nruns:      of three runs of each side (heaprec bench) a site with 5 % of the bytes must ") !=
       std::string::npos);
@@ -299,8 +299,9 @@ TEST_CASE("A page of several runs colours by how runs vary") {
     before += " " + a, after += " " + b;
   }
   REQUIRE(Heaprec("diff --per second --html " + page + before + " --" + after).code == 0);
-  const std::string verdicts = VerdictsOf(page);
-  INFO(verdicts);
+  const std::string verdicts = VerdictsOf(page), rows = Verdicts("--per second --by site" + before + " --" + after);
+  INFO(verdicts << "\n" << rows);
+  CHECK(rows == "com.acme.Cache.fill more; ");
   CHECK(verdicts.find("com.acme.Cache.fill more; byte[] more; ") != std::string::npos);
   CHECK(verdicts.find("java.util.HashMap.newNode same; java.util.HashMap$Node same; ") != std::string::npos);
 }

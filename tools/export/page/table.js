@@ -20,7 +20,7 @@ function rowsOf(page, tab) {
   const one = sideA.rows(keys(sideA.samples), names.length, grain, bit);
   for (const row of one) row.name = names[row.key];
   if (!sideB) return one.sort(orderOf(state.sort));
-  const isAll = !sideA.isOn("cls") && !sideA.isOn("site") && !sideA.isOn("thread") && !sideA.isOn("focus") && !state.live && !state.mine && !state.pools;
+  const isAll = !sideA.isOn("cls") && !sideA.isOn("site") && !sideA.isOn("thread") && !sideA.isOn("focus") && !state.live && !state.mine;
   return comparedRows(one, sideB.rows(keys(sideB.samples), names.length, grain, bit), names,
     [[sideA, page.unit.a], [sideB, page.unit.b]].map(([side, divisor]) => ({divisor, unseen: side.unseen(grain, bit)})), state.sort,
     page.unit, isAll && page.unit.tables?.[tab]);
