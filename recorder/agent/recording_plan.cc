@@ -171,8 +171,8 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   if (allocations) drain.buffered_per_interval[Stream::kAllocations] = BufferedPerInterval(*allocations);
   if (native) drain.buffered_per_interval[Stream::kNative] = BufferedPerInterval(*native);
   drain.buffered_per_interval[Stream::kMapping] = MappingStream::kOversampling * maps_per_second();
-  // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
-  const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.drops();
+  // Whoever closely bounds what a file holds, or what a power cut takes, wants each interval by itself.
+  const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.are_close();
   drain.block_ns = may_share ? kBlockNs : 0;
   if (options.ring == "auto") callbacks.on_start = StartMovingRings;
   callbacks.now = [] { return sources::MonotonicNs(); };

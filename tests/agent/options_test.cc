@@ -52,7 +52,7 @@ TEST_CASE("Without options there are defaults") {
   CHECK_FALSE(options.strict);
   CHECK_FALSE(options.exceptions);
   CHECK(options.exceptions_per_second == 100);
-  CHECK_FALSE(options.tracks);
+  CHECK(options.tracks);
 }
 
 TEST_CASE("Exceptions are turned on, and have a rate of their own") {
@@ -64,7 +64,8 @@ TEST_CASE("Exceptions are turned on, and have a rate of their own") {
   CHECK(options.exceptions_per_second == Approx(0.1));
 }
 
-TEST_CASE("Objects are followed if asked for, as many as asked for") {
+TEST_CASE("Objects are tracked unless live=off, as many as the number says") {
+  CHECK(Parsed("").tracks);
   CHECK(Parsed("live").tracks);
   CHECK(Parsed("live=on").max_tracked_objects == 0);
   CHECK_FALSE(Parsed("live=500,live=off").tracks);
@@ -87,7 +88,15 @@ TEST_CASE("Bounds of files are sizes and times; m is minutes of an age and megab
   }
   CHECK(Parsed("rotate=1h").limits.rotate_ns == 3'600'000'000'000u);
   CHECK(Parsed("rotate=30").limits.rotate_ns == 30'000'000'000u);
-  CHECK_FALSE(Parsed("").limits.drops());
+}
+
+TEST_CASE("A recording has a bound of 256 MiB unless it is given another, an age, rotation, or none") {
+  CHECK(Parsed("").limits.max_bytes == 256u << 20);
+  CHECK_FALSE(Parsed("").limits.are_close());
+  CHECK_FALSE(Parsed("maxsize=none").limits.drops());
+  CHECK(Parsed("maxage=1d").limits.max_bytes == 0);
+  CHECK(Parsed("rotate=1h").limits.max_bytes == 0);
+  CHECK(Parsed("maxsize=1g,rotate=1h").limits.max_bytes == 1u << 30);
 }
 
 TEST_CASE("The disk is asked to keep what was written every 5 s, after each block, or never") {

@@ -150,6 +150,8 @@ format::Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   runs.agent_file = *library;
   runs.agent = options.agent;
   if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
+  // Runs are compared by what they allocate.
+  runs.agent.more.insert(runs.agent.more.begin(), "live=off");
   runs.runs = options.runs;
   runs.folder = options.folder.empty() ? UsualFolder() : options.folder;
   std::error_code error;

@@ -19,6 +19,8 @@ namespace {
 constexpr double kMaxPerSecond = 200'000;
 constexpr double kMinPerSecond = 1.0 / 3600;
 constexpr uint64_t kMinTracked = 64;
+// Of a recording whose user chose no bound: hours to days at the default rate (docs/reference/agent-options.md).
+constexpr uint64_t kDefaultMaxBytes = 256 << 20;
 constexpr double kMaxWalksPerSecond = 8000;
 
 struct Named {
@@ -139,6 +141,11 @@ bool SetRotation(Options* options, std::string_view value) {
   return Set(&options->limits.rotate_ns, ParseTime(value, kMinFileNs));
 }
 
+bool SetMaxSize(Options* options, std::string_view value) {
+  options->limits.max_bytes = 0;
+  return value == "none" || Set(&options->limits.max_bytes, ParseSize(value));
+}
+
 std::optional<bool> ParseSwitch(std::string_view value) {
   if (value == "on" || value == "true" || value.empty()) return true;
   if (value == "off" || value == "false") return false;
@@ -239,8 +246,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return o->service = v, !v.empty(); }},
     Key{"labels", "on, off, or redact: hashes instead of values", SetLabels},
     Key{"sync", "the time between two fdatasync calls, such as 5s; block: after each block; or none", SetSync},
-    Key{"maxsize", "a size of 1m or more, such as 64m or 1g",
-        [](Options* o, View v) { return Set(&o->limits.max_bytes, ParseSize(v)); }},
+    Key{"maxsize", "a size of 1m or more, such as 64m or 1g, or none", SetMaxSize},
     Key{"maxage", "a time of 10s or more, such as 10m, 6h or 1d",
         [](Options* o, View v) { return Set(&o->limits.max_age_ns, ParseTime(v, kMinFileNs)); }},
     Key{"rotate", "a size of 1m or more, such as 100m or 1g, or a time of 10s or more, such as 90s, 30min or 1h",
@@ -283,6 +289,7 @@ format::Result<Options> ParseOptions(std::string_view text) {
 format::Result<Options> ParseOptions(const std::vector<Option>& given) {
   Options options;
   options.given = AsText(given);
+  bool is_bounded = false;
   bool rate_given = false;
   for (const Option& option : given) {
     const Key* key = nullptr;
@@ -301,7 +308,9 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
     // An explicit rate beats settings=, in whatever order they come.
     if (option.key == "settings" && rate_given) options.rate_per_second = rate;
     rate_given = rate_given || option.key == "rate";
+    is_bounded = is_bounded || option.key == "maxsize" || option.key == "maxage" || option.key == "rotate";
   }
+  if (!is_bounded) options.limits.max_bytes = kDefaultMaxBytes;
   return options;
 }
 

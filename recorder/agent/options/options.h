@@ -38,7 +38,7 @@ struct Options {
   bool native = false;  // also sample malloc and its family
   double native_per_second = 100;
   uint32_t maps_per_second = 1000;   // mmap calls, with `native`; 0: mappings are not recorded
-  bool tracks = false;               // track sampled objects until they die (live=)
+  bool tracks = true;                // track sampled objects until they die (live=)
   uint32_t max_tracked_objects = 0;  // at a time; 0: derived from the rate
   // Time between snapshots of native memory (JVM and process); 0: every 10 s if the JVM has NMT on.
   uint64_t nmt_ns = 0;

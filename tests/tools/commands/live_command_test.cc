@@ -279,7 +279,7 @@ TEST_CASE("live --min-age and flame --live show objects of the minimum age, with
   CHECK(Heaprec("flame --min-age 10s -o " + page + " " + path).code == 2);
   CHECK(Heaprec("flame --live --min-age soon -f -o " + page + " " + path).code == 2);
   WriteSmall(directory / "small.bin");
-  CHECK(Heaprec("flame --live -f -o " + page + " " + directory / "small.bin").err.find("live=on") != std::string::npos);
+  CHECK(Heaprec("flame --live -f -o " + page + " " + directory / "small.bin").err.find("live=off") != std::string::npos);
 }
 
 TEST_CASE("other samples carry the weight of evicted ones") {
@@ -451,7 +451,7 @@ TEST_CASE("text and CSV have the rows, and names cannot steer either") {
   CHECK(Heaprec("leaks --all --by class " + directory / "odd.bin").out.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a recording without live says how to make one, and what cannot be asked is refused") {
+TEST_CASE("a recording without live objects says how to make one, and what cannot be asked is refused") {
   const Directory directory;
   const std::string path = directory / "rec.bin", live = directory / "live.bin";
   WriteSmall(path);
@@ -460,7 +460,7 @@ TEST_CASE("a recording without live says how to make one, and what cannot be ask
     const Outcome outcome = Heaprec(command + path);
     CHECK(outcome.code == 3);
     CHECK(outcome.out.empty());
-    CHECK(outcome.err.find("heaprec record --set live=on") != std::string::npos);
+    CHECK(outcome.err.find("record a JVM without live=off") != std::string::npos);
   }
   CHECK(Heaprec("live " + live + " " + path).out.find("left out: 1 recording without live=on") != std::string::npos);
   CHECK(Heaprec("live --kind exception " + live).code == 2);
