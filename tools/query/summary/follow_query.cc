@@ -145,7 +145,7 @@ FollowStep* Follow::StepAt(uint64_t time_ns) {
   if (step < first_step_) return nullptr;
   // A time far ahead of the intervals is damage.
   if (step - first_step_ >= steps_.size() + kSteps) return nullptr;
-  while (step - first_step_ >= steps_.size()) steps_.push_back({0, last_heap_, 0, 0});
+  while (step - first_step_ >= steps_.size()) steps_.push_back({0, last_heap_, 0, 0, heap_.last_after});
   return &steps_[step - first_step_];
 }
 
@@ -164,6 +164,7 @@ void Follow::AddStates(const format::Block& block) {
     if (state.used > 0) last_heap_ = state.used;
     if (step == nullptr) continue;
     step->heap_used = last_heap_;
+    step->heap_after = heap_.last_after;
     if (state.kind == format::ProcessStateKind::kSnapshot || state.kind == format::ProcessStateKind::kGcBegin) continue;
     step->pauses += state.pauses;
     step->paused_ns += state.paused_ns;
