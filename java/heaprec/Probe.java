@@ -61,7 +61,7 @@ public final class Probe implements AutoCloseable {
             end0(0); // linked here, not where the JVM's own allocations for it would be seen
             probe.handle = begin0(MOST);
         } catch (UnsatisfiedLinkError e) {
-            throw new IllegalStateException("heaprec: the agent is not loaded", e);
+            throw Heaprec.noAgent(e);
         }
         return probe;
     }
