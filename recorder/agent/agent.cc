@@ -90,6 +90,15 @@ void JNICALL OnGcFinish(jvmtiEnv*) {
   if (sources::HeapStateRecorder* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcEnd();
 }
 
+// "com.x.Main", "module/com.x.Main" or "/opt/app.jar"; empty: the JVM was not started by a launcher.
+std::string MainOf(jvmtiEnv* jvmti) {
+  char* command = nullptr;
+  if (jvmti->GetSystemProperty("sun.java.command", &command) != JVMTI_ERROR_NONE) return {};
+  std::string main = command;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(command));
+  return main.substr(0, main.find(' '));
+}
+
 }  // namespace
 
 Agent& Agent::Instance() {
@@ -111,6 +120,11 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
   if (!options.ok()) return Fail(options.error().message, AsksForStrict(all));
   auto environment = MakeEnvironment(vm);
   if (!environment.ok()) return Fail(environment.error().message, options_.strict);
+  if (!options->Records(MainOf(jvmti_))) {
+    jvmti_->DisposeEnvironment();
+    jvmti_ = nullptr;
+    return JNI_OK;
+  }
   AskForExceptions();
   StopInlineAllocation(/*is_late=*/false);
   if (jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE ||
@@ -384,9 +398,9 @@ jint Agent::Fail(const std::string& why, bool strict) {
   return strict ? JNI_ERR : JNI_OK;
 }
 
-jint Agent::Refuse(const std::string& why) {
+jint Agent::Refuse(const std::string& why, ReplyStatus status) {
   if (reply_file_.empty() && listener_ == nullptr) Log(LogLevel::kError, "not recording: {}", why);
-  Reply(ReplyStatus::kError, why);
+  Reply(status, why);
   return JNI_ERR;
 }
 

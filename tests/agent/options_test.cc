@@ -108,6 +108,26 @@ TEST_CASE("The disk is asked to keep what was written every 5 s, after each bloc
   CHECK(Parsed("sync=0").sync.never);
 }
 
+TEST_CASE("Commas and backslashes that a backslash precedes, and blanks, belong to the value") {
+  const std::string text = "file= a\\,b\\\\c\\d =:'\"\n,service=x\\\\,rate=20";
+  const Options options = Parsed(text);
+  CHECK(options.file == " a,b\\c\\d =:'\"\n");
+  CHECK(options.service == "x\\");
+  CHECK(options.rate_per_second == 20);
+  CHECK(Parsed(options.given).file == options.file);
+  CHECK(Refused("@/no/such\\,file") == "/no/such,file: No such file or directory");
+}
+
+TEST_CASE("Which JVMs are recorded depends on their main class or jar, without module and folder") {
+  const Options some = Parsed("only=com.x.*,only=app.jar,skip=*Test");
+  for (const char* main : {"com.x.Main", "mod/com.x.Main", "/opt/app.jar", "app.jar"}) CHECK(some.Records(main));
+  for (const char* main : {"com.y.Main", "com.x.MainTest", "myapp.jar", ""}) CHECK_FALSE(some.Records(main));
+  const Options most = Parsed("skip=jdk.*/*");
+  CHECK_FALSE(most.Records("jdk.jcmd/sun.tools.jps.Jps"));
+  CHECK(most.Records("com.x.Main"));
+  CHECK(Parsed("").Records(""));
+}
+
 TEST_CASE("All options of the README are understood, with = and with :") {
   const Options options = Parsed(
       "file=/tmp/a=b:c.bin,rate:300/s,maxsamples=5000,duration=1h,delay=250ms,stackdepth=64,source=tlab,ring=off,"
@@ -220,7 +240,7 @@ TEST_CASE("A file of options stands where it is named, with comments and commas;
   CHECK(options.stack_depth == 9);
   CHECK(options.log_level == LogLevel::kInfo);
   CHECK(options.source == SourceChoice::kJvmti);
-  CHECK(options.given == "stackdepth=5,loglevel=info,rate=20/min,file=/tmp/a,b.bin,strict,stackdepth=9,source=jvmti");
+  CHECK(options.given == "stackdepth=5,loglevel=info,rate=20/min,file=/tmp/a\\,b.bin,strict,stackdepth=9,source=jvmti");
   CHECK(Parsed("@" + file.path() + ",stackdepth=3").stack_depth == 3);
   CHECK(AsksForStrict("@" + file.path() + ",nonsense"));
 }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fnmatch.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -251,18 +253,31 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->limits.max_age_ns, ParseTime(v, kMinFileNs)); }},
     Key{"rotate", "a size of 1m or more, such as 100m or 1g, or a time of 10s or more, such as 90s, 30min or 1h",
         SetRotation},
+    Key{"only", "a main class or jar to record; * = any characters (repeatable)",
+        [](Options* o, View v) { return o->only.emplace_back(v), !v.empty(); }},
+    Key{"skip", "a main class or jar not to record; * = any characters (repeatable)",
+        [](Options* o, View v) { return o->skip.emplace_back(v), !v.empty(); }},
     Key{"loglevel", "off, error, warn, info or debug", SetLogLevel},
     Key{"strict", "on or off: exit the JVM if it cannot be recorded",
         [](Options* o, View v) { return Set(&o->strict, ParseSwitch(v)); }},
 };
 
-std::string ValidKeys() {
-  std::vector<std::string_view> names;
-  for (const Key& key : kKeys) names.push_back(key.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+}  // namespace
+
+std::vector<std::string> OptionNames() {
+  std::vector<std::string> names;
+  for (const Key& key : kKeys) names.emplace_back(key.name);
+  return names;
 }
 
-}  // namespace
+bool Options::Records(const std::string& main) const {
+  const char* const part = main.c_str() + (main.rfind('/') + 1);
+  const auto matches = [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), main.c_str(), FNM_NOESCAPE) == 0 ||
+           fnmatch(pattern.c_str(), part, FNM_NOESCAPE) == 0;
+  };
+  return (only.empty() || std::ranges::any_of(only, matches)) && std::ranges::none_of(skip, matches);
+}
 
 const char* SourceName(SourceChoice choice) {
   switch (choice) {
@@ -297,8 +312,8 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
       if (option.key == candidate.name || option.key == candidate.former) key = &candidate;
     }
     if (key == nullptr) {
-      return format::Error{
-          fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key, ValidKeys())};
+      return format::Error{fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key,
+                                       fmt::join(OptionNames(), ", "))};
     }
     const double rate = options.rate_per_second;
     if (!key->set(&options, option.value)) {

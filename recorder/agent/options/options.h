@@ -52,11 +52,17 @@ struct Options {
   writer::Limits limits;
   LogLevel log_level = LogLevel::kWarn;
   bool strict = false;
+  // Patterns (*, ?) of main classes and jars of JVMs to record, or not to. Without `only`: all.
+  std::vector<std::string> only, skip;
+  // `main`: "com.x.Main", "module/com.x.Main", "/opt/app.jar"; the part behind the last '/' is enough to match.
+  bool Records(const std::string& main) const;
   std::string given;  // the given options as key=value,key=value, including those from files
 };
 
 format::Result<Options> ParseOptions(std::string_view text);
 format::Result<Options> ParseOptions(const std::vector<Option>& given);
+
+std::vector<std::string> OptionNames();
 
 // Whether `text` has the option strict, even if the rest of it is invalid.
 bool AsksForStrict(std::string_view text);
