@@ -147,7 +147,6 @@ format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& he
     capture_->NewEpoch();
     if (exceptions_ != nullptr) exceptions_->NewEpoch();
     if (native_ != nullptr) native_->NewEpoch();
-    if (census_ != nullptr) census_->NewEpoch();
   };
   callbacks.on_stack = [this](const format::StackKey& key) {
     capture_->MarkStackEmitted(key);

@@ -116,6 +116,7 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.mapping_interval_ns = caps[Stream::kMapping].interval_ns;
   ring.mapping_interval_cap = caps[Stream::kMapping].interval_cap;
   ring.has_modules = native.has_value();
+  ring.has_census = options.census != format::CensusMode::kOff;
   double samples = 0;
   for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
   ring.lane_count = samples > kManySamples ? kManyLanes : kFewLanes;

@@ -190,9 +190,7 @@ void AddCensus(const Block& block, json* line) {
   if (!block.census_totals.empty()) (*line)["census_totals"] = CensusRows(block.census_totals, *block.dictionaries);
   if (block.census_counters == CensusCounters{}) return;
   for (const auto counter : kCensusCounterFields) (*line)["census_counters"].push_back(block.census_counters.*counter);
-  for (size_t i = 0; i < block.census_positions.size(); ++i) {
-    (*line)["census_ahead"].push_back(block.census_positions[i] - block.lane_positions[i]);
-  }
+  (*line)["census_page"] = block.census_page;
 }
 
 void AddLifecycleEvents(const Block& block, Stream stream, json* line) {

@@ -125,6 +125,34 @@ TEST_CASE("Few bytes and no sample are chance, many are not") {
   }
 }
 
+// 1,040 bytes while the points are half a megabyte apart, then every object of 104 bytes. `late` bytes more are counted
+// in the end.
+TEST_CASE("What was allocated while the points were far apart may have no sample") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  for (const uint64_t late : {0U, 20'000'000U}) {
+    RecordingFile file(path, testing::SomeHeader());
+    file.Add(format::Window{2, 0, 1.0 / (512 << 10)});
+    file.Add(format::Window{1, kSecond, 1});
+    file.Add(format::Interval{.index = 0, .bytes = 1040});
+    for (uint64_t i = 1; i < 40; ++i) {
+      Event event = testing::At(i * kSecond);
+      event.size = 104, event.weight = 104;
+      file.Add(event);
+      file.Add(format::Interval{.index = i, .bytes = 104 + (i == 39 ? late : 0), .buffered = 1, .kept = 1});
+      if (i == 1) file.Flush({}, 2 * kSecond);
+    }
+    file.counters(Stream::kAllocations).candidate_bytes = 1040 + 39 * 104 + late;
+    file.End("stop", 40 * kSecond);
+    CAPTURE(late);
+    const json summary = Document("summary --json " + path);
+    INFO(summary["reasons"].dump() << summary["headlines"].dump());
+    CHECK(summary["trustworthy"] == (late == 0));
+    CHECK(summary.dump().find("than the exact count") == std::string::npos);
+    std::filesystem::remove(path);
+  }
+}
+
 TEST_CASE("native tells mappings that were lost from blocks that were not") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

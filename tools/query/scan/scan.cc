@@ -242,6 +242,11 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   has_unread_ |= recording->has_nothing();
   GroupEstimates matched = EstimateGroup(sieve != nullptr ? passed.all : design.all(), estimator);
   if (counted) SetCounted(counted->bytes(), counted->objects(), estimator.Whole(), &matched);
+  const double calls = static_cast<double>(design.counted_candidates());
+  if (sieve == nullptr && TraitsOf(stream_).counts_calls && calls > 0 && design.uncounted().bytes() == 0) {
+    matched.objects = {calls, calls, calls};
+    matched.mean_size = Scaled(estimator.Total(), 1 / calls);
+  }
   Conclude(matched, matched_by, estimator);
   summary_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/input/program_recording.h"
 
@@ -269,6 +270,7 @@ Headlines Follow::HeadlinesSoFar(const std::string& file) {
   inputs.klass = TopOf(classes_, estimator);
   inputs.allocated_bytes = estimator.Total().value;
   inputs.estimated_bytes = estimator.calibrated() ? raw.Total().value : 0;
+  inputs.chance_bytes = CheckCounts(design_, counters).slack;
   inputs.duration_ns = end_ns_ - begin_ns_;
   inputs.heap = &heap_;
   inputs.trust_reasons = trust_.Reasons(*recording_, &design_);

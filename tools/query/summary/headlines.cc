@@ -77,7 +77,8 @@ void AddTrust(const HeadlineInputs& inputs, std::vector<Headline>* into) {
     return;
   }
   std::string text = "Trustworthy";
-  if (inputs.allocated_bytes > 0 && inputs.estimated_bytes > 0) {
+  // Few samples say nothing of the count.
+  if (inputs.estimated_bytes > 0 && inputs.chance_bytes < inputs.allocated_bytes / 2) {
     const double off = inputs.estimated_bytes / inputs.allocated_bytes - 1;
     text += fmt::format(": the samples alone give {} {} than the exact count",
                         Shown(std::abs(off), render::Unit::kShare), off < 0 ? "less" : "more");

@@ -42,6 +42,7 @@ struct HeadlineInputs {
   std::optional<Estimate> live_bytes;      // at the end
   std::vector<std::string> trust_reasons;  // why the numbers are not trustworthy
   double estimated_bytes = 0;              // by the samples alone
+  double chance_bytes = 0;                 // by which these two differ at most by chance
   uint64_t lost_samples = 0, sample_points = 0;
 };
 

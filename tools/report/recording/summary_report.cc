@@ -113,6 +113,10 @@ void AddOrigin(const SummaryAnswer& answer, Group* into) {
                  {{"file", ToUtf8(answer.recording.source().name())},
                   {"", header.start_epoch_ns, Unit::kEpochNs},
                   {"ended", answer.facts.ended}}));
+  into->Add(Fact("end", "{}", {{"", header.start_epoch_ns + answer.facts.end_ns, Unit::kEpochNs}}, Detail::kWide));
+  for (const format::ServiceLabel& label : header.service_labels) {
+    into->Add(Fact("service label", "{}={}", {{"", ToUtf8(label.key)}, {"", ToUtf8(label.value)}}, Detail::kWide));
+  }
   const RecorderCounts known(header);
   into->Add(Fact("agent", known.are_known() ? "{}, options: {}" : "{}",
                  {{"", known(ToUtf8(header.agent_version))}, {"", known(ToUtf8(header.agent_options))}},
@@ -345,6 +349,7 @@ Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
   inputs.klass = TopOf(answer.breakdown.classes(), answer);
   inputs.allocated_bytes = facts.volume.bytes.value;
   inputs.estimated_bytes = facts.volume.calibrated ? facts.volume.raw_bytes.value : 0;
+  inputs.chance_bytes = facts.volume.slack;
   inputs.duration_ns = facts.duration_ns;
   inputs.heap = &facts.heap;
   if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
