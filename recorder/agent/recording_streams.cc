@@ -28,7 +28,7 @@ void Recording::PlanStreams(const ChosenSource& source) {
 void Recording::MakeNative() {
   JNIEnv* jni = nullptr;
   if (Walker() != nullptr && jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
-    const auto current = hotspot::CurrentThread::Resolve(jvm_.thread_of(jni));
+    const auto current = hotspot::CurrentThread::Resolve(jvm_.thread_of(jni), jvm_.AllThreads(jni));
     if (current.ok()) {
       java_frames_ = std::make_unique<sources::WalkedJavaFrames>(*current, *Walker(), *capture_);
     } else {

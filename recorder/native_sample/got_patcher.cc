@@ -238,6 +238,7 @@ class GotPatcher::Pass {
     uintptr_t address;
     const ElfW(Rela) & relocation;
     const Import& import;
+    bool is_defined;  // by the module, too: the slot leads to another module's function that comes first, or it stays
     bool IsLazy() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall; }
     bool IsPointer() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedWord; }
   };
@@ -250,7 +251,11 @@ class GotPatcher::Pass {
     for (const ElfW(Rela) & relocation : module.data) Find(module, relocation, &found);
     const bool may_bind =
         undoes_ || std::ranges::none_of(found, [&](const Found& slot) { return IsBoundElsewhere(module, slot); });
-    for (const Found& slot : found) Change(module, slot.address, may_bind && slot.IsLazy(), slot.import);
+    for (const Found& slot : found) {
+      const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
+      if (slot.is_defined && module.Holds(bound, 1)) continue;
+      Change(module, slot.address, may_bind && slot.IsLazy(), slot.import);
+    }
   }
 
   // What calls the allocator that is replaced comes to the replacements, unless it is in the same module: the program
@@ -269,18 +274,19 @@ class GotPatcher::Pass {
     const auto index = ELF64_R_SYM(relocation.r_info);
     if (index == 0 || !IsSlot(relocation)) return;
     const ElfW(Sym)& symbol = module.symbols[index];
-    if (symbol.st_shndx != SHN_UNDEF || symbol.st_name >= module.string_bytes) return;
+    if (symbol.st_name >= module.string_bytes) return;
     const char* const name = module.strings + symbol.st_name;
     const uintptr_t address = module.base + relocation.r_offset;
     const Import* const import = patcher_.ImportNamed(name);
-    if (import != nullptr && module.HoldsSlot(address)) found->push_back({address, relocation, *import});
+    if (import != nullptr && module.HoldsSlot(address))
+      found->push_back({address, relocation, *import, symbol.st_shndx != SHN_UNDEF});
   }
 
   // Whether the loader has bound an import to another function than ours or the original: the module has another malloc
   // in its scope (RTLD_DEEPBIND). Where its lazy slots will be bound cannot be known then, and no block of one malloc
   // may get to the other's free. Writable pointers are ignored: the program may have set them.
   static bool IsBoundElsewhere(const Module& module, const Found& slot) {
-    if (slot.IsPointer() && !module.IsReadOnly(slot.address)) return false;
+    if (slot.is_defined || (slot.IsPointer() && !module.IsReadOnly(slot.address))) return false;
     const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
     if (bound == 0 || (slot.IsLazy() && module.Holds(bound, 1))) return false;
     return bound != reinterpret_cast<uintptr_t>(slot.import.replacement) && !IsOriginal(bound, slot.import);
@@ -392,7 +398,7 @@ bool GotPatcher::LibrariesChanged() const {
 
 std::optional<GotPatcher::Outcome> GotPatcher::Patch(const Listed& whole) {
   // What the replacements read was stored before.
-  if (!arch::FenceThreads()) return Outcome{.refused = 1, .refusing = {""}, .error = errno, .unseen = {}};
+  if (!arch::FenceThreads()) return Outcome{.refused = 1, .refusing = {""}, .error = errno};
   Pass pass(this, /*undoes=*/false);
   if (!pass.Run(&whole)) return std::nullopt;
   return pass.outcome();

@@ -38,7 +38,7 @@ class GotPatcher {
     std::vector<std::string> refusing;
     int error = 0;
     // Allocators whose calls do not come to the replacements: names of files, empty for the program.
-    std::vector<std::string> unseen;
+    std::vector<std::string> unseen{};
     // "calls of libjvm.so, libjava.so and 3 others are not seen: ... (Operation not permitted)"; empty: none
     // was refused.
     std::string Refusal() const;

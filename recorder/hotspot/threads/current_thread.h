@@ -3,12 +3,13 @@
 //
 // Context:  Resolve: setup, on an attached Java thread. operator(): any; no lock, no heap.
 // Threads:  any.
-// Failure:  Resolve returns an Error if no key, or more than one, has the thread.
+// Failure:  Resolve returns an Error if no key, or more than one, has the thread, or most threads are not of one class.
 #pragma once
 
 #include <pthread.h>
 
 #include <cstdint>
+#include <span>
 
 #include "format/bytes/result.h"
 
@@ -16,8 +17,8 @@ namespace heaprec::hotspot {
 
 class CurrentThread {
  public:
-  // `java_thread`: that of the calling thread.
-  static format::Result<CurrentThread> Resolve(const void* java_thread);
+  // `java_thread`: that of the calling thread. `all`: those of other threads, which may have ended since.
+  static format::Result<CurrentThread> Resolve(const void* java_thread, std::span<void* const> all);
 
   // Null: a thread that is not attached, or one of the JVM's own that run no Java program.
   void* operator()() const {
