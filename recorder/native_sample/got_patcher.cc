@@ -238,7 +238,7 @@ class GotPatcher::Pass {
     uintptr_t address;
     const ElfW(Rela) & relocation;
     const Import& import;
-    bool is_defined;  // by the module, too: the slot leads to another module's function that comes first, or it stays
+    uintptr_t own;  // the module's own function of this name; 0: it has none
     bool IsLazy() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall; }
     bool IsPointer() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedWord; }
   };
@@ -253,7 +253,9 @@ class GotPatcher::Pass {
         undoes_ || std::ranges::none_of(found, [&](const Found& slot) { return IsBoundElsewhere(module, slot); });
     for (const Found& slot : found) {
       const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
-      if (slot.is_defined && module.Holds(bound, 1)) continue;
+      // It leads to another module's function, which comes first, or stays.
+      const auto original = reinterpret_cast<uintptr_t>(slot.import.originals[0]);
+      if (slot.own != 0 && (bound == slot.own || module.Holds(original, 1))) continue;
       Change(module, slot.address, may_bind && slot.IsLazy(), slot.import);
     }
   }
@@ -278,15 +280,16 @@ class GotPatcher::Pass {
     const char* const name = module.strings + symbol.st_name;
     const uintptr_t address = module.base + relocation.r_offset;
     const Import* const import = patcher_.ImportNamed(name);
-    if (import != nullptr && module.HoldsSlot(address))
-      found->push_back({address, relocation, *import, symbol.st_shndx != SHN_UNDEF});
+    if (import == nullptr || !module.HoldsSlot(address)) return;
+    const uintptr_t own = symbol.st_shndx != SHN_UNDEF ? module.base + symbol.st_value : 0;
+    found->push_back({address, relocation, *import, own});
   }
 
   // Whether the loader has bound an import to another function than ours or the original: the module has another malloc
   // in its scope (RTLD_DEEPBIND). Where its lazy slots will be bound cannot be known then, and no block of one malloc
   // may get to the other's free. Writable pointers are ignored: the program may have set them.
   static bool IsBoundElsewhere(const Module& module, const Found& slot) {
-    if (slot.is_defined || (slot.IsPointer() && !module.IsReadOnly(slot.address))) return false;
+    if (slot.own != 0 || (slot.IsPointer() && !module.IsReadOnly(slot.address))) return false;
     const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
     if (bound == 0 || (slot.IsLazy() && module.Holds(bound, 1))) return false;
     return bound != reinterpret_cast<uintptr_t>(slot.import.replacement) && !IsOriginal(bound, slot.import);
