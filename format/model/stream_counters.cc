@@ -53,6 +53,7 @@ double StreamCounters::AllLostWeight() const {
 StreamCounters StreamCounters::Since(const StreamCounters& earlier) const {
   StreamCounters since = *this;
   for (const auto counter : kStreamCounterFields) since.*counter -= std::min(since.*counter, earlier.*counter);
+  since.unseen_allocators = unseen_allocators;  // they are there all the time
   for (size_t reason = 0; reason < kLosses; ++reason) {
     since.lost[reason] -= std::min(since.lost[reason], earlier.lost[reason]);
     since.lost_weight[reason] = std::max(since.lost_weight[reason] - earlier.lost_weight[reason], 0.0);

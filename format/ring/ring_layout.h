@@ -112,8 +112,8 @@ struct RingHeader {
   // Stored by the drain: since when (CLOCK_MONOTONIC) the file cannot be written, 0 if it can; and the errno.
   std::atomic<uint64_t> unwritten_since_ns;
   std::atomic<uint32_t> write_errno;
-  uint32_t reserved_word;
-  uint64_t census_at;  // where in the ring RingCensusPages are; 0: there is no census
+  std::atomic<uint32_t> unseen_allocators;  // StreamCounters::unseen_allocators of native memory
+  uint64_t census_at;                       // where in the ring RingCensusPages are; 0: there is no census
   uint8_t reserved[kRecordingPathAt - 1024];
   // Absolute path of the current file, zero-terminated; empty: unknown. Its first byte is stored last.
   char recording_path[kRingHeaderBytes - kRecordingPathAt];
@@ -142,7 +142,8 @@ static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, c
 static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, counters) == 16);
 static_assert(offsetof(RingHeader, stacks) == 440 && offsetof(RingHeader, census) == 464);
 static_assert(offsetof(RingHeader, native) == 576 && offsetof(RingHeader, mapped) == 760);
-static_assert(offsetof(RingHeader, unwritten_since_ns) == 1000 && offsetof(RingHeader, write_errno) == 1008);
+static_assert(offsetof(RingHeader, unwritten_since_ns) == 1000 && offsetof(RingHeader, write_errno) == 1008 &&
+              offsetof(RingHeader, unseen_allocators) == 1012);
 static_assert(offsetof(RingHeader, mapping_calls) == 944 && offsetof(RingHeader, modules_at) == 976);
 static_assert(offsetof(RingHeader, stack_chunks) == 984 && offsetof(RingHeader, census_at) == 1016);
 static_assert(offsetof(RingHeader, recording_path) == kRecordingPathAt && sizeof(RingHeader) == kRingHeaderBytes);

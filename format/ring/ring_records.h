@@ -139,7 +139,7 @@ struct NativePointRecord {
   char thread_name[kThreadNameBytes];  // padded with zeros
 };
 static_assert(sizeof(NativePointRecord) == 80);
-inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "memalign", "strdup"};
+inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "memalign", "strdup", "new"};
 
 inline constexpr size_t kMaxCauseBytes = 48;
 

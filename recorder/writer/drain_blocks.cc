@@ -63,6 +63,7 @@ format::PerStream<format::StreamCounters> Drain::CountersWith(const format::PerS
   counters.stacks_walked = stacks.walked.load(std::memory_order_relaxed);
   counters.stacks_from_jvmti = stacks.asked.load(std::memory_order_relaxed);
   counters.stack_mismatches = stacks.differed.load(std::memory_order_relaxed);
+  all[format::Stream::kNative].unseen_allocators = ring_.header().unseen_allocators.load(std::memory_order_relaxed);
   const format::RingStackChunks& chunks = ring_.header().stack_chunks;
   counters.SetStackChunks(chunks.objects.load(std::memory_order_relaxed), chunks.bytes.load(std::memory_order_relaxed));
   return all;

@@ -135,7 +135,8 @@ json OneStream(const Block& block, Stream stream) {
             {"windows", json::array()},
             {"intervals", json::array()},
             {"samples", json::array()}};
-  if (counters.untracked != 0) line["counters"].push_back(counters.untracked);
+  if (counters.untracked != 0 || counters.unseen_allocators != 0) line["counters"].push_back(counters.untracked);
+  if (counters.unseen_allocators != 0) line["counters"].push_back(counters.unseen_allocators);
   size_t losses = kLosses;
   while (losses > kRingLosses && counters.lost[losses - 1] == 0 && counters.lost_weight[losses - 1] == 0) --losses;
   for (size_t i = 0; i < losses; ++i) {

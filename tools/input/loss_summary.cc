@@ -132,6 +132,8 @@ Object LossesValue(const Recording& recording) {
                     {"skipped", Ranges(recording, false)},
                     {"repaired", Ranges(recording, true)}};
   losses.insert(losses.end(), more.begin(), more.end());
+  const uint64_t unseen = recording.counters(format::Stream::kNative).unseen_allocators;
+  if (unseen > 0) losses.push_back({"unseen_allocators", unseen});
   if (counters.stack_chunks() > 0) {
     losses.push_back(
         {"stack_chunks", Object{{"objects", counters.stack_chunks()}, {"bytes", counters.stack_chunk_bytes()}}});

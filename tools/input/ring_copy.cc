@@ -131,6 +131,7 @@ format::StreamCounters RingCopy::counters(format::Stream stream) const {
     counters.stacks_from_jvmti = stacks.asked;
     counters.stack_mismatches = stacks.differed;
   }
+  if (stream == format::Stream::kNative) counters.unseen_allocators = view_->header().unseen_allocators;
   for (int reason = 0; reason < format::kRingLosses; ++reason) {
     counters.lost[reason] = from.lost[reason];
     counters.lost_weight[reason] = from.lost_weight[reason];

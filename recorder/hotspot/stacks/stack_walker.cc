@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <cstring>
 
 #include "recorder/arch/frames.h"
 #include "recorder/hotspot/stacks/compiled_method.h"
@@ -105,6 +106,9 @@ bool AddCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native, const
   });
 }
 
+// The stub through which Java calls a foreign function (java.lang.foreign).
+bool IsForeignCall(const char* blob) { return blob != nullptr && std::strcmp(blob, "nep_invoker_blob") == 0; }
+
 class ExpandingVisitor {
  public:
   explicit ExpandingVisitor(FrameSelection* frames) : frames_(frames) {}
@@ -175,7 +179,8 @@ bool StackWalker::IsInNativeMethod(const void* java_thread) const {
     return names_.CodeOf(method).begin != nullptr && names_.IsNative(method);
   }
   const char* const blob = cache_.Find(at.pc);
-  if (blob == nullptr || !CompiledMethod::Is(layout_, blob)) return false;
+  if (blob == nullptr) return false;
+  if (!CompiledMethod::Is(layout_, blob)) return IsForeignCall(Load<const char*>(blob + layout_.blob.name));
   const VmMethod* const method = CompiledMethod(layout_, blob).method();
   return method != nullptr && names_.IsNative(method) && !IsContinuationEntry(method);
 }

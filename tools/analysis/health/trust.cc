@@ -100,6 +100,10 @@ class StreamAssessment {
       AddReason(TrustTopic::kClocks, fmt::format("{} allocations of threads without a byte clock were not counted",
                                                  Grouped(Lost(format::LossReason::kThreadLimit))));
     }
+    if (counters_.unseen_allocators > 0) {
+      AddReason(TrustTopic::kSource,
+                "calls of " + CountOf(counters_.unseen_allocators, "other allocator") + " are not seen");
+    }
     if (!recording_.misses_bytes() && totals_.events() != counters_.written) {
       AddReason(TrustTopic::kStreamCounters,
                 fmt::format("recorder counters say {} written, but the recording has {}",
