@@ -132,7 +132,7 @@ bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane
       return true;
     }
   }
-  into->line = names_.Line(from.method, into->bci);
+  into->line = from.line != hotspot::MethodFrame::kNotRead ? from.line : names_.Line(from.method, into->bci);
   if (!DefineMethod(from.method, lane_hint, epoch, &into->method)) return false;
   if (from.code_key != 0 && into->method != 0) frames_.Store(from.code_key, epoch, {into->method, into->line});
   return true;
@@ -146,10 +146,7 @@ bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_h
   const size_t bytes =
       sizeof(format::MethodRecord) + view.class_name.size() + view.name.size() + view.descriptor.size();
   const auto room = static_cast<uint32_t>(bytes + format::kRecordAlign);
-  if (!LaneLease::CanEverFit(ring_, room)) {
-    shared_counters_.Note(LossReason::kNoStack);
-    return true;
-  }
+  if (!LaneLease::CanEverFit(ring_, room)) return true;
   *key = format::MethodKey(view.class_name, view.name, view.descriptor);
   if (methods_.Has(*key, epoch)) return true;
   LaneLease lease(ring_, lane_hint, room);
@@ -170,7 +167,7 @@ bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Fra
                                std::optional<KnownStack>* known) {
   const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::CallPathKey(frames)};
   // Another stack had this identity.
-  if (stack.is_walked && *known && !(**known == defined)) taker_.DisableWalker();
+  if (stack.is_walked && *known && !(**known == defined)) taker_.DistrustWalker();
   *known = defined;
   std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
   if (record == nullptr) return false;

@@ -21,7 +21,8 @@ size_t Count(const std::string& text, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("A walk that is not what JVMTI says is the last one: said once, counted, and no wrong stack is recorded") {
+TEST_CASE(
+    "After a walk that is not what JVMTI says none is made for a while: said once, counted, no wrong stack kept") {
   const std::string recording = FreshFolder() + "/rec.bin";
   Command command = CommandOf({.main = "e2e.Chains",
                                .args = {"1500"},
