@@ -143,6 +143,7 @@ format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& he
   callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
     if (native_ != nullptr) native_->OnPoint(record, pcs, java);
   };
+  callbacks.name_of = [this](uint64_t address) { return capture_->NameOf(address); };
   callbacks.on_new_chunk = [this] {
     capture_->NewEpoch();
     if (exceptions_ != nullptr) exceptions_->NewEpoch();

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "format/ring/address_frames.h"
+#include "format/ring/ring_reader.h"
+
 namespace heaprec::writer {
 
 using format::Index;
@@ -74,6 +77,10 @@ bool ChunkInterner::DefineStack(format::StackKey key, std::span<const RingFrame>
     known->second.is_carried = false;
     return true;
   }
+  if (format::AreAddresses(leaf_first)) {
+    current_.stacks[key].index = DefineAddresses(leaf_first);
+    return true;
+  }
   next_stack_.resize(leaf_first.size());
   bool is_alike = true;
   for (size_t from_root = 1; from_root <= leaf_first.size(); ++from_root) {
@@ -88,6 +95,24 @@ bool ChunkInterner::DefineStack(format::StackKey key, std::span<const RingFrame>
   last_stack_.swap(next_stack_);
   current_.stacks[key].index = chunk_->InternStack(last_stack_, truncated);
   return true;
+}
+
+Index ChunkInterner::DefineAddresses(std::span<const RingFrame> leaf_first) {
+  std::vector<format::CodeLocation> places;
+  for (const RingFrame& frame : leaf_first)
+    places.push_back(name_of_ ? name_of_(frame.method) : format::CodeLocation());
+  const std::vector<RingFrame> shown = format::FramesToShow(
+      places.size(), [&](size_t i) -> const format::CodeLocation& { return places[i]; },
+      [this](const format::CodeLocation& place) {
+        const uint64_t key = format::MethodKey(place.module, place.function, place.build_id);
+        DefineMethod(key, place.module, place.function, place.build_id);
+        return key;
+      },
+      format::Kind::kTlab, {}, false);
+  if (shown.empty()) return kNone;
+  std::vector<format::StackFrame> frames;
+  for (const RingFrame& frame : shown) frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
+  return chunk_->InternStack(frames, /*truncated=*/false);
 }
 
 void ChunkInterner::DefineStackAnyway(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
@@ -106,7 +131,7 @@ Index ChunkInterner::Lookup(Entries Generation::*of, const typename Entries::key
   if (!previous_) return kNone;
   const auto old = (previous_->keys.*of).find(key);
   if (old == (previous_->keys.*of).end()) return kNone;
-  return (current_.*of)[key].index = intern(old->second.index);
+  return (current_.*of)[key].index = old->second.index != kNone ? intern(old->second.index) : kNone;
 }
 
 Index ChunkInterner::CarriedMethod(Index before) {

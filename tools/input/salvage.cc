@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "format/ring/address_frames.h"
 #include "format/ring/census_sums.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
@@ -89,6 +90,15 @@ void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, Salvag
     if (from >= ring.head(lane)) continue;
     const auto reached = format::WalkLane(ring.view(), lane, from, ring.head(lane), *into);
     if (!reached.ok()) report->errors.push_back(reached.error().message);
+  }
+}
+
+// The drain would have named them.
+void NameAddresses(const RingCopy& ring, RingDefinitions* definitions) {
+  NativePointNames names(ring.view().modules());
+  for (auto& [key, stack] : definitions->stacks) {
+    if (!format::AreAddresses(stack.leaf_first)) continue;
+    stack.leaf_first = names.NamedFrames(stack.leaf_first, definitions);
   }
 }
 
@@ -409,6 +419,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   result.report.write_errno = ring.write_errno();
   Gatherer gathered(header, end);
   GatherRing(ring, end, &gathered, &result.report);
+  NameAddresses(ring, &gathered.definitions);
   AddNativePoints(ring, &gathered);
   result.report.invalid = gathered.invalid;
   Define(&gathered, file);

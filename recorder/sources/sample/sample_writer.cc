@@ -64,7 +64,11 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   ClassName class_name;
   ReadClassName(context, &class_name);
   Frames frames;
-  if (is_brought) {
+  NativeCallers::Room addresses;
+  if (!is_taken) {
+    frames = callers_.Take(&addresses);
+    stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
+  } else if (is_brought) {
     if (!known) board_.OnNewStack();
     frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
@@ -80,7 +84,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
   if (!is_brought && !is_emitted) known.reset();
-  if ((is_brought && !DefineStack(lease, stack, frames, &known)) ||
+  if ((!frames.empty() && !DefineStack(lease, stack, frames, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
       !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}), &hold)) {

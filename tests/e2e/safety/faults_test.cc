@@ -50,6 +50,24 @@ TEST_CASE(
   CHECK(wrong.empty());
 }
 
+TEST_CASE("After 1,024 stacks from GetStackTrace stacks are walked again, if nothing is wrong any more") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  Command command = CommandOf({.main = "e2e.Load",
+                               .args = {"1", "3000", "50"},
+                               .agent_options = "file=" + recording + ",rate=2000",
+                               .agent = FaultyAgent()});
+  command.environment = {"HEAPREC_FAULT_WALK=40", "HEAPREC_FAULT_WALKS=1"};
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  const auto stacks = ReadSummary(recording)["losses"]["stacks"];
+  INFO(stacks);
+  CHECK(stacks["mismatches"] == 1);
+  CHECK(stacks["from_jvmti"] >= 1024);
+  CHECK(stacks["from_jvmti"] < 1200);
+  CHECK(stacks["walked"] > 400);
+}
+
 TEST_CASE("Without a thread for the drain nothing is recorded or left behind, and the next attempt records") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
