@@ -56,13 +56,6 @@ bool AllocatesForCaller(std::string_view module, std::string_view function, Kind
   return std::ranges::any_of(kModules, [&](std::string_view name) { return module.starts_with(name); });
 }
 
-bool AllocatesObjects(std::string_view function) {
-  constexpr std::array<std::string_view, 8> kPrefixes{
-      "Jvmti",           "MemAllocator::", "CollectedHeap::",   "InstanceKlass::", "TypeArrayKlass::",
-      "ObjArrayKlass::", "oopFactory::",   "java_lang_String::"};
-  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return function.starts_with(prefix); });
-}
-
 std::string DemangledFunction(const std::string& symbol) {
   std::string name = symbol;
   // "b" would be demangled, too: as the type bool.

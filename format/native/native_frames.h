@@ -31,23 +31,6 @@ struct CodeLocation {
   uint32_t offset = 0;   // in the function; 0 without a symbol
 };
 
-// Whether a function of libjvm allocates Java objects for its callers in the JVM.
-bool AllocatesObjects(std::string_view function);
-
-// Of the native frames of a Java object's allocation, innermost first, the one that allocates: behind those of the
-// agent and of the JVM, or, if the JVM itself allocates, in it. `count`: there is none.
-template <typename At>
-size_t AllocatorOfObject(size_t count, const At& at) {
-  const auto is_in = [&](size_t i, std::string_view library) { return at(i).module.starts_with(library); };
-  size_t jvm = 0;
-  while (jvm < count && !is_in(jvm, "libjvm.so")) ++jvm;
-  size_t first = jvm;
-  while (first < count && is_in(first, "libjvm.so")) ++first;
-  if (first < count && !is_in(first, "libc.so.") && !is_in(first, "libpthread.so.")) return first;
-  while (jvm + 1 < first && AllocatesObjects(at(jvm).function)) ++jvm;
-  return jvm;
-}
-
 // The frames of a stack, innermost first: of its `count` native ones those that are shown, then the Java frames that
 // called them. `at(i)` returns the CodeLocation of native frame i, `method_of(location)` the key of its MethodRecord.
 template <typename At, typename MethodOf>
@@ -57,13 +40,9 @@ std::vector<RingFrame> FramesToShow(size_t count, const At& at, const MethodOf& 
   // A frame in no module is the JVM's generated code. Beyond it are its Java frames, or nothing that could be named.
   while (last < count && !at(last).module.empty()) ++last;
   size_t first = 0;
-  if (StreamOf(kind) == Stream::kAllocations) {
-    first = AllocatorOfObject(last, at);
-  } else {
-    while (first < last && AllocatesForCaller(at(first).module, at(first).function, kind)) ++first;
-    // If only Java called them, the outermost of them allocated (JDK 25's Unsafe reaches os::malloc by a jump).
-    if (first > 0 && first == last) --first;
-  }
+  while (first < last && AllocatesForCaller(at(first).module, at(first).function, kind)) ++first;
+  // If only Java called them, the outermost of them allocated (JDK 25's Unsafe reaches os::malloc by a jump).
+  if (first > 0 && first == last) --first;
   std::vector<RingFrame> frames;
   for (size_t i = first; i < last; ++i) {
     const CodeLocation& location = at(i);

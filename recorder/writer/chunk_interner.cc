@@ -98,21 +98,15 @@ bool ChunkInterner::DefineStack(format::StackKey key, std::span<const RingFrame>
 }
 
 Index ChunkInterner::DefineAddresses(std::span<const RingFrame> leaf_first) {
-  std::vector<format::CodeLocation> places;
-  for (const RingFrame& frame : leaf_first)
-    places.push_back(name_of_ ? name_of_(frame.method) : format::CodeLocation());
-  const std::vector<RingFrame> shown = format::FramesToShow(
-      places.size(), [&](size_t i) -> const format::CodeLocation& { return places[i]; },
-      [this](const format::CodeLocation& place) {
-        const uint64_t key = format::MethodKey(place.module, place.function, place.build_id);
-        DefineMethod(key, place.module, place.function, place.build_id);
-        return key;
-      },
-      format::Kind::kTlab, {}, false);
-  if (shown.empty()) return kNone;
   std::vector<format::StackFrame> frames;
-  for (const RingFrame& frame : shown) frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
-  return chunk_->InternStack(frames, /*truncated=*/false);
+  for (const RingFrame& frame : leaf_first) {
+    const format::CodeLocation place = name_of_ ? name_of_(frame.method) : format::CodeLocation();
+    if (place.module.empty()) break;
+    const uint64_t key = format::MethodKey(place.module, place.function, place.build_id);
+    DefineMethod(key, place.module, place.function, place.build_id);
+    frames.push_back({Method(key), static_cast<int32_t>(place.offset), -1, format::FrameType::kNative});
+  }
+  return frames.empty() ? kNone : chunk_->InternStack(frames, /*truncated=*/false);
 }
 
 void ChunkInterner::DefineStackAnyway(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {

@@ -45,18 +45,9 @@ format::CodeLocation NativePointNames::At(uint64_t return_address) {
   return location;
 }
 
-std::vector<format::RingFrame> NativePointNames::NamedFrames(std::span<const format::RingFrame> addresses,
-                                                             RingDefinitions* definitions) {
-  std::vector<uint64_t> pcs;
-  for (const format::RingFrame& frame : addresses) pcs.push_back(frame.method);
-  return FramesOf(pcs, format::Kind::kTlab, {}, false, definitions);
-}
-
-std::vector<format::RingFrame> NativePointNames::FramesOf(std::span<const uint64_t> addresses, format::Kind kind,
-                                                          std::span<const format::RingFrame> java, bool is_cut,
-                                                          RingDefinitions* definitions) {
+std::vector<format::RingFrame> NativePointNames::FramesOf(const NativePoint& point, RingDefinitions* definitions) {
   std::vector<format::CodeLocation> locations;
-  for (const uint64_t pc : addresses) {
+  for (const uint64_t pc : point.pcs) {
     locations.push_back(At(pc));
     // The process died while it wrote the list: addresses are all there is.
     if (modules_.empty()) locations.back() = {"?", fmt::format("{:#x}", pc - 1), "", 0};
@@ -66,15 +57,14 @@ std::vector<format::RingFrame> NativePointNames::FramesOf(std::span<const uint64
       [&](const format::CodeLocation& location) {
         return Define(definitions, {location.module, location.function, location.build_id});
       },
-      kind, java, is_cut);
+      format::Kind::kNative, point.java, point.record.is_cut != 0);
 }
 
 format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, RingDefinitions* definitions) {
   const format::NativePointRecord& record = point.record;
   const std::string class_name = format::kNativeFunctions[record.function];
   const std::string thread_name = TextOf(record.thread_name);
-  const std::vector<format::RingFrame> frames =
-      FramesOf(point.pcs, format::Kind::kNative, point.java, record.is_cut != 0, definitions);
+  const std::vector<format::RingFrame> frames = FramesOf(point, definitions);
   format::SampleRecord sample{};
   sample.monotonic_ns = record.monotonic_ns;
   sample.id = record.id;

@@ -34,15 +34,10 @@ class NativePointNames {
 
   // What the sample refers to goes into `definitions`.
   format::SampleRecord SampleOf(const NativePoint& point, RingDefinitions* definitions);
-  // The stack of an allocation through JNI (format::AddressFrame).
-  std::vector<format::RingFrame> NamedFrames(std::span<const format::RingFrame> addresses,
-                                             RingDefinitions* definitions);
 
  private:
   format::CodeLocation At(uint64_t return_address);
-  std::vector<format::RingFrame> FramesOf(std::span<const uint64_t> addresses, format::Kind kind,
-                                          std::span<const format::RingFrame> java, bool is_cut,
-                                          RingDefinitions* definitions);
+  std::vector<format::RingFrame> FramesOf(const NativePoint& point, RingDefinitions* definitions);
 
   const std::vector<LoadedModule> modules_;
   TableSymbolizer symbols_;

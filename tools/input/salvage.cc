@@ -50,6 +50,7 @@ class Gatherer final : public format::RecordVisitor {
   }
   void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated, uint32_t,
                uint64_t) override {
+    if (format::AreAddresses(leaf_first)) leaf_first = {};  // only the drain can name them
     definitions.stacks.try_emplace(key, KeyedStack{{leaf_first.begin(), leaf_first.end()}, truncated});
   }
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override {
@@ -90,15 +91,6 @@ void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, Salvag
     if (from >= ring.head(lane)) continue;
     const auto reached = format::WalkLane(ring.view(), lane, from, ring.head(lane), *into);
     if (!reached.ok()) report->errors.push_back(reached.error().message);
-  }
-}
-
-// The drain would have named them.
-void NameAddresses(const RingCopy& ring, RingDefinitions* definitions) {
-  NativePointNames names(ring.view().modules());
-  for (auto& [key, stack] : definitions->stacks) {
-    if (!format::AreAddresses(stack.leaf_first)) continue;
-    stack.leaf_first = names.NamedFrames(stack.leaf_first, definitions);
   }
 }
 
@@ -419,7 +411,6 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   result.report.write_errno = ring.write_errno();
   Gatherer gathered(header, end);
   GatherRing(ring, end, &gathered, &result.report);
-  NameAddresses(ring, &gathered.definitions);
   AddNativePoints(ring, &gathered);
   result.report.invalid = gathered.invalid;
   Define(&gathered, file);

@@ -1,9 +1,12 @@
 #include "recorder/sources/sample/native_callers.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "recorder/buffer/sparse_memory.h"
 #include "recorder/sources/clock.h"
+#include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/own_stack.h"
 
 namespace heaprec::sources {
@@ -12,6 +15,11 @@ namespace {
 // Libraries come and go; nothing says when.
 constexpr uint64_t kRefreshNs = 10'000'000'000, kRefreshUnknownNs = 1'000'000'000;
 
+template <typename Function>
+uintptr_t AddressOf(Function* function) {
+  return reinterpret_cast<uintptr_t>(function);
+}
+
 }  // namespace
 
 // Only its pages with rules are resident.
@@ -19,12 +27,23 @@ NativeCallers::NativeCallers()
     : rules_(static_cast<native::CfiCache*>(buffer::MapSparse(sizeof(native::CfiCache))),
              [](native::CfiCache* rules) { buffer::UnmapSparse(rules, sizeof *rules); }) {}
 
-std::span<format::RingFrame> NativeCallers::Take(Room* room) const {
-  if (rules_ == nullptr) return {};
+std::span<format::RingFrame> NativeCallers::Take(const JNIEnv* jni, Room* room) const {
+  native::ModuleUnwindInfo jvm;
+  native::ModuleUnwindInfo threads;
+  if (rules_ == nullptr || !native::LookUpModule(AddressOf(jni->functions->NewByteArray), &jvm) ||
+      !native::LookUpModule(AddressOf(&pthread_create), &threads)) {
+    return {};
+  }
   std::array<uintptr_t, kMost> addresses;
-  const size_t count = native::UnwindFromHere(rules_.get(), addresses);
-  std::transform(addresses.begin(), addresses.begin() + count, room->begin(), format::AddressFrame);
-  return std::span(*room).first(count);
+  const auto stack = std::span(addresses).first(native::UnwindFromHere(rules_.get(), addresses));
+  const auto is_in = [](const native::ModuleUnwindInfo& module) {
+    return [&module](uintptr_t address) { return address > module.begin && address <= module.end; };
+  };
+  const auto from = std::find_if_not(std::find_if(stack.begin(), stack.end(), is_in(jvm)), stack.end(), is_in(jvm));
+  // One of the JVM's own threads: nothing called it but what starts threads.
+  if (from == stack.end() || is_in(threads)(*from)) return {};
+  const auto to = std::transform(from, stack.end(), room->begin(), format::AddressFrame);
+  return {room->begin(), to};
 }
 
 const format::CodeLocation& NativeCallers::NameOf(uint64_t return_address) {

@@ -1,10 +1,13 @@
 // The native code that allocates through JNI on a thread without Java frames. Its addresses are read where it
 // allocates, and named by the drain.
 //
-// Context:  setup: the constructor. Take: alloc: no heap, no lock. NameOf, which allocates and reads files: drain.
+// Context:  Take: alloc: no heap, no lock. NameOf: drain: it allocates and reads files.
 // Threads:  Take: any number. NameOf: one.
-// Failure:  Take returns nothing if there was no memory. A location without a module: in no library.
+// Failure:  Take returns nothing if the JVM allocates for itself, or there was no memory. A location without a module:
+//           in no library.
 #pragma once
+
+#include <jni.h>
 
 #include <array>
 #include <cstdint>
@@ -20,13 +23,13 @@ namespace heaprec::sources {
 
 class NativeCallers {
  public:
-  static constexpr size_t kMost = 64;  // with those of the agent and of the JVM
+  static constexpr size_t kMost = 64;  // with the frames of the agent and of the JVM, which are left out
   using Room = std::array<format::RingFrame, kMost>;
 
   NativeCallers();
 
-  // Innermost first, as format::AddressFrame has them.
-  std::span<format::RingFrame> Take(Room* room) const;
+  // Innermost first.
+  std::span<format::RingFrame> Take(const JNIEnv* jni, Room* room) const;
   const format::CodeLocation& NameOf(uint64_t return_address);
 
  private:

@@ -66,7 +66,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   Frames frames;
   NativeCallers::Room addresses;
   if (!is_taken) {
-    frames = callers_.Take(&addresses);
+    frames = callers_.Take(context.jni, &addresses);
     stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
   } else if (is_brought) {
     if (!known) board_.OnNewStack();
