@@ -39,7 +39,9 @@ uint64_t StreamCounters::LostPoints() const {
 }
 
 uint64_t StreamCounters::AllLost() const {
-  return std::accumulate(lost.begin(), lost.end(), uint64_t{0}) - stack_chunks();
+  // Samples without a stack are recorded, with their weight.
+  return std::accumulate(lost.begin(), lost.end(), uint64_t{0}) - lost[static_cast<size_t>(LossReason::kNoStack)] -
+         stack_chunks();
 }
 
 double StreamCounters::AllLostWeight() const {

@@ -75,10 +75,15 @@ void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, 
   heaprec_on_delivered(&delivered);
 }
 
-void JNICALL OnException(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jmethodID, jlocation, jobject exception,
-                         jmethodID, jlocation) {
-  const sources::ExceptionEvent thrown{jvmti, jni, Agent::Instance().jvm()->thread_of(jni), thread, exception};
+void JNICALL OnException(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jmethodID method, jlocation location,
+                         jobject exception, jmethodID, jlocation) {
+  const sources::ExceptionEvent thrown{jvmti,  jni,     Agent::Instance().jvm()->thread_of(jni), thread, exception,
+                                       method, location};
   heaprec_on_exception(&thrown);
+}
+
+void JNICALL OnExceptionCatch(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jlocation location, jobject) {
+  sources::ExceptionSource::OnCaught(method, location);
 }
 
 void JNICALL OnGcStart(jvmtiEnv*) {
@@ -208,6 +213,7 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   callbacks.ThreadEnd = OnThreadEnd;
   callbacks.SampledObjectAlloc = OnSampledObjectAlloc;
   callbacks.Exception = OnException;
+  callbacks.ExceptionCatch = OnExceptionCatch;
   callbacks.GarbageCollectionStart = OnGcStart;
   callbacks.GarbageCollectionFinish = OnGcFinish;
   if (jvmti->AddCapabilities(&capabilities) != JVMTI_ERROR_NONE ||

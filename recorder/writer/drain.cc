@@ -59,7 +59,7 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
              LiveSetOf(format::Stream::kNative), LiveSetOf(format::Stream::kMapping)}},
       consumer_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
                 {{live_.of[0].tracks(), live_.of[1].tracks(), live_.of[2].tracks(), live_.of[3].tracks()}},
-                callbacks_.on_native_point),
+                callbacks_.on_native_point, callbacks_.name_of),
       census_(ring.census()) {
   const uint64_t now_ns = callbacks_.now();
   behind_written_ = StartBehind(now_ns, CountersWithPending());

@@ -55,6 +55,7 @@ struct DrainCallbacks {
   std::function<void()> on_start;                         // once, on the drain's thread; may be empty
   std::function<void(uint64_t now_ns)> on_tick;           // counts the population, updates the window
   LaneConsumer::NativePointTaker on_native_point;         // commits its sample; may be empty
+  ChunkInterner::NativeNamer name_of;                     // names addresses of stacks; may be empty
   std::function<void()> on_new_chunk;                     // definitions must be emitted again
   std::function<void(const format::StackKey&)> on_stack;  // the chunk has it: samples need not bring it; may be empty
   std::function<void()> on_stop;                          // stops sampling; called before the last scan

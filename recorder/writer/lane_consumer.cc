@@ -34,7 +34,7 @@ throttle::ReducerConfig ReducerConfigOf(const format::RingHeader& header, format
 
 LaneConsumer::LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples,
                            uint64_t duration_ns, OnStackKnown on_stack, const format::PerStream<bool>& tracks,
-                           NativePointTaker on_native_point)
+                           NativePointTaker on_native_point, ChunkInterner::NativeNamer name_of)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
       reducers_{
@@ -44,6 +44,7 @@ LaneConsumer::LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, ui
            throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kNative, id, 0, duration_ns)),
            throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kMapping, id, 0, duration_ns))}},
       lanes_(ring.lane_count()),
+      definitions_(std::move(name_of)),
       on_stack_(std::move(on_stack)),
       on_native_point_(std::move(on_native_point)),
       tracks_(tracks) {}

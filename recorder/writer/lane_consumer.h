@@ -45,9 +45,10 @@ class LaneConsumer final : private format::RecordVisitor {
 
   // `max_samples` (of allocations), `duration_ns` as in FileHeader. on_stack: called when the chunk has a stack, so
   // that samples need not bring it; may be empty. tracks: the streams whose samples are tracked. on_native_point:
-  // commits the point's sample to a lane, or counts its loss; may be empty.
+  // commits the point's sample to a lane, or counts its loss; may be empty. name_of: as ChunkInterner.
   LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-               OnStackKnown on_stack, const format::PerStream<bool>& tracks, NativePointTaker on_native_point = {});
+               OnStackKnown on_stack, const format::PerStream<bool>& tracks, NativePointTaker on_native_point = {},
+               ChunkInterner::NativeNamer name_of = {});
 
   // Call before the chunk is freed: copies what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }

@@ -41,7 +41,7 @@ List Ranges(const Recording& recording, bool repaired) {
 Object CountersOf(const format::StreamCounters& counters, const char* unit, const RecorderCounts& known) {
   Object lost;
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+    if (!IsLost(static_cast<format::LossReason>(reason))) continue;
     lost.push_back({format::LossReasonName(static_cast<format::LossReason>(reason)),
                     Object{{"points", known(counters.lost[reason])}, {unit, known(counters.lost_weight[reason])}}});
   }
@@ -120,17 +120,19 @@ Object LossesValue(const Recording& recording) {
   const format::StreamCounters& counters = recording.counters();
   const RecorderCounts known(recording.header());
   Object losses = CountersOf(counters, "bytes", known);
-  const Object more{{"candidate_bytes", known(counters.candidate_bytes)},
-                    {"stacks", Object{{"walked", known(counters.stacks_walked)},
-                                      {"from_jvmti", known(counters.stacks_from_jvmti)},
-                                      {"mismatches", known(counters.stack_mismatches)}}},
-                    {"untracked", known(counters.untracked)},
-                    {"exceptions", CountersOf(recording.counters(format::Stream::kExceptions), "events", known)},
-                    {"malloc", TrackedCounters(recording.counters(format::Stream::kNative), known)},
-                    {"mmap", TrackedCounters(recording.counters(format::Stream::kMapping), known)},
-                    {"salvage", SalvageOf(recording.salvage())},
-                    {"skipped", Ranges(recording, false)},
-                    {"repaired", Ranges(recording, true)}};
+  const Object more{
+      {"candidate_bytes", known(counters.candidate_bytes)},
+      {"stacks", Object{{"walked", known(counters.stacks_walked)},
+                        {"from_jvmti", known(counters.stacks_from_jvmti)},
+                        {"mismatches", known(counters.stack_mismatches)},
+                        {"none", known(counters.lost[static_cast<size_t>(format::LossReason::kNoStack)])}}},
+      {"untracked", known(counters.untracked)},
+      {"exceptions", CountersOf(recording.counters(format::Stream::kExceptions), "events", known)},
+      {"malloc", TrackedCounters(recording.counters(format::Stream::kNative), known)},
+      {"mmap", TrackedCounters(recording.counters(format::Stream::kMapping), known)},
+      {"salvage", SalvageOf(recording.salvage())},
+      {"skipped", Ranges(recording, false)},
+      {"repaired", Ranges(recording, true)}};
   losses.insert(losses.end(), more.begin(), more.end());
   const uint64_t unseen = recording.counters(format::Stream::kNative).unseen_allocators;
   if (unseen > 0) losses.push_back({"unseen_allocators", unseen});

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "format/ring/address_frames.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
@@ -48,6 +49,7 @@ class Gatherer final : public format::RecordVisitor {
   }
   void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated, uint32_t,
                uint64_t) override {
+    if (format::AreAddresses(leaf_first)) leaf_first = {};  // only the drain can name them
     definitions.stacks.try_emplace(key, KeyedStack{{leaf_first.begin(), leaf_first.end()}, truncated});
   }
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override {

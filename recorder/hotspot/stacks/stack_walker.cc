@@ -48,15 +48,16 @@ class IdentityVisitor {
  public:
   explicit IdentityVisitor(const Names& names) : names_(names) {}
 
-  // By its texts, which outlive the class, and by where its bytecodes lie, which differs between the versions of a
-  // redefined method. The top bit tells the two kinds of frame apart.
-  bool OnInterpreted(const VmMethod* method, const char* bytecodes, int bci) {
+  // By what a recording says about it, and by no address: those of unloaded classes, and of the versions of a redefined
+  // method, are given again. The top bit tells the two kinds of frame apart.
+  bool OnInterpreted(const VmMethod* method, int bci) {
     Names::MethodView view;
     if (!names_.Method(method, &view)) return false;
     uint64_t text = XXH3_64bits(view.class_name.data(), view.class_name.size());
     text = XXH3_64bits_withSeed(view.name.data(), view.name.size(), text);
     text = XXH3_64bits_withSeed(view.descriptor.data(), view.descriptor.size(), text);
-    words_.Add(uint64_t{1} << 63 | reinterpret_cast<uintptr_t>(bytecodes) << 16 | static_cast<uint16_t>(bci));
+    words_.Add(uint64_t{1} << 63 | uint64_t{static_cast<uint32_t>(names_.Line(method, bci))} << 16 |
+               static_cast<uint16_t>(bci));
     words_.Add(text);
     return true;
   }
@@ -113,7 +114,7 @@ class ExpandingVisitor {
  public:
   explicit ExpandingVisitor(FrameSelection* frames) : frames_(frames) {}
 
-  bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) {
+  bool OnInterpreted(const VmMethod* method, int bci) {
     frames_->Add(InterpretedFrame(method, bci));
     return true;
   }
@@ -130,9 +131,7 @@ class LeafSideVisitor {
  public:
   explicit LeafSideVisitor(std::span<MethodFrame> room) : room_(room) {}
 
-  bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) {
-    return Add(InterpretedFrame(method, bci)), true;
-  }
+  bool OnInterpreted(const VmMethod* method, int bci) { return Add(InterpretedFrame(method, bci)), true; }
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native) {
     return AddCompiled(code, pc, is_native, [this](const MethodFrame& frame) { Add(frame); });
   }
@@ -225,7 +224,7 @@ StackWalker::Step StackWalker::Interpreted(uintptr_t base, Registers* at, Visito
     if (at_bytecode >= code.size) return Step::kUnknown;
     bci = static_cast<int>(at_bytecode);
   }
-  if (!visitor.OnInterpreted(method, code.begin, bci)) return Step::kUnknown;
+  if (!visitor.OnInterpreted(method, bci)) return Step::kUnknown;
   *at = {Slot(fp, arch::kInterpretedSenderSp), Slot(fp, 0), arch::WithoutSignature(Slot(fp, 1))};
   if (arch::kInterpretedFramesOverlap && at->sp <= fp && IsInterpreted(at->pc)) at->sp = fp + 2 * kWord;
   return at->sp > fp ? Step::kCaller : Step::kUnknown;

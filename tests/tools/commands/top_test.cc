@@ -106,6 +106,23 @@ TEST_CASE("the amount per second is that of the total, which has what could not 
   CHECK(document["matched"]["bytes_per_second"]["value"] == Approx(240'000));
 }
 
+TEST_CASE("samples without a stack are recorded, and not among the lost ones") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint64_t i = 0; i < 100; ++i) file.Add(At((1 + i * 19) * kMs));
+  file.counters().lost[static_cast<size_t>(format::LossReason::kNoStack)] = 50;
+  file.End("jvm exit", 2 * kSecond);
+  const std::string text = Heaprec("top " + path).out;
+  INFO(text);
+  CHECK(text.find(" 0 lost") != std::string::npos);
+  const json losses = Parsed("top --json " + path)["scan"]["recordings"][0]["losses"];
+  INFO(losses);
+  CHECK(losses["stacks"]["none"] == 50);
+  CHECK(!losses["lost"].contains("no_stack"));
+}
+
 TEST_CASE("lost points are in the total and in upper ends") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

@@ -178,7 +178,7 @@ class Examination {
     const double all = static_cast<double>(bytes ? counters.candidate_bytes : counters.candidates);
     const double seen = bytes ? of_.totals[stream].bytes() : of_.totals[stream].objects();
     for (size_t reason = 0; reason < counters.lost.size(); ++reason) {
-      if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+      if (counters.lost[reason] == 0 || !IsLost(static_cast<format::LossReason>(reason))) continue;
       const double weight = counters.lost_weight[reason];
       const double whole = std::max(all, seen + counters.AllLostWeight());
       const double share = whole > 0 ? weight / whole : 1;

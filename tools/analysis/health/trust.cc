@@ -202,7 +202,8 @@ class Assessment {
       AssessPortable();
     }
     if (recording_.counters().stack_mismatches > 0) {
-      AddNote(TrustTopic::kStacks, "a walked stack differed from the JVM's: later stacks come from GetStackTrace");
+      AddNote(TrustTopic::kStacks,
+              "a walked stack differed from the JVM's: stacks after it come from GetStackTrace for a while");
     }
     if (!recording_.header().exceptions_unavailable_reason.empty()) {
       AddNote(TrustTopic::kExceptions,
