@@ -323,6 +323,11 @@ TEST_CASE("tree shows callers from the allocation, pruned by share, limit and de
   CHECK(few["children"][0]["children"].empty());
   CHECK(NamesIn(Parsed("tree --callers --min-share 50% --json " + directory / "rec.bin")["children"]) ==
         Names{"p.q.Leaf.make"});
+  const std::string callers = Shell("LC_ALL=C $HEAPREC tree --callers " + directory / "rec.bin").out;
+  INFO(callers);
+  CHECK(callers.find("p.q.Leaf.make\n") != std::string::npos);
+  CHECK(callers.find("`- p.Main.work\n") != std::string::npos);
+  CHECK(callers.find("\n\n") < callers.find("r.Pool.grow\n"));
   const std::string text = Shell("LC_ALL=C $HEAPREC tree " + directory / "rec.bin").out;
   INFO(text);
   // An only child stands below its parent, without a branch.

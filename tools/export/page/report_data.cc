@@ -146,6 +146,11 @@ void AddAxis(const SampleColumns& columns, ColumnPacker* packer) {
       "heap_used", columns.heap, [](const Heap& row) { return row.used; }, packer);
   AddColumn(
       "heap_committed", columns.heap, [](const Heap& row) { return row.committed; }, packer);
+  AddColumn(
+      "heap_rss", columns.heap, [](const Heap& row) { return row.rss; }, packer);
+  AddColumn(
+      "heap_threads", columns.heap, [](const Heap& row) { return row.threads; }, packer);
+  packer->Add("out_of_memory", columns.out_of_memory);
   using Pause = SampleColumns::PauseRow;
   AddColumn(
       "pause_begin", columns.pauses, [](const Pause& row) { return row.begin_ns; }, packer);

@@ -124,7 +124,9 @@ void BoxVisitor::Visit(const MatchedBlock& matched_block) {
   const std::vector<FlameBoxTree::Box>& boxes = tree_.boxes();
   for (const WeightedSample* drawn : matched_block.drawn) {
     const CallTree::NodeId leaf = leaves_.LeafOf(matched_block, matched_block.block.samples[drawn->index]);
-    for (FlameBoxTree::BoxId box = tree_.Of(leaf); box != FlameBoxTree::kNone; box = boxes[box].parent) {
+    const FlameBoxTree::BoxId end = tree_.Of(leaf);
+    if (boxes[end].folded == 0) own_.Add(end, *drawn);
+    for (FlameBoxTree::BoxId box = end; box != FlameBoxTree::kNone; box = boxes[box].parent) {
       table_.Add(box, *drawn);
     }
   }
@@ -151,7 +153,10 @@ ExitCode FlameScan::EstimateBoxes() {
   if (question_.live) return ExitCode::kOk;
   BoxVisitor visitor(&leaves_, &boxes_);
   const ExitCode read = scan_.Run(&tree_, &visitor);
-  for (FlameBoxTree::BoxId box = 0; box < boxes_.boxes().size(); ++box) estimates_.push_back(visitor.Of(box));
+  for (FlameBoxTree::BoxId box = 0; box < boxes_.boxes().size(); ++box) {
+    estimates_.push_back(visitor.Of(box));
+    own_.push_back(visitor.OwnOf(box));
+  }
   return read;
 }
 

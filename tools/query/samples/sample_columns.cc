@@ -276,7 +276,9 @@ class ColumnBuilder {
   uint32_t chunk_ = format::kNone;
 };
 
-// Heap, pauses, intervals, losses.
+constexpr std::string_view kOutOfMemory = "java/lang/OutOfMemoryError";
+
+// Heap, pauses, intervals, losses, OutOfMemoryErrors.
 class AxisBuilder {
  public:
   AxisBuilder(format::Stream stream, SampleColumns* into) : stream_(stream), into_(*into) {}
@@ -301,6 +303,11 @@ class AxisBuilder {
                                  std::isfinite(interval.tau) ? interval.tau : 0});
     }
     for (const format::ProcessState& state : block.states) AddState(state);
+    for (const format::Sample& sample : block.samples) {
+      if (sample.stream() != format::Stream::kExceptions || sample.class_id == format::kNone) continue;
+      if (block.dictionaries->classes[sample.class_id] != kOutOfMemory) continue;
+      into_.out_of_memory.push_back(static_cast<double>(Shifted(sample.time_ns, shift_ns_)));
+    }
     AddLosses(block);
     into_.end_ns = std::max(into_.end_ns, Shifted(block.ending ? block.ending->time_ns : block.end_ns, shift_ns_));
     last_ns_ = block.end_ns;
@@ -310,7 +317,8 @@ class AxisBuilder {
   void AddState(const format::ProcessState& state) {
     switch (state.kind) {
       case format::ProcessStateKind::kSnapshot:
-        into_.heap.push_back({Shifted(state.time_ns, shift_ns_), state.used, state.committed});
+        into_.heap.push_back(
+            {Shifted(state.time_ns, shift_ns_), state.used, state.committed, state.rss, state.threads});
         break;
       case format::ProcessStateKind::kGcBegin:
         begun_ = state;

@@ -109,7 +109,7 @@ struct SampleColumns {
   };
   std::vector<WindowRow> windows;
   struct HeapRow {
-    uint64_t time_ns = 0, used = 0, committed = 0;
+    uint64_t time_ns = 0, used = 0, committed = 0, rss = 0, threads = 0;  // 0: not known
   };
   std::vector<HeapRow> heap;
   struct PauseRow {
@@ -122,6 +122,7 @@ struct SampleColumns {
     double bytes = 0;
   };
   std::vector<LossRow> losses;
+  std::vector<double> out_of_memory;  // ns: when sampled OutOfMemoryErrors were thrown
   bool tracks_objects = false;
   bool is_range = false;        // of what is alive some may be garbage (Lifetimes::is_range)
   bool counts_events = false;   // as "bytes"

@@ -5,6 +5,7 @@
 
 #include "tools/analysis/live/live_group.h"
 #include "tools/input/stream_traits.h"
+#include "tools/report/columns/stack_lines.h"
 
 namespace heaprec::tools {
 
@@ -16,7 +17,8 @@ struct LeakRow {
   std::string name;
   const LiveGroup* group;
   Leak leak;
-  LiveEstimates estimates;  // of what survived
+  LiveEstimates estimates;          // of what survived
+  std::vector<std::string> frames;  // of a stack, the root first
 };
 
 const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return row.leak.growth[span]; }
@@ -30,7 +32,8 @@ std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.growth[kWholeTime].slope_square_sum == 0) continue;
     groups.push_back(&row.group);
-    rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}});
+    rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}, {}});
+    if (table.grouping.by() == By::kStack) rows.back().frames = FramesOf(row.key, answer.tree);
   }
   const std::vector<Leak> leaks = LeaksOf(groups, rate, answer.live.has_old_growth());
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -62,7 +65,7 @@ const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
 std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
   const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
   const bool has_old_growth = answer.live.has_old_growth();
-  return {
+  std::vector<Column<LeakRow>> columns{
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
       {"leaks", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.leaks; }},
       {"growth", "growth", Unit::kGrowth, Detail::kAlways, [](const LeakRow& row) { return GrowthOf(row).per_second; },
@@ -97,8 +100,11 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly,
        [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; }},
       {"", "over time", Unit::kSparkline, Detail::kHtmlOnly,
-       [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; }},
-      {"name", answer.live.tables().front().grouping.Text(), Unit::kText, Detail::kAlways, &LeakRow::name}};
+       [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; }}};
+  const Grouping& by = answer.live.tables().front().grouping;
+  if (by.by() == By::kStack) columns.push_back({"frames", "", Unit::kText, Detail::kJsonOnly, &LeakRow::frames});
+  columns.push_back({"name", by.Text(), Unit::kText, Detail::kAlways, &LeakRow::name});
+  return columns;
 }
 
 // The field for CollectionsText, of the time over which growth is measured.
@@ -178,7 +184,9 @@ Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
   if (!ranking.all) rows.resize(leaks);
   const size_t candidates = rows.size();
   if (ranking.limit > 0 && candidates > ranking.limit) rows.resize(ranking.limit);
-  report.Add(MakeTable("rows", LeakColumns(answer), rows, candidates));
+  Table table = MakeTable("rows", LeakColumns(answer), rows, candidates);
+  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = CallersOf(rows[i].frames);
+  report.Add(std::move(table));
   report.Add(LiveFooter(answer));
   return report;
 }

@@ -150,10 +150,10 @@ Object FactsOf(const PageRequest& request, const ScanOptions& options, const Rec
   return facts;
 }
 
-Object TabsOf(const PageRequest& request, const std::string& file, const format::FileHeader* header) {
+Object TabsOf(const PageRequest& request, const std::string& file, const format::FileHeader* header, Object* facts) {
   Object tabs;
   if (header != nullptr) {
-    for (auto& [name, html] : PageTabs(file, *header)) tabs.push_back({name, std::move(html)});
+    for (auto& [name, html] : PageTabs(file, *header, facts)) tabs.push_back({name, std::move(html)});
   }
   if (!request.report.empty()) tabs.push_back({request.tab, request.report});
   return tabs;
@@ -200,7 +200,10 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_
   if (request.other_times) state.push_back({"b", RangeOf(*request.other_times, header, columns)});
   Object facts = FactsOf(request, options, *scan, *recordings.front());
   facts.push_back({"state", std::move(state)});
-  if (is_first) facts.push_back({"tabs", TabsOf(request, options.files.front(), is_one ? &header : nullptr)});
+  if (is_first) {
+    Object tabs = TabsOf(request, options.files.front(), is_one ? &header : nullptr, &facts);
+    facts.push_back({"tabs", std::move(tabs)});
+  }
   side.html = ReportData(columns, std::move(facts));
   side.shown = columns.second.size();
   side.samples = columns.samples;
