@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/health/trust.h"
@@ -27,7 +28,7 @@ namespace {
 constexpr size_t kUsualGroups = 5, kScreenLines = 25;
 
 struct SummaryOptions {
-  std::string recording;
+  std::vector<std::string> recordings;
   bool no_census = false, verbose = false;
   FilterOptions filter;  // of what the tables show
   render::OutputOptions output;
@@ -47,14 +48,16 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   total->Add(facts, recording->counters().candidate_bytes);
   const size_t limit = options.output.Rows(kUsualGroups);
   const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
-  render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief}, name);
+  render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief,
+                                       matched ? LeakSearch() : SearchLeaks(*recording)},
+                                      name);
   if (is_brief && !options.output.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
   return group;
 }
 
 ExitCode Summarise(SummaryOptions options) {
   if (auto filter = Filter::Parse(options.filter); !filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  auto recordings = Recording::OpenAll(options.recording);
+  auto recordings = Recording::OpenAll(options.recordings);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   options.output.wide = options.output.wide || options.verbose;
   const bool is_one = recordings->size() == 1;
@@ -79,7 +82,7 @@ ExitCode Summarise(SummaryOptions options) {
 Command SummaryCommand() {
   auto options = std::make_shared<SummaryOptions>();
   Command command("summary", "Show totals, top classes and sites, trustworthiness");
-  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
+  command.AddOption("REC", options->recordings, "Recordings to read, or parts of one; - is standard input").Required();
   options->output.AddTo(command);
   command.AddFlag("-v,--verbose", options->verbose, "Show everything that was counted");
   options->output.AddLimitTo(

@@ -79,14 +79,33 @@ bool CountsLosses(const format::FileHeader& header) {
                              [&](format::Stream stream) { return header.CapOf(stream).rate_per_second > 0; });
 }
 
-bool LostItsRing(const Recording& recording) {
-  return !recording.header().ring_path.empty() && !recording.salvage().ring_found && !recording.ending() &&
-         !recording.running();
+bool WasCutOffWithoutRing(const Recording& recording) {
+  return !recording.salvage().ring_found && !recording.ending() && !recording.running();
 }
 
+std::string RingText(const Recording& recording) {
+  return recording.header().ring_path.empty() ? "it had no ring in shared memory" : "its ring is gone";
+}
+
+// A sample waits for the end of its interval, and a block for the drain to come round.
 std::string LostEnd(const Recording& recording) {
-  if (recording.unwritten_ns() == 0) return "up to two seconds of samples are lost";
-  return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
+  if (recording.unwritten_ns() > 0)
+    return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
+  uint64_t interval_ns = 0;
+  for (const format::Stream stream : format::kAllStreams)
+    interval_ns = std::max(interval_ns, recording.header().CapOf(stream).interval_ns);
+  return fmt::format("up to {:g} seconds of samples are lost", 2e-9 * static_cast<double>(interval_ns));
+}
+
+std::string SamplesText(const SampleCounts& of) {
+  std::string text = of.shown != of.read ? Grouped(of.shown) + " of " : "";
+  text += CountOf(of.read, "sample");
+  if (!of.knows_losses) return text + "; losses unknown";
+  const uint64_t all = of.read + of.dropped + of.lost;
+  if (of.dropped > 0) text += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));
+  const double share = all > 0 ? static_cast<double>(of.lost) / static_cast<double>(all) : 0;
+  if (share > kFewLost) text += fmt::format("; {} lost ({})", Grouped(of.lost), ShortPercent(share));
+  return text;
 }
 
 std::string KilledPoints(const Recording& recording, format::Stream stream) {
@@ -104,12 +123,11 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
     thinned += counters.thinned + counters.second_stage;
     lost += counters.AllLost();
   }
-  std::string line = "# ";
-  if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += CountOf(recording.events(), "sample") + ", ";
-  line += CountsLosses(recording.header()) ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
-                                                         Grouped(thinned), Grouped(lost))
-                                           : "losses unknown";
+  std::string line = "# " + SamplesText({.shown = shown,
+                                         .read = recording.events(),
+                                         .dropped = thinned,
+                                         .lost = lost,
+                                         .knows_losses = CountsLosses(recording.header())});
   if (recording.salvage().events > 0) {
     line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
   }

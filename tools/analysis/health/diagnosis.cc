@@ -60,6 +60,8 @@ const char* IdOf(TrustTopic about) {
       return "names";
     case TrustTopic::kExceptions:
       return "exceptions";
+    case TrustTopic::kSamples:
+      return "no_samples";
   }
   return "?";
 }

@@ -47,11 +47,11 @@ void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matc
 
 std::string ScanSummary::LossLine() const {
   std::string line = "# ";
-  if (scanned_.matched != scanned_.events) line += Grouped(scanned_.matched) + " of ";
-  line += CountOf(scanned_.events, "sample") + ", ";
-  line += HasLosses() ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
-                                    Grouped(scanned_.thinned), Grouped(scanned_.lost))
-                      : "losses unknown";
+  line += SamplesText({.shown = scanned_.matched,
+                       .read = scanned_.events,
+                       .dropped = scanned_.thinned,
+                       .lost = scanned_.lost,
+                       .knows_losses = HasLosses()});
   if (scanned_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(scanned_.salvaged));
   if (sharpened_ > 0) {
     line += sharpened_ < scanned_.recordings ? fmt::format("; {} adjusted by a census", sharpened_)

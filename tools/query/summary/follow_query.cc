@@ -263,11 +263,11 @@ Headlines Follow::HeadlinesSoFar(const std::string& file) {
   const format::StreamCounters& counters = recording_->counters();
   const Estimator estimator(design_, counters), raw(design_, counters, Weights::kRaw);
   HeadlineInputs inputs;
-  inputs.file = file;
+  inputs.files = {file};
   inputs.site = TopOf(sites_, estimator);
   inputs.klass = TopOf(classes_, estimator);
   inputs.allocated_bytes = estimator.Total().value;
-  inputs.estimated_bytes = estimator.calibrated() ? raw.Total().value : 0;
+  if (estimator.calibrated()) inputs.estimated_bytes = raw.Total();
   inputs.duration_ns = end_ns_ - begin_ns_;
   inputs.heap = &heap_;
   inputs.trust_reasons = trust_.Reasons(*recording_, &design_);

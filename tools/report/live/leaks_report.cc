@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "tools/analysis/live/live_group.h"
 #include "tools/input/stream_traits.h"
+#include "tools/query/live/leak_search.h"
 
 namespace heaprec::tools {
 
@@ -16,31 +17,19 @@ struct LeakRow {
   std::string name;
   const LiveGroup* group;
   Leak leak;
+  std::optional<Estimate> since_s;
   LiveEstimates estimates;  // of what survived
 };
 
 const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return row.leak.growth[span]; }
 
-// Leaks come first, the fastest growing at the top.
 std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
-  if (!answer.live.knows_growth()) return {};
-  const LiveTable& table = answer.live.tables().front();
-  std::vector<const LiveGroup*> groups;
   std::vector<LeakRow> rows;
-  for (const LiveTable::Row& row : table.rows) {
-    if (row.group.growth[kWholeTime].slope_square_sum == 0) continue;
-    groups.push_back(&row.group);
-    rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}});
+  for (const TestedRow& one : TestRows(answer.live, rate)) {
+    const LiveGroup& group = one.row->group;
+    rows.push_back({answer.live.tables().front().grouping.NameOf(one.row->key, answer.tree), &group, one.leak,
+                    one.since_s, answer.live.EstimateGroup(group.alive).estimates});
   }
-  const std::vector<Leak> leaks = LeaksOf(groups, rate, answer.live.has_old_growth());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i].leak = leaks[i];
-    rows[i].estimates = answer.live.EstimateGroup(rows[i].group->alive).estimates;
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const LeakRow& a, const LeakRow& b) {
-    if (a.leak.leaks != b.leak.leaks) return a.leak.leaks;
-    return GrowthOf(a).per_second.value > GrowthOf(b).per_second.value;
-  });
   return rows;
 }
 
@@ -69,6 +58,8 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
        Detail::kAlways},
       {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return GrowthOf(row).p; }},
       {"bytes", "live", Unit::kBytes, Detail::kAlways, [](const LeakRow& row) { return row.estimates.bytes; }},
+      {"since_seconds", "grows since", Unit::kSeconds, Detail::kAlways,
+       [](const LeakRow& row) { return row.since_s ? Value(*row.since_s) : Value(); }, Detail::kAlways},
       {"late_growth", "later half", Unit::kGrowth, Detail::kWide,
        [](const LeakRow& row) { return GrowthOf(row, kLaterHalf).per_second; }},
       {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
@@ -115,10 +106,6 @@ render::Line TooShort(const LiveVisitor& live) {
   return Sentence("no leak found: after " + CollectionsText(live) +
                       " growth cannot be distinguished from objects that were not yet collected",
                   SpannedCollections(live));
-}
-
-bool IsTooShort(const LiveVisitor& live) {
-  return !live.knows_growth() || (live.tracked() == 1 && live.instants().size() < 3);
 }
 
 std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {

@@ -1,6 +1,8 @@
 #include "tools/report/recording/summary_report.h"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <optional>
 
 #include "tools/analysis/health/unavailable.h"
@@ -30,6 +32,15 @@ size_t ShownOf(size_t count, const SummaryAnswer& answer) {
 
 void AddRest(size_t count, const char* what, Group* into) {
   if (count > 0) into->Add(Sentence(std::string("{} more ") + what + " with --verbose", {{"", count, Unit::kInteger}}));
+}
+
+// "CET", of that time here.
+std::string ZoneOf(uint64_t epoch_ns) {
+  const auto when = static_cast<time_t>(epoch_ns / 1'000'000'000);
+  std::tm fields{};
+  std::array<char, 16> zone{};
+  localtime_r(&when, &fields);
+  return strftime(zone.data(), zone.size(), "%Z", &fields) > 0 ? zone.data() : "";
 }
 
 Value OrUnknown(uint64_t number) { return number > 0 ? Value(number) : Value(); }
@@ -67,10 +78,41 @@ std::optional<HeadlineInputs::Top> TopOf(const ClassSiteTotals::Groups& groups, 
   return HeadlineInputs::Top{largest.front()->first, answer.estimator.Share(largest.front()->second)};
 }
 
+std::optional<Estimate> OutOfMemoryErrors(const ExceptionTotals& thrown) {
+  const auto found = std::ranges::find(thrown.classes, "java.lang.OutOfMemoryError", &ExceptionTotals::Group::name);
+  return found != thrown.classes.end() ? std::optional(found->events) : std::nullopt;
+}
+
+// Without the files.
+HeadlineInputs InputsOf(const SummaryAnswer& answer) {
+  const Facts& facts = answer.facts;
+  const format::StreamCounters& counters = answer.recording.counters();
+  HeadlineInputs inputs;
+  inputs.site = TopOf(answer.breakdown.sites(), answer);
+  inputs.klass = TopOf(answer.breakdown.classes(), answer);
+  inputs.allocated_bytes = facts.volume.bytes.value;
+  if (facts.volume.calibrated) inputs.estimated_bytes = facts.volume.raw_bytes;
+  inputs.duration_ns = facts.duration_ns;
+  inputs.heap = &facts.heap;
+  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
+  inputs.out_of_memory = OutOfMemoryErrors(facts.thrown);
+  for (const FoundLeak& one : answer.leaks.leaks) {
+    const StreamTraits& traits = TraitsOf(one.stream);
+    const bool is_heap = one.stream == format::Stream::kAllocations;
+    inputs.leaks.push_back(
+        {is_heap ? "" : traits.name, traits.lifecycle.things, one.site, one.per_second, one.since_s});
+  }
+  inputs.trust_reasons = TextsOf(answer.trust.reasons);
+  inputs.lost_samples = counters.AllLost();
+  inputs.sample_points = counters.points;
+  return inputs;
+}
+
 void AddVerdict(const SummaryAnswer& answer, Group* into) {
   const std::vector<std::string> reasons = TextsOf(answer.trust.reasons);
   const size_t shown = ShownOf(reasons.size(), answer);
-  into->Add(Sentence("trustworthy: " + TrustText({reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(shown)})));
+  into->Add(Sentence("trustworthy: " + TrustText({reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(shown)}) +
+                     (reasons.empty() ? AgreementText(InputsOf(answer)) : "")));
   AddRest(reasons.size() - shown, "reason(s)", into);
   into->Add(Hidden({{"trustworthy", reasons.empty()}, {"reasons", reasons}}));
 }
@@ -89,7 +131,7 @@ void AddHeadline(const SummaryAnswer& answer, Group* into) {
                         {"estimates.bytes_per_second", rate, Unit::kBytesPerSecond},
                         {"estimates.objects", facts.volume.objects, Unit::kCount}}));
   }
-  const Headlines headlines = HeadlinesOf(answer, answer.recording.source().name());
+  const Headlines headlines = HeadlinesOf(answer, answer.recording.source().paths());
   for (const Headline& one : headlines.sentences) {
     if (one.id != "trust") into->Add(Sentence("{}", {{"headlines." + one.id, one.text}}));
   }
@@ -109,9 +151,12 @@ void AddOrigin(const SummaryAnswer& answer, Group* into) {
     into->Add(Fact("JVM", "{} {}{}, PID {}",
                    {{"", ToUtf8(header.jvm_name)}, {"", ToUtf8(header.jvm_version)}, {"", gc}, {"", header.pid}}));
   }
-  into->Add(Fact("recording", "{}, from {}, {}",
+  const uint64_t end_ns = header.start_epoch_ns + answer.facts.end_ns;
+  into->Add(Fact("recording", "{}, {} to {} ({}), {}",
                  {{"file", ToUtf8(answer.recording.source().name())},
-                  {"", header.start_epoch_ns, Unit::kEpochNs},
+                  {"", header.start_epoch_ns + header.start.begin_ns, Unit::kEpochNs},
+                  {"end_ns", end_ns, Unit::kEpochNs},
+                  {"", ZoneOf(end_ns)},
                   {"ended", answer.facts.ended}}));
   const RecorderCounts known(header);
   into->Add(Fact("agent", known.are_known() ? "{}, options: {}" : "{}",
@@ -131,13 +176,14 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   Field mean_rate{"mean_rate", facts.mean_rate, Unit::kPerSecond};
   Field bytes_per_sample{"bytes_per_sample", facts.bytes_per_event, Unit::kBytes};
   if (CountsLosses(header)) {
-    into->Add(Fact("samples", "{}; {} lost; limit {} sample(s)/s, {} of it used",
-                   {samples,
-                    {"", counters.AllLost(), Unit::kInteger},
-                    {"", limit},
-                    {"rate_used", facts.fill, Unit::kShare},
-                    mean_rate,
-                    bytes_per_sample}));
+    const uint64_t read = facts.totals[MainStream(header)].events();
+    into->Add(Fact("samples",
+                   SamplesText({.shown = read,
+                                .read = read,
+                                .dropped = counters.thinned + counters.second_stage,
+                                .lost = counters.AllLost()}) +
+                       "; limit {} sample(s)/s, {} of it used",
+                   {{"", limit}, {"rate_used", facts.fill, Unit::kShare}, samples, mean_rate, bytes_per_sample}));
   } else {
     into->Add(Fact("samples", "{}; losses and limit unknown",
                    {samples, {"rate_used", Value(), Unit::kShare}, mean_rate, bytes_per_sample}));
@@ -335,22 +381,10 @@ void AddNotes(const SummaryAnswer& answer, Group* into) {
 
 }  // namespace
 
-Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
+Headlines HeadlinesOf(const SummaryAnswer& answer, const std::vector<std::string>& files) {
   if (answer.breakdown.matched() != nullptr || !HasHeap(answer.recording.header())) return {};
-  const Facts& facts = answer.facts;
-  const format::StreamCounters& counters = answer.recording.counters();
-  HeadlineInputs inputs;
-  inputs.file = file;
-  inputs.site = TopOf(answer.breakdown.sites(), answer);
-  inputs.klass = TopOf(answer.breakdown.classes(), answer);
-  inputs.allocated_bytes = facts.volume.bytes.value;
-  inputs.estimated_bytes = facts.volume.calibrated ? facts.volume.raw_bytes.value : 0;
-  inputs.duration_ns = facts.duration_ns;
-  inputs.heap = &facts.heap;
-  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
-  inputs.trust_reasons = TextsOf(answer.trust.reasons);
-  inputs.lost_samples = counters.AllLost();
-  inputs.sample_points = counters.points;
+  HeadlineInputs inputs = InputsOf(answer);
+  inputs.files = files;
   return HeadlinesOf(inputs);
 }
 

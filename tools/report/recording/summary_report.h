@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/input/recording.h"
+#include "tools/query/live/leak_search.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/query/summary/summary_query.h"
 #include "tools/render/report.h"
@@ -24,6 +26,7 @@ struct SummaryAnswer {
   const Estimator& estimator;
   size_t limit = 0;       // of classes and of sites; 0: all
   bool is_brief = false;  // shows the first reasons, notes and damaged ranges only
+  LeakSearch leaks{};
 };
 
 // What several recordings add up to. They were drawn apart, so variances add up, each side of an interval on its own.
@@ -33,8 +36,8 @@ struct SummaryTotal {
   void Add(const Facts& facts, uint64_t counted_bytes);
 };
 
-// Headlines of the whole recording, called `file` in commands. None if only a part of it was read, or it has no heap.
-Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file);
+// Headlines of the whole recording, called `files` in commands. None if only a part of it was read, or it has no heap.
+Headlines HeadlinesOf(const SummaryAnswer& answer, const std::vector<std::string>& files);
 // `name`: empty, or "recordings[]" if there are several.
 render::Group SummaryReport(const SummaryAnswer& answer, const char* name);
 render::Group TotalReport(const SummaryTotal& total);

@@ -1,0 +1,48 @@
+// The leak test: which groups' live bytes grow significantly, of one kind (`leaks`) or of all kinds that a recording
+// tracks (`summary`).
+//
+// Threads:  one.
+// Failure:  none: what cannot be tested has no leaks.
+// Maths:    docs/estimates.md#growth
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/model/model.h"
+#include "tools/input/recording.h"
+#include "tools/query/live/live_query.h"
+
+namespace heaprec::tools {
+
+inline constexpr double kUsualFdr = 0.05;
+
+struct TestedRow {
+  const LiveTable::Row* row;
+  Leak leak;
+  std::optional<Estimate> since_s;  // since when it grows, in seconds since the start; of one recording's leaks only
+};
+
+// The rows of the first table that have growth. Leaks come first, the fastest growing at the top. `rate`: the false
+// discovery rate. Empty if growth is unknown.
+std::vector<TestedRow> TestRows(const LiveVisitor& live, double rate);
+// Whether the time is too short for any row to be a leak, or growth is unknown.
+bool IsTooShort(const LiveVisitor& live);
+
+struct FoundLeak {
+  format::Stream stream;
+  std::string site;
+  Estimate per_second;
+  std::optional<Estimate> since_s;
+};
+
+struct LeakSearch {
+  std::vector<FoundLeak> leaks;  // by site, of every kind; the fastest growing first
+  bool tested_heap = false;      // false: objects were not tracked, or not for long enough
+};
+
+// Reads the recording again for each kind that it tracks.
+LeakSearch SearchLeaks(const Recording& recording);
+
+}  // namespace heaprec::tools
