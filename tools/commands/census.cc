@@ -26,8 +26,9 @@ ExitCode ShowCensus(const CensusOptions& options) {
   auto now = CensusScan::Parse(choice);
   auto before = CensusScan::Parse(choice);
   if (!now.ok()) return Fail(ExitCode::kUsage, now.error().message);
-  ExitCode read = now->Read(options.recordings);
-  if (!options.baseline.empty() && read != ExitCode::kUnreadable) read = Worse(read, before->Read({options.baseline}));
+  ExitCode read = ExitCode::kOk;
+  for (const std::string& path : options.recordings) read = Worse(read, now->Read(path));
+  if (!options.baseline.empty()) read = Worse(read, before->Read(options.baseline));
   if (read == ExitCode::kUnreadable) return read;
   const CensusScan* const compared = options.baseline.empty() ? nullptr : &*before;
   const CensusRanking ranking{options.sort, options.output.Rows(kRows)};

@@ -6,8 +6,6 @@
 #include <ctime>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
@@ -28,7 +26,7 @@ constexpr int64_t kDefaultDepth = 5;  // as `jfr print`; JSON leaves nothing out
 constexpr timespec kPoll{0, 200'000'000};
 
 struct PrintOptions {
-  std::vector<std::string> recordings;
+  std::string recording;
   FilterOptions filter;
   std::optional<int64_t> stack_depth;
   bool json = false, follow = false;
@@ -79,9 +77,9 @@ uint64_t PrintOne(Recording* recording, size_t which, size_t count, const Filter
 ExitCode Print(const PrintOptions& options) {
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  if (options.follow && (options.recordings.size() > 1 || options.recordings.front() == "-"))
-    return Fail(ExitCode::kUsage, "--follow needs one file: standard input must be read to its end first");
-  auto recordings = Recording::OpenAll(options.recordings);
+  if (options.follow && options.recording == "-")
+    return Fail(ExitCode::kUsage, "--follow needs a file: standard input must be read to its end first");
+  auto recordings = Recording::OpenAll(options.recording);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   const size_t count = recordings->size();
   AskedTime asked;
@@ -98,7 +96,7 @@ ExitCode Print(const PrintOptions& options) {
 Command PrintCommand() {
   auto options = std::make_shared<PrintOptions>();
   Command command("print", "Print every sample as text or JSON");
-  command.AddOption("REC", options->recordings, "Recordings to read, or parts of one; - is standard input").Required();
+  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
   command.AddFlag("--json", options->json, "Print one JSON document");
   command.AddFlag("--follow", options->follow, "Keep printing while the recording grows, until it ends or Ctrl-C");
   command

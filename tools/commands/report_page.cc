@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "tools/commands/page_output.h"
-#include "tools/input/rotation_parts.h"
 #include "tools/options/command.h"
 #include "tools/text/messages.h"
 
@@ -11,8 +10,7 @@ Command ReportCommand() {
   auto request = std::make_shared<PageRequest>();
   auto output = std::make_shared<PageOutput>();
   Command command("report", "Write an interactive page of one or two recordings");
-  command.AddOption("REC", request->scan.files, "Recording to show, or its parts; a second one is compared with it")
-      .Required();
+  command.AddOption("REC", request->scan.files, "Recording to show; a second one is compared with it").Required();
   command.AddOption("-o,--output", output->path, "File to write; - is standard output (default: REC.html)")
       .Value("FILE");
   command.AddOption("--title", request->title, "Title of the page (default: name of the recording)").Value("TEXT");
@@ -31,13 +29,13 @@ Command ReportCommand() {
   heaprec report before.hrec after.hrec -o change.html)";
   command.run = [request, output](const auto&) {
     PageRequest asked = *request;
-    std::vector<std::vector<std::string>> recordings = JoinParts(asked.scan.files);
-    if (recordings.size() > 2) return Fail(ExitCode::kUsage, "report takes one recording, or two to compare");
+    std::vector<std::string>& files = asked.scan.files;
+    if (files.size() > 2) return Fail(ExitCode::kUsage, "report takes one recording, or two to compare");
     if (asked.max_samples == 0) return Fail(ExitCode::kUsage, "--max-samples must be at least 1");
-    asked.scan.files = recordings.front();
-    if (recordings.size() == 2) {
+    if (files.size() == 2) {
       asked.other = asked.scan;
-      asked.other->files = recordings.back();
+      asked.other->files = {files.back()};
+      files.pop_back();
     }
     return output->Write(asked);
   };

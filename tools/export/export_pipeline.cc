@@ -91,7 +91,15 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
 
 }  // namespace
 
-format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths) { return Recording::OpenAll(paths); }
+format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths) {
+  Recordings all;
+  for (const std::string& path : paths) {
+    auto of_file = Recording::OpenAll(path);
+    if (!of_file.ok()) return of_file.error();
+    std::move(of_file->begin(), of_file->end(), std::back_inserter(all));
+  }
+  return all;
+}
 
 std::function<bool(std::string_view)> HiddenFrames(const Filter& filter) {
   if (!filter.hide()) return {};

@@ -5,15 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "format/codec/file_header.h"
+#include "tools/input/joined_files.h"
 #include "tools/text/temporary_folder.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -57,16 +55,20 @@ Result<int> SpoolStandardInput() {
   return Error{fmt::format("standard input: {}", Reason(error))};
 }
 
-// Standard input is read once; a command that needs two passes opens it twice.
-Result<int> OpenStandardInput() {
-  static const Result<int> spool = SpoolStandardInput();
-  if (!spool.ok()) return spool;
-  const int copy = fcntl(*spool, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return Error{fmt::format("standard input: {}", Reason(errno))};
+Result<int> CopyOf(int descriptor, const std::string& name) {
+  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return Error{fmt::format("{}: {}", name, Reason(errno))};
   return copy;
 }
 
+// Standard input is read once; a command that needs two passes opens it twice.
+Result<int> OpenStandardInput() {
+  static const Result<int> spool = SpoolStandardInput();
+  return spool.ok() ? CopyOf(*spool, "standard input") : spool;
+}
+
 Result<int> OpenFile(const std::string& path) {
+  if (const auto joined = JoinedFile(path)) return CopyOf(*joined, path);
   // Not to wait for the writer of a named pipe.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return Error{fmt::format("{}: {}", path, Reason(errno))};
@@ -77,10 +79,20 @@ Result<int> OpenFile(const std::string& path) {
   return Error{fmt::format("{}: not a regular file ('-' reads a pipe)", path)};
 }
 
-Result<size_t> ReadFrom(int descriptor, uint64_t offset, std::byte* into, size_t size) {
+}  // namespace
+
+Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
+  Result<int> descriptor = path == "-" ? OpenStandardInput() : OpenFile(path);
+  if (!descriptor.ok()) return descriptor.error();
+  return std::unique_ptr<FileSource>(new FileSource(*descriptor, path));
+}
+
+FileSource::~FileSource() { close(descriptor_); }
+
+Result<size_t> FileSource::ReadAt(uint64_t offset, std::byte* into, size_t size) {
   size_t got = 0;
   while (got < size) {
-    const ssize_t now = pread(descriptor, into + got, size - got, static_cast<off_t>(offset + got));
+    const ssize_t now = pread(descriptor_, into + got, size - got, static_cast<off_t>(offset + got));
     if (now < 0 && errno == EINTR) continue;
     if (now < 0) return Error{fmt::format("offset {}: {}", offset + got, Reason(errno))};
     if (now == 0) break;
@@ -89,78 +101,26 @@ Result<size_t> ReadFrom(int descriptor, uint64_t offset, std::byte* into, size_t
   return got;
 }
 
-}  // namespace
-
-FileSource::FileSource(std::vector<std::string> paths)
-    : paths_(std::move(paths)),
-      is_spool_(paths_.front() == "-"),
-      name_(is_spool_            ? "standard input"
-            : paths_.size() == 1 ? paths_.front()
-                                 : fmt::format("{} and {}", paths_.front(), CountOf(paths_.size() - 1, "later part"))) {
-}
-
-Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
-  return Open(std::vector<std::string>{path});
-}
-
-Result<std::unique_ptr<FileSource>> FileSource::Open(const std::vector<std::string>& parts) {
-  std::unique_ptr<FileSource> source(new FileSource(parts));
-  for (const std::string& path : parts) {
-    const Result<int> descriptor = path == "-" ? OpenStandardInput() : OpenFile(path);
-    if (!descriptor.ok()) return descriptor.error();
-    Part part{*descriptor};
-    if (!source->parts_.empty()) {
-      part.begin = source->size();
-      std::array<std::byte, format::kFilePrefixBytes> prefix;
-      const auto got = ReadFrom(part.descriptor, 0, prefix.data(), prefix.size());
-      part.header = got ? format::FileHeaderBytes(format::Bytes(prefix).first(*got)).value_or(0) : 0;
-    }
-    source->parts_.push_back(part);
-  }
-  return source;
-}
-
-FileSource::~FileSource() {
-  for (const Part& part : parts_) close(part.descriptor);
-}
-
-Result<size_t> FileSource::ReadAt(uint64_t offset, std::byte* into, size_t size) {
-  size_t got = 0;
-  for (size_t i = 0; i < parts_.size() && got < size; ++i) {
-    const Part& part = parts_[i];
-    const uint64_t at = offset + got, end = i + 1 < parts_.size() ? parts_[i + 1].begin : UINT64_MAX;
-    if (at >= end) continue;
-    const size_t wanted = static_cast<size_t>(std::min<uint64_t>(size - got, end - at));
-    const auto now = ReadFrom(part.descriptor, at - part.begin + part.header, into + got, wanted);
-    if (!now) return now.error();
-    got += *now;
-    if (*now < wanted) break;
-  }
-  return got;
-}
-
 uint64_t FileSource::size() const {
   struct stat status {};
-  const Part& last = parts_.back();
-  const uint64_t bytes = fstat(last.descriptor, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
-  return last.begin + bytes - std::min(bytes, last.header);
+  return fstat(descriptor_, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
 bool FileSource::IsReplaced() const {
   struct stat named {};
-  return !is_spool_ && parts_.size() == 1 && stat(name_.c_str(), &named) == 0 && !IsSameFileAs(name_);
+  return !is_spool_ && stat(name_.c_str(), &named) == 0 && !IsSameFileAs(name_);
 }
 
 bool FileSource::IsSameFileAs(const std::string& other) const {
   struct stat mine {
   }, theirs{};
-  return fstat(parts_.back().descriptor, &mine) == 0 && stat(other.c_str(), &theirs) == 0 &&
-         mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
+  return fstat(descriptor_, &mine) == 0 && stat(other.c_str(), &theirs) == 0 && mine.st_dev == theirs.st_dev &&
+         mine.st_ino == theirs.st_ino;
 }
 
 std::optional<uid_t> FileSource::owner() const {
   struct stat mine {};
-  return !is_spool_ && fstat(parts_.back().descriptor, &mine) == 0 ? std::optional(mine.st_uid) : std::nullopt;
+  return !is_spool_ && fstat(descriptor_, &mine) == 0 ? std::optional(mine.st_uid) : std::nullopt;
 }
 
 }  // namespace heaprec::tools

@@ -1,5 +1,4 @@
-// The bytes of a recording: a file that may still grow, or standard input kept in an unlinked temporary file; or its
-// parts as one file: the first whole, of each later one what follows its header.
+// The bytes of a recording: a file that may still grow, or standard input kept in an unlinked temporary file.
 //
 // Threads:  one.
 // Failure:  Open says which path and why. A file that shrinks reads as ended there.
@@ -12,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "format/bytes/result.h"
 #include "format/reader/reader.h"
@@ -23,22 +21,16 @@ class FileSource final : public format::ByteSource {
  public:
   // `path` "-" is standard input: read to its end first, because salvage reads a recording twice.
   static format::Result<std::unique_ptr<FileSource>> Open(const std::string& path);
-  // Parts of one recording that follow each other (JoinParts). Only the last may still grow.
-  static format::Result<std::unique_ptr<FileSource>> Open(const std::vector<std::string>& parts);
   ~FileSource() override;
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
 
   format::Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override;
-  // For messages: of several parts "app.hrec and 2 later parts".
   const std::string& name() const override { return name_; }
-  const std::vector<std::string>& paths() const { return paths_; }
-  // Where the last part begins.
-  uint64_t last_part() const { return parts_.back().begin; }
 
   // Bytes now; 0 if that cannot be found out.
   uint64_t size() const;
-  // Whether its name leads to another file by now. Never of standard input, nor of several parts.
+  // Whether its name leads to another file by now. Never of standard input.
   bool IsReplaced() const;
   // Whether `other` (a path) is this very file.
   bool IsSameFileAs(const std::string& other) const;
@@ -46,15 +38,9 @@ class FileSource final : public format::ByteSource {
   std::optional<uid_t> owner() const;
 
  private:
-  struct Part {
-    int descriptor = -1;
-    uint64_t begin = 0;   // of its bytes here
-    uint64_t header = 0;  // bytes at its beginning that are left out
-  };
-  explicit FileSource(std::vector<std::string> paths);
-
-  std::vector<Part> parts_;
-  const std::vector<std::string> paths_;
+  FileSource(int descriptor, const std::string& path)
+      : descriptor_(descriptor), is_spool_(path == "-"), name_(is_spool_ ? "standard input" : path) {}
+  const int descriptor_;
   const bool is_spool_;
   const std::string name_;
 };

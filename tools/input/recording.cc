@@ -7,7 +7,6 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include "format/reader/recordings_in_file.h"
 #include "tools/input/file_source.h"
 #include "tools/input/program_recording.h"
-#include "tools/input/rotation_parts.h"
 #include "tools/input/writer_process.h"
 #include "tools/text/text.h"
 
@@ -93,24 +91,6 @@ format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const
   return recordings;
 }
 
-format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const std::vector<std::string>& paths) {
-  std::vector<std::unique_ptr<Recording>> all;
-  for (const std::vector<std::string>& parts : JoinParts(paths)) {
-    if (parts.size() == 1) {
-      auto of_file = OpenAll(parts.front());
-      if (!of_file.ok()) return of_file.error();
-      std::ranges::move(*of_file, std::back_inserter(all));
-      continue;
-    }
-    auto source = FileSource::Open(parts);
-    if (!source.ok()) return source.error();
-    auto joined = OpenPart(std::move(*source), {0, UINT64_MAX, ""});
-    if (!joined.ok()) return joined.error();
-    all.push_back(std::move(*joined));
-  }
-  return all;
-}
-
 Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,
                      std::unique_ptr<ParallelReader> reader)
     : source_(std::move(source)),
@@ -164,7 +144,6 @@ std::optional<format::Block> Recording::NextInFile() {
     }
     ++blocks_of_chunk_;
     prepared_ = reader_->TakePrepared();
-    if (part_.begin + block->offset < source_->last_part()) block->ending.reset();  // it continues in the next part
     Note(*block);
     end_.threads = std::max(end_.threads, static_cast<uint32_t>(block->dictionaries->threads.size()));
     end_.offset = reader_->position();
@@ -275,7 +254,7 @@ std::vector<OpenedRing> Recording::OpenRings() const {
   if (const auto owner = source_->owner(); owner && part_.root.empty()) {
     const std::filesystem::path name = std::filesystem::path(header().ring_path).filename();
     std::error_code error;
-    const std::filesystem::path given = source_->paths().back(), real = std::filesystem::canonical(given, error);
+    const std::filesystem::path given = source_->name(), real = std::filesystem::canonical(given, error);
     for (const std::filesystem::path& file : {given, real}) {
       add(OpenedRing::OpenOf(*owner, file.parent_path() / name, header().recording_id));
     }
@@ -389,7 +368,7 @@ bool Recording::is_over(std::chrono::seconds quiet) const {
   if (!OpenRings().empty()) return !running();
   if (header().ring_path.empty() && running()) return false;
   struct stat status {};
-  return stat(source_->paths().back().c_str(), &status) != 0 || std::time(nullptr) - status.st_mtime > quiet.count();
+  return stat(source_->name().c_str(), &status) != 0 || std::time(nullptr) - status.st_mtime > quiet.count();
 }
 
 bool Recording::is_settled() const {

@@ -37,8 +37,6 @@ class Recording {
 
   // All recordings of a file, in their order: one, or several that were merged.
   static format::Result<std::vector<std::unique_ptr<Recording>>> OpenAll(const std::string& path);
-  // The same of several files; parts of one recording are one (JoinParts).
-  static format::Result<std::vector<std::unique_ptr<Recording>>> OpenAll(const std::vector<std::string>& paths);
 
   // The same recording again, from its first block.
   format::Result<std::unique_ptr<Recording>> Again() const;

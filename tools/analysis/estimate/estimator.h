@@ -11,9 +11,7 @@
 //
 // Units:    bytes, objects; shares from 0 to 1. Of a stream of events (Design), both are events.
 // Threads:  any; it is constant.
-// Failure:  none. Without counted bytes (source jvmti) calibrated estimates equal raw ones. Without samples the total
-// is
-//           what was counted, any subset may have all of it, and objects are unknown.
+// Failure:  none. Without counted bytes (source jvmti) calibrated estimates equal raw ones.
 // Maths:    docs/estimates.md#estimates
 #pragma once
 
@@ -47,8 +45,6 @@ class Estimator {
   // Counted bytes divided by their estimate from the samples; 1 if raw or if nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
-  // Bytes that no sample represents, which are part of Total(): of lost points, and what was counted without samples.
-  double lost() const { return lost_; }
   // Whether a census counted all bytes of each class.
   bool counted_by_class() const { return all_counted_ && unwritten_ <= 0; }
 
@@ -92,7 +88,7 @@ class Estimator {
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording represents, on average
   double uncounted_variance_ = 0;  // of the raw total of the intervals that were not counted
-  double lost_ = 0;                // bytes of lost points; counted bytes if no sample represents them
+  double lost_ = 0;                // bytes of lost points
   double unwritten_ = 0;           // those of UnwrittenWeight
 };
 

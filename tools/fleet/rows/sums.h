@@ -54,8 +54,6 @@ struct Totals {
   // Counted over weighed; 1 if nobody counted.
   double Factor() const { return IsCalibrated() ? counted / weighed : 1; }
   bool IsCalibrated() const { return counted > 0 && weighed > 0; }
-  // All bytes: as counted where they were, also if no sample represents them.
-  double Bytes() const { return IsCalibrated() || !(all.bytes > 0) ? counted : all.bytes; }
 };
 
 // Where only major collections tell what is dead (generational ZGC), some may be garbage.

@@ -51,13 +51,12 @@ format::Result<CensusScan> CensusScan::Parse(const CensusChoice& choice) {
   return CensusScan(choice, std::move(*filter));
 }
 
-ExitCode CensusScan::Read(const std::vector<std::string>& files) {
-  auto recordings = Recording::OpenAll(files);
+ExitCode CensusScan::Read(const std::string& path) {
+  auto recordings = Recording::OpenAll(path);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   ExitCode outcome = ExitCode::kOk;
   for (const auto& recording : *recordings) {
     const ExitCode one = Read(recording.get());
-    if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) outcome = one;
   }
   return outcome;

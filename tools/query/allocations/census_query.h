@@ -42,7 +42,7 @@ class CensusScan {
   static format::Result<CensusScan> Parse(const CensusChoice& choice);
 
   // All recordings of a file. kUnreadable: it cannot be read, or has no census.
-  ExitCode Read(const std::vector<std::string>& files);
+  ExitCode Read(const std::string& path);
 
   const CensusTable& table() const { return table_; }
   // The sum of everything that the filters match.

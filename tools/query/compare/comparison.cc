@@ -221,11 +221,11 @@ const ProgressBlocks* ComparisonSide::progress(size_t i) const {
   return groups_[i].cumulative() == nullptr ? &progress_[i] : nullptr;
 }
 
-ComparedRuns::ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by, bool own_frames) {
-  for (const std::vector<std::string>& parts : JoinParts(side.files)) {
-    files_.push_back(parts.front());
+ComparedRuns::ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by, bool own_frames)
+    : files_(side.files) {
+  for (const std::string& file : files_) {
     ScanOptions run = side;
-    run.files = parts;
+    run.files = {file};
     surveys_.push_back(*RecordingScan::Parse(run));
     tables_.emplace_back(by, own_frames);
   }

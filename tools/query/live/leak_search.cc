@@ -9,12 +9,12 @@
 namespace heaprec::tools {
 namespace {
 
-void SearchStream(const Recording& recording, format::Stream stream, LeakSearch* into) {
-  auto again = recording.Again();
+void SearchStream(const std::string& file, format::Stream stream, LeakSearch* into) {
   ScanOptions options;
+  options.files = {file};
   if (stream != format::Stream::kAllocations) options.filter.kinds = {TraitsOf(stream).name};
   auto scan = RecordingScan::Parse(options);
-  if (!again.ok() || !scan.ok()) return;
+  if (!scan.ok()) return;
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
   LiveQuery question;
@@ -22,7 +22,7 @@ void SearchStream(const Recording& recording, format::Stream stream, LeakSearch*
   question.leaks = true;
   LiveVisitor live(std::move(question), &tree, stream);
   scan->SuppressMessages();
-  if (scan->RunOne(again->get(), &tree, &live) == ExitCode::kUnreadable || IsTooShort(live)) return;
+  if (scan->Run(&tree, &live) == ExitCode::kUnreadable || IsTooShort(live)) return;
   into->tested_heap |= stream == format::Stream::kAllocations;
   for (const TestedRow& one : TestRows(live, kUsualFdr)) {
     if (!one.leak.leaks) break;
@@ -60,10 +60,10 @@ bool IsTooShort(const LiveVisitor& live) {
   return !live.knows_growth() || (live.tracked() == 1 && live.instants().size() < 3);
 }
 
-LeakSearch SearchLeaks(const Recording& recording) {
+LeakSearch SearchLeaks(const std::string& file, const format::FileHeader& header) {
   LeakSearch search;
   for (const format::Stream stream : format::kAllStreams) {
-    if (recording.header().MaxTracked(stream) > 0) SearchStream(recording, stream, &search);
+    if (header.MaxTracked(stream) > 0) SearchStream(file, stream, &search);
   }
   std::ranges::stable_sort(search.leaks, std::ranges::greater(),
                            [](const FoundLeak& one) { return one.per_second.value; });

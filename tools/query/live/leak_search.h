@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "format/model/model.h"
-#include "tools/input/recording.h"
 #include "tools/query/live/live_query.h"
 
 namespace heaprec::tools {
@@ -42,7 +41,7 @@ struct LeakSearch {
   bool tested_heap = false;      // false: objects were not tracked, or not for long enough
 };
 
-// Reads the recording again for each kind that it tracks.
-LeakSearch SearchLeaks(const Recording& recording);
+// Reads a file that holds one recording, with this header, for each kind that it tracks.
+LeakSearch SearchLeaks(const std::string& file, const format::FileHeader& header);
 
 }  // namespace heaprec::tools

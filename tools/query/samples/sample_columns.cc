@@ -95,7 +95,8 @@ class ColumnBuilder {
     into_.factors.push_back(factor);
     into_.calibrated = (into_.calibrated || into_.factors.size() == 1) && estimator.calibrated();
     into_.variance_of_bytes += design_->VarianceOfBytes() * (is_one_ ? 1 : factor * factor);
-    into_.lost += estimator.lost();
+    into_.lost += LostWeight(counters) * factor;
+    if (design_->all().samples() == 0) into_.lost = std::max(into_.lost, estimator.Total().value);
     into_.unwritten += UnwrittenWeight(counters) * factor;
     into_.total += estimator.Total().value;
     types_.Close(factor);

@@ -9,7 +9,6 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/prepared.h"
 #include "tools/input/program_recording.h"
-#include "tools/input/rotation_parts.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/stream_trust.h"
@@ -146,8 +145,8 @@ CallTree::Options RecordingScan::TreeOptions() const {
 
 ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
   ExitCode code = ExitCode::kOk;
-  for (const std::vector<std::string>& parts : JoinParts(options_.files)) {
-    const ExitCode one = ReadFiles(parts, tree, visitor);
+  for (const std::string& path : options_.files) {
+    const ExitCode one = ReadFile(path, tree, visitor);
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
@@ -158,8 +157,8 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
   return code;
 }
 
-ExitCode RecordingScan::ReadFiles(const std::vector<std::string>& parts, CallTree* tree, ScanVisitor* visitor) {
-  auto recordings = Recording::OpenAll(parts);
+ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor) {
+  auto recordings = Recording::OpenAll(path);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   ExitCode code = ExitCode::kOk;
   for (const auto& recording : *recordings) {

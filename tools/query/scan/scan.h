@@ -104,8 +104,6 @@ class RecordingScan {
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
 
   ExitCode Run(CallTree* tree, ScanVisitor* visitor);
-  // The same of one recording that is open, at its first block, in place of the files.
-  ExitCode RunOne(Recording* recording, CallTree* tree, ScanVisitor* visitor) { return Read(recording, tree, visitor); }
   // For a second pass: the first one has reported damage.
   void SuppressMessages() { is_quiet_ = true; }
 
@@ -139,7 +137,7 @@ class RecordingScan {
 
  private:
   RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives);
-  ExitCode ReadFiles(const std::vector<std::string>& parts, CallTree* tree, ScanVisitor* visitor);
+  ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
   ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
   void WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live);
   void AddCpu(const std::optional<CpuSeconds>& cpu);

@@ -32,8 +32,8 @@ class ScanSummary {
             const std::vector<std::string>& reasons);
 
   const ScannedTotals& scanned() const { return scanned_; }
-  // "# " and SamplesText; if a recording is not trustworthy, a second line says so: "# trustworthy: no, because ...\n".
-  // Only imports do not know their losses.
+  // "# 1,234 samples, 12 dropped to keep the rate (their weight is kept), 0 lost\n"; if a recording is not trustworthy,
+  // a second line says so: "# trustworthy: no, because ...\n". Only imports do not know their losses.
   std::string LossLine() const;
   const std::vector<std::string>& trust_reasons() const { return doubts_; }
   // "no, because ..."; empty: all may be believed.

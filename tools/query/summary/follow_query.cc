@@ -263,7 +263,7 @@ Headlines Follow::HeadlinesSoFar(const std::string& file) {
   const format::StreamCounters& counters = recording_->counters();
   const Estimator estimator(design_, counters), raw(design_, counters, Weights::kRaw);
   HeadlineInputs inputs;
-  inputs.files = {file};
+  inputs.file = file;
   inputs.site = TopOf(sites_, estimator);
   inputs.klass = TopOf(classes_, estimator);
   inputs.allocated_bytes = estimator.Total().value;

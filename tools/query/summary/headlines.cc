@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "tools/input/joined_files.h"
 #include "tools/input/loss_summary.h"
 #include "tools/render/value_format.h"
 #include "tools/text/text.h"
@@ -111,7 +112,7 @@ void AddTrust(const HeadlineInputs& inputs, std::vector<Headline>* into) {
 
 void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
   std::string file;
-  for (const std::string& one : inputs.files) file += (file.empty() ? "" : " ") + ShellQuoted(one);
+  for (const std::string& one : PathsOf(inputs.file)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
   const auto choose = [into](const std::string& command, const char* reason) {
     into->next_command = "heaprec " + command;
     into->next_reason = reason;

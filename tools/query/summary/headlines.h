@@ -42,7 +42,7 @@ struct HeadlineInputs {
     Estimate per_second;
     std::optional<Estimate> since_s;  // since the start of the recording
   };
-  std::vector<std::string> files;         // as a command line names them: one, or its parts
+  std::string file;                       // as commands open it
   std::vector<Leak> leaks;                // the fastest growing first
   bool tested_heap = false;               // whether growing objects would be among them
   std::optional<Estimate> out_of_memory;  // OutOfMemoryErrors that were thrown

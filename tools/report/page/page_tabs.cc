@@ -35,8 +35,7 @@ std::string Html(const render::Report& report) { return render::HtmlBody(report,
 // One scan of the file by a visitor made of its tree.
 class TabScan {
  public:
-  TabScan(const std::vector<std::string>& files, std::vector<std::string> kinds)
-      : scan_(ScanOf(files, std::move(kinds))) {
+  TabScan(const std::string& path, std::vector<std::string> kinds) : scan_(ScanOf(path, std::move(kinds))) {
     scan_.SuppressMessages();
   }
   CallTree* tree() { return &tree_; }
@@ -44,9 +43,9 @@ class TabScan {
   bool Run(ScanVisitor* visitor) { return scan_.Run(&tree_, visitor) != ExitCode::kUnreadable; }
 
  private:
-  static RecordingScan ScanOf(const std::vector<std::string>& files, std::vector<std::string> kinds) {
+  static RecordingScan ScanOf(const std::string& path, std::vector<std::string> kinds) {
     ScanOptions options;
-    options.files = files;
+    options.files = {path};
     options.filter.kinds = std::move(kinds);
     return std::move(*RecordingScan::Parse(options));  // of no filters that could be wrong
   }
@@ -56,8 +55,8 @@ class TabScan {
   CallTree tree_{&names_, scan_.TreeOptions()};
 };
 
-std::string LiveTab(const std::vector<std::string>& files) {
-  TabScan tab(files, {});
+std::string LiveTab(const std::string& path) {
+  TabScan tab(path, {});
   LiveQuery question;
   question.by = Groupings{Grouping(By::kClass), Grouping(By::kSite)};
   question.grown = 1;
@@ -69,8 +68,8 @@ std::string LiveTab(const std::vector<std::string>& files) {
          Html(LifetimesReport(answer));
 }
 
-std::string LeaksTab(const std::vector<std::string>& files) {
-  TabScan tab(files, {});
+std::string LeaksTab(const std::string& path) {
+  TabScan tab(path, {});
   LiveQuery question;
   question.by = Groupings{Grouping(By::kSite)};
   question.leaks = true;
@@ -79,28 +78,28 @@ std::string LeaksTab(const std::vector<std::string>& files) {
   return Html(LeaksReport({tab.scan(), live, *tab.tree(), {}}, {.limit = kRows, .all = true}));
 }
 
-std::string CensusTab(const std::vector<std::string>& files) {
+std::string CensusTab(const std::string& path) {
   std::string html;
   for (const CensusBy by : {CensusBy::kClass, CensusBy::kThread}) {
     CensusChoice choice;
     choice.by = by;
     auto scan = CensusScan::Parse(choice);
-    if (!scan.ok() || scan->Read(files) == ExitCode::kUnreadable) return "";
+    if (!scan.ok() || scan->Read(path) == ExitCode::kUnreadable) return "";
     html += Html(CensusReport(*scan, nullptr, {.sort = "bytes", .limit = kRows}));
   }
   return html;
 }
 
-std::string BlocksPart(const std::vector<std::string>& files) {
-  TabScan tab(files, {"malloc"});
+std::string BlocksPart(const std::string& path) {
+  TabScan tab(path, {"malloc"});
   NativeVisitor native(Grouping(By::kSite), /*own_frames=*/false, {}, tab.tree());
   if (!tab.Run(&native) || native.live().tracked() == 0) return "";
   return "<h3>Blocks of malloc</h3>" +
          Html(NativeReport({.scan = tab.scan(), .native = native, .tree = *tab.tree(), .limit = kRows}));
 }
 
-std::string MappingsPart(const std::vector<std::string>& files) {
-  TabScan tab(files, {"mmap"});
+std::string MappingsPart(const std::string& path) {
+  TabScan tab(path, {"mmap"});
   MappingVisitor mappings(Grouping(By::kSite), {}, tab.tree());
   if (!tab.Run(&mappings) || !mappings.has_any()) return "";
   render::Report report("heaprec.native_sampled/2");
@@ -108,8 +107,8 @@ std::string MappingsPart(const std::vector<std::string>& files) {
   return "<h3>Mappings</h3>" + Html(report);
 }
 
-std::string CategoriesPart(const std::vector<std::string>& files) {
-  auto recording = Recording::OpenAll(files);
+std::string CategoriesPart(const std::string& path) {
+  auto recording = Recording::OpenAll(path);
   if (!recording.ok()) return "";
   MemoryTimeline timeline;
   while (const auto block = recording->front()->Next()) timeline.Add(*block);
@@ -121,8 +120,8 @@ std::string CategoriesPart(const std::vector<std::string>& files) {
   return "<h3>The JVM's categories, and the process</h3>" + Html(report);
 }
 
-std::string ExceptionsTab(const std::vector<std::string>& files) {
-  TabScan tab(files, {"exception"});
+std::string ExceptionsTab(const std::string& path) {
+  TabScan tab(path, {"exception"});
   GroupsScan groups({Grouping(By::kClass), Grouping(By::kSite), Grouping(By::kThread)}, ScanOptions().OwnFrames());
   if (!tab.Run(&groups)) return "";
   return Html(TopReport(tab.scan(), groups.tables(), {.sort = "bytes", .limit = kRows}, *tab.tree(), "class or site"));
@@ -130,21 +129,21 @@ std::string ExceptionsTab(const std::vector<std::string>& files) {
 
 }  // namespace
 
-std::map<std::string, std::string> PageTabs(const std::vector<std::string>& files, const format::FileHeader& header) {
+std::map<std::string, std::string> PageTabs(const std::string& path, const format::FileHeader& header) {
   std::map<std::string, std::string> tabs;
-  if (files.front() == "-") return tabs;
+  if (path == "-") return tabs;
   const auto add = [&tabs](const char* name, std::string html) {
     if (!html.empty()) tabs[name] += html;
   };
   if (header.max_tracked_objects > 0) {
-    add("live", LiveTab(files));
-    add("leaks", LeaksTab(files));
+    add("live", LiveTab(path));
+    add("leaks", LeaksTab(path));
   }
-  if (header.census != format::CensusMode::kOff) add("census", CensusTab(files));
-  if (header.max_tracked_blocks > 0) add("native", BlocksPart(files));
-  if (header.max_tracked_mappings > 0) add("native", MappingsPart(files));
-  add("native", CategoriesPart(files));
-  if (header.exceptions.interval_ns > 0) add("exceptions", ExceptionsTab(files));
+  if (header.census != format::CensusMode::kOff) add("census", CensusTab(path));
+  if (header.max_tracked_blocks > 0) add("native", BlocksPart(path));
+  if (header.max_tracked_mappings > 0) add("native", MappingsPart(path));
+  add("native", CategoriesPart(path));
+  if (header.exceptions.interval_ns > 0) add("exceptions", ExceptionsTab(path));
   return tabs;
 }
 

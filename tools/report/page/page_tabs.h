@@ -7,13 +7,12 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "format/model/file_description.h"
 
 namespace heaprec::tools {
 
 // HTML of each tab, by its name on the page. Reads the file again for each; of standard input there are none.
-std::map<std::string, std::string> PageTabs(const std::vector<std::string>& files, const format::FileHeader& header);
+std::map<std::string, std::string> PageTabs(const std::string& path, const format::FileHeader& header);
 
 }  // namespace heaprec::tools

@@ -97,7 +97,7 @@ List RangeOf(const FilterOptions& times, const format::FileHeader& header, const
 }
 
 // What stands above the page where it shows a part of what was recorded; empty: it shows all.
-std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingScan& scan) {
+std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingScan& scan, size_t files) {
   std::vector<Headline> headlines;
   const auto add = [&headlines](const char* id, Mood mood, const std::string& text) {
     headlines.push_back({id, mood, ToUtf8(text)});
@@ -107,8 +107,7 @@ std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingSca
     for (const std::string& warning : request.comparison->warnings) add("trust", Mood::kWarning, warning);
     return headlines;
   }
-  const bool is_all =
-      scan.chooses_all() && scan.stream() == format::Stream::kAllocations && scan.scanned().recordings == 1;
+  const bool is_all = scan.chooses_all() && scan.stream() == format::Stream::kAllocations && files == 1;
   if (is_all && !request.live) return headlines;
   add("selection", Mood::kNeutral,
       request.live ? "What is live at the end of the recording" : HeadlineOf(scan.matched(), scan));
@@ -132,7 +131,9 @@ Object AsObject(const PageComparison& comparison) {
 
 Object FactsOf(const PageRequest& request, const ScanOptions& options, const RecordingScan& scan,
                const Recording& first) {
-  Object facts = PageFacts(first, !options.no_census, HeadlinesOf(request, scan));
+  const bool is_alone = scan.scanned().recordings == 1;
+  Object facts = PageFacts(first, is_alone ? options.files.front() : "", !options.no_census,
+                           HeadlinesOf(request, scan, options.files.size()));
   List files;
   for (const std::string& file : options.files) files.emplace_back(BaseName(file));
   for (render::Member& member : Object{{"file", NamesOf(options.files)},
@@ -151,10 +152,10 @@ Object FactsOf(const PageRequest& request, const ScanOptions& options, const Rec
   return facts;
 }
 
-Object TabsOf(const PageRequest& request, const std::vector<std::string>& files, const format::FileHeader* header) {
+Object TabsOf(const PageRequest& request, const std::string& file, const format::FileHeader* header) {
   Object tabs;
   if (header != nullptr) {
-    for (auto& [name, html] : PageTabs(files, *header)) tabs.push_back({name, std::move(html)});
+    for (auto& [name, html] : PageTabs(file, *header)) tabs.push_back({name, std::move(html)});
   }
   if (!request.report.empty()) tabs.push_back({request.tab, request.report});
   return tabs;
@@ -170,9 +171,12 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_
   if (request.said) scan->SuppressMessages();
   RecordingPage side{.code = scan->Run(&tree, &reading)};
   if (side.has_failed()) return side;
-  auto opened = Recording::OpenAll(options.files);
-  if (!opened.ok()) return {.code = ExitCode::kUnreadable, .error = opened.error().message};
-  const std::vector<std::unique_ptr<Recording>>& recordings = *opened;
+  std::vector<std::unique_ptr<Recording>> recordings;
+  for (const std::string& file : options.files) {
+    auto opened = Recording::OpenAll(file);
+    if (!opened.ok()) return {.code = ExitCode::kUnreadable, .error = opened.error().message};
+    std::ranges::move(*opened, std::back_inserter(recordings));
+  }
   if (recordings.size() > kMaxRecordings) {
     return {.code = ExitCode::kUsage,
             .error = "a page holds at most " + std::to_string(kMaxRecordings) + " recordings"};
@@ -198,7 +202,7 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_
   if (request.other_times) state.push_back({"b", RangeOf(*request.other_times, header, columns)});
   Object facts = FactsOf(request, options, *scan, *recordings.front());
   facts.push_back({"state", std::move(state)});
-  if (is_first) facts.push_back({"tabs", TabsOf(request, options.files, is_one ? &header : nullptr)});
+  if (is_first) facts.push_back({"tabs", TabsOf(request, options.files.front(), is_one ? &header : nullptr)});
   side.html = ReportData(columns, std::move(facts));
   side.shown = columns.second.size();
   side.samples = columns.samples;

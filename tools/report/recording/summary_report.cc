@@ -83,7 +83,7 @@ std::optional<Estimate> OutOfMemoryErrors(const ExceptionTotals& thrown) {
   return found != thrown.classes.end() ? std::optional(found->events) : std::nullopt;
 }
 
-// Without the files.
+// Without the file.
 HeadlineInputs InputsOf(const SummaryAnswer& answer) {
   const Facts& facts = answer.facts;
   const format::StreamCounters& counters = answer.recording.counters();
@@ -131,7 +131,7 @@ void AddHeadline(const SummaryAnswer& answer, Group* into) {
                         {"estimates.bytes_per_second", rate, Unit::kBytesPerSecond},
                         {"estimates.objects", facts.volume.objects, Unit::kCount}}));
   }
-  const Headlines headlines = HeadlinesOf(answer, answer.recording.source().paths());
+  const Headlines headlines = HeadlinesOf(answer, answer.recording.source().name());
   for (const Headline& one : headlines.sentences) {
     if (one.id != "trust") into->Add(Sentence("{}", {{"headlines." + one.id, one.text}}));
   }
@@ -381,10 +381,10 @@ void AddNotes(const SummaryAnswer& answer, Group* into) {
 
 }  // namespace
 
-Headlines HeadlinesOf(const SummaryAnswer& answer, const std::vector<std::string>& files) {
+Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
   if (answer.breakdown.matched() != nullptr || !HasHeap(answer.recording.header())) return {};
   HeadlineInputs inputs = InputsOf(answer);
-  inputs.files = files;
+  inputs.file = file;
   return HeadlinesOf(inputs);
 }
 

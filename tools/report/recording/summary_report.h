@@ -36,8 +36,8 @@ struct SummaryTotal {
   void Add(const Facts& facts, uint64_t counted_bytes);
 };
 
-// Headlines of the whole recording, called `files` in commands. None if only a part of it was read, or it has no heap.
-Headlines HeadlinesOf(const SummaryAnswer& answer, const std::vector<std::string>& files);
+// Headlines of the whole recording, called `file` in commands. None if only a part of it was read, or it has no heap.
+Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file);
 // `name`: empty, or "recordings[]" if there are several.
 render::Group SummaryReport(const SummaryAnswer& answer, const char* name);
 render::Group TotalReport(const SummaryTotal& total);
