@@ -27,7 +27,7 @@ void Print(const Recording& recording, const Rewritten& rewritten, const std::st
   if (rewritten.missing > 0) {
     sentence += fmt::format("; {} lost in damaged bytes", Grouped(rewritten.missing));
   }
-  if (WasCutOffWithoutRing(recording)) sentence += "; " + RingText(recording) + ": " + LostEnd(recording);
+  if (LostItsRing(recording)) sentence += "; its ring is gone: " + LostEnd(recording);
   if (recording.repaired_bytes() > 0) {
     sentence += "; " + CountOf(recording.repaired_bytes(), "damaged byte") + " repaired";
   }

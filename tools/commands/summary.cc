@@ -51,7 +51,7 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   total->Add(facts, recording->counters().candidate_bytes);
   const size_t limit = options.output.Rows(kUsualGroups);
   const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
-  LeakSearch leaks;
+  std::vector<FoundLeak> leaks;
   if (is_alone && matched == nullptr) leaks = SearchLeaks(options.recordings.front(), recording->header());
   render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief, leaks}, name);
   if (is_brief && !options.output.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <utility>
 
-#include "tools/input/joined_files.h"
 #include "tools/text/temporary_folder.h"
 
 namespace heaprec::tools {
@@ -55,20 +54,16 @@ Result<int> SpoolStandardInput() {
   return Error{fmt::format("standard input: {}", Reason(error))};
 }
 
-Result<int> CopyOf(int descriptor, const std::string& name) {
-  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return Error{fmt::format("{}: {}", name, Reason(errno))};
-  return copy;
-}
-
 // Standard input is read once; a command that needs two passes opens it twice.
 Result<int> OpenStandardInput() {
   static const Result<int> spool = SpoolStandardInput();
-  return spool.ok() ? CopyOf(*spool, "standard input") : spool;
+  if (!spool.ok()) return spool;
+  const int copy = fcntl(*spool, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return Error{fmt::format("standard input: {}", Reason(errno))};
+  return copy;
 }
 
 Result<int> OpenFile(const std::string& path) {
-  if (const auto joined = JoinedFile(path)) return CopyOf(*joined, path);
   // Not to wait for the writer of a named pipe.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return Error{fmt::format("{}: {}", path, Reason(errno))};

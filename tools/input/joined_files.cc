@@ -3,33 +3,30 @@
 #include <map>
 #include <utility>
 
+#include "tools/text/text.h"
+
 namespace heaprec::tools {
 namespace {
 
-struct Joined {
-  int descriptor;
-  std::vector<std::string> paths;
-};
-
-std::map<std::string, Joined>& All() {
-  static std::map<std::string, Joined> all;
+std::map<std::string, std::vector<std::string>>& All() {
+  static std::map<std::string, std::vector<std::string>> all;
   return all;
 }
 
 }  // namespace
 
-void AddJoinedFile(const std::string& name, int descriptor, std::vector<std::string> paths) {
-  All().insert_or_assign(name, Joined{descriptor, std::move(paths)});
+void AddJoinedFile(const std::string& path, std::vector<std::string> files) {
+  All().insert_or_assign(path, std::move(files));
 }
 
-std::optional<int> JoinedFile(const std::string& name) {
-  const auto found = All().find(name);
-  return found != All().end() ? std::optional(found->second.descriptor) : std::nullopt;
+std::vector<std::string> FilesOf(const std::string& path) {
+  const auto found = All().find(path);
+  return found != All().end() ? found->second : std::vector{path};
 }
 
-std::vector<std::string> PathsOf(const std::string& name) {
-  const auto found = All().find(name);
-  return found != All().end() ? found->second.paths : std::vector{name};
+std::string ShownName(const std::string& path) {
+  const std::vector<std::string> files = FilesOf(path);
+  return files.size() == 1 ? path : files.front() + " and " + CountOf(files.size() - 1, "later part");
 }
 
 }  // namespace heaprec::tools

@@ -15,6 +15,9 @@ namespace {
 
 using namespace render;
 
+// Fewer lost samples, as a share of all, are not worth a word.
+constexpr double kFewLost = 0.001;
+
 std::string Hex(const format::RecordingId& id) {
   std::string hex;
   for (const uint8_t byte : id) hex += fmt::format("{:02x}", byte);
@@ -79,12 +82,9 @@ bool CountsLosses(const format::FileHeader& header) {
                              [&](format::Stream stream) { return header.CapOf(stream).rate_per_second > 0; });
 }
 
-bool WasCutOffWithoutRing(const Recording& recording) {
-  return !recording.salvage().ring_found && !recording.ending() && !recording.running();
-}
-
-std::string RingText(const Recording& recording) {
-  return recording.header().ring_path.empty() ? "it had no ring in shared memory" : "its ring is gone";
+bool LostItsRing(const Recording& recording) {
+  return !recording.header().ring_path.empty() && !recording.salvage().ring_found && !recording.ending() &&
+         !recording.running();
 }
 
 // A sample waits for the end of its interval, and a block for the drain to come round.
@@ -94,18 +94,8 @@ std::string LostEnd(const Recording& recording) {
   uint64_t interval_ns = 0;
   for (const format::Stream stream : format::kAllStreams)
     interval_ns = std::max(interval_ns, recording.header().CapOf(stream).interval_ns);
-  return fmt::format("up to {:g} seconds of samples are lost", 2e-9 * static_cast<double>(interval_ns));
-}
-
-std::string SamplesText(const SampleCounts& of) {
-  std::string text = of.shown != of.read ? Grouped(of.shown) + " of " : "";
-  text += CountOf(of.read, "sample");
-  if (!of.knows_losses) return text + "; losses unknown";
-  const uint64_t all = of.read + of.dropped + of.lost;
-  if (of.dropped > 0) text += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));
-  const double share = all > 0 ? static_cast<double>(of.lost) / static_cast<double>(all) : 0;
-  if (share > kFewLost) text += fmt::format("; {} lost ({})", Grouped(of.lost), ShortPercent(share));
-  return text;
+  const double seconds = 2e-9 * static_cast<double>(interval_ns);
+  return fmt::format("up to {} seconds of samples are lost", seconds == 2 ? "two" : fmt::format("{:g}", seconds));
 }
 
 std::string KilledPoints(const Recording& recording, format::Stream stream) {
@@ -123,11 +113,18 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
     thinned += counters.thinned + counters.second_stage;
     lost += counters.AllLost();
   }
-  std::string line = "# " + SamplesText({.shown = shown,
-                                         .read = recording.events(),
-                                         .dropped = thinned,
-                                         .lost = lost,
-                                         .knows_losses = CountsLosses(recording.header())});
+  std::string line = "# ";
+  if (shown != recording.events()) line += Grouped(shown) + " of ";
+  line += CountOf(recording.events(), "sample");
+  const uint64_t all = recording.events() + thinned + lost;
+  if (!CountsLosses(recording.header())) {
+    line += ", losses unknown";
+  } else if (thinned > 0) {
+    line += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));
+  }
+  if (const double share = static_cast<double>(lost) / static_cast<double>(std::max<uint64_t>(all, 1));
+      share > kFewLost)
+    line += fmt::format("; {} lost ({})", Grouped(lost), ShortPercent(share));
   if (recording.salvage().events > 0) {
     line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
   }

@@ -10,28 +10,16 @@
 
 namespace heaprec::tools {
 
-// Fewer lost samples, as a share of all, are not worth a word.
-inline constexpr double kFewLost = 0.001;
-
-struct SampleCounts {
-  uint64_t shown = 0, read = 0;    // `shown`: of those that were read, what passed the filters
-  uint64_t dropped = 0, lost = 0;  // to keep the rate
-  bool knows_losses = true;        // imports do not
-};
-// "7,650 samples kept of 25,128 (rate limit; sums stay unbiased)", and losses that matter.
-std::string SamplesText(const SampleCounts& of);
-
-// The same of a recording: `shown` samples of those read so far; how many were salvaged.
+// "# 1,234 events, 12 thinned, 0 lost; 3 salvaged from the ring": `shown` events of those read so far. Of an import:
+// "losses unknown".
 std::string LossLine(const Recording& recording, uint64_t shown);
 
 // The same as numbers: counters, losses by reason, salvage, skipped and repaired ranges.
 render::Object LossesValue(const Recording& recording);
 
-// Whether the recording was cut off, and no ring was found, which would have the last samples.
-bool WasCutOffWithoutRing(const Recording& recording);
-// Why none was found: "its ring is gone", "it had no ring in shared memory".
-std::string RingText(const Recording& recording);
-// The loss of such a recording: "up to 2 seconds of samples are lost".
+// Whether the recording was cut off and its ring, which had the last samples, is gone.
+bool LostItsRing(const Recording& recording);
+// The loss of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
 std::string LostEnd(const Recording& recording);
 
 // How many points of a stream a kill lost, as far as is known: "the kill lost 17 sample points"; empty: none.

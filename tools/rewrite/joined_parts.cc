@@ -1,10 +1,10 @@
 #include "tools/rewrite/joined_parts.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,7 +16,6 @@
 #include "tools/rewrite/merged_parts.h"
 #include "tools/text/output.h"
 #include "tools/text/temporary_folder.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -44,8 +43,9 @@ GivenFile* Neighbour(const GivenFile& of, int step, std::vector<GivenFile>* file
   return found != files->end() ? &*found : nullptr;
 }
 
-// "app.hrec and 2 later parts"; nullopt: they cannot be joined.
+// Where they are as one file, until the end of the process; nullopt: they cannot be joined.
 std::optional<std::string> Join(const std::vector<std::string>& parts) {
+  static std::vector<std::unique_ptr<TemporaryFolder>> folders;
   std::vector<std::unique_ptr<Recording>> opened;
   std::vector<Recording*> of_one;
   for (const std::string& path : parts) {
@@ -54,20 +54,20 @@ std::optional<std::string> Join(const std::vector<std::string>& parts) {
     of_one.push_back(recordings->front().get());
     opened.push_back(std::move(recordings->front()));
   }
-  std::string pattern = TemporaryPattern();
-  const int descriptor = mkostemp(pattern.data(), O_CLOEXEC);
+  auto folder = TemporaryFolder::Make();
+  if (!folder.ok()) return std::nullopt;
+  folders.push_back(std::move(*folder));
+  const std::string path =
+      std::filesystem::path(folders.back()->path()) / std::filesystem::path(parts.front()).filename();
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return std::nullopt;
-  unlink(pattern.c_str());
   Output output(descriptor);
   const auto merged = MergeParts(of_one, &output);
   output.Flush();
-  if (!merged.ok() || output.failed()) {
-    close(descriptor);
-    return std::nullopt;
-  }
-  const std::string name = fmt::format("{} and {}", parts.front(), CountOf(parts.size() - 1, "later part"));
-  AddJoinedFile(name, descriptor, parts);
-  return name;
+  close(descriptor);
+  if (!merged.ok() || output.failed()) return std::nullopt;
+  AddJoinedFile(path, parts);
+  return path;
 }
 
 }  // namespace

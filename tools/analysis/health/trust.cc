@@ -60,11 +60,9 @@ class StreamAssessment {
 
   void AssessSamples() {
     const uint64_t counted = counters_.Counted(stream_);
-    if (counted == 0 || totals_.events() > 0 || counters_.LostPoints() > 0) return;
-    const std::string text = fmt::format("no sample was taken: {} were counted, but not by {}",
-                                         Amount(static_cast<double>(counted)), of_events() ? "class" : "class or site");
-    if (!of_events() && counted >= kWorthSampling) return AddReason(TrustTopic::kSamples, text);
-    AddNote(TrustTopic::kSamples, text);
+    if (of_events() || counted < kWorthSampling || totals_.events() > 0 || counters_.LostPoints() > 0) return;
+    AddReason(TrustTopic::kTotal, fmt::format("no sample was taken: {} were counted, but not by class or site",
+                                              Amount(static_cast<double>(counted))));
   }
 
   void AssessLosses() {
@@ -258,10 +256,13 @@ class Assessment {
       AddReason(TrustTopic::kNames, "names are missing from " + CountOf(salvage.unnamed, "salvaged sample"));
   }
 
+  std::string RingText() const {
+    return recording_.header().ring_path.empty() ? "it had no ring in shared memory" : "its ring is gone";
+  }
+
   void NoteEnd() {
     if (recording_.has_nothing()) {
-      AddReason(TrustTopic::kEnd,
-                "nothing could be read: the recording has no whole block, and " + RingText(recording_));
+      AddReason(TrustTopic::kEnd, "nothing could be read: the recording has no whole block, and " + RingText());
     }
     if (recording_.ending()) return;
     if (recording_.tail_bytes() > 0 && !running_) {
@@ -280,10 +281,10 @@ class Assessment {
       }
       AddNote(TrustTopic::kEnd, "the recording was cut off; its ring is complete");
     } else if (recording_.unwritten_ns() > 0) {
-      AddReason(TrustTopic::kEnd, "the recording was cut off while its file could not be written, and " +
-                                      RingText(recording_) + ": " + LostEnd(recording_));
+      AddReason(TrustTopic::kEnd, "the recording was cut off while its file could not be written, and " + RingText() +
+                                      ": " + LostEnd(recording_));
     } else {
-      AddNote(TrustTopic::kEnd, "the recording was cut off, and " + RingText(recording_) + ": " + LostEnd(recording_));
+      AddNote(TrustTopic::kEnd, "the recording was cut off, and " + RingText() + ": " + LostEnd(recording_));
     }
   }
 

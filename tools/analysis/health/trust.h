@@ -1,9 +1,9 @@
 // Can the numbers of a recording be relied on? Reasons for no, and notes that do not change a yes.
 //
-// no: not one block; damaged bytes in the middle; attribution by refill (source tlab); of any stream: counted
-// bytes without any sample, more than 0.1 % of the bytes (or events) lost, counters that do not add up, an interval
-// over its cap; counted bytes that the samples cannot have come from; maxsamples=N that are too few for the recording;
-// a ring that could not be read to its end or whose names are gone.
+// no: not one block; damaged bytes in the middle; attribution by refill (source tlab); of any stream: more than 0.1 %
+// of the bytes (or events) lost, counters that do not add up, an interval over its cap; counted bytes that the samples
+// cannot have come from; maxsamples=N that are too few for the recording; a ring that could not be read to its end or
+// whose names are gone.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,6 @@ enum class TrustTopic : uint8_t {
   kRing,            // what was salvaged
   kNames,           // definitions that are gone
   kExceptions,      // why there are none
-  kSamples,         // there are none
 };
 
 struct TrustReason {

@@ -9,7 +9,7 @@
 namespace heaprec::tools {
 namespace {
 
-void SearchStream(const std::string& file, format::Stream stream, LeakSearch* into) {
+void SearchStream(const std::string& file, format::Stream stream, std::vector<FoundLeak>* into) {
   ScanOptions options;
   options.files = {file};
   if (stream != format::Stream::kAllocations) options.filter.kinds = {TraitsOf(stream).name};
@@ -23,11 +23,10 @@ void SearchStream(const std::string& file, format::Stream stream, LeakSearch* in
   LiveVisitor live(std::move(question), &tree, stream);
   scan->SuppressMessages();
   if (scan->Run(&tree, &live) == ExitCode::kUnreadable || IsTooShort(live)) return;
-  into->tested_heap |= stream == format::Stream::kAllocations;
   for (const TestedRow& one : TestRows(live, kUsualFdr)) {
     if (!one.leak.leaks) break;
-    into->leaks.push_back({stream, live.tables().front().grouping.NameOf(one.row->key, tree),
-                           one.leak.growth[kWholeTime].per_second, one.since_s});
+    into->push_back({stream, live.tables().front().grouping.NameOf(one.row->key, tree),
+                     one.leak.growth[kWholeTime].per_second, one.since_s});
   }
 }
 
@@ -60,14 +59,13 @@ bool IsTooShort(const LiveVisitor& live) {
   return !live.knows_growth() || (live.tracked() == 1 && live.instants().size() < 3);
 }
 
-LeakSearch SearchLeaks(const std::string& file, const format::FileHeader& header) {
-  LeakSearch search;
+std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header) {
+  std::vector<FoundLeak> leaks;
   for (const format::Stream stream : format::kAllStreams) {
-    if (header.MaxTracked(stream) > 0) SearchStream(file, stream, &search);
+    if (header.MaxTracked(stream) > 0) SearchStream(file, stream, &leaks);
   }
-  std::ranges::stable_sort(search.leaks, std::ranges::greater(),
-                           [](const FoundLeak& one) { return one.per_second.value; });
-  return search;
+  std::ranges::stable_sort(leaks, std::ranges::greater(), [](const FoundLeak& one) { return one.per_second.value; });
+  return leaks;
 }
 
 }  // namespace heaprec::tools

@@ -36,12 +36,8 @@ struct FoundLeak {
   std::optional<Estimate> since_s;
 };
 
-struct LeakSearch {
-  std::vector<FoundLeak> leaks;  // by site, of every kind; the fastest growing first
-  bool tested_heap = false;      // false: objects were not tracked, or not for long enough
-};
-
-// Reads a file that holds one recording, with this header, for each kind that it tracks.
-LeakSearch SearchLeaks(const std::string& file, const format::FileHeader& header);
+// The leaks by site of every kind that a recording tracks; the fastest growing first. Reads a file that holds one
+// recording, with this header, once for each kind.
+std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header);
 
 }  // namespace heaprec::tools

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "tools/input/joined_files.h"
-#include "tools/input/loss_summary.h"
 #include "tools/render/value_format.h"
 #include "tools/text/text.h"
 
@@ -18,6 +17,8 @@ namespace {
 constexpr double kMuchGc = 0.1, kSomeGc = 0.05;
 // The heap after a collection that grew by this factor has grown.
 constexpr double kGrown = 1.25;
+// Fewer lost samples, as a share of all, are not worth a word.
+constexpr double kFewLost = 0.001;
 // Half of an interval, as a share, with which samples say nothing about a count.
 constexpr double kTooVague = 0.5;
 
@@ -102,6 +103,25 @@ void AddGrowth(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   }
 }
 
+// ": samples agree with the exact count (-3.6 %, expected up to 4 %)"; empty: nothing was counted.
+std::string AgreementText(const HeadlineInputs& inputs) {
+  const auto share = [](double value) { return Shown(value, render::Unit::kShare); };
+  std::string text;
+  if (inputs.allocated_bytes > 0 && inputs.estimated_bytes && inputs.estimated_bytes->value > 0) {
+    const Estimate& samples = *inputs.estimated_bytes;
+    const double off = samples.value / inputs.allocated_bytes - 1;
+    const double expected = (samples.high - samples.low) / 2 / samples.value;
+    text = expected < kTooVague ? fmt::format(": samples {} the exact count ({}{}, expected up to {})",
+                                              std::abs(off) > expected ? "are a little off" : "agree with",
+                                              off < 0 ? "-" : "+", share(std::abs(off)), share(expected))
+                                : ": too few samples to compare with the exact count";
+  }
+  const double lost = static_cast<double>(inputs.lost_samples), points = static_cast<double>(inputs.sample_points);
+  if (lost > kFewLost * points)
+    text += fmt::format("{} {} of samples lost", text.empty() ? ":" : ",", share(lost / points));
+  return text;
+}
+
 void AddTrust(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   if (!inputs.trust_reasons.empty()) {
     into->push_back({"trust", Mood::kBad, "Not trustworthy: " + inputs.trust_reasons.front() + "."});
@@ -112,7 +132,7 @@ void AddTrust(const HeadlineInputs& inputs, std::vector<Headline>* into) {
 
 void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
   std::string file;
-  for (const std::string& one : PathsOf(inputs.file)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
+  for (const std::string& one : FilesOf(inputs.file)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
   const auto choose = [into](const std::string& command, const char* reason) {
     into->next_command = "heaprec " + command;
     into->next_reason = reason;
@@ -131,23 +151,6 @@ void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
 }
 
 }  // namespace
-
-std::string AgreementText(const HeadlineInputs& inputs) {
-  const auto share = [](double value) { return Shown(value, render::Unit::kShare); };
-  std::string text;
-  if (inputs.allocated_bytes > 0 && inputs.estimated_bytes && inputs.estimated_bytes->value > 0) {
-    const Estimate& samples = *inputs.estimated_bytes;
-    const double off = samples.value / inputs.allocated_bytes - 1;
-    const double expected = (samples.high - samples.low) / 2 / samples.value;
-    text = expected < kTooVague ? fmt::format(": samples agree with the exact count ({}{}, expected up to {})",
-                                              off < 0 ? "-" : "+", share(std::abs(off)), share(expected))
-                                : ": too few samples to compare with the exact count";
-  }
-  const double lost = static_cast<double>(inputs.lost_samples), points = static_cast<double>(inputs.sample_points);
-  if (lost > kFewLost * points)
-    text += fmt::format("{} {} of samples lost", text.empty() ? ":" : ",", share(lost / points));
-  return text;
-}
 
 const char* MoodName(Mood mood) {
   switch (mood) {

@@ -44,7 +44,6 @@ struct HeadlineInputs {
   };
   std::string file;                       // as commands open it
   std::vector<Leak> leaks;                // the fastest growing first
-  bool tested_heap = false;               // whether growing objects would be among them
   std::optional<Estimate> out_of_memory;  // OutOfMemoryErrors that were thrown
   std::optional<Top> site, klass;         // with the most bytes
   double allocated_bytes = 0;             // in all
@@ -63,9 +62,6 @@ struct Headlines {
 };
 
 Headlines HeadlinesOf(const HeadlineInputs& inputs);
-
-// What stands behind "trustworthy": ": samples agree with the exact count (-3.6 %, expected up to 4 %)"; or empty.
-std::string AgreementText(const HeadlineInputs& inputs);
 
 // For a POSIX shell: as it is if it is harmless, else in single quotes.
 std::string ShellQuoted(const std::string& word);

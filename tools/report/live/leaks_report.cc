@@ -118,7 +118,7 @@ std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<Le
     text = "{} leak(s) by " + by;
     fields.push_back({"", uint64_t{leaks}, Unit::kInteger});
   }
-  text += ", of {} with bytes" + SurvivedText(answer.live.grown()) + " (false discovery rate {})";
+  text += ", of {} with bytes" + SurvivedText(answer.live.grown()) + " ({} of reported leaks may be false alarms)";
   fields.push_back({"", uint64_t{rows.size()}, Unit::kInteger});
   for (Field& field : SurvivedField(answer.live.grown())) fields.push_back(std::move(field));
   fields.push_back({"", rate, Unit::kShare});

@@ -7,6 +7,7 @@
 
 #include "tools/analysis/health/unavailable.h"
 #include "tools/analysis/imported.h"
+#include "tools/input/joined_files.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
@@ -23,6 +24,8 @@ namespace {
 
 using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
 
+// Fewer lost samples, as a share of all, are not worth a word.
+constexpr double kFewLost = 0.001;
 // Reasons, notes and damaged ranges of a brief summary.
 constexpr size_t kBriefCount = 2;
 
@@ -83,36 +86,10 @@ std::optional<Estimate> OutOfMemoryErrors(const ExceptionTotals& thrown) {
   return found != thrown.classes.end() ? std::optional(found->events) : std::nullopt;
 }
 
-// Without the file.
-HeadlineInputs InputsOf(const SummaryAnswer& answer) {
-  const Facts& facts = answer.facts;
-  const format::StreamCounters& counters = answer.recording.counters();
-  HeadlineInputs inputs;
-  inputs.site = TopOf(answer.breakdown.sites(), answer);
-  inputs.klass = TopOf(answer.breakdown.classes(), answer);
-  inputs.allocated_bytes = facts.volume.bytes.value;
-  if (facts.volume.calibrated) inputs.estimated_bytes = facts.volume.raw_bytes;
-  inputs.duration_ns = facts.duration_ns;
-  inputs.heap = &facts.heap;
-  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
-  inputs.out_of_memory = OutOfMemoryErrors(facts.thrown);
-  for (const FoundLeak& one : answer.leaks.leaks) {
-    const StreamTraits& traits = TraitsOf(one.stream);
-    const bool is_heap = one.stream == format::Stream::kAllocations;
-    inputs.leaks.push_back(
-        {is_heap ? "" : traits.name, traits.lifecycle.things, one.site, one.per_second, one.since_s});
-  }
-  inputs.trust_reasons = TextsOf(answer.trust.reasons);
-  inputs.lost_samples = counters.AllLost();
-  inputs.sample_points = counters.points;
-  return inputs;
-}
-
 void AddVerdict(const SummaryAnswer& answer, Group* into) {
   const std::vector<std::string> reasons = TextsOf(answer.trust.reasons);
   const size_t shown = ShownOf(reasons.size(), answer);
-  into->Add(Sentence("trustworthy: " + TrustText({reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(shown)}) +
-                     (reasons.empty() ? AgreementText(InputsOf(answer)) : "")));
+  into->Add(Sentence("trustworthy: " + TrustText({reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(shown)})));
   AddRest(reasons.size() - shown, "reason(s)", into);
   into->Add(Hidden({{"trustworthy", reasons.empty()}, {"reasons", reasons}}));
 }
@@ -153,7 +130,7 @@ void AddOrigin(const SummaryAnswer& answer, Group* into) {
   }
   const uint64_t end_ns = header.start_epoch_ns + answer.facts.end_ns;
   into->Add(Fact("recording", "{}, {} to {} ({}), {}",
-                 {{"file", ToUtf8(answer.recording.source().name())},
+                 {{"file", ToUtf8(ShownName(answer.recording.source().name()))},
                   {"", header.start_epoch_ns + header.start.begin_ns, Unit::kEpochNs},
                   {"end_ns", end_ns, Unit::kEpochNs},
                   {"", ZoneOf(end_ns)},
@@ -176,14 +153,21 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   Field mean_rate{"mean_rate", facts.mean_rate, Unit::kPerSecond};
   Field bytes_per_sample{"bytes_per_sample", facts.bytes_per_event, Unit::kBytes};
   if (CountsLosses(header)) {
-    const uint64_t read = facts.totals[MainStream(header)].events();
-    into->Add(Fact("samples",
-                   SamplesText({.shown = read,
-                                .read = read,
-                                .dropped = counters.thinned + counters.second_stage,
-                                .lost = counters.AllLost()}) +
-                       "; limit {} sample(s)/s, {} of it used",
-                   {{"", limit}, {"rate_used", facts.fill, Unit::kShare}, samples, mean_rate, bytes_per_sample}));
+    const uint64_t read = facts.totals[MainStream(header)].events(), lost = counters.AllLost();
+    const uint64_t all = read + counters.thinned + counters.second_stage + lost;
+    std::vector<Field> fields{samples};
+    std::string text = "{}";
+    if (counters.thinned + counters.second_stage > 0) {
+      text += " kept of {} (rate limit; sums stay unbiased)";
+      fields.push_back({"", all, Unit::kInteger});
+    }
+    if (static_cast<double>(lost) > kFewLost * static_cast<double>(all)) {
+      text += "; {} lost";
+      fields.push_back({"", lost, Unit::kInteger});
+    }
+    for (const Field& field : {Field{"", limit}, {"rate_used", facts.fill, Unit::kShare}, mean_rate, bytes_per_sample})
+      fields.push_back(field);
+    into->Add(Fact("samples", text + "; limit {} sample(s)/s, {} of it used", std::move(fields)));
   } else {
     into->Add(Fact("samples", "{}; losses and limit unknown",
                    {samples, {"rate_used", Value(), Unit::kShare}, mean_rate, bytes_per_sample}));
@@ -383,8 +367,27 @@ void AddNotes(const SummaryAnswer& answer, Group* into) {
 
 Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
   if (answer.breakdown.matched() != nullptr || !HasHeap(answer.recording.header())) return {};
-  HeadlineInputs inputs = InputsOf(answer);
+  const Facts& facts = answer.facts;
+  const format::StreamCounters& counters = answer.recording.counters();
+  HeadlineInputs inputs;
   inputs.file = file;
+  inputs.site = TopOf(answer.breakdown.sites(), answer);
+  inputs.klass = TopOf(answer.breakdown.classes(), answer);
+  inputs.allocated_bytes = facts.volume.bytes.value;
+  if (facts.volume.calibrated) inputs.estimated_bytes = facts.volume.raw_bytes;
+  inputs.duration_ns = facts.duration_ns;
+  inputs.heap = &facts.heap;
+  if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
+  inputs.out_of_memory = OutOfMemoryErrors(facts.thrown);
+  for (const FoundLeak& one : answer.leaks) {
+    const StreamTraits& traits = TraitsOf(one.stream);
+    const bool is_heap = one.stream == format::Stream::kAllocations;
+    inputs.leaks.push_back(
+        {is_heap ? "" : traits.name, traits.lifecycle.things, one.site, one.per_second, one.since_s});
+  }
+  inputs.trust_reasons = TextsOf(answer.trust.reasons);
+  inputs.lost_samples = counters.AllLost();
+  inputs.sample_points = counters.points;
   return HeadlinesOf(inputs);
 }
 

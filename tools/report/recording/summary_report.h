@@ -26,7 +26,7 @@ struct SummaryAnswer {
   const Estimator& estimator;
   size_t limit = 0;       // of classes and of sites; 0: all
   bool is_brief = false;  // shows the first reasons, notes and damaged ranges only
-  LeakSearch leaks{};
+  std::vector<FoundLeak> leaks{};
 };
 
 // What several recordings add up to. They were drawn apart, so variances add up, each side of an interval on its own.

@@ -34,8 +34,8 @@ render::Line LineOf(const Recording& recording, const Verification& verification
   };
   if (recording.salvage().ring_found) {
     add(", {} sample(s) from the ring", recording.salvage().events);
-  } else if (WasCutOffWithoutRing(recording)) {
-    line.text += ", " + RingText(recording) + " (" + LostEnd(recording) + ")";
+  } else if (LostItsRing(recording)) {
+    line.text += ", its ring is gone (" + LostEnd(recording) + ")";
   }
   for (const format::Stream stream : format::kAllStreams) {
     if (const std::string killed = KilledPoints(recording, stream); !killed.empty())
