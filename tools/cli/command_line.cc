@@ -15,6 +15,7 @@
 #include "format/model/version.h"
 #include "tools/cli/help.h"
 #include "tools/options/suggest.h"
+#include "tools/rewrite/joined_parts.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
 
@@ -25,6 +26,11 @@ namespace {
 struct NoRecording {
   std::string why;
 };
+
+// Whether a list of recordings is one of several sides, or each file is looked at by itself.
+bool KeepsFilesApart(std::string_view command) {
+  return command == "verify" || command == "merge" || command == "diff";
+}
 
 // CLI11 says which words belong to which option; what they mean, the option's own rules say.
 void Take(const Option& option, const std::vector<std::string>& words, const RecordingNames& recording_names) {
@@ -55,7 +61,7 @@ void Take(const Option& option, const std::vector<std::string>& words, const Rec
   }
 }
 
-void Declare(const Option& option, const RecordingNames& recording_names, CLI::App* app) {
+void Declare(const Option& option, std::string_view command, const RecordingNames& recording_names, CLI::App* app) {
   if (option.is_help) return;  // CLI11 has one
   std::string names = fmt::format("{}", fmt::join(option.names, ","));
   if (!option.former.empty()) names += "," + option.former;
@@ -63,8 +69,9 @@ void Declare(const Option& option, const RecordingNames& recording_names, CLI::A
     app->add_flag_callback(names, option.set);
     return;
   }
-  CLI::Option* const added = app->add_option(names, [&](const CLI::results_t& words) {
-    Take(option, words, recording_names);
+  const bool joins = option.is_list && option.names.front() == "REC" && !KeepsFilesApart(command);
+  CLI::Option* const added = app->add_option(names, [&option, &recording_names, joins](const CLI::results_t& words) {
+    Take(option, joins ? JoinParts(words) : words, recording_names);
     return true;
   });
   const int count = static_cast<int>(option.count);
@@ -179,7 +186,7 @@ class CommandLine {
 
   void Add(const Command& command) {
     CLI::App* const app = app_.add_subcommand(command.name);
-    for (const Option& option : command.options) Declare(option, recording_names_, app);
+    for (const Option& option : command.options) Declare(option, command.name, recording_names_, app);
     for (const Option& option : command.options) {
       if (!option.excluded.empty()) app->get_option(option.names.back())->excludes(app->get_option(option.excluded));
     }

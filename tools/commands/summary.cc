@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/health/trust.h"
@@ -13,6 +15,7 @@
 #include "tools/options/command.h"
 #include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
+#include "tools/query/live/leak_search.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/render/fit_screen.h"
 #include "tools/render/print.h"
@@ -27,14 +30,15 @@ namespace {
 constexpr size_t kUsualGroups = 5, kScreenLines = 25;
 
 struct SummaryOptions {
-  std::string recording;
+  std::vector<std::string> recordings;
   bool no_census = false, verbose = false;
   FilterOptions filter;  // of what the tables show
   render::OutputOptions output;
 };
 
-render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, AskedTime* asked,
-                        SummaryTotal* total) {
+// `is_alone`: its file holds no other recording.
+render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, bool is_alone,
+                        AskedTime* asked, SummaryTotal* total) {
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
   Filter* const matched = options.filter.ChoosesAll() ? nullptr : &*filter;
   const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording);
@@ -47,25 +51,31 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   total->Add(facts, recording->counters().candidate_bytes);
   const size_t limit = options.output.Rows(kUsualGroups);
   const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
-  render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief}, name);
+  std::vector<FoundLeak> leaks;
+  if (is_alone && matched == nullptr) leaks = SearchLeaks(options.recordings.front(), recording->header());
+  render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief, leaks}, name);
   if (is_brief && !options.output.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
   return group;
 }
 
 ExitCode Summarise(SummaryOptions options) {
   if (auto filter = Filter::Parse(options.filter); !filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  auto recordings = Recording::OpenAll(options.recording);
-  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
+  std::vector<std::unique_ptr<Recording>> recordings;
+  for (const std::string& file : options.recordings) {
+    auto opened = Recording::OpenAll(file);
+    if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
+    std::ranges::move(*opened, std::back_inserter(recordings));
+  }
   options.output.wide = options.output.wide || options.verbose;
-  const bool is_one = recordings->size() == 1;
+  const bool is_one = recordings.size() == 1;
   render::Report report("heaprec.summary/2");
   AskedTime asked;
   SummaryTotal total;
   ExitCode read = ExitCode::kOk;
-  for (size_t i = 0; i < recordings->size(); ++i) {
-    Recording& recording = *(*recordings)[i];
-    if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings->size())));
-    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", &asked, &total));
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    Recording& recording = *recordings[i];
+    if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings.size())));
+    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", is_one, &asked, &total));
     const ExitCode one = ReportDamage(recording);
     if (one != ExitCode::kOk) read = one;
   }
@@ -79,7 +89,7 @@ ExitCode Summarise(SummaryOptions options) {
 Command SummaryCommand() {
   auto options = std::make_shared<SummaryOptions>();
   Command command("summary", "Show totals, top classes and sites, trustworthiness");
-  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
+  command.AddOption("REC", options->recordings, "Recordings to read; - is standard input").Required();
   options->output.AddTo(command);
   command.AddFlag("-v,--verbose", options->verbose, "Show everything that was counted");
   options->output.AddLimitTo(

@@ -15,6 +15,9 @@ namespace {
 
 using namespace render;
 
+// Fewer lost samples, as a share of all, are not worth a word.
+constexpr double kFewLost = 0.001;
+
 std::string Hex(const format::RecordingId& id) {
   std::string hex;
   for (const uint8_t byte : id) hex += fmt::format("{:02x}", byte);
@@ -84,9 +87,15 @@ bool LostItsRing(const Recording& recording) {
          !recording.running();
 }
 
+// A sample waits for the end of its interval, and a block for the drain to come round.
 std::string LostEnd(const Recording& recording) {
-  if (recording.unwritten_ns() == 0) return "up to two seconds of samples are lost";
-  return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
+  if (recording.unwritten_ns() > 0)
+    return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
+  uint64_t interval_ns = 0;
+  for (const format::Stream stream : format::kAllStreams)
+    interval_ns = std::max(interval_ns, recording.header().CapOf(stream).interval_ns);
+  const double seconds = 2e-9 * static_cast<double>(interval_ns);
+  return fmt::format("up to {} seconds of samples are lost", seconds == 2 ? "two" : fmt::format("{:g}", seconds));
 }
 
 std::string KilledPoints(const Recording& recording, format::Stream stream) {
@@ -106,10 +115,16 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += CountOf(recording.events(), "sample") + ", ";
-  line += CountsLosses(recording.header()) ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
-                                                         Grouped(thinned), Grouped(lost))
-                                           : "losses unknown";
+  line += CountOf(recording.events(), "sample");
+  const uint64_t all = recording.events() + thinned + lost;
+  if (!CountsLosses(recording.header())) {
+    line += ", losses unknown";
+  } else if (thinned > 0) {
+    line += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));
+  }
+  if (const double share = static_cast<double>(lost) / static_cast<double>(std::max<uint64_t>(all, 1));
+      share > kFewLost)
+    line += fmt::format("; {} lost ({})", Grouped(lost), ShortPercent(share));
   if (recording.salvage().events > 0) {
     line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
   }

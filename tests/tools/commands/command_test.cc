@@ -101,7 +101,7 @@ heaprec.AllocationSample {
   stackTrace = N/A
 }
 
-# 3 samples, 1 dropped to keep the rate (their weight is kept), 0 lost
+# 3 samples kept of 4 (rate limit; sums stay unbiased)
 )");
 }
 
@@ -173,8 +173,7 @@ TEST_CASE("Filters choose events, and the loss line says of how many") {
   CHECK(count("--limit 2") == 2);
   CHECK(count("--limit 0") == 0);
   CHECK(Heaprec("print --kind outside " + file)
-            .out.find("# 1 of 3 samples, 1 dropped to keep the rate (their weight is kept), 0 lost\n") !=
-        std::string::npos);
+            .out.find("# 1 of 3 samples kept of 4 (rate limit; sums stay unbiased)\n") != std::string::npos);
 }
 
 TEST_CASE("export --format csv has the columns of the manual") {

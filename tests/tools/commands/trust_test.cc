@@ -153,6 +153,43 @@ TEST_CASE("What was allocated while the points were far apart may have no sample
   }
 }
 
+TEST_CASE("Counted bytes are shown, compared and judged without any sample") {
+  const Directory directory;
+  const auto write = [&](const std::string& name, bool is_sampled) {
+    RecordingFile file(directory / name, testing::SomeHeader());
+    file.Add(format::Window{1, 0, 1e-9});
+    file.Add(format::Interval{.index = 0, .candidates = 2'000'000, .bytes = 158'000'000});
+    if (is_sampled) {
+      Event event = testing::At(kMs);
+      event.weight = 158'000'000;
+      file.Add(event);
+    }
+    file.counters(Stream::kAllocations).candidate_bytes = 158'000'000;
+    file.counters(Stream::kAllocations).candidates = 2'000'000;
+    file.End("stop", 2 * kSecond);
+    return directory / name;
+  };
+  const std::string path = write("none.hrec", false), other = write("one.hrec", true);
+  const json summary = Document("summary --json " + path);
+  CHECK(summary["estimates"]["bytes"]["value"] == 158e6);
+  CHECK(summary["estimates"]["objects"]["value"].is_null());
+  CHECK(summary["trustworthy"] == false);
+  CHECK(summary["reasons"].dump().find("no sample was taken") != std::string::npos);
+  const Outcome text = Heaprec("summary " + path);
+  CHECK(text.out.find("151 MiB allocated in 2.000 s") != std::string::npos);
+  CHECK(text.out.find("0 object") == std::string::npos);
+  CHECK(Document("top --json " + path)["total"]["value"] == 158e6);
+  CHECK(Document("top --json " + path + " " + other)["total"]["value"] == 316e6);
+  CHECK(Document("timeline --json " + path)["total"]["value"] == 158e6);
+  CHECK(Heaprec("doctor " + path).out.find("raise rate=") != std::string::npos);
+  CHECK(Heaprec("check " + path + " --budget 'total<1MiB'").code == 1);
+  CHECK(Heaprec("check " + path + " --budget 'total<1GiB'").code == 0);
+  CHECK(Heaprec("diff " + other + " " + path).out.find("-100") == std::string::npos);
+  REQUIRE(Heaprec("report " + path + " -o " + directory / "page.html").code == 0);
+  CHECK(testing::Shell("python3 tests/tools/commands/page_data.py " + directory / "page.html").out.find("158000000") !=
+        std::string::npos);
+}
+
 TEST_CASE("native tells mappings that were lost from blocks that were not") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

@@ -79,6 +79,8 @@ constexpr std::array kAdvice{
     Entry{"consistency",
           {"the recording contradicts itself: do not rely on the numbers",
            "heaprec verify lists all; copy the file again from its origin; report it if it persists"}},
+    Entry{"no_samples",
+          {"the total is exact; nothing is known of classes, sites, threads", "raise rate=, or record longer"}},
     Entry{"uncounted_threads",
           {"no total includes the allocations of those threads",
            "record with fewer threads at a time; report it with the number of threads"}},

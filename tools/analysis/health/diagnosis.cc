@@ -135,6 +135,7 @@ class Examination {
   std::string_view AdviceForSource() const { return header_.source == "tlab" ? "source_tlab" : "source_imported"; }
   // The agent gives kAllocatesInline as a reason for a JVM with -XX:-UseTLAB.
   std::string_view AdviceForTotal() const {
+    if (of_.totals[Stream::kAllocations].events() == 0) return "no_samples";
     return header_.source_reason.find(format::kAllocatesInline) != std::string::npos ? "total_inline" : "total";
   }
   std::string_view AdviceForEnd() const {
@@ -183,7 +184,7 @@ class Examination {
       const double whole = std::max(all, seen + counters.AllLostWeight());
       const double share = whole > 0 ? weight / whole : 1;
       const std::string name = format::LossReasonName(static_cast<format::LossReason>(reason));
-      AddFinding(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
+      AddFinding(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kOk,
                  fmt::format("{}{}: {}, {} of the {}", TraitsOf(stream).prefix, name,
                              CountOf(counters.lost[reason], "point"), Percent(share), bytes ? "bytes" : "throws"),
                  share);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "tools/analysis/uncounted.h"
 #include "tools/input/program_recording.h"
 
 namespace heaprec::tools {
@@ -140,7 +141,8 @@ void TimelineVisitor::AddStates(const format::Block& block) {
     StepState& state = states_[StepOf(time_ns)];
     state.kept += interval.kept;
     state.allowed += cap_;
-    state.bytes += interval.bytes;
+    state.is_estimated |= IsUncounted(interval);
+    state.bytes += IsUncounted(interval) ? static_cast<uint64_t>(SampledBytes(block, interval)) : interval.bytes;
   }
   for (const format::ProcessState& look : block.states) {
     if (!is_shown(look.time_ns) || !format::IsOfHeap(look.kind)) continue;

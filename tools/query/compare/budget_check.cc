@@ -272,7 +272,10 @@ ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
   if (!IsRead(read)) return read;
   answer->recording = ToUtf8(options.scan.files.front());
   answer->seconds = budgets.seconds();
-  answer->doubt = scan.TrustVerdict();
+  // Without samples the total is still counted, and a part of it is anything up to that.
+  const bool lacks_samples_only = scan.scanned().events == 0 && scan.scanned().complete && !scan.lacks_data() &&
+                                  scan.total().low > 0 && scan.trust_reasons().size() == 1;
+  if (!lacks_samples_only) answer->doubt = scan.TrustVerdict();
   answer->is_imported = budgets.is_imported();
   answer->accepts_untrustworthy = options.accepts_untrustworthy;
   for (size_t i = 0; i < question.budgets.size(); ++i) {

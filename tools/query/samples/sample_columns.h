@@ -90,7 +90,7 @@ struct SampleColumns {
   double variance_of_bytes = 0;  // Design::VarianceOfBytes
   double lost = 0;               // bytes of lost points
   double unwritten = 0;          // those that could not be written, or that a kill lost
-  double counted_bytes = 0;      // by the recorder
+  double total = 0;              // bytes of all, as the summary has them
   bool calibrated = false;
   double thinned_to = 0;
   uint64_t samples = 0;  // before thinning
@@ -101,6 +101,7 @@ struct SampleColumns {
     uint64_t begin_ns = 0;
     double bytes = 0;
     double held = 0, kept = 0, tau = 0;
+    bool is_estimated = false;  // by its samples: nothing was counted
   };
   std::vector<IntervalRow> intervals;
   struct WindowRow {

@@ -269,7 +269,7 @@ Headlines Follow::HeadlinesSoFar(const std::string& file) {
   inputs.site = TopOf(sites_, estimator);
   inputs.klass = TopOf(classes_, estimator);
   inputs.allocated_bytes = estimator.Total().value;
-  inputs.estimated_bytes = estimator.calibrated() ? raw.Total().value : 0;
+  if (estimator.calibrated()) inputs.estimated_bytes = raw.Total();
   inputs.chance_bytes = CheckCounts(design_, counters).slack;
   inputs.duration_ns = end_ns_ - begin_ns_;
   inputs.heap = &heap_;

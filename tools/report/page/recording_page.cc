@@ -131,7 +131,9 @@ Object AsObject(const PageComparison& comparison) {
 
 Object FactsOf(const PageRequest& request, const ScanOptions& options, const RecordingScan& scan,
                const Recording& first) {
-  Object facts = PageFacts(first, !options.no_census, HeadlinesOf(request, scan, options.files.size()));
+  const bool is_alone = scan.scanned().recordings == 1;
+  Object facts = PageFacts(first, is_alone ? options.files.front() : "", !options.no_census,
+                           HeadlinesOf(request, scan, options.files.size()));
   List files;
   for (const std::string& file : options.files) files.emplace_back(BaseName(file));
   for (render::Member& member : Object{{"file", NamesOf(options.files)},
