@@ -128,7 +128,8 @@ void DiffScan::Compare() {
   result_.speed = CompareSpeed(*before_, *after_);
   result_.unit_reason = ChooseScales();
   result_.scale = sides_.scale_before;
-  result_.question = {options_.margin, options_.fdr};
+  result_.question = {options_.margin, options_.fdr, Alternative::kEither,
+                      CanJudge(*before_, *after_, result_.scale.per, KindOfSides(options_))};
   result_.reversed = options_.windows.empty() && after_->start_epoch_ns() < before_->start_epoch_ns();
   for (size_t i = 0; i < by_.size(); ++i) {
     ComparedRows rows = CompareTables(*before_, *after_, i, sides_.scale_before, sides_.scale_after, result_.question);

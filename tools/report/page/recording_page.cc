@@ -104,6 +104,7 @@ std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingSca
   };
   if (request.comparison) {
     add("change", Mood::kNeutral, request.comparison->headline);
+    if (!request.comparison->gc.empty()) add("gc", Mood::kNeutral, request.comparison->gc);
     for (const std::string& warning : request.comparison->warnings) add("trust", Mood::kWarning, warning);
     return headlines;
   }
@@ -124,9 +125,10 @@ Object StateOf(const PageRequest& request) {
 }
 
 Object AsObject(const PageComparison& comparison) {
-  return {{"suffix", comparison.suffix}, {"shares", comparison.shares},       {"objects", comparison.objects},
-          {"before", comparison.before}, {"after", comparison.after},         {"fdr", comparison.fdr},
-          {"margin", comparison.margin}, {"deviation", comparison.deviation}, {"freedom", comparison.freedom}};
+  return {{"suffix", comparison.suffix},      {"shares", comparison.shares},       {"objects", comparison.objects},
+          {"before", comparison.before},      {"after", comparison.after},         {"fdr", comparison.fdr},
+          {"margin", comparison.margin},      {"deviation", comparison.deviation}, {"freedom", comparison.freedom},
+          {"isJudged", comparison.is_judged}, {"tables", comparison.tables}};
 }
 
 Object FactsOf(const PageRequest& request, const ScanOptions& options, const RecordingScan& scan,
