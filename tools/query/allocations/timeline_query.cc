@@ -211,6 +211,7 @@ ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, siz
   std::vector<std::string> groups;
   if (by) {
     for (const GroupTable::Row* row : Ranked(*span.groups(), {.sort = "bytes", .limit = most_groups}, tree)) {
+      if (span.groups()->own().Of(row->key).bytes.value == 0) break;  // a method that only calls
       keys.push_back(row->key);
       groups.push_back(by->NameOf(row->key, tree));
     }

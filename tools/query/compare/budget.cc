@@ -107,7 +107,10 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
   if (colon == std::string_view::npos || kind == kSubjects.end()) {
     return Wrong(text, 0, "expected total, or class:, site:, method:, package: or thread: with a pattern");
   }
-  const std::string_view pattern = subject.substr(colon + 1);
+  std::string_view pattern = subject.substr(colon + 1);
+  budget->may_be_absent = pattern.ends_with('?');
+  if (budget->may_be_absent) pattern.remove_suffix(1);
+  budget->pattern_text = pattern;
   if (pattern.empty()) return Wrong(text, colon + 1, "expected a pattern");
   budget->subject = kind->second;
   const std::string lasting = pattern.starts_with('/') ? std::string(pattern) : StripGeneratedSuffix(pattern);
@@ -119,6 +122,12 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
 }
 
 }  // namespace
+
+Named Budget::Kind() const {
+  if (subject == Subject::kClass) return Named::kClass;
+  if (subject == Subject::kThread) return Named::kThread;
+  return subject == Subject::kPackage ? Named::kPackage : Named::kMethod;
+}
 
 // Globs and expressions may have been written for names as they were in one run: so these are asked, too.
 bool Budget::Matches(std::string_view name) const {

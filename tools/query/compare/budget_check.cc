@@ -83,6 +83,17 @@ GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visit
   return budget.subject == Budget::Subject::kTotal ? scan.matched() : visitor.Of(index);
 }
 
+// Why a budget without samples is not judged: its name may be mistyped, or may have changed. Empty: it is judged.
+std::string WhyNotJudged(const CheckQuestion& question, const BudgetVisitor& spent, size_t index) {
+  const Budget& budget = question.budgets[index];
+  if (!budget.pattern || budget.may_be_absent || spent.Of(index).samples > 0 || spent.IsCounted(index)) return {};
+  std::vector<std::string> files = question.options.scan.files;
+  files.insert(files.end(), question.options.baselines.begin(), question.options.baselines.end());
+  const auto why = WhyNoMatch(
+      {budget.Kind(), "", budget.pattern_text, [&](std::string_view name) { return budget.Matches(name); }}, files);
+  return why ? *why + "; '?' at the end of the pattern allows that" : "";
+}
+
 // One sample exceeds a budget of 0.
 CheckResult CheckBudget(const Budget& budget, const GroupEstimates& estimates, double seconds,
                         const CheckQuestion& question) {
@@ -278,6 +289,9 @@ ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
   for (size_t i = 0; i < question.budgets.size(); ++i) {
     const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
     answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
+    CheckResult& check = answer->checks.back();
+    check.why_unknown = WhyNotJudged(question, budgets, i);
+    if (!check.why_unknown.empty()) check.outcome = CheckOutcome::kUnknown;
   }
   if (!options.baselines.empty()) {
     const ExitCode compared = Compare(question, &tree, answer);

@@ -47,7 +47,7 @@ struct CheckQuestion {
 };
 
 // kWithin, kExceeded: the whole interval is below or above the limit. kInconclusive: the limit is inside the interval.
-// kUnknown: the recording does not have the quantity.
+// kUnknown: the recording does not have the quantity, or no name matches the pattern.
 enum class CheckOutcome : uint8_t { kWithin, kExceeded, kInconclusive, kUnknown };
 
 struct CheckResult {
@@ -59,6 +59,7 @@ struct CheckResult {
   render::Unit unit = render::Unit::kBytes;
   std::string suffix;
   std::optional<Difference> difference;  // against a baseline
+  std::string why_unknown;               // "no method matches; nearest: A.b, C.d"; empty: the quantity is missing
 };
 
 // Rows compared with a baseline, tested together at a false discovery rate.

@@ -130,6 +130,7 @@ RecordingScan::RecordingScan(const ScanOptions& options, Filter filter, Allocati
   for (const Stream stream : format::kAllStreams) {
     if (stream != Stream::kAllocations && filter_.TakesAny(stream)) stream_ = stream;
   }
+  filter_.SetPrimitives(TreeOptions().is_primitive);
 }
 
 CallTree::Options RecordingScan::TreeOptions() const {
@@ -151,6 +152,7 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
     if (one != ExitCode::kOk) code = one;
   }
   if (is_quiet_) return code;
+  if (summary_.scanned().matched == 0) ReportUnmatched(filter_.asked(), options_.files);
   asked_time_.Report();
   asked_span_.Report();
   asked_instant_.Report(kAtInstant);

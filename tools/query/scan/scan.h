@@ -99,6 +99,8 @@ class RecordingScan {
   static format::Result<RecordingScan> Parse(const ScanOptions& options);
 
   CallTree::Options TreeOptions() const;
+  // As parsed, for a pass of another kind.
+  const Filter& filter() const { return filter_; }
   // Whether the samples are exceptions, so that weights are events.
   format::Stream stream() const { return stream_; }
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }

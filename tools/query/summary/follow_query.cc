@@ -59,12 +59,10 @@ format::Result<std::unique_ptr<Follow>> Follow::Start(std::unique_ptr<Recording>
   auto scan = RecordingScan::Parse(question.scan);
   if (!scan.ok()) return scan.error();
   if (scan->stream() != Stream::kAllocations) return format::Error{kHeapOnly};
-  auto filter = Filter::Parse(question.scan.filter);
-  if (!filter.ok()) return filter.error();
   if (MainStream(recording->header()) != Stream::kAllocations) {
     return format::Error{recording->source().name() + ": the recording has native memory only; " + kHeapOnly};
   }
-  return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, std::move(*filter)));
+  return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, scan->filter()));
 }
 
 Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, const RecordingScan& scan, Filter filter)

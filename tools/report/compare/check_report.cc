@@ -30,7 +30,8 @@ std::vector<Column<CheckResult>> Columns(const std::string& value, Unit amount) 
           {"value", value, amount, Detail::kAlways, &CheckResult::value, Detail::kAlways},
           {"limit", "allowed", amount, Detail::kAlways, &CheckResult::limit},
           {"measured", "", Unit::kText, Detail::kJsonOnly, MeasuredText},
-          {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText}};
+          {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText},
+          {"why_unknown", "", Unit::kText, Detail::kJsonOnly, &CheckResult::why_unknown}};
 }
 
 // Makes the table of budgets, or of comparisons with a baseline. In JSON both are one array.
@@ -125,6 +126,9 @@ Report CheckReport(const CheckAnswer& answer) {
   for (const CheckResult& check : answer.All()) (check.difference ? compared : budgets).push_back(check);
   if (!budgets.empty()) report.Add(BudgetTable(budgets));
   if (!compared.empty()) report.Add(BaselineTable(compared));
+  for (const CheckResult& check : budgets) {
+    if (!check.why_unknown.empty()) report.Add(Sentence("# {}: {}", {{"", check.name}, {"", check.why_unknown}}));
+  }
   for (const std::string& doubt : doubts) report.Add(Sentence("# " + doubt));
   return report;
 }

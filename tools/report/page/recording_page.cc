@@ -68,6 +68,7 @@ List GivenOptions(const ScanOptions& options) {
   add("--thread", filter.thread);
   add("--class", filter.class_name);
   add("--site", filter.site);
+  add("--frame", filter.frame);
   for (const std::string& kind : filter.kinds) add("--kind", kind);
   for (const std::string& label : filter.labels) add("--label", label);
   add("--focus", filter.focus);
@@ -181,11 +182,13 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_
   }
   const bool is_one = recordings.size() == 1;
   const FilterOptions times = is_one ? TakeTimes(&options.filter) : FilterOptions();
+  Filter filter = *Filter::Parse(options.filter);
+  filter.SetPrimitives(scan->TreeOptions().is_primitive);
   const SampleColumns columns =
       ReadSampleColumns(recordings, {.max_samples = request.max_samples,
                                      .stream = scan->stream(),
                                      .use_census = !options.no_census,
-                                     .filter = *Filter::Parse(options.filter),
+                                     .filter = std::move(filter),
                                      .runs = request.other ? NamePool::Runs::kSeveral : NamePool::Runs::kOne,
                                      .tree = scan->TreeOptions(),
                                      .at = request.at});
