@@ -1,5 +1,6 @@
 // heaprec tree: who called what allocates, from the root down or from the allocation up.
 #include <memory>
+#include <optional>
 
 #include "tools/options/command.h"
 #include "tools/query/allocations/tree_query.h"
@@ -23,13 +24,18 @@ ExitCode ShowTree(TreeOptions options) {
   options.scan.fold = !options.unfolded;
   auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
-  NamePool names;
-  CallTree stacks(&names, scan->TreeOptions());
+  NamePool names(options.scan.Naming());
+  std::optional<CallTree> stacks;
+  std::optional<TreeVisitor> tree;
+  ExitCode read = ExitCode::kOk;
   const Direction direction = options.callers ? Direction::kCallers : Direction::kCallees;
-  TreeVisitor tree(stacks, direction, options.depth);
-  const ExitCode read = scan->Run(&stacks, &tree);
+  do {
+    stacks.emplace(&names, scan->TreeOptions());
+    tree.emplace(*stacks, direction, options.depth);
+    read = scan->Run(&*stacks, &*tree);
+  } while (scan->StartsAgain(&names));
   if (read == ExitCode::kUnreadable) return read;
-  return Print(TreeReport(*scan, tree, direction, options.limits), options.output, read);
+  return Print(TreeReport(*scan, *tree, direction, options.limits), options.output, read);
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ CASES = [
     ("64 kB are cut", "page.escapeText('x'.repeat(65536)).length", 600),
     ("shell", "[page.quoted('a.b'), page.quoted(\"it's $HOME\")]", ["a.b", "'it'\\''s $HOME'"]),
     ("packages", "[page.splitName('org.h2.Page$Leaf.copy'), page.splitName('byte[]'), page.splitName('java.lang.Object[]')]", [["org.h2", "Page$Leaf.copy"], ["", "byte[]"], ["java.lang", "Object[]"]]),
+    ("lambdas keep what tells them apart", "page.shortName('shop.Orders$$Lambda[lambda$main$3].call')", "Orders$$Lambda[lambda$main$3].call"),
     ("lambdas lose their addresses", "page.shortName('shop.Orders$$Lambda$18/0x00007f3df40b9fe0.call')", "Orders$$Lambda.call"),
     ("ticks", "page.timeTicks(0, 10, 500)", [0, 2, 4, 6, 8, 10]),
     ("ticks of a clock are round", "page.timeTicks(0, 10, 500, 0.5)", [1.5, 3.5, 5.5, 7.5, 9.5]),

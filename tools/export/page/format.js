@@ -74,4 +74,4 @@ function splitName(name) {
   return match ? [match[1].slice(0, -1), name.slice(match[1].length)] : ["", name];
 }
 // Lambdas and hidden classes without the addresses that the JVM makes up.
-const shortName = name => splitName(name)[1].replace(/(\$\$Lambda)[^.]*|\/0x[0-9a-f]+/g, "$1");
+const shortName = name => splitName(name)[1].replace(/(\$\$Lambda)(?:\$\d+)?(?:\/0x[0-9a-f]+)?|\/0x[0-9a-f]+/g, "$1");

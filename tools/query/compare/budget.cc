@@ -8,8 +8,6 @@
 #include <cmath>
 #include <utility>
 
-#include "tools/analysis/generated_names.h"
-
 namespace heaprec::tools {
 namespace {
 
@@ -113,9 +111,8 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
   budget->pattern_text = pattern;
   if (pattern.empty()) return Wrong(text, colon + 1, "expected a pattern");
   budget->subject = kind->second;
-  const std::string lasting = pattern.starts_with('/') ? std::string(pattern) : StripGeneratedSuffix(pattern);
   auto parsed =
-      kind->second == Budget::Subject::kThread ? NamePattern::ForFreeText(pattern) : NamePattern::ForNames(lasting);
+      kind->second == Budget::Subject::kThread ? NamePattern::ForFreeText(pattern) : NamePattern::ForNames(pattern);
   if (!parsed.ok()) return Wrong(text, colon + 1, parsed.error().message);
   budget->pattern = std::move(*parsed);
   return {};
@@ -127,11 +124,6 @@ Named Budget::Kind() const {
   if (subject == Subject::kClass) return Named::kClass;
   if (subject == Subject::kThread) return Named::kThread;
   return subject == Subject::kPackage ? Named::kPackage : Named::kMethod;
-}
-
-// Globs and expressions may have been written for names as they were in one run: so these are asked, too.
-bool Budget::Matches(std::string_view name) const {
-  return pattern->Matches(StripGeneratedSuffix(name)) || pattern->Matches(name);
 }
 
 format::Result<Budget> Budget::Parse(const std::string& text) {

@@ -5,8 +5,8 @@
 //   subject  = "total" | ("class" | "site" | "method" | "package" | "thread") ":" pattern
 //   amount   = number [unit] ["/op" | "/s"]        unit: B KiB MiB GiB TiB (KB and k mean KiB too), objects, events, %
 //
-// A pattern is that of the filters (name_pattern.h); what it matches counts together. It is asked for names as they are
-// in every run (generated_names.h), and may itself hold what a JVM made up. "?" at its end: there may be no such name.
+// A pattern is that of the filters (name_pattern.h), for names as they are shown (generated_names.h); what it matches
+// counts together. "?" at its end: there may be no such name.
 //
 // Failure:  Parse returns the sentence for the user: what is wrong, where, and an example.
 #pragma once
@@ -41,7 +41,7 @@ struct Budget {
 
   // Not for kTotal.
   Named Kind() const;
-  bool Matches(std::string_view name) const;
+  bool Matches(std::string_view name) const { return pattern->Matches(name); }
 
   static format::Result<Budget> Parse(const std::string& text);
 };

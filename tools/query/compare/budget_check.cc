@@ -180,7 +180,8 @@ CheckResult CheckedRatio(const CheckQuestion& question, std::string_view subject
           : counts ? Unit::kCount
                    : Unit::kBytes,
           scale.Suffix(),
-          of};
+          of,
+          {}};
 }
 
 // A subject stands alone: how it varies between runs only its own runs tell. Of one run a side, sampling error does.
@@ -242,6 +243,33 @@ void Withhold(CheckAnswer* answer) {
   if (answer->rows) answer->rows->exceeded.clear();
 }
 
+ExitCode CheckOnce(const CheckQuestion& question, NamePool* names, CheckAnswer* answer) {
+  const CheckOptions& options = question.options;
+  RecordingScan scan = *RecordingScan::Parse(options.scan);
+  CallTree tree(names, scan.TreeOptions());
+  BudgetVisitor budgets(&question.budgets);
+  const ExitCode read = scan.Run(&tree, &budgets);
+  if (!IsRead(read)) return read;
+  answer->recording = ToUtf8(options.scan.files.front());
+  answer->seconds = budgets.seconds();
+  answer->doubt = scan.TrustVerdict();
+  answer->is_imported = budgets.is_imported();
+  answer->accepts_untrustworthy = options.accepts_untrustworthy;
+  for (size_t i = 0; i < question.budgets.size(); ++i) {
+    const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
+    answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
+    CheckResult& check = answer->checks.back();
+    check.why_unknown = WhyNotJudged(question, budgets, i);
+    if (!check.why_unknown.empty()) check.outcome = CheckOutcome::kUnknown;
+  }
+  if (!options.baselines.empty()) {
+    const ExitCode compared = Compare(question, &tree, answer);
+    if (!IsRead(compared)) return compared;
+  }
+  if (answer->IsWithheld()) Withhold(answer);
+  return read;
+}
+
 }  // namespace
 
 format::Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) {
@@ -274,30 +302,17 @@ std::vector<CheckResult> CheckAnswer::All() const {
 }
 
 ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
-  const CheckOptions& options = question.options;
-  RecordingScan scan = *RecordingScan::Parse(options.scan);
-  NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, scan.TreeOptions());
-  BudgetVisitor budgets(&question.budgets);
-  const ExitCode read = scan.Run(&tree, &budgets);
-  if (!IsRead(read)) return read;
-  answer->recording = ToUtf8(options.scan.files.front());
-  answer->seconds = budgets.seconds();
-  answer->doubt = scan.TrustVerdict();
-  answer->is_imported = budgets.is_imported();
-  answer->accepts_untrustworthy = options.accepts_untrustworthy;
-  for (size_t i = 0; i < question.budgets.size(); ++i) {
-    const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
-    answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
-    CheckResult& check = answer->checks.back();
-    check.why_unknown = WhyNotJudged(question, budgets, i);
-    if (!check.why_unknown.empty()) check.outcome = CheckOutcome::kUnknown;
+  CheckQuestion asked = question;
+  ScanOptions all = asked.options.scan;
+  all.files.insert(all.files.end(), asked.options.baselines.begin(), asked.options.baselines.end());
+  NamePool names(all.Naming());
+  ExitCode read = CheckOnce(asked, &names, answer);
+  if (IsRead(read) && names.Settle()) {
+    asked.options.scan.quiet = true;
+    *answer = {};
+    read = CheckOnce(asked, &names, answer);
   }
-  if (!options.baselines.empty()) {
-    const ExitCode compared = Compare(question, &tree, answer);
-    if (!IsRead(compared)) return compared;
-  }
-  if (answer->IsWithheld()) Withhold(answer);
+  if (names.merged() != nullptr) answer->merged_names = names.merged()->Text();
   return read;
 }
 

@@ -81,6 +81,7 @@ struct CheckAnswer {
   size_t runs = 1, runs_of_baseline = 0;  // 0: there is no baseline
   bool is_imported = false;               // one of them is from another recorder
   bool accepts_untrustworthy = false;
+  std::string merged_names;  // MergedNames::Text
 
   size_t Count(CheckOutcome outcome) const {  // of the checks
     return static_cast<size_t>(std::ranges::count(checks, outcome, &CheckResult::outcome));

@@ -52,6 +52,7 @@ Result<NamePattern> NamePattern::ForNames(std::string_view pattern) {
     expression = "(?s)(?:^|[.$])" + expression + "$";
     re2::RE2::GlobalReplace(&expression, R"(\\\*)", ".*");
     re2::RE2::GlobalReplace(&expression, R"(\\\?)", ".");
+    re2::RE2::GlobalReplace(&expression, R"(\\#)", "(?:#|[0-9]+)");
   }
   auto regex = FramePattern::Parse("pattern", expression);
   if (!regex.ok()) return regex.error();

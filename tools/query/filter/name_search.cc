@@ -79,7 +79,8 @@ class NameReader {
 
   const Named kind_;
   const bool ids_;
-  Names names_of_;
+  MergedNames merged_{/*settles=*/false};
+  Names names_of_{&merged_};
   std::set<std::string> names_;
   uint32_t chunk_ = format::kNone;
   size_t read_ = 0;  // entries of the current chunk

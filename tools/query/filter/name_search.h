@@ -5,6 +5,7 @@
 // Failure:  what cannot be read (again), such as standard input, has no names.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>

@@ -129,6 +129,7 @@ Report CheckReport(const CheckAnswer& answer) {
   for (const CheckResult& check : budgets) {
     if (!check.why_unknown.empty()) report.Add(Sentence("# {}: {}", {{"", check.name}, {"", check.why_unknown}}));
   }
+  if (!answer.merged_names.empty()) report.Add(Sentence("# " + answer.merged_names));
   for (const std::string& doubt : doubts) report.Add(Sentence("# " + doubt));
   return report;
 }

@@ -50,7 +50,8 @@ List FindingsOf(Recording* recording) {
 
 }  // namespace
 
-Object PageFacts(const Recording& recording, bool use_census, const std::vector<Headline>& headlines) {
+Object PageFacts(const Recording& recording, bool use_census, const std::shared_ptr<MergedNames>& merged,
+                 const std::vector<Headline>& headlines) {
   Object page;
   if (!headlines.empty()) page.push_back({"headlines", SentencesOf(headlines)});
   auto again = recording.Again();
@@ -58,7 +59,7 @@ Object PageFacts(const Recording& recording, bool use_census, const std::vector<
   Recording& one = **again;
   const CensusStrata census = use_census ? StrataOf(one) : CensusStrata();
   VolumeOfBlocks blocks(one.header(), census.strata);
-  ClassSiteTotals breakdown;
+  ClassSiteTotals breakdown({}, merged);
   Facts facts = FactsOf(&one, nullptr, &blocks, &breakdown, nullptr);
   facts.by_census = census;
   const TrustReport trust = AssessTrust(one, facts.totals, facts.volume);
