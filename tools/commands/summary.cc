@@ -17,6 +17,7 @@
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/live/leak_search.h"
 #include "tools/query/scan/census_strata.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/fit_screen.h"
 #include "tools/render/print.h"
 #include "tools/report/recording/summary_report.h"
@@ -32,19 +33,24 @@ constexpr size_t kUsualGroups = 5, kScreenLines = 25;
 struct SummaryOptions {
   std::vector<std::string> recordings;
   bool no_census = false, verbose = false;
+  std::string names;
   FilterOptions filter;  // of what the tables show
   render::OutputOptions output;
 };
 
 // `is_alone`: its file holds no other recording.
 render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, bool is_alone,
-                        AskedTime* asked, SummaryTotal* total) {
+                        const std::shared_ptr<MergedNames>& merged, AskedTime* asked, SummaryTotal* total) {
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
   Filter* const matched = options.filter.ChoosesAll() ? nullptr : &*filter;
   const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording);
   VolumeOfBlocks blocks(recording->header(), census.strata);
-  ClassSiteTotals breakdown(KeptBy(matched));
+  ClassSiteTotals breakdown(KeptBy(matched), merged);
   Facts facts = FactsOf(recording, matched, &blocks, &breakdown, asked);
+  if (merged != nullptr && merged->Settle()) {
+    if (const auto again = recording->Again(); again.ok())
+      return SummaryOf(again->get(), options, name, is_alone, merged, asked, total);
+  }
   facts.by_census = census;
   const TrustReport trust = AssessTrust(*recording, facts.totals, facts.volume);
   const Estimator estimator(blocks.design(), recording->counters());
@@ -54,6 +60,8 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   std::vector<FoundLeak> leaks;
   if (is_alone && matched == nullptr) leaks = SearchLeaks(options.recordings.front(), recording->header());
   render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief, leaks}, name);
+  if (const std::string text = merged != nullptr ? merged->Text() : ""; !text.empty())
+    group.Add(render::Sentence("# " + text));
   if (is_brief && !options.output.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
   return group;
 }
@@ -75,7 +83,10 @@ ExitCode Summarise(SummaryOptions options) {
   for (size_t i = 0; i < recordings.size(); ++i) {
     Recording& recording = *recordings[i];
     if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings.size())));
-    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", is_one, &asked, &total));
+    ScanOptions scan;
+    scan.files = options.recordings;
+    scan.names = options.names;
+    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", is_one, scan.Naming(), &asked, &total));
     const ExitCode one = ReportDamage(recording);
     if (one != ExitCode::kOk) read = one;
   }
@@ -95,6 +106,7 @@ Command SummaryCommand() {
   options->output.AddLimitTo(
       command,
       "Maximum number of classes and of sites; 0 = all (default: 5, fewer if 25 lines are full; json, csv: all)");
+  ScanOptions::AddNamesTo(command, &options->names);
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   options->filter.heap_only = true;
   options->filter.AddChoiceTo(command);

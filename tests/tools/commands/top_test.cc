@@ -178,6 +178,12 @@ TEST_CASE("top by method has what a method allocated itself and with its callees
   CHECK(table["rows"][2]["cumulative"]["bytes"]["value"] == Approx(168'000));
   CHECK(table["rows"][2]["cumulative"]["samples"] == 70);
   CHECK(Heaprec("top --by class --sort cumulative " + directory / "rec.bin").code == 2);
+  const std::string by_bytes = "top --by method " + directory / "rec.bin";
+  CHECK(NamesIn(Parsed(by_bytes + " --json")["tables"][0]["rows"]).size() == 4);
+  CHECK(Heaprec(by_bytes + " --limit 0").out.find("more;") == std::string::npos);
+  CHECK(Heaprec(by_bytes + " --limit 2").out.find("... 2 more; --limit 0 shows all\n") != std::string::npos);
+  CHECK(Heaprec(by_bytes + " --min-share 40%").out.find("more; --min-share 0 --limit 0 shows all\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("focus keeps stacks with such a frame, ignore those without, hide leaves frames out") {

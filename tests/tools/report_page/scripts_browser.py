@@ -61,6 +61,7 @@ CASES = [
     ("64 kB are cut", "page.escapeText('x'.repeat(65536)).length", 600),
     ("shell", "[page.quoted('a.b'), page.quoted(\"it's $HOME\")]", ["a.b", "'it'\\''s $HOME'"]),
     ("packages", "[page.splitName('org.h2.Page$Leaf.copy'), page.splitName('byte[]'), page.splitName('java.lang.Object[]')]", [["org.h2", "Page$Leaf.copy"], ["", "byte[]"], ["java.lang", "Object[]"]]),
+    ("lambdas keep what tells them apart", "page.shortName('shop.Orders$$Lambda[lambda$main$3].call')", "Orders$$Lambda[lambda$main$3].call"),
     ("lambdas lose their addresses", "page.shortName('shop.Orders$$Lambda$18/0x00007f3df40b9fe0.call')", "Orders$$Lambda.call"),
     ("a method keeps its class", "['org.apache.jsp.index_jsp._jspService', 'main.run', 'java.util.HashMap.<init>', 'libjvm.so.Node::clone'].map(page.splitMethod)",
      [["org.apache.jsp", "index_jsp._jspService"], ["", "main.run"], ["java.util", "HashMap.<init>"], ["libjvm.so", "Node::clone"]]),

@@ -204,15 +204,23 @@ Timeline TimelineOf(const TimelineVisitor& scan, const CoveredTime& covered, con
 ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, size_t most_steps, RecordingScan* scan,
                       Timeline* into) {
   RecordingScan first = *scan;
-  NamePool names;
-  CallTree tree(&names, first.TreeOptions());
-  TimeSpan span(scan->stream(), by);
-  const ExitCode read = first.Run(&tree, &span);
+  NamePool names(first.Naming());
+  std::optional<CallTree> stacks;
+  std::optional<TimeSpan> spanned;
+  ExitCode read = ExitCode::kOk;
+  do {
+    stacks.emplace(&names, first.TreeOptions());
+    spanned.emplace(scan->stream(), by);
+    read = first.Run(&*stacks, &*spanned);
+  } while (first.StartsAgain(&names));
+  CallTree& tree = *stacks;
+  TimeSpan& span = *spanned;
   if (read == ExitCode::kUnreadable) return read;
   std::vector<GroupTable::Key> keys;
   std::vector<std::string> groups;
   if (by) {
     for (const GroupTable::Row* row : Ranked(*span.groups(), {.sort = "bytes", .limit = most_groups}, tree)) {
+      if (span.groups()->own().Of(row->key).bytes.value == 0) break;  // a method that only calls
       keys.push_back(row->key);
       groups.push_back(by->NameOf(row->key, tree));
     }

@@ -55,8 +55,9 @@ class ColumnBuilder {
       : question_(question),
         is_one_(is_one),
         into_(*into),
-        names_(question.runs),
-        tree_(&names_, OptionsOf(question.tree)) {}
+        names_(question.merged),
+        tree_(&names_, OptionsOf(question.tree)),
+        dictionary_(names_.merged()) {}
 
   void Start(const Recording& recording, int64_t shift_ns) {
     shift_ns_ = shift_ns;
@@ -69,6 +70,7 @@ class ColumnBuilder {
     lives_.emplace(recording.header(), question_.stream);
     filter_ = question_.filter;
     filter_.Start(recording.header());
+    if (names_.merged() != nullptr) names_.merged()->Start(recording.header().recording_id);
     tree_.Start();
     types_.Start();
     chunk_ = format::kNone;

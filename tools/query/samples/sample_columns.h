@@ -135,9 +135,9 @@ struct ColumnsQuestion {
   format::Stream stream = format::Stream::kAllocations;
   bool use_census = true;  // scale the samples of each class to what a census counted of it; not of several recordings
   Filter filter;
-  NamePool::Runs runs = NamePool::Runs::kOne;  // several: it is compared with columns of other recordings
-  CallTree::Options tree{};                    // `is_primitive` names the primitives; no frame is left out for it
-  std::optional<TimePoint> at;                 // when objects are to be alive; nullopt: at the end
+  std::shared_ptr<MergedNames> merged{};  // as NamePool
+  CallTree::Options tree{};               // `is_primitive` names the primitives; no frame is left out for it
+  std::optional<TimePoint> at;            // when objects are to be alive; nullopt: at the end
 };
 
 // Reads the recordings to their ends. At most 255 of them.

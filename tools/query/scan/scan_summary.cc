@@ -70,7 +70,9 @@ std::string ScanSummary::LossLine() const {
   }
   for (const std::string& text : blunted_) line += text;
   if (scanned_.recordings != 1) line += fmt::format("; {} recordings", scanned_.recordings);
-  return line + "\n" + (doubts_.empty() ? "" : "# trustworthy: " + TrustVerdict() + "\n");
+  line += "\n";
+  if (!merged_names_.empty()) line += "# " + merged_names_ + "\n";
+  return line + (doubts_.empty() ? "" : "# trustworthy: " + TrustVerdict() + "\n");
 }
 
 std::string ScanSummary::TrustVerdict() const {

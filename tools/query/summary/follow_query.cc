@@ -60,12 +60,10 @@ format::Result<std::unique_ptr<Follow>> Follow::Start(std::unique_ptr<Recording>
   auto scan = RecordingScan::Parse(question.scan);
   if (!scan.ok()) return scan.error();
   if (scan->stream() != Stream::kAllocations) return format::Error{kHeapOnly};
-  auto filter = Filter::Parse(question.scan.filter);
-  if (!filter.ok()) return filter.error();
   if (MainStream(recording->header()) != Stream::kAllocations) {
     return format::Error{recording->source().name() + ": the recording has native memory only; " + kHeapOnly};
   }
-  return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, std::move(*filter)));
+  return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, scan->filter()));
 }
 
 Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, const RecordingScan& scan, Filter filter)
@@ -74,7 +72,9 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
       filter_(std::move(filter)),
       matched_by_(filter_.matched_by()),
       grouping_(question_.grouping),
+      pool_(question_.scan.Naming()),
       tree_(&pool_, scan.TreeOptions()),
+      names_(pool_.merged()),
       design_(recording_->header()),
       trust_(recording_->header(), Stream::kAllocations, /*has_design=*/true),
       heap_(recording_->header()),

@@ -51,7 +51,7 @@ List FindingsOf(Recording* recording) {
 }  // namespace
 
 Object PageFacts(const Recording& recording, const std::string& file, bool use_census,
-                 const std::vector<Headline>& headlines) {
+                 const std::shared_ptr<MergedNames>& merged, const std::vector<Headline>& headlines) {
   Object page;
   if (!headlines.empty()) page.push_back({"headlines", SentencesOf(headlines)});
   auto again = recording.Again();
@@ -59,7 +59,7 @@ Object PageFacts(const Recording& recording, const std::string& file, bool use_c
   Recording& one = **again;
   const CensusStrata census = use_census ? StrataOf(one) : CensusStrata();
   VolumeOfBlocks blocks(one.header(), census.strata);
-  ClassSiteTotals breakdown;
+  ClassSiteTotals breakdown({}, merged);
   Facts facts = FactsOf(&one, nullptr, &blocks, &breakdown, nullptr);
   facts.by_census = census;
   const TrustReport trust = AssessTrust(one, facts.totals, facts.volume);
