@@ -42,7 +42,7 @@ def measure(heaprec, folder, shards, slice_length="10m", samples="5"):
                             "--slice", slice_length,
                             *(["--cluster", "fleet"] if shards > 1 else [])], check=True, stdout=subprocess.DEVNULL)
         begin = time.monotonic()
-        shipper = subprocess.Popen([heaprec, "ship", folder, "--to", cluster.shards[0].url(), "--samples", samples],
+        shipper = subprocess.Popen([heaprec, "ship", folder, "--server", cluster.shards[0].url(), "--samples", samples],
                                    stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(shipper.pid, 0)
         seconds = time.monotonic() - begin

@@ -29,7 +29,7 @@ def init_says_what_it_does(url):
 def slices_are_sent_once(folder, url):
     dry = ship(folder, "--dry-run")
     assert dry["recordings"] == HOSTS and dry["slices"] > 0, dry
-    shipped = ship(folder, "--to", url)
+    shipped = ship(folder, "--server", url)
     assert shipped["recordings"] == HOSTS and shipped["slices"] == HOSTS * SLICES, shipped
     before = contents(url)
     # 40 sites, 20 classes and pairs of them by the minute, 5 samples a second: rows by their measured sizes, within 20 %.
@@ -37,7 +37,7 @@ def slices_are_sent_once(folder, url):
     others = 27 * shipped["samples"] + 43 * sum(count for _, _, count, _ in before["live"])
     a_day = 86400 / SLICE / shipped["slices"] * (56 * rows + others) + 24 * 56 * rows / shipped["slices"]
     assert math.isclose(shipped["bytes_a_day"], a_day, rel_tol=0.2), (shipped, a_day)
-    again = ship(folder, "--to", url)
+    again = ship(folder, "--server", url)
     assert again["slices"] == 0 and contents(url) == before, again
 
 
@@ -73,7 +73,7 @@ def pulled_recordings_agree(folder, url, root):
 def later_slices_have_names(folder, url):
     """Names that only slices before --since had first are sent, too."""
     heaprec("fleet", "init", "--server", url + "/later", "--slice", f"{SLICE}s")
-    shipped = ship(folder, "--to", url + "/later", "--since", "2026-11-20T10:01:00Z")
+    shipped = ship(folder, "--server", url + "/later", "--since", "2026-11-20T10:01:00Z")
     assert shipped["slices"] == HOSTS and shipped["slices_too_old"] == HOSTS, shipped
     names = {row["name"] for row in ask("top", "--server", url + "/later")["rows"]}
     assert names == {f"com.acme.Work.site{site}" for site in range(40)}, names
@@ -170,7 +170,7 @@ def live_is_of_running_processes(url, root):
     heaprec("fleet", "init", "--server", database, "--slice", "10s")
     for hosts, seconds in ((4, 120), (3, 60)):
         generate(GENERATE, root / f"of{seconds}", hosts, seconds, seconds)
-        ship(root / f"of{seconds}", "--to", database)
+        ship(root / f"of{seconds}", "--server", database)
     answer = ask("live", "--server", database)
     assert answer["gone"] == 3 and answer["processes"] == 4, answer
     before = ask("live", "--server", database, "--to", "2026-11-20T10:01:00Z")
@@ -205,7 +205,7 @@ def untrustworthy_recordings_are_counted(url, root):
         doubted[name] = not said["trustworthy"]
         for source in (("--server", database), ("--from-dir", file, "--slice", f"{SLICE}s")):
             if source[0] == "--server":
-                answer_of("ship", file, "--to", database)
+                answer_of("ship", file, "--server", database)
             scope = answer_of("fleet", "services", *source)["scope"]
             expected = sum(doubted.values()) if source[0] == "--server" else doubted[name]
             assert scope["untrustworthy"] == expected, (name, source, scope, said)
@@ -229,7 +229,7 @@ def a_recording_loses_trust_while_it_runs(url, root):
     data = file.read_bytes()
     for part, slices, untrustworthy in ((0.7, 1, 0), (1, SLICES - 1, 1)):
         file.write_bytes(data[:int(len(data) * part)])
-        said = ship(place, "--to", database)
+        said = ship(place, "--server", database)
         assert said["slices"] == slices, said
         scope = ask("services", "--server", database)["scope"]
         assert scope["untrustworthy"] == untrustworthy, scope
@@ -254,7 +254,7 @@ def tables_of_version_1_are_upgraded(folder, url, root):
     """Version 1 goes on as it is; init adds what version 2 has, and changes nothing that is there."""
     database = url + "/old"
     make_tables_of_version_1(url)
-    ship(folder, "--to", database, "--since", "2026-11-20T10:01:00Z")
+    ship(folder, "--server", database, "--since", "2026-11-20T10:01:00Z")
     assert "heaprec fleet init" in heaprec("fleet", "live", "--server", database, code=3)
     before = rows_of_version_1(url)
     top = ask("top", "--server", database)
@@ -267,7 +267,7 @@ def tables_of_version_1_are_upgraded(folder, url, root):
     # What was sent before has no live objects; what is sent from now on has.
     assert "none of the recordings" in heaprec("fleet", "live", "--server", database, code=3)
     generate(GENERATE, root / "new", 2, 60, 9)
-    ship(root / "new", "--to", database)
+    ship(root / "new", "--server", database)
     live = ask("live", "--server", database)
     assert live["processes"] == 2 and live["untracked"] == HOSTS and live["live"]["bytes"]["value"] > 0, live
 
@@ -289,9 +289,17 @@ def outlier_is_first(url):
 
 
 def shards_answer_alike(folder, cluster):
-    for shard in cluster.shards:
-        heaprec("fleet", "init", "--server", shard.url(), "--slice", f"{SLICE}s", "--cluster", "fleet")
-    ship(folder, "--to", cluster.shards[0].url())
+    first, second = (shard.url() for shard in cluster.shards)
+    tables = ("--slice", f"{SLICE}s", "--cluster", "fleet")
+    made = answer_of("fleet", "init", "--server", first, *tables)
+    assert len(made["without_tables"]) == 1, f"the second shard has no tables yet: {made}"
+    for said in (heaprec("ship", folder, "--server", first, "--tries", "1", code=6),
+                 heaprec("fleet", "top", "--server", first, code=3)):
+        assert "There is no table heaprec." in said or "doesn't exist" in said, f"the cause is not said: {said}"
+    assert heaprec("fleet", "init", "--server", second, *tables, "-q") == ""
+    again = answer_of("fleet", "init", "--server", first, *tables)
+    assert again["without_tables"] == [], again
+    ship(folder, "--server", cluster.shards[0].url())
     for shard in cluster.shards:
         assert int(select(shard.url(), "SELECT count() FROM heaprec.sums")[0][0]) > 0
     for question in QUESTIONS:
@@ -305,7 +313,7 @@ def shards_are_upgraded_one_by_one(folder, cluster, root):
     databases = [url + "/old" for url in urls]
     for url in urls:
         make_tables_of_version_1(url, "fleet")
-    ship(folder, "--to", databases[0])
+    ship(folder, "--server", databases[0])
     before = [rows_of_version_1(url) for url in urls]
     top = ask("top", "--server", databases[0])
     generate(GENERATE, root / "newer", 6, 60, 10)
@@ -314,10 +322,10 @@ def shards_are_upgraded_one_by_one(folder, cluster, root):
     assert before == [rows_of_version_1(url) for url in urls]
     same(ask("top", "--server", databases[0]), top, "top on the shard that was upgraded")
     same(ask("top", "--server", databases[1]), top, "top on the other one")
-    said = heaprec("ship", root / "newer", "--to", databases[0], "--tries", "1", code=6)
+    said = heaprec("ship", root / "newer", "--server", databases[0], "--tries", "1", code=6)
     assert "gave up" in said, said
     heaprec("fleet", "init", "--server", databases[1], *upgrade)
-    ship(root / "newer", "--to", databases[0])
+    ship(root / "newer", "--server", databases[0])
     for database in databases:
         live = ask("live", "--server", database)
         assert live["processes"] == 6 and live["untracked"] == HOSTS, live

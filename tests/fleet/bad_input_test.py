@@ -90,14 +90,14 @@ def servers_that_are_none(folder):
     for name, (sent, sentence) in ANSWERS.items():
         url = Listener(sent).url
         for arguments, code in ((("fleet", "services", "--server", url), 3), (("fleet", "init", "--server", url), 6),
-                                (("ship", folder, "--to", url, "--tries", "1"), 6)):
+                                (("ship", folder, "--server", url, "--tries", "1"), 6)):
             said = heaprec(*arguments, code=code)
             assert sentence in said and said.count("\n") <= 2 and url.removeprefix("http://") in said, f"{name}: {said}"
             assert said.isprintable() or said.rstrip("\n").isprintable(), f"{name}: {said!r}"
     for slow in (None, DRIPS):
         url = Listener(slow).url
         assert "no answer within 1 s" in heaprec("fleet", "services", "--server", url, "--timeout", "1", code=3)
-        assert "no answer within 1 s" in heaprec("ship", folder, "--to", url, "--tries", "1", "--timeout", "1", code=6)
+        assert "no answer within 1 s" in heaprec("ship", folder, "--server", url, "--tries", "1", "--timeout", "1", code=6)
 
 
 def random_answers():
@@ -112,10 +112,10 @@ def random_answers():
 
 
 def wrong_addresses(folder, url):
-    assert "cannot connect" in heaprec("ship", folder, "--to", "http://127.0.0.1:1", "--tries", "1", code=6)
-    assert "must begin with http" in heaprec("ship", folder, "--to", "localhost:8123", code=2)
+    assert "cannot connect" in heaprec("ship", folder, "--server", "http://127.0.0.1:1", "--tries", "1", code=6)
+    assert "must begin with http" in heaprec("ship", folder, "--server", "localhost:8123", code=2)
     for address in ("http://me:s3cret@127.0.0.1:8123", "http://127.0.0.1:8123/?user=me&password=s3cret"):
-        said = heaprec("ship", folder, "--to", address, code=2) + heaprec("fleet", "services", code=2,
+        said = heaprec("ship", folder, "--server", address, code=2) + heaprec("fleet", "services", code=2,
                                                                           HEAPREC_FLEET_URL=address)
         assert "--password-file" in said and "s3cret" not in said, said
     assert "not a database name" in heaprec("fleet", "init", "--server", url + "/a;DROP", code=2)
@@ -217,7 +217,7 @@ def hostile_names(root, url):
     folder = root / "hostile"
     generate(GENERATE, folder, HOSTS, SECONDS, 1, "hostile")
     heaprec("fleet", "init", "--server", url, "--slice", SLICE)
-    ship(folder, "--to", url)
+    ship(folder, "--server", url)
     questions = [["services"], ["top", "--by", "class-site"], ["diff", "1.0", "1.1"], ["outliers"]]
     for text in ("it's", "'; DROP TABLE heaprec.sums; --", "a\\", "a\\'", "\x1b[31mred\x07", "{a:UInt8} %s $1 ${x} \" `",
                  "line\nbreak\ttab\rreturn", "\u202eoverride \U0001F600", "x" * 65536):
@@ -241,7 +241,7 @@ def labels_are_data(root, url):
         text = "".join(source.choice(labels + ["a", "\u00e9", "\U0001F600", "\n", "\x01"]) for _ in range(6))
         folder = root / f"label{i}"
         generate(GENERATE, folder, 1, 30, 100 + i)
-        ship(folder, "--to", url, "--service", f"s{i}{text}", "--host", text, "--version", text, "--env", text)
+        ship(folder, "--server", url, "--service", f"s{i}{text}", "--host", text, "--version", text, "--env", text)
         rows = [row for row in ask("services", "--server", url)["services"] if row["service"] == f"s{i}{text}"]
         assert len(rows) == 1 and rows[0]["version"] == rows[0]["environment"] == text, f"{text!r}: {rows}"
 
@@ -256,7 +256,7 @@ def broken_recordings(root, url):
     damaged = bytearray(whole)
     damaged[len(whole) // 2] ^= 0xff
     (folder / "host101.hrec").write_bytes(damaged)
-    said = heaprec("ship", folder, "--to", url, code=3)
+    said = heaprec("ship", folder, "--server", url, code=3)
     assert "none.hrec" in said and "empty.hrec" in said and "host101.hrec: damaged" in said, said
     hosts = {host for host, in select(url, "SELECT DISTINCT file FROM heaprec.recordings")}
     assert all(any(name in host for host in hosts) for name in ("broken/host100", "broken/host101", "broken/host102"))

@@ -49,12 +49,12 @@ def test(root):
         url = cluster.shards[0].url()
         for shard in cluster.shards:
             heaprec("fleet", "init", "--server", shard.url(), "--slice", "1m", "--cluster", "fleet")
-        ship(folder, "--to", url)
+        ship(folder, "--server", url)
         queries_agree(url, "_all")
     with local_shards.Cluster(root / "one") as one:
         url = one.shards[0].url()
         heaprec("fleet", "init", "--server", url, "--slice", "1m")
-        ship(folder, "--to", url)
+        ship(folder, "--server", url)
         queries_agree(url, "")
 
 

@@ -23,7 +23,7 @@ HOSTS, SECONDS, SLICE = 8, 240, "30s"
 
 
 def start_shipping(folder, url, *more):
-    return subprocess.Popen([HEAPREC, "ship", str(folder), "--to", url, *more], stdout=subprocess.DEVNULL,
+    return subprocess.Popen([HEAPREC, "ship", str(folder), "--server", url, *more], stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL)
 
 
@@ -97,7 +97,7 @@ def shipper_is_killed(folder, shard, kills):
             shipper.send_signal(signal.SIGKILL)
             shipper.wait()
             killed += 1
-    ship(folder, "--to", url)
+    ship(folder, "--server", url)
     equal_to_the_first(shard, "killed")
     return killed
 
@@ -126,7 +126,7 @@ def connections_are_cut(folder, shard, cuts):
     while done < cuts:
         proxy = CuttingProxy(shard.http, 3 + done, cuts - done)
         init(shard.url() + "/cut")
-        ship(folder, "--to", proxy.url + "/cut", "--tries", "100")
+        ship(folder, "--server", proxy.url + "/cut", "--tries", "100")
         equal_to_the_first(shard, "cut")
         drop(shard, "cut")
         assert proxy.cuts > 0
@@ -143,11 +143,11 @@ def one_shipper_a_folder(folder, shard):
         deadline = time.monotonic() + DEADLINE
         while not any_rows(shard, "two"):
             assert time.monotonic() < deadline
-        assert "another heaprec ship" in heaprec("ship", folder, "--to", url, code=6)
+        assert "another heaprec ship" in heaprec("ship", folder, "--server", url, code=6)
     finally:
         first.send_signal(signal.SIGTERM)
         assert first.wait(DEADLINE) == 0
-    ship(folder, "--to", url)
+    ship(folder, "--server", url)
     equal_to_the_first(shard, "two")
 
 
@@ -179,10 +179,10 @@ def disk_of_the_server_is_full(folder, root, shard):
                     pass
         except OSError:
             pass
-        said = heaprec("ship", folder, "--to", small.url(), "--tries", "2", code=6)
+        said = heaprec("ship", folder, "--server", small.url(), "--tries", "2", code=6)
         assert "space" in said and "gave up" in said, said
         ballast.unlink()
-        ship(folder, "--to", small.url())
+        ship(folder, "--server", small.url())
         same(contents(small.url()), contents(shard.url()), "the disk was full")
 
 
@@ -193,7 +193,7 @@ def disk_of_the_shipper_is_full(folder, root, shard):
     url = shard.url() + "/brim"
     init(url)
     script = ("mount -t tmpfs -o size=64m none $0 && cp $1/*.hrec $0 && { ! cat /dev/zero >$0/ballast; } 2>/dev/null && "
-              "{ ! echo x >$0/more; } 2>/dev/null && HOME=$0 TMPDIR=$0 exec $2 ship $0 --to $3")
+              "{ ! echo x >$0/more; } 2>/dev/null && HOME=$0 TMPDIR=$0 exec $2 ship $0 --server $3")
     subprocess.run(["unshare", "-m", "sh", "-c", script, str(place), str(folder), HEAPREC, url], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     equal_to_the_first(shard, "brim")
@@ -224,7 +224,7 @@ def test(root):
     with local_shards.Cluster(root / "one") as one:
         shard = one.shards[0]
         init(shard.url())
-        ship(folder, "--to", shard.url())
+        ship(folder, "--server", shard.url())
         print("shipper killed:", shipper_is_killed(folder, shard, KILLS), flush=True)
         print("server killed:", server_is_killed(folder, shard, max(KILLS // 10, 2)), flush=True)
         print("connections cut:", connections_are_cut(folder, shard, KILLS), flush=True)

@@ -40,10 +40,10 @@ def writer_is_out_of_sight(root):
         heaprec("fleet", "init", "--server", url, "--slice", "30s")
         for part in (FIRST, 1):
             (place / "one.hrec").write_bytes(data[:int(len(data) * part)])
-            said = ship(place, "--to", url)
+            said = ship(place, "--server", url)
             assert said["running"] == 1 and count(url, "recordings WHERE ended = 1") == 0, said
         os.utime(place / "one.hrec", (0, 0))
-        ship(place, "--to", url)
+        ship(place, "--server", url)
         assert count(url, "recordings WHERE ended = 1") == 1
         assert select(url, "SELECT count() FROM heaprec.shipped WHERE kind = 1") == [[str(SECONDS // 30)]]
 
@@ -69,14 +69,14 @@ def dumps_do_not_end_a_recording(root):
         url = four.shards[0].url()
         for database in (url, url + "/alone", url + "/copy"):
             heaprec("fleet", "init", "--server", database, "--slice", "30s")
-        said = ship(place / "copy.hrec", "--to", url + "/copy")
+        said = ship(place / "copy.hrec", "--server", url + "/copy")
         assert said["slices"] == 2 and said.get("copies") == 1, said  # the third slice is in no other file, and not over
         assert said["recordings"] == 1 and "running" not in said, said
 
         def slices():
             return int(select(url, "SELECT count() FROM heaprec.shipped WHERE kind = 1")[0][0])
 
-        shipper = subprocess.Popen([HEAPREC, "ship", place, "--to", url, "--follow", "--json"], stdout=subprocess.PIPE)
+        shipper = subprocess.Popen([HEAPREC, "ship", place, "--server", url, "--follow", "--json"], stdout=subprocess.PIPE)
         try:
             wait_until("the first slices were not sent", lambda: slices() == 2)
             dump("longer.hrec", 0.95)
@@ -92,7 +92,7 @@ def dumps_do_not_end_a_recording(root):
         said = json.loads(shipper.communicate()[0])
         assert shipper.returncode == 0 and said["recordings"] == 1, said
         shutil.copy2(place / "one.hrec", alone)
-        ship(alone, "--to", url + "/alone")
+        ship(alone, "--server", url + "/alone")
         same(contents(url), contents(url, "alone"), "copies beside the recording")
     same(ask("services", "--from-dir", place, "--slice", "30s"), ask("services", "--from-dir", alone, "--slice", "30s"),
          "folder with copies")
@@ -109,12 +109,12 @@ def later_samples_have_stacks(root):
         url = five.shards[0].url()
         heaprec("fleet", "init", "--server", url, "--slice", "30s")
         (place / "one.hrec").write_bytes(data[:int(len(data) * FIRST)])
-        assert ship(place, "--to", url, "--samples", "0")["samples"] == 0
+        assert ship(place, "--server", url, "--samples", "0")["samples"] == 0
         (place / "one.hrec").write_bytes(data)
         writer.kill()
         writer.wait()
         os.utime(place / "one.hrec", (0, 0))
-        assert ship(place, "--to", url)["samples"] > 0
+        assert ship(place, "--server", url)["samples"] > 0
         assert select(url, "SELECT count() FROM heaprec.samples WHERE stack NOT IN "
                            "(SELECT stack FROM heaprec.stacks)") == [["0"]]
 
@@ -130,9 +130,9 @@ def hours_are_not_of_a_cut_recording(root):
         url = six.shards[0].url()
         heaprec("fleet", "init", "--server", url, "--slice", "10m")
         (place / "one.hrec").write_bytes(whole[:int(len(whole) * 0.9)])
-        assert ship(place, "--to", url)["slices"] == 5
+        assert ship(place, "--server", url)["slices"] == 5
         (place / "one.hrec").write_bytes(cut)
-        said = ship(place, "--to", url)
+        said = ship(place, "--server", url)
         assert said["slices"] == 2 and said["slices_there"] == 5, said
         hours = select(url, "SELECT toString(time), sum(bytes) FROM heaprec.hours GROUP BY time ORDER BY time")
         sums = dict(select(url, "SELECT toString(toStartOfHour(time)) AS hour, sum(bytes) FROM heaprec.sums "
@@ -153,7 +153,7 @@ def hours_are_rolled_up_after_a_restart(root):
         heaprec("fleet", "init", "--server", url, "--slice", "10m")
         for part, sent in ((0.9, 5), (1, 2)):
             (place / "one.hrec").write_bytes(data[:int(len(data) * part)])
-            said = ship(place, "--to", url)
+            said = ship(place, "--server", url)
             assert said["slices"] == sent, said
         hours, sums = (select(url, f"SELECT toString(toStartOfHour(time)) AS hour, sum(bytes) FROM heaprec.{table} "
                                    "GROUP BY hour ORDER BY hour") for table in ("hours", "sums"))
@@ -180,7 +180,7 @@ def test(root):
         url = one.shards[0].url()
         for shard in (one.shards[0], two.shards[0]):
             heaprec("fleet", "init", "--server", shard.url(), "--slice", SLICE)
-        shipper = subprocess.Popen([HEAPREC, "ship", growing, "--to", url, "--follow"], stdout=subprocess.PIPE)
+        shipper = subprocess.Popen([HEAPREC, "ship", growing, "--server", url, "--follow"], stdout=subprocess.PIPE)
         wait_until("the first slices were not sent", lambda: count(url, "shipped") == HOSTS)
         for name, data in recordings.items():
             with open(growing / name, "ab") as file:
@@ -196,7 +196,7 @@ def test(root):
         _, status, usage = os.wait4(shipper.pid, 0)
         print(f"{usage.ru_maxrss} KiB; {said}")
         assert status == 0 and "already on the server" not in said, said
-        ship(whole, "--to", two.shards[0].url())
+        ship(whole, "--server", two.shards[0].url())
         same(contents(url), contents(two.shards[0].url()), "growing")
         assert usage.ru_maxrss <= MAX_MEMORY_KIB, f"{usage.ru_maxrss} KiB"
 

@@ -51,12 +51,12 @@ def test(root):
         url = one.shards[0].url()
         heaprec("fleet", "init", "--server", url, "--slice", "1s")
         jvms = [start(root, java, number) for number in range(JVMS)]
-        shipper = subprocess.Popen([HEAPREC, "ship", str(root / "recordings"), "--to", url, "--follow"],
+        shipper = subprocess.Popen([HEAPREC, "ship", str(root / "recordings"), "--server", url, "--follow"],
                                    stdout=subprocess.DEVNULL)
         assert [jvm.wait(300) for jvm in jvms] == [0] * JVMS
         shipper.terminate()
         assert shipper.wait(60) == 0
-        ship(root / "recordings", "--to", url)
+        ship(root / "recordings", "--server", url)
         services = ask("services", "--server", url)
         assert {(row["service"], row["version"], row["environment"], row["hosts"]) for row in services["services"]} == {
             ("shop", "1.0", "test", 3), ("shop", "2.0", "test", 2)}, services

@@ -38,9 +38,9 @@ def test(root):
         init = heaprec("fleet", "init", "--server", url, "--slice", SLICE, "--sample-days", "3000", "--sum-days", "5000")
         assert version in init and "keeps all rows" not in init, init
     settings_are_there(chdb)
-    assert ship(folder, "--to", url)["slices"] == HOSTS * 2
+    assert ship(folder, "--server", url)["slices"] == HOSTS * 2
     before = contents(url)
-    assert ship(folder, "--to", url)["slices"] == 0 and contents(url) == before
+    assert ship(folder, "--server", url)["slices"] == 0 and contents(url) == before
     for question in QUESTIONS:
         same(ask(*question, "--server", url), ask(*question, "--from-dir", folder, "--slice", SLICE), " ".join(question))
     pulled = []

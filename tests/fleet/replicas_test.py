@@ -75,7 +75,7 @@ def anyone_is_killed(folder, cluster):
     killed, down = 0, None
     while killed < KILLS or down:
         asked = cluster.shards[0 if down is None or cluster.shards[0] not in down else 1]
-        shipper = subprocess.Popen([HEAPREC, "ship", str(folder), "--to", asked.url(), "--tries", "100"],
+        shipper = subprocess.Popen([HEAPREC, "ship", str(folder), "--server", asked.url(), "--tries", "100"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(0.2 + moments.random())
         if down is None:
@@ -148,7 +148,7 @@ def test(root):
     generate(GENERATE, folder, HOSTS, SECONDS, 1)
     with local_shards.Cluster(root / "one") as one:
         heaprec("fleet", "init", "--server", one.shards[0].url(), "--slice", SLICE)
-        ship(folder, "--to", one.shards[0].url())
+        ship(folder, "--server", one.shards[0].url())
         expected = contents(one.shards[0].url())
     no_replicas_without_zookeeper(root)
     with ZooKeeper(root / "zookeeper") as zookeeper, local_shards.Cluster(root / "replicas", shards=2, replicas=2,
@@ -157,7 +157,7 @@ def test(root):
         if LIBRARY.exists():
             new_servers_take_the_tables(root, zookeeper, cluster)
         anyone_is_killed(folder, cluster)
-        ship(folder, "--to", cluster.shards[-1].url(), "--tries", "100")
+        ship(folder, "--server", cluster.shards[-1].url(), "--tries", "100")
         replicas_agree(cluster)
         for shard in cluster.shards:
             same(contents(shard.url(), suffix="_all"), expected, "replicas")

@@ -17,7 +17,7 @@ def test(root):
     with local_shards.Cluster(root / "tls", password="word", tls=True) as tls:
         to = (tls.shards[0].url(True), "--ca", tls.shards[0].folder / "server.crt")
         heaprec("fleet", "init", "--server", *to, "--slice", "1m", HEAPREC_FLEET_PASSWORD="word")
-        assert f"{HOSTS} slices" in heaprec("ship", folder, "--to", *to, HEAPREC_FLEET_PASSWORD="word")
+        assert f"{HOSTS} slices" in heaprec("ship", folder, "--server", *to, HEAPREC_FLEET_PASSWORD="word")
         for question in QUESTIONS[:3]:
             by_server = heaprec("fleet", *question, "--server", *to, "--json", HEAPREC_FLEET_PASSWORD="word")
             same(json.loads(by_server), ask(*question, "--from-dir", folder, "--slice", "1m"), str(question))

@@ -56,6 +56,38 @@ def name_of(message, strings):
     return tuple(strings[message[field][0] if field in message else 0] for field in ("type_strindex", "unit_strindex"))
 
 
+def check_conformance(data):
+    """What OpenTelemetry's own checker asks of a message: zero entries, no duplicates, no orphans, no empty profile."""
+    dictionary = data["dictionary"][0]
+    tables = {name: dictionary[f"{name}_table"]
+              for name in ("mapping", "location", "function", "link", "string", "attribute", "stack")}
+    used = {name: {0} for name in tables}
+    for name, table in tables.items():
+        zero = "" if name == "string" else {}
+        assert table[0] == zero, f"{name}_table[0] is {table[0]}"
+        texts = [json.dumps(entry) for entry in table]
+        assert len(set(texts)) == len(texts), f"{name}_table has duplicates: {[t for t in texts if texts.count(t) > 1]}"
+    for resource in data["resource_profiles"]:
+        for profile in (one for scope in resource["scope_profiles"] for one in scope["profiles"]):
+            assert profile.get("samples"), f"a profile without samples: {profile}"
+            for of in ("sample_type", "period_type"):
+                used["string"].update(profile[of][0].get("type_strindex", []) + profile[of][0].get("unit_strindex", []))
+            for sample in profile["samples"]:
+                used["stack"].update(sample.get("stack_index", []))
+                used["attribute"].update(sample.get("attribute_indices", []))
+    references = {"stack": [("location", lambda one: one.get("location_indices", []))],
+                  "location": [("function", lambda one: [line["function_index"][0] for line in one.get("lines", [])])],
+                  "function": [("string", lambda one: one.get("name_strindex", []) + one.get("filename_strindex", []))],
+                  "attribute": [("string", lambda one: one.get("key_strindex", []))]}
+    for name in ("stack", "location", "function", "attribute"):
+        for number in used[name]:
+            for other, of in references[name]:
+                used[other].update(of(tables[name][number]))
+    for name, table in tables.items():
+        orphans = set(range(len(table))) - used[name]
+        assert not orphans, f"{name}_table has orphans: {[table[at] for at in sorted(orphans)][:9]}"
+
+
 def check(recording, options, expected, service, weights):
     """`expected`: sample type -> (type of the period, column of the rows, of which kind)."""
     data = decoded(recording, *options)
@@ -64,6 +96,7 @@ def check(recording, options, expected, service, weights):
     dictionary = data["dictionary"][0]
     strings = dictionary["string_table"]
     assert strings[0] == ""
+    check_conformance(data)
     seen = set()
     for resource in data["resource_profiles"]:
         of_process = attributes(resource)

@@ -74,6 +74,7 @@ FlameBoxTree FlameBoxTree::Callees(const CallTree& tree, std::span<const double>
     if (next.weight < bounds.least_part * sums[CallTree::kRoot] && next.what != CallTree::kRoot) break;
     own[next.what] = made.Add(next.parent, tree.At(next.what).name, next.weight);
     made.boxes_[own[next.what]].node = next.what;
+    if (bounds.depth > 0 && tree.At(next.what).depth >= bounds.depth) continue;
     for (uint32_t i = children.begin[next.what]; i < children.begin[next.what + 1]; ++i) {
       const NodeId child = children.nodes[i];
       if (sums[child] > 0) queue.push({sums[child], child, own[next.what], child});
@@ -83,10 +84,11 @@ FlameBoxTree FlameBoxTree::Callees(const CallTree& tree, std::span<const double>
   for (NodeId node = 1; node < sums.size(); ++node) {
     if (own[node] != kNone || !(sums[node] > 0)) continue;
     const NodeId parent = tree.At(node).parent;
-    BoxId& box = own[parent] != kNone ? fold[parent] : made.box_of_[parent];
+    const bool is_below = bounds.depth > 0 && tree.At(node).depth > bounds.depth;
+    BoxId& box = own[parent] != kNone && !is_below ? fold[parent] : made.box_of_[parent];
     if (box == kNone) box = made.Add(own[parent], 0, 0);
     made.box_of_[node] = box;
-    if (own[parent] == kNone) continue;
+    if (own[parent] == kNone || is_below) continue;
     made.boxes_[box].weight += sums[node];
     ++made.boxes_[box].folded;
   }
@@ -105,13 +107,17 @@ FlameBoxTree FlameBoxTree::Callers(const CallTree& tree, std::span<const double>
   }
   made.box_of_.resize(tree.nodes().size(), 0);
   std::priority_queue<Candidate<Called>> queue;
+  std::vector<uint32_t> depths;  // by box
   // Puts the leaves of a box into the boxes below it.
   const auto split = [&](BoxId parent, const Called& of) {
+    const BoxId above = made.boxes_[parent].parent;
+    depths.push_back(above == kNone ? 0 : depths[above] + 1);
+    const bool is_deepest = bounds.depth > 0 && depths[parent] >= bounds.depth;
     std::unordered_map<NamePool::Id, Candidate<Called>> below;
     for (const auto& [leaf, at] : of.leaves) {
       made.box_of_[leaf] = parent;
       const NodeId next = at == CallTree::kRoot ? leaf : tree.At(at).parent;
-      if (next == CallTree::kRoot) continue;
+      if (next == CallTree::kRoot || is_deepest) continue;
       Candidate<Called>& candidate = below[tree.At(next).name];
       candidate.what.leaves.emplace_back(leaf, next);
       candidate.weight += weights[leaf];

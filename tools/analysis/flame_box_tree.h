@@ -26,13 +26,14 @@ class FlameBoxTree {
   struct Box {
     BoxId parent = kNone;   // has the smaller id
     NamePool::Id name = 0;  // empty for the root and for folded boxes
-    uint64_t folded = 0;    // number of boxes, including those below them, folded into this one
+    uint64_t folded = 0;    // number of the parent's children folded into this one
     double weight = 0;
     CallTree::NodeId node = CallTree::kRoot;  // Callees: the node of this box, unless it is folded
   };
   struct Bounds {
     size_t most = 0;        // maximum number of boxes, without folded ones
     double least_part = 0;  // minimum part of the total weight
+    uint32_t depth = 0;     // boxes at this depth include what is below them; 0: no limit
   };
 
   // Root first. `weights`: by node of the tree, the weight of samples with this leaf.

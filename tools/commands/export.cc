@@ -10,6 +10,7 @@
 #include "tools/export/formats.h"
 #include "tools/export/live_samples.h"
 #include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/option_values.h"
@@ -28,16 +29,24 @@ struct ExportOptions {
   FilterOptions filter;
 };
 
+// Endings that promise something else than CSV, the format of a name without a known ending.
+constexpr const char* kOtherEndings[] = {".svg", ".html", ".json", ".gz", ".pb", ".pprof", ".sqlite"};
+
 // What is wrong with the options; empty: nothing.
 std::string Objection(const ExportOptions& options, const ExportSettings& settings, const ExportFormat& format,
                       const Filter& filter) {
   if (std::string wrong = format.Objection(settings, filter); !wrong.empty()) return wrong;
+  const bool is_csv_by_default = options.format.empty() && !options.output.ends_with(format.ending);
+  for (const char* const ending : kOtherEndings) {
+    if (!is_csv_by_default || !options.output.ends_with(ending)) continue;
+    return fmt::format(
+        "{}: no single format has this ending; name one with --format ({}); heaprec flame writes .svg, "
+        "heaprec report .html",
+        options.output, fmt::join(ExportFormatNames(), ", "));
+  }
   if (settings.live_filter && options.filter.limit) return "--live and --limit exclude each other";
   if (format.binary && options.output == "-" && isatty(STDOUT_FILENO) == 1) {
     return format.name + ": binary output is not written to a terminal; name a file with -o";
-  }
-  if (settings.live_filter && !filter.TakesAny(format::Stream::kAllocations)) {
-    return "--live exports heap objects only; for native memory use heaprec live --kind malloc with --csv or --json";
   }
   return {};
 }
@@ -61,7 +70,9 @@ ExitCode Export(const ExportOptions& options) {
   if (wants_heap && std::ranges::none_of(*recordings, [](const auto& one) { return HasHeap(one->header()); }))
     return Fail(ExitCode::kUnreadable, options.paths.front() + kNoHeap);
   settings = SettingsFor(settings, *recordings, *filter);
-  if (settings.live_filter && !settings.live) return Fail(ExitCode::kUnreadable, options.paths.front() + kNoLive);
+  if (settings.live_filter && !settings.live)
+    return Fail(ExitCode::kUnreadable,
+                options.paths.front() + TraitsOf(settings.streams.front()).lifecycle.not_tracked);
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());

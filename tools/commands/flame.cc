@@ -73,8 +73,9 @@ ExitCode Flame(const FlameOptions& options) {
   page.at = *at;
   page.least_age_ns = *least_age;
   page.most_boxes = options.limit.value_or(0);
-  return options.svg ? WritePicture(page, options.output, options.limit.value_or(kMaxBoxes))
-                     : options.output.Write(page);
+  return options.svg || options.output.path.ends_with(".svg")
+             ? WritePicture(page, options.output, options.limit.value_or(kMaxBoxes))
+             : options.output.Write(page);
 }
 
 }  // namespace
@@ -86,7 +87,8 @@ Command FlameCommand() {
   Command command("flame", "Write a flame graph: HTML page or SVG");
   command
       .AddOption("-o,--output", options->output.path,
-                 "Output file; - is standard output (default: the recording's name with .html, or .svg with --svg)")
+                 "Output file: a page, or a picture if it ends in .svg; - is standard output (default: the "
+                 "recording's name with .html, or .svg with --svg)")
       .Value("OUT");
   command.AddFlag("-f,--force", options->output.force, "Overwrite OUT if it exists");
   command.AddFlag("-q,--quiet", options->output.quiet, "Do not print the name of the output file");
@@ -112,7 +114,7 @@ Command FlameCommand() {
   heaprec flame --from 10s --to 20s --thread worker app.hrec -o -  > worker.html
   heaprec flame --reverse --class 'byte[]' app.hrec -o bytes.html
   heaprec flame --live --min-age 30s app.hrec -o live.html
-  heaprec flame --svg --min-share 0.5% app.hrec -o flame.svg)";
+  heaprec flame --min-share 0.5% app.hrec -o flame.svg)";
   command.run = [options](const auto&) { return Flame(*options); };
   return command;
 }

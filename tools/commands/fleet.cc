@@ -28,6 +28,7 @@ struct FleetOptions {
   SelectionOptions selection;
   TableOptions tables;
   PullOptions pull;
+  bool quiet = false;
   render::OutputOptions output;
 };
 
@@ -40,7 +41,8 @@ ExitCode Tables(const FleetOptions& options) {
   if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
   const auto report = options.question.what == "init" ? InitTables(server->get(), *schema)
                                                       : PruneTables(server->get(), options.tables, Now());
-  return report.ok() ? render::Print(*report, options.output) : Fail(ExitCode::kCannotWrite, report.error().message);
+  if (!report.ok()) return Fail(ExitCode::kCannotWrite, report.error().message);
+  return options.quiet ? ExitCode::kOk : render::Print(*report, options.output);
 }
 
 // The page of flame, or report, of a recording that is pulled for it.
@@ -55,7 +57,7 @@ ExitCode Draw(const FleetOptions& options, Source* source, const Selection& sele
   page.scan.files = {pull.file};
   page.title = "fleet";
   if (options.question.what == "flame") page.OpenAsFlameGraph();
-  return PageOutput{options.pull.file, options.pull.force}.Write(page);
+  return PageOutput{options.pull.file, options.pull.force, options.quiet}.Write(page);
 }
 
 ExitCode Ask(FleetOptions options) {
@@ -72,7 +74,7 @@ ExitCode Ask(FleetOptions options) {
   const auto selection = Select(source, options.selection, Now());
   if (!selection.ok()) return Fail(ExitCode::kUnreadable, selection.error().message);
   if (wants_samples) {
-    const ExitCode code = options.question.what == "pull" ? PullTo(source, *selection, options.pull, true)
+    const ExitCode code = options.question.what == "pull" ? PullTo(source, *selection, options.pull, !options.quiet)
                                                           : Draw(options, source, *selection);
     return code != ExitCode::kOk ? code : read;
   }
@@ -94,10 +96,12 @@ Command FleetCommand() {
       .OneOf({"class", "site", "class-site"});
   options->output.AddLimitTo(command);
   options->question.AddTo(command);
+  command.AddFlag("-q,--quiet", options->quiet,
+                  "init, prune: print errors only; pull, flame, report: do not print what was written");
   options->output.AddTo(command);
   options->pull.AddTo(command);
   options->selection.AddTo(command);
-  options->connection.AddTo(command, "--server");
+  options->connection.AddTo(command);
   options->tables.AddTo(command);
   command.footer = "WHAT is one of:\n" + QuestionOptions::Help() + R"(
 Examples:

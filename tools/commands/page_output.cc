@@ -22,6 +22,8 @@ ExitCode PageOutput::Write(const PageRequest& request) const {
   const std::string to = PathFor(request);
   std::vector<std::string> files = request.scan.files;
   if (request.other) files.insert(files.end(), request.other->files.begin(), request.other->files.end());
+  if (to.ends_with(".svg"))
+    return Fail(ExitCode::kUsage, to + ": the report is an HTML page; heaprec flame and timeline --svg write pictures");
   if (IsOneOf(to, files)) return Fail(ExitCode::kCannotWrite, to + ": is the recording itself");
   const RecordingPage page = MakePage(request);
   if (!page.error.empty()) PrintError(page.error);

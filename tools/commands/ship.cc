@@ -26,6 +26,7 @@ struct ShipCommandOptions {
   ShipRunOptions run;
   ConnectionOptions connection;
   std::string since;
+  bool quiet = false;
   render::OutputOptions output;
 };
 
@@ -53,6 +54,7 @@ ExitCode Ship(const ShipCommandOptions& options) {
   }
   ShipRun run(how, server.get(), schema);
   const ExitCode code = run.Run();
+  if (options.quiet) return code;
   const ExitCode printed = render::Print(ShipReport(run, server.get(), how.ship.dry_run), options.output);
   return code != ExitCode::kOk ? code : printed;
 }
@@ -74,6 +76,7 @@ Command ShipCommand() {
   command.AddOption("--tries", options->run.tries, "Attempts before giving up, without --follow (default: 5)")
       .Value("N")
       .Positive();
+  command.AddFlag("-q,--quiet", options->quiet, "Print errors only");
   options->output.AddTo(command);
   constexpr char kLabels[] = "Labels (default: those in the recording)";
   command.AddOption("--service", options->run.ship.labels.service, "Service").Value("NAME").InGroup(kLabels);
@@ -81,14 +84,14 @@ Command ShipCommand() {
   command.AddOption("--env", options->run.ship.labels.environment, "Environment").Value("NAME").InGroup(kLabels);
   command.AddOption("--host", options->run.ship.labels.host, "Host").Value("NAME").InGroup(kLabels);
   command.AddOption("--pod", options->run.ship.labels.pod, "Pod").Value("NAME").InGroup(kLabels);
-  options->connection.AddTo(command, "--to");
+  options->connection.AddTo(command);
   command.footer = R"(A slice of a recording (10 minutes, unless the tables say otherwise) is sent
 once it is over. If ship or the server is killed, run ship again: no slice is
 sent twice.
 
 Examples:
-  heaprec ship recordings/ --to http://127.0.0.1:8123 --follow
-  heaprec ship app.hrec --to https://clickhouse.example:8443 --user heaprec
+  heaprec ship recordings/ --server http://127.0.0.1:8123 --follow
+  heaprec ship app.hrec --server https://clickhouse.example:8443 --user heaprec
   heaprec ship recordings/ --since 2d --dry-run)";
   command.run = [options](const auto&) { return Ship(*options); };
   return command;

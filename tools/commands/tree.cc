@@ -1,8 +1,10 @@
 // heaprec tree: who called what allocates, from the root down or from the allocation up.
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "tools/options/command.h"
-#include "tools/query/allocations/tree_query.h"
+#include "tools/query/allocations/flame_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
 #include "tools/report/allocations/tree_report.h"
@@ -19,17 +21,22 @@ struct TreeOptions {
   render::OutputOptions output;
 };
 
+// Nodes a little below the share are read, too: the report decides by estimates of the second pass.
+constexpr double kMargin = 0.99;
+
 ExitCode ShowTree(TreeOptions options) {
   options.scan.fold = !options.unfolded;
   auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
-  NamePool names;
-  CallTree stacks(&names, scan->TreeOptions());
-  const Direction direction = options.callers ? Direction::kCallers : Direction::kCallees;
-  TreeVisitor tree(stacks, direction, options.depth);
-  const ExitCode read = scan->Run(&stacks, &tree);
+  FlameScan tree(*scan, {.at = {},
+                         .callers = options.callers,
+                         .classes = false,
+                         .bounds = {SIZE_MAX, kMargin * options.limits.min_share, options.depth}});
+  const ExitCode chosen = tree.ChooseBoxes();
+  if (chosen == ExitCode::kUnreadable) return chosen;
+  const ExitCode read = tree.EstimateBoxes();
   if (read == ExitCode::kUnreadable) return read;
-  return Print(TreeReport(*scan, tree, direction, options.limits), options.output, read);
+  return Print(TreeReport(tree, options.limits), options.output, read);
 }
 
 }  // namespace

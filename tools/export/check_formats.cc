@@ -31,7 +31,8 @@ std::string Amount(const CheckResult& of, const Value& value) {
 
 std::string Sentence(const CheckResult& check) {
   if (check.outcome == CheckOutcome::kUnknown) {
-    return fmt::format("unknown (not in the recording), {} allowed", AllowedText(check));
+    return fmt::format("unknown ({}), {} allowed",
+                       check.why_unknown.empty() ? "not in the recording" : check.why_unknown, AllowedText(check));
   }
   return fmt::format("{} measured, {} allowed{}", MeasuredText(check), AllowedText(check),
                      check.needs_runs ? "; one run of each side cannot tell" : "");

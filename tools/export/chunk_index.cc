@@ -84,7 +84,8 @@ Catalogue::Id Catalogue::FrameOf(format::Index index) {
     const format::Frame& frame = dictionaries_->frames[index];
     Frame entry{MethodOf(frame.method), frame.bci, frame.line};
     if (detail_ != Detail::kAll) entry.bci = -1;
-    if (detail_ == Detail::kName && !entry.IsGap()) entry.line = -1;
+    const bool has_line = detail_ != Detail::kName && (entry.line > 0 || detail_ == Detail::kAll);
+    if (!has_line && !entry.IsGap()) entry.line = -1;
     cached = FrameOf(entry);
   }
   return static_cast<Id>(cached);

@@ -109,10 +109,14 @@ std::function<bool(std::string_view)> HiddenFrames(const Filter& filter) {
 ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter) {
   using format::Stream;
   asked.several = recordings.size() > 1;
-  asked.allocations =
-      filter.TakesAny(Stream::kAllocations) || filter.TakesAny(Stream::kNative) || filter.TakesAny(Stream::kMapping);
-  asked.exceptions = filter.TakesAny(Stream::kExceptions);
-  asked.live = std::ranges::any_of(recordings, [](const auto& one) { return one->header().max_tracked_objects > 0; });
+  asked.allocations = false;
+  for (const Stream stream : format::kAllStreams) {
+    if (!filter.TakesAny(stream)) continue;
+    asked.streams.push_back(stream);
+    (format::CountsEvents(stream) ? asked.exceptions : asked.allocations) = true;
+    asked.live |=
+        std::ranges::any_of(recordings, [&](const auto& one) { return one->header().MaxTracked(stream) > 0; });
+  }
   asked.raw = asked.raw || asked.live_filter;
   return asked;
 }
@@ -130,6 +134,9 @@ std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Fil
   }
   asked.Report();
   asked_instant.Report(kAtInstant);
+  std::vector<std::string> paths;
+  for (const auto& recording : recordings) paths.push_back(recording->source().name());
+  if (most == filter.limit() && most > 0) ReportUnmatched(filter.asked(), paths);
   return exported;
 }
 

@@ -29,9 +29,10 @@ namespace heaprec::tools {
 // Options of all formats.
 struct ExportSettings {
   bool several = false;                                // recordings follow each other
-  bool allocations = true, exceptions = false;         // which of them pass
-  bool live = false;                                   // a recording tracked objects until they died
-  bool live_filter = false;                            // csv, jsonl: export live samples, with LiveDetail
+  std::vector<format::Stream> streams;                 // those that pass
+  bool allocations = true, exceptions = false;         // of them: any that weighs bytes; throws
+  bool live = false;                                   // a recording tracked samples of them until they were gone
+  bool live_filter = false;                            // export live samples in place of all, with LiveDetail
   std::optional<TimePoint> live_at;                    // time at which samples must be live; nullopt: the end
   std::string weights;                                 // collapsed: bytes, objects or samples; empty: chosen by kind
   std::function<bool(std::string_view method)> hides;  // frames to leave out of the stacks; empty: none

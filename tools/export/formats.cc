@@ -28,7 +28,13 @@ const std::vector<ExportFormat>& ExportFormats() {
        .takes_raw = true,
        .takes_remarks = false,
        .make = MakeCollapsed},
-      {.name = "pprof", .ending = ".pb.gz", .binary = true, .takes_at = true, .takes_raw = true, .make = MakePprof},
+      {.name = "pprof",
+       .ending = ".pb.gz",
+       .binary = true,
+       .takes_live = true,
+       .takes_at = true,
+       .takes_raw = true,
+       .make = MakePprof},
       {.name = "jfr",
        .ending = ".jfr",
        .binary = true,
@@ -40,6 +46,7 @@ const std::vector<ExportFormat>& ExportFormats() {
       {.name = "otlp",
        .ending = ".otlp",
        .binary = true,
+       .takes_live = true,
        .takes_at = true,
        .takes_raw = true,
        .takes_service = true,
@@ -104,7 +111,7 @@ void AddExportOptions(Command& command, ExportSettings* into) {
                       FormatsThat(&ExportFormat::takes_raw) + ")");
   command.AddFlag("--lines", into->lines, "Distinguish the lines of a method (collapsed, speedscope)");
   command.AddFlag("--live", into->live_filter,
-                  "Export live objects instead of all allocations (csv, jsonl, collapsed, speedscope)");
+                  "Export what is live instead of all allocations (" + FormatsThat(&ExportFormat::takes_live) + ")");
 }
 
 }  // namespace heaprec::tools

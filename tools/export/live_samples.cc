@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/export/provenance.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {
@@ -86,7 +87,8 @@ void LiveSamples::End(uint64_t end_ns, uint64_t at_ns) {
   tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const format::Sample& sample) {
     const uint64_t then = std::min(at_ns, lives.end_ns());
     if (!life.IsTrackedAt(then)) return;
-    const auto survived = lives.knows_survivors() ? std::optional(lives.SurvivedBy(life, then)) : std::nullopt;
+    const bool knows_survivors = TraitsOf(sample.stream()).lifecycle.is_collected && lives.knows_survivors();
+    const auto survived = knows_survivors ? std::optional(lives.SurvivedBy(life, then)) : std::nullopt;
     found.push_back({sample, {then, then - std::min(then, life.birth_ns), survived}});
     Found& last = found.back();
     last.sample.weight = lives.WeightAt(life, then);

@@ -18,42 +18,49 @@
 
 namespace heaprec::tools {
 
-// The samples of a recording that were tracked until they died, with whatever an exporter wants to know of each.
+// The samples of a recording that were tracked until they were gone, of each stream that tracks them (objects, blocks,
+// mappings), with whatever an exporter wants to know of each.
 //
-// Memory:   80 bytes for each sample of a recording that tracked them, and a Subject; nothing of others.
+// Memory:   80 bytes for each tracked sample that passes the filters, and a Subject; nothing of others.
 // Threads:  one.
 template <typename Subject>
 class TrackedSamples {
  public:
   // With every recording.
   void Begin(const format::FileHeader& header) {
-    lives_.reset();
     subjects_.clear();
-    if (header.max_tracked_objects > 0) lives_.emplace(header);
+    for (const format::Stream stream : format::kAllStreams) {
+      lives_[stream].reset();
+      if (header.MaxTracked(stream) > 0) lives_[stream].emplace(header, stream);
+    }
   }
   // `subject_of`: of a sample of the block.
   template <typename SubjectOf>
   void Add(const FilteredBlock& filtered, SubjectOf&& subject_of) {
-    if (!lives_) return;
     const format::Block& block = filtered.block;
     samples_.assign(block.samples.size(), Lifetimes::kLeftOut);
     for (const format::Sample* sample : filtered.samples) {
-      if (sample->stream() != format::Stream::kAllocations) continue;
+      if (!lives_[sample->stream()]) continue;
       samples_[static_cast<size_t>(sample - block.samples.data())] = New(subject_of(*sample));
     }
     live_checkpoint_.assign(block.live_checkpoint.size(), Lifetimes::kLeftOut);
     for (const format::CheckpointSample* one : filtered.live_checkpoint) {
-      if (lives_->Knows(one->sample.id)) continue;
+      const std::optional<Lifetimes>& lives = lives_[one->sample.stream()];
+      if (!lives || lives->Knows(one->sample.id)) continue;
       live_checkpoint_[static_cast<size_t>(one - block.live_checkpoint.data())] = New(subject_of(one->sample));
     }
-    lives_->Add(block, samples_, live_checkpoint_);
+    for (std::optional<Lifetimes>& lives : lives_.of) {
+      if (lives) lives->Add(block, samples_, live_checkpoint_);
+    }
   }
   // At the end of the recording: visits (lives, life, subject) of all.
   template <typename Visit>
   void End(uint64_t end_ns, Visit&& visit) {
-    if (!lives_) return;
-    lives_->Close(end_ns);
-    for (const Lifetime& life : lives_->all()) visit(*lives_, life, subjects_[life.subject]);
+    for (std::optional<Lifetimes>& lives : lives_.of) {
+      if (!lives) continue;
+      lives->Close(end_ns);
+      for (const Lifetime& life : lives->all()) visit(*lives, life, subjects_[life.subject]);
+    }
   }
 
  private:
@@ -62,7 +69,7 @@ class TrackedSamples {
     return static_cast<uint32_t>(subjects_.size() - 1);
   }
 
-  std::optional<Lifetimes> lives_;
+  format::PerStream<std::optional<Lifetimes>> lives_;
   std::vector<Subject> subjects_;
   std::vector<uint32_t> samples_, live_checkpoint_;
 };

@@ -65,6 +65,7 @@ class Otlp final : public Exporter {
  public:
   Otlp(const ExportSettings& settings, Output* output)
       : at_(settings.live_at),
+        live_filter_(settings.live_filter),
         weights_(WeightsName(settings)),
         service_(settings.service),
         measures_(AllMeasuresOf(settings)),
@@ -73,7 +74,7 @@ class Otlp final : public Exporter {
 
   void Begin(const Recording& recording) override {
     catalogue_.StartRecording();
-    tracked_.Begin(recording.header());
+    if (!live_filter_) tracked_.Begin(recording.header());
     last_ns_ = 0;
     whole_.assign(measures_.size(), WholeNumbers());
     period_ = {};
@@ -115,10 +116,19 @@ class Otlp final : public Exporter {
   }
 
  private:
-  // What has gathered, as one profile for each measure.
+  // What has gathered, as one profile for each measure that has any: receivers reject profiles without samples.
   void WriteProfiles() {
+    std::vector<std::vector<int64_t>> values(measures_.size());  // by measure and row
+    for (size_t i = 0; i < measures_.size(); ++i) {
+      for (const LabelledTotals::Row& row : rows_.rows()) {
+        values[i].push_back(whole_[i].Next(measures_[i].of(row.totals)));
+      }
+    }
+    const auto has_any = [](const std::vector<int64_t>& of) {
+      return std::ranges::any_of(of, [](int64_t value) { return value > 0; });
+    };
     std::string bytes;
-    {
+    if (std::ranges::any_of(values, has_any)) {
       pbf_writer message(bytes);
       pbf_writer of_resource(message, data::kResourceProfiles);
       WriteResource(&of_resource);
@@ -128,7 +138,9 @@ class Otlp final : public Exporter {
         who.add_string(scope::kName, "heaprec");
         who.add_string(scope::kVersion, kVersion);
       }
-      for (size_t i = 0; i < measures_.size(); ++i) WriteProfile(i, &of_scope);
+      for (size_t i = 0; i < measures_.size(); ++i) {
+        if (has_any(values[i])) WriteProfile(measures_[i], values[i], &of_scope);
+      }
     }
     rows_.Clear();
     output_.Append(bytes);
@@ -177,19 +189,18 @@ class Otlp final : public Exporter {
     value.add_int32(value_type::kUnit, dictionary_.Number(unit));
   }
 
-  void WriteProfile(size_t at, pbf_writer* into) {
+  void WriteProfile(const Measure& measure, const std::vector<int64_t>& values, pbf_writer* into) {
     pbf_writer message(*into, scope_profiles::kProfiles);
-    WriteValueType(profile::kSampleType, measures_[at].name, measures_[at].unit, &message);
-    for (const LabelledTotals::Row& row : rows_.rows()) {
-      const int64_t value = whole_[at].Next(measures_[at].of(row.totals));
-      if (value > 0) WriteSample(row.key, value, &message);
+    WriteValueType(profile::kSampleType, measure.name, measure.unit, &message);
+    for (size_t row = 0; row < values.size(); ++row) {
+      if (values[row] > 0) WriteSample(rows_.rows()[row].key, values[row], &message);
     }
     const auto [from_ns, to_ns] = asked_;
     message.add_fixed64(profile::kTime, recording_->header().start_epoch_ns + from_ns);
     message.add_uint64(profile::kDuration, to_ns - from_ns);
-    const Measure& unit = period_.UnitFor(measures_[at]);
+    const Measure& unit = period_.UnitFor(measure);
     WriteValueType(profile::kPeriodType, unit.name, unit.unit, &message);
-    message.add_int64(profile::kPeriod, period_.For(measures_[at]));
+    message.add_int64(profile::kPeriod, period_.For(measure));
   }
 
   void WriteSample(const LabelledTotals::Key& key, int64_t value, pbf_writer* into) {
@@ -210,6 +221,7 @@ class Otlp final : public Exporter {
   }
 
   const std::optional<TimePoint> at_;
+  const bool live_filter_;
   const std::string_view weights_;
   const std::string service_;
   const std::vector<Measure> measures_;

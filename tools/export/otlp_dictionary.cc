@@ -1,6 +1,5 @@
 #include "tools/export/otlp_dictionary.h"
 
-#include <array>
 #include <string>
 
 #include "tools/export/chunk_index.h"
@@ -34,27 +33,27 @@ enum { kKey = 1, kValue };
 namespace stack {
 enum { kLocations = 1 };
 }
-namespace link {
-enum { kTrace = 1, kSpan };
-}
-
-// Ids of the lengths that strict readers expect, of zeros.
-void WriteNoLink(pbf_writer* table) {
-  constexpr std::array<char, 16> kZeros{};
-  pbf_writer message(*table, dictionary::kLink);
-  message.add_bytes(link::kTrace, kZeros.data(), 16);
-  message.add_bytes(link::kSpan, kZeros.data(), 8);
-}
 
 }  // namespace
 
+int32_t OtlpDictionary::Numbers::Of(Id id) {
+  if (id >= numbers_.size()) numbers_.resize(size_t{id} + 1);
+  if (numbers_[id] == 0) {
+    ids_.push_back(id);
+    numbers_[id] = static_cast<int32_t>(ids_.size());
+  }
+  return numbers_[id];
+}
+
+// In each table the first entry is the empty one. Each table numbers what it refers to, so the next one has nothing
+// that nobody refers to.
 void OtlpDictionary::WriteTo(pbf_writer* table) {
   WriteStacks(table);
   WriteLocations(table);
   WriteFunctions(table);
   WriteAttributes(table);
   table->add_string(dictionary::kMapping, "");
-  WriteNoLink(table);
+  table->add_string(dictionary::kLink, "");
   for (const std::string& text : strings_.texts()) table->add_string(dictionary::kString, text);
 }
 
@@ -63,51 +62,43 @@ int32_t OtlpDictionary::Attribute(std::string_view key, std::string_view value) 
   return static_cast<int32_t>(attributes_.NumberOf(std::string(key).append(1, '\0').append(value)));
 }
 
-// Numbers the stacks that samples have, from 1.
-int32_t OtlpDictionary::StackNumber(Id stack) {
-  if (stack >= stack_numbers_.size()) stack_numbers_.resize(catalogue_.stacks().size());
-  int32_t& number = stack_numbers_[stack];
-  if (number == 0) {
-    stacks_.push_back(stack);
-    number = static_cast<int32_t>(stacks_.size());
-  }
-  return number;
-}
-
-// In each table the first entry is the empty one.
-void OtlpDictionary::WriteStacks(pbf_writer* table) const {
+void OtlpDictionary::WriteStacks(pbf_writer* table) {
   table->add_string(dictionary::kStack, "");
-  for (const Id leaf : stacks_) {
+  for (const Id leaf : stacks_.ids()) {
     pbf_writer message(*table, dictionary::kStack);
     protozero::packed_field_int32 locations(message, stack::kLocations);
     for (Id at = leaf; at != Catalogue::kNone; at = catalogue_.stacks()[at].parent) {
-      locations.add_element(static_cast<int32_t>(catalogue_.stacks()[at].frame) + 1);
+      locations.add_element(frames_.Of(catalogue_.stacks()[at].frame));
     }
   }
 }
 
-// A location is a frame, a function a method; behind the methods stand what has none.
-void OtlpDictionary::WriteLocations(pbf_writer* table) const {
-  const auto methods = static_cast<int32_t>(catalogue_.methods().size());
+// A location is a frame, a function a method; after the methods come the two functions of frames without one.
+void OtlpDictionary::WriteLocations(pbf_writer* table) {
+  const auto methods = static_cast<Id>(catalogue_.methods().size());
   table->add_string(dictionary::kLocation, "");
-  for (const Catalogue::Frame& frame : catalogue_.frames()) {
+  for (const Id id : frames_.ids()) {
+    const Catalogue::Frame& frame = catalogue_.frames()[id];
     pbf_writer message(*table, dictionary::kLocation);
     pbf_writer of(message, location::kLines);
     const bool has_method = frame.method != Catalogue::kNone;
-    of.add_int32(line::kFunction,
-                 has_method ? static_cast<int32_t>(frame.method) + 1 : methods + (frame.IsGap() ? 1 : 2));
+    of.add_int32(line::kFunction, functions_.Of(has_method ? frame.method : methods + (frame.IsGap() ? 0 : 1)));
     if (frame.line > 0) of.add_int64(line::kLine, frame.line);
   }
 }
 
 void OtlpDictionary::WriteFunctions(pbf_writer* table) {
+  const size_t methods = catalogue_.methods().size();
   table->add_string(dictionary::kFunction, "");
-  for (const Catalogue::Method& method : catalogue_.methods()) {
+  for (const Id id : functions_.ids()) {
+    if (id >= methods) {
+      WriteFunction(id == methods ? kTruncated : kUnknown, "", table);
+      continue;
+    }
+    const Catalogue::Method& method = catalogue_.methods()[id];
     const std::string& class_name = catalogue_.strings()[method.class_name];
     WriteFunction(class_name + "." + catalogue_.strings()[method.name], SourcePath(class_name), table);
   }
-  WriteFunction(kTruncated, "", table);
-  WriteFunction(kUnknown, "", table);
 }
 
 void OtlpDictionary::WriteFunction(std::string_view name, std::string_view file, pbf_writer* table) {

@@ -23,22 +23,32 @@ class OtlpDictionary {
 
   int32_t Number(std::string_view text) { return static_cast<int32_t>(strings_.NumberOf(text)); }
   int32_t Attribute(std::string_view key, std::string_view value);
-  int32_t StackNumber(Catalogue::Id stack);
+  int32_t StackNumber(Catalogue::Id stack) { return stacks_.Of(stack); }
 
   // Once, when all is known: writing gives more texts numbers.
   void WriteTo(protozero::pbf_writer* table);
 
  private:
-  void WriteStacks(protozero::pbf_writer* table) const;
-  void WriteLocations(protozero::pbf_writer* table) const;
+  // Numbers from 1, in the order of first use.
+  class Numbers {
+   public:
+    int32_t Of(Catalogue::Id id);
+    const std::vector<Catalogue::Id>& ids() const { return ids_; }  // by number, less 1
+
+   private:
+    std::vector<int32_t> numbers_;  // by id; 0: none yet
+    std::vector<Catalogue::Id> ids_;
+  };
+
+  void WriteStacks(protozero::pbf_writer* table);
+  void WriteLocations(protozero::pbf_writer* table);
   void WriteFunctions(protozero::pbf_writer* table);
   void WriteFunction(std::string_view name, std::string_view file, protozero::pbf_writer* table);
   void WriteAttributes(protozero::pbf_writer* table);
 
   const Catalogue& catalogue_;
   StringTable strings_{""}, attributes_{""};  // attributes: key, zero byte, value
-  std::vector<int32_t> stack_numbers_;        // by stack; 0: none yet
-  std::vector<Catalogue::Id> stacks_;         // by number, less 1
+  Numbers stacks_, frames_, functions_;       // functions: methods, then "[truncated]" and "[unknown]"
 };
 
 }  // namespace heaprec::tools

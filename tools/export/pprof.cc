@@ -93,6 +93,8 @@ class Pprof final : public Exporter {
  public:
   Pprof(const ExportSettings& settings, Output* output)
       : at_(settings.live_at),
+        live_filter_(settings.live_filter),
+        streams_(settings.streams),
         weights_(WeightsName(settings)),
         measures_(AllMeasuresOf(settings)),
         whole_(measures_.size()),
@@ -103,7 +105,7 @@ class Pprof final : public Exporter {
 
   void Begin(const Recording& recording) override {
     catalogue_.StartRecording();
-    tracked_.Begin(recording.header());
+    if (!live_filter_) tracked_.Begin(recording.header());
     last_ns_ = 0;
   }
 
@@ -128,7 +130,7 @@ class Pprof final : public Exporter {
       rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
     });
     comments_.push_back(strings_.NumberOf("weights: " + std::string(weights_)));
-    for (const std::string& remark : Provenance(recording)) comments_.push_back(strings_.NumberOf(remark));
+    for (const std::string& remark : Provenance(recording, streams_)) comments_.push_back(strings_.NumberOf(remark));
   }
 
   std::optional<format::Error> Finish() override {
@@ -255,12 +257,15 @@ class Pprof final : public Exporter {
     WriteValueType(profile::kPeriodType, unit.of == kSpace.of ? "space" : unit.name, unit.unit);
     message_.add_int64(profile::kPeriod, period_.For(measures_[0]));
     message_.add_packed_int64(profile::kComment, comments_.begin(), comments_.end());
-    const bool has_space = period_.allocations().bytes > 0;
-    message_.add_int64(profile::kDefaultSampleType, strings_.NumberOf(has_space ? kSpace.name : measures_[0].name));
+    const auto space = std::ranges::find(measures_, kSpace.of, &Measure::of);
+    const bool has_space = period_.allocations().bytes > 0 && space != measures_.end();
+    message_.add_int64(profile::kDefaultSampleType, strings_.NumberOf(has_space ? space->name : measures_[0].name));
   }
 
   static constexpr size_t kPiece = 1 << 16;
   const std::optional<TimePoint> at_;
+  const bool live_filter_;
+  const std::vector<format::Stream> streams_;
   const std::string_view weights_;
   const std::vector<Measure> measures_;
   std::vector<WholeNumbers> whole_;  // by measure

@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "format/model/version.h"
+#include "tools/analysis/imported.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
@@ -15,7 +18,7 @@ namespace {
 void AddLosses(const format::StreamCounters& counters, format::Stream stream, std::vector<std::string>* lines) {
   const bool bytes = !format::CountsEvents(stream);
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+    if (counters.lost[reason] == 0 || !IsLost(static_cast<format::LossReason>(reason))) continue;
     const std::string weight =
         bytes ? Bytes(counters.lost_weight[reason]) : fmt::format("{:.4g} throws", counters.lost_weight[reason]);
     lines->push_back(fmt::format("lost, {}: {} points, which represent {}",
@@ -24,16 +27,25 @@ void AddLosses(const format::StreamCounters& counters, format::Stream stream, st
   }
 }
 
+// "allocations: source hooks, 500 samples/s". A JVM's header names the source of its heap; the agent itself is that of
+// the others.
+std::string SourceLine(const format::FileHeader& header, format::Stream stream) {
+  const bool is_of_agent = HasHeap(header) && stream != format::Stream::kAllocations && !IsImported(header.source);
+  const double rate = header.CapOf(stream).rate_per_second;
+  return fmt::format("{}: source {}{}", TraitsOf(stream).name, is_of_agent ? "agent" : ToUtf8(header.source),
+                     rate > 0 ? fmt::format(", {:g} samples/s", rate) : "");
+}
+
 }  // namespace
 
-std::vector<std::string> Provenance(const Recording& recording) {
+std::vector<std::string> Provenance(const Recording& recording, const std::vector<format::Stream>& streams) {
   const format::FileHeader& header = recording.header();
-  const std::string rate = CountsLosses(header) ? fmt::format(", {:g} samples/s", header.rate_per_second) : "";
   std::vector<std::string> lines{
-      fmt::format("heaprec {}: recording {} of {} {}, source {}{}", kVersion, IdText(header), ToUtf8(header.jvm_name),
-                  ToUtf8(header.jvm_version), ToUtf8(header.source), rate),
+      fmt::format("heaprec {}: recording {} of {} {}", kVersion, IdText(header), ToUtf8(header.jvm_name),
+                  ToUtf8(header.jvm_version)),
       LossLine(recording, recording.events()).substr(2),
   };
+  for (const format::Stream stream : streams) lines.push_back(SourceLine(header, stream));
   if (recording.counters().candidate_bytes > 0) {
     lines.push_back(fmt::format("counted by the JVM: {} bytes allocated", recording.counters().candidate_bytes));
   }

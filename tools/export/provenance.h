@@ -8,8 +8,8 @@
 
 namespace heaprec::tools {
 
-// After the recording was read.
-std::vector<std::string> Provenance(const Recording& recording);
+// After the recording was read. `streams`: those that were exported.
+std::vector<std::string> Provenance(const Recording& recording, const std::vector<format::Stream>& streams);
 
 // The time that the file covers: from its start to its end, or to the last block.
 struct Span {

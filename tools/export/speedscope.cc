@@ -10,6 +10,7 @@
 #include "tools/export/exporter.h"
 #include "tools/export/totals.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -37,7 +38,7 @@ class Speedscope final : public Exporter {
     if (settings_.allocations) {
       const std::string what = settings_.live_filter ? "live" : "allocated";
       WriteProfile("bytes " + what + which, "bytes", kSpace);
-      WriteProfile("objects " + what + which, "none", kObjects);
+      WriteProfile(TraitsOf(settings_.streams.front()).lifecycle.things + (" " + what) + which, "none", kObjects);
     }
     if (settings_.exceptions) WriteProfile("exceptions thrown" + which, "none", kThrows);
   }

@@ -152,7 +152,7 @@ void SqliteStore::Add(const FilteredBlock& block) {
   AddEvents(block);
   tracked_.Add(block, [this](const format::Sample& sample) {
     return TrackedSample{sample.id, catalogue_.ThreadOf(sample.thread), catalogue_.ClassOf(sample.class_id),
-                         catalogue_.StackOf(sample.stack)};
+                         catalogue_.StackOf(sample.stack), TraitsOf(sample.stream()).lifecycle.is_collected};
   });
   AddNames();
   AddTimeSeries(block.block);
@@ -239,8 +239,8 @@ void SqliteStore::AddLifetimes(uint64_t end_ns) {
     const auto known = [](auto value, bool is_known) { return is_known ? std::optional(value) : std::nullopt; };
     Try(inserts_->life.Run(
         recording_, of.id, Known(of.thread), Known(of.class_id), Known(of.stack), known(life.size, life.size > 0),
-        life.birth_ns, life.end_ns, EndName(life.end), known(life.Survived(), lives.knows_survivors()),
-        known(weight, weight > 0),
+        life.birth_ns, life.end_ns, EndName(life.end),
+        known(life.Survived(), of.is_collected && lives.knows_survivors()), known(weight, weight > 0),
         known(weight / static_cast<double>(std::max<uint64_t>(life.size, 1)), life.size > 0 && weight > 0),
         !lives.is_range() || life.Survived() > 0));
   });
@@ -257,7 +257,7 @@ void SqliteStore::AddCounters(const Recording& recording) {
                                counters.written, known(counters.second_stage), known(counters.stacks_walked),
                                known(counters.stacks_from_jvmti), known(counters.stack_mismatches)));
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
-      if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+      if (!IsLost(static_cast<format::LossReason>(reason))) continue;
       const std::string_view why = format::LossReasonName(static_cast<format::LossReason>(reason));
       Try(inserts_->loss.Run(recording_, name, why, known(counters.lost[reason]), known(counters.lost_weight[reason])));
     }

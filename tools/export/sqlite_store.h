@@ -66,6 +66,7 @@ class SqliteStore final : public Exporter {
   struct TrackedSample {
     uint64_t id = 0;
     Catalogue::Id thread = 0, class_id = 0, stack = 0;
+    bool is_collected = true;  // else it lives until it is freed
   };
   TrackedSamples<TrackedSample> tracked_;
 };

@@ -52,8 +52,12 @@ inline std::vector<Measure> MeasuresOf(const ExportSettings& settings) {
   return measures;
 }
 
-// As heap profiles of Go have them: what was allocated, and what of it is alive.
+// As heap profiles of Go have them: what was allocated, and what of it is alive; or what is alive only.
 inline std::vector<Measure> AllMeasuresOf(const ExportSettings& settings) {
+  if (settings.live_filter) {
+    return {
+        {kLiveObjects.name, kLiveObjects.unit, kObjects.of}, {kLiveSpace.name, kLiveSpace.unit, kSpace.of}, kSamples};
+  }
   std::vector<Measure> measures = MeasuresOf(settings);
   if (settings.live && settings.allocations) measures.insert(measures.begin() + 2, {kLiveObjects, kLiveSpace});
   return measures;

@@ -37,9 +37,10 @@ bool IsInHtml(const ColumnInfo& column, bool wide) {
   return IsShown(column, wide) || column.detail == Detail::kHtmlOnly;
 }
 
-std::string Rest(const Table& table) {
+// `more`: how to see them; a page has no options.
+std::string Rest(const Table& table, const std::string& more = "") {
   if (table.count <= table.rows.size()) return "";
-  return fmt::format("... {} more; {}", table.count - table.rows.size(), table.more);
+  return fmt::format("... {} more{}", table.count - table.rows.size(), more);
 }
 
 void MarkdownRows(const Table& table, const std::vector<Row>& rows, bool wide, const std::string& indent,
@@ -70,7 +71,7 @@ void MarkdownTable(const Table& table, bool wide, std::string* into) {
   }
   *into += "\n" + headings + "\n" + rule + "\n";
   MarkdownRows(table, table.rows, wide, "", into);
-  if (const std::string rest = Rest(table); !rest.empty()) *into += "\n" + rest + "\n";
+  if (const std::string rest = Rest(table, "; " + table.more); !rest.empty()) *into += "\n" + rest + "\n";
   *into += "\n";
 }
 

@@ -28,12 +28,13 @@ struct Strip {
 struct FlatRow {
   const Row* row;
   std::string lead;  // branches of a tree
+  size_t depth;
 };
 
 class Layout {
  public:
   Layout(const Table& table, const Terminal& terminal) : table_(table), terminal_(terminal) {
-    AddRows(table.rows, "", false);
+    AddRows(table.rows, "", 0);
     for (size_t column = 0; column < table.columns.size(); ++column) AddStrips(column);
     if (strips_.empty()) return;
     strips_.back().is_name = !strips_.back().is_right && !strips_.back().is_interval && !strips_.back().is_bar;
@@ -44,20 +45,25 @@ class Layout {
 
   std::string Text() const {
     std::string text = table_.is_continued ? "" : Headings();
-    for (size_t i = 0; i < rows_.size(); ++i) text += LineOf(i);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (table_.is_tree && i > 0 && rows_[i].depth == 0) text += "\n";
+      text += LineOf(i);
+    }
     return text;
   }
 
  private:
-  // A node's only child stands below it, so that a chain of calls does not walk out of the terminal.
-  void AddRows(const std::vector<Row>& rows, const std::string& before, bool is_nested) {
-    const bool is_chain = rows.size() == 1 || !is_nested;
+  // A node's only child stands below it, so that a chain of calls does not walk out of the terminal; but of several
+  // roots each has its children indented.
+  void AddRows(const std::vector<Row>& rows, const std::string& before, size_t depth) {
+    const bool is_below_one_of_roots = depth == 1 && table_.is_tree && table_.rows.size() > 1;
+    const bool is_chain = depth == 0 || (rows.size() == 1 && !is_below_one_of_roots);
     for (size_t i = 0; i < rows.size(); ++i) {
       const bool is_last = i + 1 == rows.size();
       const char* const branch = terminal_.unicode ? (is_last ? "└─ " : "├─ ") : (is_last ? "`- " : "|- ");
       const char* const beside = is_last ? "   " : terminal_.unicode ? "│  " : "|  ";
-      rows_.push_back({&rows[i], (is_chain ? before : before + branch) + rows[i].lead});
-      AddRows(rows[i].children, is_chain ? before : before + beside, true);
+      rows_.push_back({&rows[i], (is_chain ? before : before + branch) + rows[i].lead, depth});
+      AddRows(rows[i].children, is_chain ? before : before + beside, depth + 1);
     }
   }
 

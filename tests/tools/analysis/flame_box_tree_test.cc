@@ -82,6 +82,17 @@ TEST_CASE("A leaf is in the deepest box that holds it, and in all below") {
   CHECK(path(boxes.Of(12345)) == "22 ");
 }
 
+TEST_CASE("A box at the deepest level holds what is below it, and folds nothing") {
+  const FlameBoxTree callees = kSome.Callees({.most = 100, .depth = 1});
+  CHECK(kSome.Text(callees) == " 22\n a 20\n f 2\n");
+  CHECK(callees.boxes()[callees.Of(kSome.Leaf("a d c"))].weight == 20);
+  const FlameBoxTree callers = kSome.Callers({.most = 100, .depth = 1});
+  CHECK(kSome.Text(callers) == " 22\n c 18\n e 3\n b 1\n");
+  CHECK(callers.boxes()[callers.Of(kSome.Leaf("a d c"))].weight == 18);
+  CHECK(kSome.Text(kSome.Callees({.most = 100, .least_part = 0.25, .depth = 2})) ==
+        " 22\n a 20\n  b 11\n  d 6\n  +1 3\n +1 2\n");
+}
+
 TEST_CASE("A method that calls itself has a box for each time") {
   const Stacks loop({{"a a a", 5}, {"a", 1}});
   CHECK(loop.Text(loop.Callees({.most = 100})) == " 6\n a 6\n  a 5\n   a 5\n");

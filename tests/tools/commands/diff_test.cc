@@ -140,6 +140,12 @@ TEST_CASE("diff names what changed, the largest first, and leaves out what may b
   CHECK(Verdicts("--by kind " + both).empty());
   CHECK(Verdicts("--by class --all " + both) ==
         "byte[] more; java.util.HashMap$Node gone; java.lang.String same; com.acme.Rare same; ");
+  const auto says = [&both](const std::string& options, const std::string& text) {
+    return Heaprec("diff --by class " + options + " " + both).out.find(text) != std::string::npos;
+  };
+  CHECK(says("--all --limit 1", "... 3 more; --limit 0 shows all\n"));
+  CHECK(says("--limit 1", "; --limit 0 shows all that changed\n"));
+  CHECK(says("", "; --all shows them\n"));
   const std::string c = directory / "c.bin";
   WriteAmounts(c, {.bytes = 95, .nodes = 0});
   CHECK(Verdicts("--per total --by class " + a + " " + c) == "byte[] more; java.util.HashMap$Node gone; ");

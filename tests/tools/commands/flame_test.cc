@@ -132,6 +132,11 @@ TEST_CASE("flame names the file after the recording and replaces none unless tol
   CHECK(Contents(directory / "rec.html") == "mine");
   CHECK(Shell(in + "$HEAPREC flame -f rec.bin").code == 0);
   CHECK(Contents(directory / "rec.html").size() > 1000);
+  CHECK(Heaprec("flame -q -o " + directory / "named.svg" + " " + directory / "rec.bin").code == 0);
+  CHECK(Contents(directory / "named.svg").starts_with("<?xml"));
+  const Outcome report = Heaprec("report -o " + directory / "page.svg" + " " + directory / "rec.bin");
+  CHECK(report.code == 2);
+  CHECK(report.err.find("page.svg: the report is an HTML page") != std::string::npos);
   CHECK(Heaprec("flame --limit 0 " + directory / "rec.bin").code == 2);
   CHECK(Heaprec("flame --min-share x " + directory / "rec.bin").code == 2);
   CHECK(Heaprec("flame -o " + directory / "x.html " + directory / "absent.bin").code == 3);

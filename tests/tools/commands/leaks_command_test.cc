@@ -68,6 +68,37 @@ TEST_CASE("leaks reports only groups that also grow between old-generation colle
   CHECK(Parsed("leaks --json " + late)["old_collections"] == 3);
 }
 
+TEST_CASE("by stack live and leaks show whole stacks, the site first") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, LiveHeader());
+  file.Add(format::Window{1, 0, 1e-4});
+  for (uint64_t at = kSecond; at < 60 * kSecond; at += kSecond) {
+    testing::Event event = LeakAt(at);
+    event.stack.insert(event.stack.begin() + 1, {"p/A.a:1", "p/B.b:1", "p/C.c:1", "p/D.d:1", "p/E.e:1", "p/F.f:1"});
+    file.Add(event);
+    if (at % (2 * kSecond) == 0) file.Add(Collection(at / (2 * kSecond)));
+  }
+  file.End("jvm exit", 60 * kSecond);
+  const std::vector<std::string> frames{"p.Main.main", "p.F.f", "p.E.e", "p.D.d",
+                                        "p.C.c",       "p.B.b", "p.A.a", "p.Leak.add"};
+  for (const std::string command : {"live --by stack ", "leaks --all --by stack "}) {
+    const Outcome outcome = Heaprec(command + path);
+    INFO(command << outcome.out << outcome.err);
+    size_t at = outcome.out.find("p.Leak.add\n");
+    REQUIRE(at != std::string::npos);
+    for (const char* caller : {"p.A.a", "p.B.b", "p.C.c", "p.D.d", "p.E.e", "p.F.f", "p.Main.main"}) {
+      const size_t next = outcome.out.find(std::string("  ") + caller + "\n", at);
+      INFO(caller);
+      CHECK(next != std::string::npos);
+      at = std::min(next, outcome.out.size());
+    }
+    const json document = Parsed(command + "--json " + path);
+    const json& row = document.contains("rows") ? document["rows"][0] : document["tables"][0]["rows"][0];
+    CHECK(row["frames"] == json(frames));
+  }
+}
+
 TEST_CASE("live and leaks say which collectors keep the old generation's garbage") {
   const Directory directory;
   for (const auto& [gc, keeps] : {std::pair("Serial", true), {"Parallel", true}, {"G1", true}, {"Shenandoah", false}}) {

@@ -151,6 +151,84 @@ TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs
   CHECK(scope["profiles"][1]["name"] == "objects live");
 }
 
+// Ten blocks of a site of which the first three are freed, a mapping that is cut by half, and an object, which is live.
+void WriteNative(const std::string& path) {
+  format::FileHeader header = LiveHeader();
+  header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 123};
+  header.max_tracked_blocks = 4096;
+  header.mapped = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 456};
+  header.max_tracked_mappings = 4096;
+  constexpr uint64_t kBlock = uint64_t{1} << 61, kMap = uint64_t{1} << 60;
+  RecordingFile file(path, header);
+  file.Add(Array(1, kSecond));
+  for (uint64_t i = 0; i < 11; ++i) {
+    Event event = At((1 + i) * kSecond / 2);
+    const bool is_map = i == 10;
+    event.kind = is_map ? format::Kind::kMapping : format::Kind::kNative;
+    event.class_name = is_map ? "mmap" : "malloc";
+    event.size = 1000;
+    event.weight = is_map ? 1000 : 5000;
+    event.stack = {is_map ? "libc.so.map" : "libleak.so.keep", "p/Main.main:3"};
+    event.types = {format::FrameType::kNative, format::FrameType::kCompiled};
+    event.id = (is_map ? kMap : kBlock) + i;
+    event.tracking_index = 1;
+    file.Add(event);
+  }
+  const auto gone = [&](uint64_t id, format::Stream stream, uint64_t left) {
+    file.Add(LifecycleEvent{.sample = id,
+                            .time_ns = 6 * kSecond,
+                            .kind = left > 0 ? LifecycleKind::kShrunk : LifecycleKind::kDied,
+                            .stream = stream,
+                            .left = left});
+  };
+  for (uint64_t i = 0; i < 3; ++i) gone(kBlock + i, format::Stream::kNative, 0);
+  gone(kMap + 10, format::Stream::kMapping, 500);
+  file.End("jvm exit", 7 * kSecond);
+}
+
+TEST_CASE("export --live --kind malloc and mmap have the live native memory in every format of profiles") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteNative(path);
+  CHECK(Heaprec("export --live --format collapsed " + path).out == "p.Main.main;p.Leak.add 10000\n");
+  const std::string malloc = "export --live --kind malloc ", both = "export --live --kind malloc,mmap ";
+  CHECK(Heaprec(malloc + "--format collapsed " + path).out == "p.Main.main;libleak.so.keep 35000\n");
+  CHECK(Heaprec(malloc + "--at 3s --format collapsed " + path).out == "p.Main.main;libleak.so.keep 30000\n");
+  CHECK(Heaprec("export --live --kind mmap --format collapsed " + path).out == "p.Main.main;libc.so.map 500\n");
+  CHECK(Heaprec(both + "--format collapsed " + path).out ==
+        "p.Main.main;libc.so.map 500\np.Main.main;libleak.so.keep 35000\n");
+  const json scope = json::parse(Heaprec(malloc + "--format speedscope " + path).out);
+  CHECK(scope["profiles"][0]["endValue"] == 35'000);
+  CHECK(scope["profiles"][1]["name"] == "blocks live");
+  CHECK(scope["profiles"][1]["endValue"] == 35);
+  const auto rows = RowsOf("--live --kind malloc " + path);
+  REQUIRE(rows.size() == 7);
+  CHECK(rows[0]["weight_bytes"] == 5000);
+  CHECK(rows[0]["survived"] == json());
+  // Texts of a protocol buffer stand in it as they are.
+  const std::string profile = directory / "live.pb.gz";
+  REQUIRE(Heaprec(malloc + "-o " + profile + " " + path).code == 0);
+  const std::string in_pprof = testing::Shell("zcat " + profile).out;
+  for (const char* text : {"inuse_space", "inuse_objects", "libleak.so.keep", "malloc: source agent, 123 samples/s"}) {
+    INFO(text);
+    CHECK(in_pprof.find(text) != std::string::npos);
+  }
+  for (const char* text : {"alloc_space", "500 samples/s", "allocations:"}) {
+    INFO(text);
+    CHECK(in_pprof.find(text) == std::string::npos);
+  }
+  REQUIRE(Heaprec(both + "-o " + directory / "live.otlp" + " " + path).code == 0);
+  const std::string in_otlp = testing::Contents(directory / "live.otlp");
+  CHECK(in_otlp.find("inuse_space") != std::string::npos);
+  CHECK(in_otlp.find("libc.so.map") != std::string::npos);
+  CHECK(in_otlp.find("p.Leak.add") == std::string::npos);
+  // Without --live a profile has both, of the kind that was asked for.
+  REQUIRE(Heaprec("export -f --kind malloc -o " + profile + " " + path).code == 0);
+  const std::string all = testing::Shell("zcat " + profile).out;
+  CHECK(all.find("alloc_space") != std::string::npos);
+  CHECK(all.find("inuse_space") != std::string::npos);
+}
+
 TEST_CASE("An export never replaces its recording, which may be standard input") {
   const Directory directory;
   const std::string path = directory / "rec.hrec";
@@ -173,6 +251,15 @@ TEST_CASE("What cannot be exported so is refused") {
   const Outcome without = Heaprec("export --live " + small);
   CHECK(without.code == 3);
   CHECK(without.err.find("heaprec record --set live=on") != std::string::npos);
+  const Outcome no_native = Heaprec("export --live --kind malloc " + path);
+  CHECK(no_native.code == 3);
+  CHECK(no_native.err.find("native memory was not sampled") != std::string::npos);
+  for (const char* ending : {"svg", "html", "json"}) {
+    const Outcome other = Heaprec("export -o " + directory / "x." + ending + " " + path);
+    INFO(ending << ": " << other.err);
+    CHECK(other.code == 2);
+    CHECK(other.err.find("name one with --format") != std::string::npos);
+  }
   for (const char* wrong :
        {"--live --limit 3 ", "--live --format sqlite -o - ", "--at 3s ", "--live --at yesterday "}) {
     INFO(wrong);
@@ -181,7 +268,7 @@ TEST_CASE("What cannot be exported so is refused") {
   CHECK(Heaprec("export --at 3s " + path).err.find("--at is for --format pprof, jfr, otlp, and for --live") !=
         std::string::npos);
   CHECK(Heaprec("export --live --format jfr -o " + directory / "x.jfr " + path)
-            .err.find("--live is for --format csv, jsonl, collapsed, speedscope") != std::string::npos);
+            .err.find("--live is for --format csv, jsonl, collapsed, pprof, otlp, speedscope") != std::string::npos);
   for (const char* kinds : {"malloc", "mmap", "tlab,malloc"}) {
     INFO(kinds);
     const Outcome native = Heaprec(std::string("export --kind ") + kinds + " -o " + directory / "x.jfr " + path);

@@ -201,6 +201,22 @@ TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
   CHECK(RenderCsv(report) == "depth,bytes,name\n0,24,main\n1,8,leaf\n1,16,other\n");
 }
 
+TEST_CASE("of several roots each has its children indented, and a blank line before it") {
+  Report report("heaprec.tree/2");
+  Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};
+  table.is_tree = true;
+  table.columns = {{"name", "called from", Unit::kText}};
+  const auto row = [](const char* name, std::vector<Row> children) {
+    Row made;
+    made.cells = {name};
+    made.children = std::move(children);
+    return made;
+  };
+  table.rows = {row("a", {row("b", {row("c", {})})}), row("d", {row("e", {}), row("f", {})}), row("g", {})};
+  report.Add(std::move(table));
+  CHECK(RenderText(report, kWideEnough, false) == "called from\na\n└─ b\n   c\n\nd\n├─ e\n└─ f\n\ng\n");
+}
+
 TEST_CASE("a narrow tree keeps names: columns go, then all intervals, before packages become initials") {
   std::vector<Column<ClassRow>> columns = Columns();
   columns.back().heading = "below";

@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "command
 from browser import Browser  # noqa: E402
 
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
-  bytesText percentText clockText escapeText quoted splitName shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
+  bytesText percentText clockText escapeText quoted splitName splitMethod shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
   BoxTree TreeBuilder Flame Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
   unitOf shadeOf studentTail varianceOfMean totalText judgeRows USUAL""".split()
 
@@ -61,7 +61,10 @@ CASES = [
     ("64 kB are cut", "page.escapeText('x'.repeat(65536)).length", 600),
     ("shell", "[page.quoted('a.b'), page.quoted(\"it's $HOME\")]", ["a.b", "'it'\\''s $HOME'"]),
     ("packages", "[page.splitName('org.h2.Page$Leaf.copy'), page.splitName('byte[]'), page.splitName('java.lang.Object[]')]", [["org.h2", "Page$Leaf.copy"], ["", "byte[]"], ["java.lang", "Object[]"]]),
+    ("lambdas keep what tells them apart", "page.shortName('shop.Orders$$Lambda[lambda$main$3].call')", "Orders$$Lambda[lambda$main$3].call"),
     ("lambdas lose their addresses", "page.shortName('shop.Orders$$Lambda$18/0x00007f3df40b9fe0.call')", "Orders$$Lambda.call"),
+    ("a method keeps its class", "['org.apache.jsp.index_jsp._jspService', 'main.run', 'java.util.HashMap.<init>', 'libjvm.so.Node::clone'].map(page.splitMethod)",
+     [["org.apache.jsp", "index_jsp._jspService"], ["", "main.run"], ["java.util", "HashMap.<init>"], ["libjvm.so", "Node::clone"]]),
     ("ticks", "page.timeTicks(0, 10, 500)", [0, 2, 4, 6, 8, 10]),
     ("ticks of a clock are round", "page.timeTicks(0, 10, 500, 0.5)", [1.5, 3.5, 5.5, 7.5, 9.5]),
     ("a link and back", """(s => { const t = page.stateOfFragment(page.stateToFragment(s, String), 0, 100, ["sites", "classes"]);
@@ -70,6 +73,8 @@ CASES = [
     ("planes", "Array.from(page.readColumns(Uint8Array.from([1, 2, 1, 0, 0, 0, 0, 0]), 0, [['x', 'u32', 2]]).x)", [257, 2]),
     ("own code is detected", "makeModel().own", ["shop"]),
     ("a shared library is not own code", "Object.assign(makeModel(), {names: {keys: ['', 'a', 'b', 'libjvm.so.thread_native_entry', 'libjvm.so.f', 'x.so.g', 'lib-1.2.so.h', 'i']}}).detectOwn()", []),
+    ("a server's frame is not own code", """[['org.apache.tomcat.W.run', 'org.apache.jsp.index_jsp.x'], ['clojure.core.F.invoke', 'shop.web.App.x'], ['org.apache.tomcat.W.run', 'io.netty.A.x']]
+        .map(([root, next]) => Object.assign(makeModel(), {names: {keys: ['', 'a', 'b', 'c', root, next, 'lib.so.b', 'lib.so.c']}}).detectOwn())""", [["org.apache.jsp"], ["shop.web"], []]),
     ("labels are as wide as their box at most", "(g => { const f = {widths: new Map()}; g.font = '11px sans-serif'; return [20, 30, 45, 60, 90].every(room => ['WWWWiiiiii', 'iiiiiiWWWW', 'Deoptimization::fetch'].every(name => g.measureText(page.Flame.prototype.fit.call(f, g, name, room)).width <= room)); })(document.createElement('canvas').getContext('2d'))", True),
     ("own code of one package is one colour", "packagesOf(['e2e.Leak.a', 'e2e.Leak.b'])", ["own", "own"]),
     ("a box has one child of each key, however many there are", """(builder => {

@@ -24,7 +24,7 @@ class Page {
 
   start() {
     const view = () => this.view();
-    this.tracks = new Tracks(this.model.main, view);
+    this.tracks = new Tracks(this.model.main, view, this.model.recordings[1]);
     this.heat = new HeatMap($("heat"), this.model.main, view);
     this.flame = new Flame($("flame"));
     drawHeadlines(this);
@@ -117,7 +117,8 @@ class Page {
 
   // What is not shown is not drawn.
   chooseView() {
-    const {view} = this.state;
+    const {view, tab} = this.state;
+    document.body.dataset.report = tab in DIMENSIONS ? "no" : "yes";
     if (document.body.dataset.view === view) return;
     document.body.dataset.view = view;
     if (view === "" || view === "timeline") this.tracks.resize();

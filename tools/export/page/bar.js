@@ -12,7 +12,7 @@ function drawBar(page) {
   if (state.b) chips.push(chip("b", "B  " + range(state.b), "b"));
   if (sideB && !state.b) chips.push(`<span class="chip b none"><bdi>B  ${escapeText(sideB.samples.header.file)}</bdi></span>`);
   if (state.cls !== null) chips.push(chip("", "class " + shortName(state.cls), "cls"));
-  if (state.site !== null) chips.push(chip("", "site " + shortName(state.site), "site"));
+  if (state.site !== null) chips.push(chip("", "site " + shortName(state.site, splitMethod), "site"));
   if (state.thread !== null) chips.push(chip("", "thread " + state.thread, "thread"));
   if (state.live && state.age > 0) chips.push(chip("", secondsText(state.age) + " old or more", "age"));
   if (state.focus > 0) chips.push(chip("", "under " + tree.short[tree.key[state.focus]], "focus"));
@@ -36,10 +36,10 @@ function drawBar(page) {
 
 function totalText({state, sideA}) {
   const {samples, bytes, share} = sideA.total(), {design} = sideA.samples.header;
-  const whole = design.calibrated ? design.counted_bytes : sideA.samples.estimator.total()[0];
+  const whole = design.total, isCounted = design.calibrated && !sideA.samples.columns.interval_estimated.includes(1);
   const amount = sideA.chooses ? bytes[0] : whole, count = `, ${samplesText(samples)}`;
   const rate = state.live ? "" : `, ${amountText(amount / sideA.seconds)}/s`;
-  if (!sideA.chooses) return `<b>${amountText(whole)}</b>${design.calibrated ? " counted" : ""}${rate}${count}`;
+  if (!sideA.chooses) return `<b>${amountText(whole)}</b>${isCounted ? " counted" : ""}${rate}${count}`;
   return `<b>${amountText(bytes[0])}</b>${state.live ? " live" : ""} (${amountRange(bytes)}), ${percentText(share[0])} of ${state.live ? "what is live" : "the recording"}${rate}${count}`;
 }
 
@@ -55,7 +55,9 @@ function drawHeadlines({model}) {
   $("measure").options[0].textContent = header.compare?.objects ? "Objects" : STREAMS[header.stream].column;
   const other = model.recordings[1] ? ` and ${model.recordings[1].header.file}` : "";
   $("about").textContent = `${secondsText(header.seconds || 0)} of ${header.jvm}, ${header.gc}, ${new Date(header.start_epoch_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC${other}`;
-  $("headline").textContent = first ? first.text : "Nothing was allocated.";
+  const second = header.compare ? null : model.recordings[1]?.header, says = one => one ? one.text : "Nothing was allocated.";
+  $("headline").textContent = second ? `A: ${says(first)}` : says(first);
+  if (second) others.unshift({mood: "neutral", text: `B: ${says((second.headlines || [])[0])} Other lines are of A.`});
   const range = header.is_range ? '<li class="warning">What no major collection has seen yet counts as live, but may be garbage.</li>' : "";
   setHtml($("sentences"), others.map(one => `<li class="${escapeText(one.mood)}">${escapeText(one.text)}</li>`).join("") + range + reducedText(model));
   const command = header.next ? header.next.command : "";
@@ -74,12 +76,20 @@ function drawReadout(page, time) {
   const {tracks, state, sideA} = page, {steps, rates} = tracks, [from, to] = sideA.filters.time || [steps.begin, steps.end];
   const pauses = tracks.pausesIn(from, to);
   if (time === null) {
-    setHtml($("g-alloc"), state.cls !== null || state.site !== null || state.thread !== null || state.focus || state.live ? "<i>selected part</i> of the exact count" : tracks.exact);
-    setHtml($("g-heap"), `<i class="gc">${countText(pauses.count)} GC pause${pauses.count === 1 ? "" : "s"}</i>\n${percentText(pauses.share)} of the time`);
+    const both = tracks.other ? '\n<i class="b">line: B</i>' : "";
+    setHtml($("g-alloc"), state.cls !== null || state.site !== null || state.thread !== null || state.focus || state.live ? "<i>selected part</i> of the exact count" : tracks.exact + both);
+    const last = tracks.pausesIn(to - (to - from) / 10, to), errors = tracks.errors.filter(t => t >= from && t < to).length;
+    setHtml($("g-heap"), (errors ? `<i class="gc">${countText(errors)} OutOfMemoryError${errors === 1 ? "" : "s"}</i>\n` : "") +
+      `<i class="gc">${countText(pauses.count)} GC pause${pauses.count === 1 ? "" : "s"}</i>\n${percentText(pauses.share)} of the time,\nlast tenth ${percentText(last.share)}`);
+    setHtml($("g-memory"), '<i class="rss">RSS</i>, <i class="native">native live</i>');
+    setHtml($("g-threads"), tracks.threads.length > 0 ? "Java threads" : "");
     setHtml($("g-sampling"), tracks.losses.length > 0 ? `<i class="gc">${countText(tracks.losses.reduce((sum, l) => sum + l.points, 0))} lost</i>` : tracks.perUnit);
-    setHtml($("g-heat"), "20 ms rows, estimated");
+    setHtml($("g-heat"), "20 ms rows, estimated" + (tracks.other ? ", A" : ""));
     return;
   }
+  const shown = (points, text) => { const value = lastBefore(points, time); return value === null ? "" : text(value); };
+  setHtml($("g-memory"), `<i class="rss">${shown(tracks.rss, bytesText)}</i>\n<i class="native">${shown(tracks.native, bytesText)}</i>`);
+  setHtml($("g-threads"), shown(tracks.threads, countText));
   const step = clamp(Math.floor((time - steps.begin) / steps.seconds), 0, steps.count - 1), part = tracks.part ? `<i>${amountText(tracks.part[step])}/s selected</i>` : "";
   setHtml($("g-alloc"), `${page.timeText(time, 2)} ${amountText(rates[step])}/s\n${part}`);
   const near = tracks.pauseNear(time, (page.view().to - page.view().from) / 120), heap = lastBefore(tracks.heap, time);

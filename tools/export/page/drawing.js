@@ -4,7 +4,7 @@ const AXIS = 56, RIGHT = 10;                      // of the tracks, in pixels: r
 const COARSE = matchMedia("(pointer: coarse)");
 const $ = id => document.getElementById(id);
 const ink = {};
-const INKS = ["bg", "panel", "sunk", "line", "hair", "ink", "ink2", "ink3", "a", "b", "a-wash", "b-wash", "bad", "area",
+const INKS = ["bg", "panel", "sunk", "line", "hair", "ink", "ink2", "ink3", "a", "b", "a-wash", "b-wash", "bad", "warn", "area",
   "area-line", "share", "heap", "mine", "p0", "p1", "p2", "p3", "p4", "p-1", "jdk", "class", "box-ink", "match", "heat0",
   "heat1", "heat2", "heat3"];
 function readInk() {

@@ -43,11 +43,12 @@ class Flame {
     if (font !== this.font) this.widths.clear();
     Object.assign(this, {row, font});
     const room = this.canvas.parentElement, width = Math.max(1, room.clientWidth - 16), {boxes, height} = this.layOut(width);
-    const above = this.stands ? room.scrollHeight - room.clientHeight - room.scrollTop : 0;
+    const isSame = this.drawn === this.tree && this.drawnRoot === this.root;
+    const above = this.stands && isSame ? room.scrollHeight - room.clientHeight - room.scrollTop : 0;
     this.boxes = boxes;
     const g = canvasOf(this.canvas, width, Math.max(height + 8, Math.min(room.clientHeight - 4, 120)), font);
     g.textBaseline = "middle";
-    this.stand(room, above);
+    this.stand(room, above, isSame);
     if (!(this.w(this.root) > 0)) {
       g.fillStyle = ink.ink3;
       g.textAlign = "center";
@@ -62,10 +63,11 @@ class Flame {
     g.strokeRect(marked.x + 0.75, marked.y + 0.75, Math.max(1, marked.width - 2), row - 2);
   }
 
-  // What grows upwards keeps its place above the ground, and is seen from there at first.
-  stand(room, above) {
-    if (this.stands && this.icicle) room.scrollTop = 0;
-    this.stands = !this.icicle;
+  // A graph is seen from its root at first, and again when that is another one. What grows upwards keeps its place above
+  // the ground.
+  stand(room, above, isSame) {
+    if (this.icicle && (this.stands || !isSame)) room.scrollTop = 0;
+    Object.assign(this, {stands: !this.icicle, drawn: this.tree, drawnRoot: this.root});
     this.canvas.classList.toggle("up", this.stands);
     if (this.stands) room.scrollTop = room.scrollHeight - room.clientHeight - above;
   }

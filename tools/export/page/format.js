@@ -73,5 +73,12 @@ function splitName(name) {
   const match = name.length < 4096 ? PACKAGE.exec(name) : null;
   return match ? [match[1].slice(0, -1), name.slice(match[1].length)] : ["", name];
 }
+// Of a method its class is the last name but one, however it is spelled: "org.apache.jsp.index_jsp._jspService" ->
+// ["org.apache.jsp", "index_jsp._jspService"]
+function splitMethod(name) {
+  if (name.length >= 4096 || SHARED_LIBRARY.test(name)) return splitName(name);
+  const end = name.lastIndexOf(".", name.lastIndexOf(".") - 1);
+  return end > 0 ? [name.slice(0, end), name.slice(end + 1)] : ["", name];
+}
 // Lambdas and hidden classes without the addresses that the JVM makes up.
-const shortName = name => splitName(name)[1].replace(/(\$\$Lambda)[^.]*|\/0x[0-9a-f]+/g, "$1");
+const shortName = (name, split = splitName) => split(name)[1].replace(/(\$\$Lambda)(?:\$\d+)?(?:\/0x[0-9a-f]+)?|\/0x[0-9a-f]+/g, "$1");

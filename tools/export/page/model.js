@@ -3,8 +3,10 @@
 
 const SHARED_LIBRARY = /^(lib[\w.+-]*|[^.]+)\.so\./;
 const JDK = /^(java|javax|jdk|sun|com\.sun)\./;
-const libraryOf = name => JDK.test(name) ? "JDK" : splitName(name)[0].split(".").slice(0, 2).join(".") || "(other)";
-const packageOf = name => JDK.test(name) ? "JDK" : splitName(name)[0].split(".").slice(0, 3).join(".") || "(other)";
+const packageText = (name, names) => JDK.test(name) ? "JDK" : splitMethod(name)[0].split(".").slice(0, names).join(".") || "(other)";
+const libraryOf = name => packageText(name, 2), packageOf = name => packageText(name, 3);
+// Servers, frameworks and languages: at the root of many stacks, and seldom the user's own. What a server makes of JSP is.
+const FRAMEWORK = /^(org\.apache\.(?!jsp\.)|org\.(eclipse|springframework|hibernate|jboss|wildfly|glassfish|jetbrains|junit|mockito|gradle|codehaus|openjdk|scalatest|aspectj|quartz|mozilla|jruby|python)\.|(clojure|nrepl|cider|ring|scala|kotlinx?|groovy|akka|reactor|rx|cats|zio|sbt|play|jakarta|weblogic|oracle|okhttp3)\.|com\.(google\.(common|inject|protobuf)|fasterxml|zaxxer|ibm|netflix|typesafe|lmax|caucho|intellij)\.|io\.(netty|undertow|vertx|micronaut|quarkus|grpc|reactivex|projectreactor|opentelemetry|helidon|dropwizard|ktor)\.|ch\.qos\.|net\.bytebuddy\.)/;
 const poolOf = name => name.replace(/([-_ #])\d+$/, "$1*");
 const NOWHERE = "(no such frame)";
 
@@ -88,8 +90,8 @@ class Model {
     Object.assign(samples, {fails: new Uint8Array(samples.n), set: {}});
   }
 
-  // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's and no
-  // shared library's, by most bytes.
+  // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's, no framework's
+  // and no shared library's, by most bytes; none if there is no such frame.
   chooseOwn() {
     const given = this.header.own ? this.header.own.split(",").map(text => text.trim()).filter(Boolean) : [];
     this.own = given.length > 0 ? given : this.detectOwn();
@@ -99,7 +101,7 @@ class Model {
 
   detectOwn() {
     const {parent, name} = this.nodes, bytes = new Map(), first = new Int32Array(parent.length).fill(-1);
-    const mayBeOwn = this.names.keys.map(text => splitName(text)[0] !== "" && !JDK.test(text) && !SHARED_LIBRARY.test(text));
+    const mayBeOwn = this.names.keys.map(text => splitMethod(text)[0] !== "" && !JDK.test(text) && !FRAMEWORK.test(text) && !SHARED_LIBRARY.test(text));
     for (let i = 1; i < parent.length; ++i) {
       const above = first[parent[i]];
       first[i] = above >= 0 ? above : mayBeOwn[name[i]] ? name[i] : -1;
@@ -110,7 +112,7 @@ class Model {
     }
     const most = [...bytes].sort((a, b) => b[1] - a[1])[0];
     if (!most) return [];
-    return [splitName(this.names.keys[most[0]])[0].split(".").slice(0, 3).join(".")];
+    return [splitMethod(this.names.keys[most[0]])[0].split(".").slice(0, 3).join(".")];
   }
 
   choosePools() {
@@ -162,7 +164,7 @@ class Model {
     const coarse = this.names.keys.map((text, id) => this.isOwn[id] ? "own" : packageOf(text)), of = {own: 0, JDK: 0};
     coarse.forEach((kind, id) => { if (kind in of) of[kind] += area[id]; });
     const all = area.reduce((a, b) => a + b, 0), wide = ["own", "JDK"].find(kind => of[kind] > all * 2 / 3);
-    const fine = coarse.map((kind, id) => kind === wide ? splitName(this.names.keys[id])[0] || kind : kind);
+    const fine = coarse.map((kind, id) => kind === wide ? splitMethod(this.names.keys[id])[0] || kind : kind);
     return new Set(fine.filter((_, id) => coarse[id] === wide)).size > 1 ? fine : coarse;
   }
 }

@@ -102,9 +102,9 @@ function drawCompared(page, shown, width, chosen) {
 const qText = q => q < 0.001 ? "&lt;.001" : q > 0.9995 ? "1" : q.toFixed(3).slice(1);
 
 function nameCell({state, model}, row) {
-  const [pack] = splitName(row.name), hue = state.tab === "sites" ? model.hueOfName[row.key] : "";
+  const split = state.tab === "sites" ? splitMethod : splitName, [pack] = split(row.name), hue = state.tab === "sites" ? model.hueOfName[row.key] : "";
   const mark = hue ? `<span class="swatch">${swatch(ink[hue] || ink["p-1"])}</span>` : "";
-  return `<td class="name" title="${escapeText(row.name)}">${mark}<b><bdi>${escapeText(shortName(row.name))}</bdi></b><small><bdi>${escapeText(pack)}</bdi></small></td>`;
+  return `<td class="name" title="${escapeText(row.name)}">${mark}<b><bdi>${escapeText(shortName(row.name, split))}</bdi></b><small><bdi>${escapeText(pack)}</bdi></small></td>`;
 }
 
 // Bytes over time of the rows that are shown, with all times.

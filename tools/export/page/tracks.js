@@ -1,5 +1,7 @@
-// Three tracks on one time axis, drawn by dygraphs: exact bytes/s with the selected part, heap used with the GC pauses,
-// samples per MiB with what was lost. The brush and the heat map lie on the same axis (gestures.js, heat.js).
+// Tracks on one time axis, drawn by dygraphs: exact bytes/s with the selected part, heap used with the GC pauses and
+// OutOfMemoryErrors, memory and threads of the process if they are known, samples per MiB with what was lost. Of two
+// recordings the second one's bytes/s and heap are lines. The brush and the heat map lie on the same axis (gestures.js,
+// heat.js).
 
 const MOST_STEPS_SHOWN = 4000, LOSS_HEIGHT = 3;
 
@@ -8,12 +10,14 @@ function stepsOf(samples) {
   const {columns, header} = samples, width = header.interval_ns / 1e9;
   const count = Math.max(1, Math.ceil((samples.end - samples.begin) / width - 1e-6)), each = Math.ceil(count / MOST_STEPS_SHOWN);
   const seconds = width * each, n = Math.ceil(count / each), bytes = new Float64Array(n);
+  let estimated = samples.end;  // from then on
   columns.interval_begin.forEach((begin, i) => {
     const step = Math.floor((begin / 1e9 - samples.begin) / seconds + 1e-6);
     bytes[clamp(step, 0, n - 1)] += columns.interval_bytes[i];
+    if (columns.interval_estimated[i]) estimated = Math.min(estimated, begin / 1e9);
   });
   if (!header.design.calibrated || bytes.every(b => b === 0)) bytes.set(new Side(samples, {}).course(samples.begin, seconds, n));
-  return {seconds, bytes, count: n, begin: samples.begin, end: samples.end};
+  return {seconds, bytes, count: n, begin: samples.begin, end: samples.end, estimated};
 }
 
 function pausesOf({columns, header}) {
@@ -28,6 +32,26 @@ function heapOf({columns}, pauses) {
     if (pause.after > 0) points.push([pause.begin + pause.seconds, pause.after]);
   }
   return points.sort((a, b) => a[0] - b[0]);
+}
+
+// A column of the snapshots of the process, of those that know it.
+function statesOf({columns}, values, isKnown = value => value > 0) {
+  return Array.from(columns.heap_time, (time, i) => [time / 1e9, values[i]]).filter(([, value]) => isKnown(value));
+}
+const nativeOf = ({header: {native_live: live}}) => live ? live.ns.map((time, i) => [time / 1e9, live.bytes[i]]) : [];
+
+// Series that have times of their own as the rows of a chart.
+function joined(begin, end, ...series) {
+  const rows = series.flatMap((points, k) => points.map(([time, value]) => [time, ...series.map((_, other) => other === k ? value : null)]));
+  return rows.length > 0 ? rows.sort((a, b) => a[0] - b[0]) : [[begin, ...series.map(() => null)], [end, ...series.map(() => null)]];
+}
+
+function ratesOf({seconds, count, begin, end}, bytes) {
+  const rates = Array.from(bytes, b => b / seconds), last = end - begin - (count - 1) * seconds;
+  // The last step may be short; a sliver is shown with the one before.
+  if (count > 1 && last < seconds / 4) rates[count - 1] = rates[count - 2] = (bytes[count - 1] + bytes[count - 2]) / (seconds + last);
+  else rates[count - 1] = bytes[count - 1] / Math.max(last, 1e-3);
+  return rates;
 }
 
 function windowsOf({columns, end, header}) {
@@ -56,27 +80,33 @@ function shortCount(x) {
 Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
 
 class Tracks {
-  // view(): {from, to, zone}
-  constructor(samples, view) {
+  // view(): {from, to, zone}; `other`: the recording to compare with.
+  constructor(samples, view, other = null) {
     this.samples = samples;
     this.view = view;
     this.steps = stepsOf(samples);
-    this.rates = this.ratesOf(this.steps.bytes);
+    this.rates = ratesOf(this.steps, this.steps.bytes);
     this.pauses = pausesOf(samples);
     this.heap = heapOf(samples, this.pauses);
+    this.committed = statesOf(samples, samples.columns.heap_committed);
+    this.rss = statesOf(samples, samples.columns.heap_rss);
+    this.threads = statesOf(samples, samples.columns.heap_threads);
+    this.native = nativeOf(samples);
+    this.errors = Array.from(samples.columns.out_of_memory, time => time / 1e9);
+    this.other = other && this.asOther(other);
     this.windows = windowsOf(samples);
     this.losses = lossesOf(samples);
     this.part = null;
+    const {estimated, end} = this.steps;
     [this.exact, this.perUnit] = samples.header.counts_events ? ["exact events/s", "samples per event"] : ["exact bytes/s", "samples per MiB"];
+    if (estimated < end) this.exact += ` (last ${secondsText(end - estimated)} estimated: the process died before they were counted)`;
   }
 
-  // Bytes/s of bytes by step. The last step may be short; a sliver is shown with the one before.
-  ratesOf(bytes) {
-    const {seconds, count, begin, end} = this.steps, rates = Array.from(bytes, b => b / seconds);
-    const last = end - begin - (count - 1) * seconds;
-    if (count > 1 && last < seconds / 4) rates[count - 1] = rates[count - 2] = (bytes[count - 1] + bytes[count - 2]) / (seconds + last);
-    else rates[count - 1] = bytes[count - 1] / Math.max(last, 1e-3);
-    return rates;
+  // Beginning when the first one does.
+  asOther(samples) {
+    const steps = stepsOf(samples), shift = this.samples.begin - samples.begin;
+    return {steps: {...steps, begin: steps.begin + shift, end: steps.end + shift}, rates: ratesOf(steps, steps.bytes),
+      heap: heapOf(samples, pausesOf(samples)).map(([time, used]) => [time + shift, used])};
   }
 
   options(element, labels, more) {
@@ -97,26 +127,46 @@ class Tracks {
   }
 
   build() {
-    for (const chart of [this.alloc, this.heapChart, this.sampling]) if (chart) chart.destroy();
+    for (const chart of this.charts || []) chart.destroy();
+    $("t-memory").hidden = this.rss.length === 0 && this.native.length === 0;
+    $("t-threads").hidden = this.threads.length === 0;
     this.buildAllocation($("p-alloc"));
     this.buildHeap($("p-heap"));
     this.buildSampling($("p-sampling"));
+    this.charts = [this.alloc, this.heapChart, this.sampling];
+    if (!$("t-memory").hidden) this.charts.push(this.memory($("p-memory")));
+    if (!$("t-threads").hidden) this.charts.push(this.threadsChart($("p-threads")));
   }
 
   buildAllocation(element) {
-    const tall = element.clientHeight > 100 ? 4 : 3;
-    this.alloc = new Dygraph(element, this.allocation(), this.options(element, ["s", "all", "selected"], {
-      y: {...this.bytesAxis(element, tall, amountText), valueRange: [0, Math.max(...this.rates, 1) * 1.06]},
+    const tall = element.clientHeight > 100 ? 4 : 3, high = Math.max(...this.rates, ...(this.other ? this.other.rates : []), 1);
+    this.alloc = new Dygraph(element, this.allocation(), this.options(element, ["s", "all", "selected", "other"], {
+      y: {...this.bytesAxis(element, tall, amountText), valueRange: [0, high * 1.06]},
       options: {stepPlot: true, fillGraph: true, underlayCallback: (g, area, chart) => this.drawLosses(g, area, chart),
-        series: {all: {color: ink["area-line"], fillAlpha: 0.5}, selected: {color: ink.share, fillAlpha: 0.6}}}}));
+        series: {all: {color: ink["area-line"], fillAlpha: 0.5}, selected: {color: ink.share, fillAlpha: 0.6},
+          other: {color: ink.b, fillGraph: false, strokeWidth: 1.5}}}}));
   }
 
   buildHeap(element) {
-    const high = Math.max(1, ...this.heap.map(p => p[1]));
-    const points = this.heap.length > 0 ? this.heap : [[this.samples.begin, null], [this.samples.end, null]];
-    this.heapChart = new Dygraph(element, points, this.options(element, ["s", "heap used"], {
+    const {begin, end} = this.samples, other = this.other ? this.other.heap : [];
+    const high = Math.max(1, ...[...this.heap, ...this.committed, ...other].map(p => p[1]));
+    this.heapChart = new Dygraph(element, joined(begin, end, this.heap, this.committed, other), this.options(element, ["s", "heap used", "committed", "other"], {
       y: {...this.bytesAxis(element, 2, bytesText), valueRange: [0, high * 1.06]},
-      options: {color: ink.heap, strokeWidth: 1.5, underlayCallback: (g, area, chart) => this.drawPauses(g, area, chart)}}));
+      options: {connectSeparatedPoints: true, underlayCallback: (g, area, chart) => this.drawPauses(g, area, chart),
+        series: {"heap used": {color: ink.heap, strokeWidth: 1.5}, committed: {color: ink.ink3, strokePattern: [3, 3]}, other: {color: ink.b}}}}));
+  }
+
+  memory(element) {
+    const {begin, end} = this.samples, high = Math.max(1, ...[...this.rss, ...this.native].map(p => p[1]));
+    return new Dygraph(element, joined(begin, end, this.rss, this.native), this.options(element, ["s", "RSS", "native live"], {
+      y: {...this.bytesAxis(element, 2, bytesText), valueRange: [0, high * 1.06]},
+      options: {connectSeparatedPoints: true, strokeWidth: 1.5, series: {RSS: {color: ink.ink2}, "native live": {color: ink.warn}}}}));
+  }
+
+  threadsChart(element) {
+    const high = Math.max(1, ...this.threads.map(p => p[1]));
+    return new Dygraph(element, joined(this.samples.begin, this.samples.end, this.threads), this.options(element, ["s", "threads"], {
+      y: {ticker: () => [0, high].map(v => ({v, label: shortCount(v)})), valueRange: [0, high * 1.1]}, options: {stepPlot: true, color: ink.ink3}}));
   }
 
   buildSampling(element) {
@@ -128,10 +178,10 @@ class Tracks {
   }
 
   allocation() {
-    const {seconds, begin, end, count} = this.steps, rows = [], part = this.part;
-    for (let i = 0; i < count; ++i) rows.push([begin + i * seconds, this.rates[i], part ? part[i] : null]);
-    rows.push([end, this.rates[count - 1], part ? part[count - 1] : null]);
-    return rows;
+    const edges = ({seconds, begin, end, count}) => [...Array.from({length: count}, (_, i) => begin + i * seconds), end], {other, part} = this;
+    const at = ({seconds, begin, end, count}, values, time) => time > end + 1e-9 ? null : values[clamp(Math.floor((time - begin) / seconds + 1e-6), 0, count - 1)];
+    const times = other ? [...new Set([...edges(this.steps), ...edges(other.steps)])].sort((a, b) => a - b) : edges(this.steps);
+    return times.map(time => [time, at(this.steps, this.rates, time), part ? at(this.steps, part, time) : null, other ? at(other.steps, other.rates, time) : null]);
   }
 
   // Each pause: its width is its duration, at least a hair; its height grows with it.
@@ -146,11 +196,20 @@ class Tracks {
       const height = 4 + 14 * Math.min(1, Math.sqrt(seconds / 0.1));
       g.fillRect(x - 0.75, area.y + area.h - height, width, height);
     }
+    g.font = "10px " + ink.font;
+    for (const time of this.errors) {               // over the whole height: it is what an incident is about
+      const x = chart.toDomXCoord(time);
+      g.fillRect(x - 0.75, area.y, 1.5, area.h);
+      g.fillText("OOM", x + 3, area.y + 10);
+    }
     g.restore();
   }
 
-  // A bar at the top where samples were lost.
+  // A bar at the top where samples were lost, and a band where bytes are estimated.
   drawLosses(g, area, chart) {
+    const estimated = chart.toDomXCoord(this.steps.estimated);
+    g.fillStyle = ink.hair;
+    if (estimated < area.x + area.w) g.fillRect(Math.max(area.x, estimated), area.y, area.x + area.w - Math.max(area.x, estimated), area.h);
     g.fillStyle = ink.bad;
     for (const {from, to} of this.losses) {
       const x = Math.max(area.x, chart.toDomXCoord(from)), end = Math.min(area.x + area.w, chart.toDomXCoord(to));
@@ -160,15 +219,15 @@ class Tracks {
 
   // `part`: bytes of the selection by step, scaled to the exact counts; null: everything is selected.
   select(part) {
-    this.part = part && this.ratesOf(part);
+    this.part = part && ratesOf(this.steps, part);
     this.alloc.updateOptions({file: this.allocation()});
   }
 
   zoom() {
     const {from, to} = this.view();
-    for (const chart of [this.alloc, this.heapChart, this.sampling]) chart.updateOptions({dateWindow: [from, to]});
+    for (const chart of this.charts) chart.updateOptions({dateWindow: [from, to]});
   }
-  resize() { for (const chart of [this.alloc, this.heapChart, this.sampling]) chart.resize(); }
+  resize() { for (const chart of this.charts) chart.resize(); }
 
   // In a step the selected part of the exact count is the selected share of the sampled bytes.
   partOf(side, ignored) {

@@ -211,7 +211,7 @@ class BoxTree {
   }
 
   nameKeys(model, builder) {
-    this.short = this.full.map(shortName);
+    this.short = this.full.map((name, key) => shortName(name, key < this.methods ? splitMethod : splitName));
     this.hue = this.full.map((name, key) => {
       if (key < this.methods) return model.hueOfName[key];
       if (key < this.methods + this.classes) return "class";

@@ -287,10 +287,19 @@ Report TablesReport(const InitReport& init, const Server& server) {
                        {"database", server.database()},
                        {"version", kSchemaVersion, Unit::kInteger},
                        {"clickhouse", init.server_version}}));
+  render::List without;
+  for (const auto& [address, why] : init.without_tables) without.emplace_back(address);
   report.Add(Hidden({{"created", init.version_before == 0},
                      {"upgraded", is_new && init.version_before > 0},
                      {"has_retention", init.has_retention},
-                     {"replicated", init.is_replicated}}));
+                     {"replicated", init.is_replicated},
+                     {"without_tables", std::move(without)}}));
+  for (const auto& [address, why] : init.without_tables) {
+    report.Add(
+        Note("{} of the cluster: {}; `heaprec ship` and `heaprec fleet` need the tables on every server: run "
+             "`heaprec fleet init` with its HTTP address, too",
+             {{"", address}, {"", why}}));
+  }
   if (init.is_replicated) report.Add(Note("Each replica of this shard keeps all of the shard's rows."));
   if (!init.has_retention) {
     report.Add(Note("This server keeps all rows; 'heaprec fleet prune' drops the old ones."));

@@ -30,10 +30,10 @@ format::Result<std::string> Secret(const std::string& file, const char* variable
 
 }  // namespace
 
-void ConnectionOptions::AddTo(Command& command, const std::string& name) {
+void ConnectionOptions::AddTo(Command& command) {
   constexpr char kGroup[] = "Server";
   command
-      .AddOption(name, to,
+      .AddOption("--server", server,
                  "The server's HTTP interface; the path is the database (default: heaprec). Or HEAPREC_FLEET_URL")
       .Value("URL")
       .InGroup(kGroup);
@@ -57,9 +57,8 @@ void ConnectionOptions::AddTo(Command& command, const std::string& name) {
 
 format::Result<ServerOptions> ConnectionOptions::Resolve() const {
   ServerOptions options;
-  options.url = to.empty() ? Variable("HEAPREC_FLEET_URL") : to;
-  if (options.url.empty())
-    return format::Error{"no server: give its URL (ship --to, fleet --server), or set HEAPREC_FLEET_URL"};
+  options.url = server.empty() ? Variable("HEAPREC_FLEET_URL") : server;
+  if (options.url.empty()) return format::Error{"no server: give its URL with --server, or set HEAPREC_FLEET_URL"};
   options.user = user.empty() ? Variable("HEAPREC_FLEET_USER") : user;
   auto password = Secret(password_file, "HEAPREC_FLEET_PASSWORD");
   if (!password.ok()) return password.error();

@@ -13,12 +13,12 @@
 namespace heaprec::tools::fleet {
 
 struct ConnectionOptions {
-  std::string to, user, password_file, token_file, ca_file, proxy;
+  std::string server, user, password_file, token_file, ca_file, proxy;
   bool no_compression = false;
   uint32_t timeout_seconds = 300;
 
-  // `name`: of the option with the address. The options have a heading of their own in the help.
-  void AddTo(Command& command, const std::string& name);
+  // They have a heading of their own in the help.
+  void AddTo(Command& command);
   // User, password and token from files, or from the environment: HEAPREC_FLEET_USER, _PASSWORD, _TOKEN; the address
   // from HEAPREC_FLEET_URL.
   format::Result<ServerOptions> Resolve() const;

@@ -86,6 +86,26 @@ format::Result<bool> IsReplicated(Server* server, const std::string& cluster) {
                            server->name(), cluster, *has_keeper == 0 ? "ZooKeeper" : "macros shard and replica")};
 }
 
+// Asks each other server of the cluster, as the server itself reaches it.
+format::Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(Server* server,
+                                                                               const std::string& cluster) {
+  std::vector<std::pair<std::string, std::string>> without;
+  auto others = server->Select(fmt::format(
+      "SELECT host_name, port FROM system.clusters WHERE cluster = {} AND NOT is_local ORDER BY shard_num, replica_num",
+      Quoted(cluster)));
+  if (!others.ok()) return others.error();
+  for (size_t row = 0; row < others->rows; ++row) {
+    const std::string address = fmt::format("{}:{}", others->Text("host_name", row), others->Number("port", row));
+    // The newest table: where it is, all are.
+    auto tables = server->SelectNumber(
+        fmt::format("SELECT count() AS n FROM remote({}, system, tables) WHERE database = {} AND name = 'leases'",
+                    Quoted(address), Quoted(server->database())));
+    if (!tables.ok()) without.emplace_back(address, "cannot be asked: " + tables.error().message);
+    if (tables.ok() && *tables == 0) without.emplace_back(address, "no tables");
+  }
+  return without;
+}
+
 std::optional<Error> Conflict(const Server& server, const Schema& there, const SchemaOptions& options) {
   if (there.version > kSchemaVersion) {
     return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use a newer heaprec",
@@ -168,6 +188,11 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
   if (auto error = RunAll(server, tables)) return *error;
   if (!options.cluster.empty()) {
     if (auto error = RunAll(server, StatementsOf(kClusterSql, values))) return *error;
+  }
+  if (!options.cluster.empty()) {
+    auto without = WithoutTables(server, options.cluster);
+    if (!without.ok()) return without.error();
+    report.without_tables = std::move(*without);
   }
   report.has_retention = IsModern(*version);
   if (report.has_retention) {

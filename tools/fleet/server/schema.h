@@ -38,6 +38,8 @@ struct InitReport {
   std::string server_version;
   bool has_retention = false;  // the server drops old rows by itself
   bool is_replicated = false;  // each replica of a shard has all its rows
+  // Other servers of the cluster, "host:port", that lack the tables of this version, or could not be asked: why.
+  std::vector<std::pair<std::string, std::string>> without_tables;
 };
 
 // A statement that creates a table, changed so that the replicas of a shard share its rows: `folder` is that of the

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <cctype>
+#include <set>
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -38,6 +39,21 @@ std::string FirstLine(std::string_view body) {
   return line;
 }
 
+// All that ClickHouse says, up to a stack: the cause may be behind "All connection tries failed. Log:", on lines of its
+// own, of which each try has the same.
+std::string WholeSentence(std::string_view body) {
+  constexpr size_t kMax = 2000;
+  std::string text;
+  std::set<std::string> seen;
+  while (!body.empty() && text.size() < kMax) {
+    const std::string line = FirstLine(body);
+    body.remove_prefix(std::min(body.find('\n'), body.size() - 1) + 1);
+    if (line.find("Stack trace") != std::string::npos) break;
+    if (!line.empty() && seen.insert(line).second) text += (text.empty() ? "" : " ") + line;
+  }
+  return text;
+}
+
 std::string Reason(const HttpResponse& response) {
   const std::string line = FirstLine(response.body);
   if (response.status == 401 || response.status == 403 || line.find("AUTHENTICATION_FAILED") != std::string::npos ||
@@ -47,7 +63,7 @@ std::string Reason(const HttpResponse& response) {
   if (!line.starts_with("Code:")) {
     return fmt::format("status {}, not from ClickHouse; is the address right? It begins: {}", response.status, line);
   }
-  return line;
+  return WholeSentence(response.body);
 }
 
 }  // namespace

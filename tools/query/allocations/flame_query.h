@@ -1,5 +1,5 @@
-// Reads recordings twice for a flame graph: the first pass sums the bytes of each leaf, from which the boxes are
-// chosen; the second computes the estimates of the boxes.
+// Reads recordings twice for a flame graph or a tree: the first pass sums the bytes of each leaf, from which the boxes
+// are chosen; the second computes the estimates of the boxes.
 //
 //   FlameScan flame(*scan, {.bounds = {.most = 20'000}});
 //   ExitCode code = flame.ChooseBoxes();
@@ -110,18 +110,26 @@ class BoxVisitor final : public ScanVisitor {
  public:
   // Both must outlive it.
   BoxVisitor(const LeafVisitor* leaves, const FlameBoxTree* tree)
-      : leaves_(*leaves), tree_(*tree), table_(leaves->level()) {}
+      : leaves_(*leaves), tree_(*tree), table_(leaves->level()), own_(leaves->level()) {}
 
-  void Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) override { table_.Start(matched_by); }
+  OrderLevel finest() const override { return leaves_.level(); }
+  void Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) override {
+    table_.Start(matched_by);
+    own_.Start(matched_by);
+  }
   void Visit(const MatchedBlock& matched_block) override;
-  void End(const Estimator& estimator, double) override { table_.Close(estimator); }
+  void End(const Estimator& estimator, double) override {
+    table_.Close(estimator);
+    own_.Close(estimator);
+  }
 
   const GroupEstimates& Of(FlameBoxTree::BoxId box) const { return table_.Of(box); }
+  const GroupEstimates& OwnOf(FlameBoxTree::BoxId box) const { return own_.Of(box); }
 
  private:
   const LeafVisitor& leaves_;
   const FlameBoxTree& tree_;
-  GroupTable table_;
+  GroupTable table_, own_;
 };
 
 struct FlameQuestion {
@@ -136,7 +144,7 @@ struct FlameQuestion {
 class FlameScan {
  public:
   FlameScan(const RecordingScan& scan, const FlameQuestion& question)
-      : question_(question), scan_(scan), tree_(&names_, scan.TreeOptions()), leaves_(question.classes) {}
+      : question_(question), scan_(scan), names_(scan.Naming()) {}
   FlameScan(const FlameScan&) = delete;
   FlameScan& operator=(const FlameScan&) = delete;
 
@@ -144,27 +152,33 @@ class FlameScan {
   ExitCode EstimateBoxes();
 
   const RecordingScan& scan() const { return scan_; }
-  const CallTree& calls() const { return tree_; }
-  const LeafVisitor& leaves() const { return leaves_; }
+  const CallTree& calls() const { return *tree_; }
+  const LeafVisitor& leaves() const { return *leaves_; }
   // Number of recordings that tracked objects, if the question is for live objects.
   size_t tracked() const { return tracked_; }
   const FlameBoxTree& boxes() const { return boxes_; }
-  const std::vector<GroupEstimates>& estimates() const { return estimates_; }  // by box
+  const std::vector<GroupEstimates>& estimates() const { return estimates_; }  // by box, with what is below it
+  const std::vector<GroupEstimates>& own() const { return own_; }              // of stacks that end in the box
+  bool of_callers() const { return question_.callers; }
 
  private:
+  void Begin() {
+    tree_.emplace(&names_, scan_.TreeOptions());
+    leaves_.emplace(question_.classes);
+  }
   FlameBoxTree BoxesOf(std::span<const double> weights) const {
-    return question_.callers ? FlameBoxTree::Callers(tree_, weights, question_.bounds)
-                             : FlameBoxTree::Callees(tree_, weights, question_.bounds);
+    return question_.callers ? FlameBoxTree::Callers(*tree_, weights, question_.bounds)
+                             : FlameBoxTree::Callees(*tree_, weights, question_.bounds);
   }
 
   const FlameQuestion question_;
   RecordingScan scan_;
   NamePool names_;
-  CallTree tree_;
-  LeafVisitor leaves_;
+  std::optional<CallTree> tree_;  // both since ChooseBoxes
+  std::optional<LeafVisitor> leaves_;
   size_t tracked_ = 0;
   FlameBoxTree boxes_;
-  std::vector<GroupEstimates> estimates_;
+  std::vector<GroupEstimates> estimates_, own_;
 };
 
 }  // namespace heaprec::tools

@@ -86,6 +86,17 @@ GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visit
   return budget.subject == Budget::Subject::kTotal ? scan.matched() : visitor.Of(index);
 }
 
+// Why a budget without samples is not judged: its name may be mistyped, or may have changed. Empty: it is judged.
+std::string WhyNotJudged(const CheckQuestion& question, const BudgetVisitor& spent, size_t index) {
+  const Budget& budget = question.budgets[index];
+  if (!budget.pattern || budget.may_be_absent || spent.Of(index).samples > 0 || spent.IsCounted(index)) return {};
+  std::vector<std::string> files = question.options.scan.files;
+  files.insert(files.end(), question.options.baselines.begin(), question.options.baselines.end());
+  const auto why = WhyNoMatch(
+      {budget.Kind(), "", budget.pattern_text, [&](std::string_view name) { return budget.Matches(name); }}, files);
+  return why ? *why + "; '?' at the end of the pattern allows that" : "";
+}
+
 // One sample exceeds a budget of 0.
 CheckResult CheckBudget(const Budget& budget, const GroupEstimates& estimates, double seconds,
                         const CheckQuestion& question) {
@@ -172,7 +183,9 @@ CheckResult CheckedRatio(const CheckQuestion& question, std::string_view subject
           : counts ? Unit::kCount
                    : Unit::kBytes,
           scale.Suffix(),
-          of};
+          of,
+          false,
+          {}};
 }
 
 // A subject stands alone: how it varies between runs only its own runs tell. Of one run a side the other rows do. A
@@ -247,6 +260,36 @@ void Withhold(CheckAnswer* answer) {
   if (answer->rows) answer->rows->exceeded.clear();
 }
 
+ExitCode CheckOnce(const CheckQuestion& question, NamePool* names, CheckAnswer* answer) {
+  const CheckOptions& options = question.options;
+  RecordingScan scan = *RecordingScan::Parse(options.scan);
+  CallTree tree(names, scan.TreeOptions());
+  BudgetVisitor budgets(&question.budgets);
+  const ExitCode read = scan.Run(&tree, &budgets);
+  if (!IsRead(read)) return read;
+  answer->recording = ToUtf8(options.scan.files.front());
+  answer->seconds = budgets.seconds();
+  // Without samples the total is still counted, and a part of it is anything up to that.
+  const bool lacks_samples_only = scan.scanned().events == 0 && scan.scanned().complete && !scan.lacks_data() &&
+                                  scan.total().low > 0 && scan.trust_reasons().size() == 1;
+  if (!lacks_samples_only) answer->doubt = scan.TrustVerdict();
+  answer->is_imported = budgets.is_imported();
+  answer->accepts_untrustworthy = options.accepts_untrustworthy, answer->is_strict = options.is_strict;
+  for (size_t i = 0; i < question.budgets.size(); ++i) {
+    const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
+    answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
+    CheckResult& check = answer->checks.back();
+    check.why_unknown = WhyNotJudged(question, budgets, i);
+    if (!check.why_unknown.empty()) check.outcome = CheckOutcome::kUnknown;
+  }
+  if (!options.baselines.empty()) {
+    const ExitCode compared = Compare(question, &tree, answer);
+    if (!IsRead(compared)) return compared;
+  }
+  if (answer->IsWithheld()) Withhold(answer);
+  return read;
+}
+
 }  // namespace
 
 format::Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) {
@@ -279,27 +322,17 @@ std::vector<CheckResult> CheckAnswer::All() const {
 }
 
 ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
-  const CheckOptions& options = question.options;
-  RecordingScan scan = *RecordingScan::Parse(options.scan);
-  NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, scan.TreeOptions());
-  BudgetVisitor budgets(&question.budgets);
-  const ExitCode read = scan.Run(&tree, &budgets);
-  if (!IsRead(read)) return read;
-  answer->recording = ToUtf8(options.scan.files.front());
-  answer->seconds = budgets.seconds();
-  answer->doubt = scan.TrustVerdict();
-  answer->is_imported = budgets.is_imported();
-  answer->accepts_untrustworthy = options.accepts_untrustworthy, answer->is_strict = options.is_strict;
-  for (size_t i = 0; i < question.budgets.size(); ++i) {
-    const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
-    answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
+  CheckQuestion asked = question;
+  ScanOptions all = asked.options.scan;
+  all.files.insert(all.files.end(), asked.options.baselines.begin(), asked.options.baselines.end());
+  NamePool names(all.Naming());
+  ExitCode read = CheckOnce(asked, &names, answer);
+  if (IsRead(read) && names.Settle()) {
+    asked.options.scan.quiet = true;
+    *answer = {};
+    read = CheckOnce(asked, &names, answer);
   }
-  if (!options.baselines.empty()) {
-    const ExitCode compared = Compare(question, &tree, answer);
-    if (!IsRead(compared)) return compared;
-  }
-  if (answer->IsWithheld()) Withhold(answer);
+  if (names.merged() != nullptr) answer->merged_names = names.merged()->Text();
   return read;
 }
 

@@ -48,7 +48,7 @@ struct CheckQuestion {
 };
 
 // kWithin, kExceeded: the whole interval is below or above the limit. kInconclusive: the limit is inside the interval.
-// kUnknown: the recording does not have the quantity.
+// kUnknown: the recording does not have the quantity, or no name matches the pattern.
 enum class CheckOutcome : uint8_t { kWithin, kExceeded, kInconclusive, kUnknown };
 
 struct CheckResult {
@@ -62,6 +62,7 @@ struct CheckResult {
   std::optional<Difference> difference;  // against a baseline
   // Inconclusive because a single run of each side cannot show it, however many samples it has.
   bool needs_runs = false;
+  std::string why_unknown;  // "no method matches; nearest: A.b, C.d"; empty: the quantity is missing
 };
 
 // Rows compared with a baseline, tested together at a false discovery rate.
@@ -84,6 +85,7 @@ struct CheckAnswer {
   size_t runs = 1, runs_of_baseline = 0;  // 0: there is no baseline
   bool is_imported = false;               // one of them is from another recorder
   bool accepts_untrustworthy = false, is_strict = false;
+  std::string merged_names;  // MergedNames::Text
 
   size_t Count(CheckOutcome outcome) const {  // of the checks
     return static_cast<size_t>(std::ranges::count(checks, outcome, &CheckResult::outcome));

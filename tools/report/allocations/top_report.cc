@@ -2,6 +2,7 @@
 
 #include "tools/report/columns/group_columns.h"
 #include "tools/report/columns/selection.h"
+#include "tools/report/columns/stack_lines.h"
 
 namespace heaprec::tools {
 
@@ -11,23 +12,6 @@ namespace {
 
 // Callers that text shows below a stack's leaf.
 constexpr size_t kCallers = 6;
-
-// The root first.
-std::vector<std::string> FramesOf(CallTree::NodeId node, const CallTree& tree) {
-  std::vector<std::string> frames;
-  for (; node != CallTree::kRoot; node = tree.At(node).parent) frames.emplace(frames.begin(), tree.NameOf(node));
-  return frames;
-}
-
-// The callers of the last frame, the nearest first.
-std::vector<std::string> CallersOf(const std::vector<std::string>& frames) {
-  if (frames.empty()) return {};
-  std::vector<std::string> callers(frames.rbegin() + 1, frames.rend());
-  if (callers.size() <= kCallers) return callers;
-  callers.resize(kCallers);
-  callers.emplace_back("...");
-  return callers;
-}
 
 GroupRow RowOf(GroupTable::Key key, const Groups& of, const CallTree& tree, double seconds) {
   GroupRow row{
@@ -47,11 +31,11 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
   if (of.cumulative() != nullptr) words.other = "cumulative";
   words.shows_other = of.cumulative() != nullptr;
   words.has_frames = of.grouping().by() == By::kStack;
-  // A method that only calls has no group of its own.
-  const size_t count = of.cumulative() != nullptr ? of.cumulative()->Rows().size() : of.own().Rows().size();
-  Table table = MakeTable("tables[]", GroupColumns(words), rows, count);
+  const GroupTable& all = of.cumulative() != nullptr ? *of.cumulative() : of.own();
+  Table table = MakeTable("tables[]", GroupColumns(words), rows, all.Rows().size());
+  if (ranking.min_share > 0) table.more = "--min-share 0 --limit 0 shows all";
   table.fields = {{"by", of.grouping().Text()}};
-  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = CallersOf(rows[i].frames);
+  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = CallersOf(rows[i].frames, kCallers);
   return table;
 }
 

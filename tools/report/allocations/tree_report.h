@@ -5,8 +5,7 @@
 
 #include <cstddef>
 
-#include "tools/query/allocations/tree_query.h"
-#include "tools/query/scan/scan.h"
+#include "tools/query/allocations/flame_query.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {
@@ -17,7 +16,7 @@ struct TreeLimits {
   double min_share = 0.01;
 };
 
-render::Report TreeReport(const RecordingScan& scan, const TreeVisitor& tree, Direction direction,
-                          const TreeLimits& limits);
+// `tree`: without classes, its boxes estimated; what is below `limits` may be folded.
+render::Report TreeReport(const FlameScan& tree, const TreeLimits& limits);
 
 }  // namespace heaprec::tools

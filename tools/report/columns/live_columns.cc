@@ -47,7 +47,7 @@ const std::vector<std::string>& LiveSortKeys() {
   return *keys;
 }
 
-std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading) {
+std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading, bool has_frames) {
   const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
   const bool is_known = live.knows_growth();
   std::vector<Column<LiveRow>> columns{
@@ -77,6 +77,7 @@ std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::str
   columns.push_back({"series_bytes", "", Unit::kBytes, Detail::kJsonOnly,
                      [is_known](const LiveRow& row) { return is_known ? Value(row.series) : Value(); }});
   columns.push_back({"", "over time", Unit::kSparkline, Detail::kHtmlOnly, &LiveRow::series});
+  if (has_frames) columns.push_back({"frames", "", Unit::kText, Detail::kJsonOnly, &LiveRow::frames});
   columns.push_back({"name", name_heading, Unit::kText, Detail::kAlways, &LiveRow::name});
   return columns;
 }

@@ -32,11 +32,13 @@ struct LiveRow {
   std::string name;
   LiveRange range;
   Slope growth;
-  std::vector<double> series;  // live bytes at the instants of LiveVisitor
+  std::vector<double> series;       // live bytes at the instants of LiveVisitor
+  std::vector<std::string> frames;  // of a stack, the root first
 };
 
-// Bytes, share, objects, ages and growth. `with_name`: and the name last, under this heading.
-std::vector<render::Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading);
+// Bytes, share, objects, ages and growth, and the name last, under this heading. `has_frames`: rows are stacks.
+std::vector<render::Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading,
+                                                 bool has_frames = false);
 // The same of a total, as members of `path`: "live.bytes", ...
 std::vector<render::Field> LiveFields(const std::string& path, const LiveRow& all, const LiveVisitor& live);
 

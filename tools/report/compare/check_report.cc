@@ -33,7 +33,8 @@ std::vector<Column<CheckResult>> Columns(const std::string& value, Unit amount) 
           {"needs_runs", "", Unit::kInteger, Detail::kJsonOnly,
            [](const CheckResult& check) -> Value { return check.needs_runs; }},
           {"measured", "", Unit::kText, Detail::kJsonOnly, MeasuredText},
-          {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText}};
+          {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText},
+          {"why_unknown", "", Unit::kText, Detail::kJsonOnly, &CheckResult::why_unknown}};
 }
 
 // Makes the table of budgets, or of comparisons with a baseline. In JSON both are one array.
@@ -141,6 +142,10 @@ Report CheckReport(const CheckAnswer& answer) {
   for (const CheckResult& check : answer.All()) (check.difference ? compared : budgets).push_back(check);
   if (!budgets.empty()) report.Add(BudgetTable(budgets));
   if (!compared.empty()) report.Add(BaselineTable(compared));
+  for (const CheckResult& check : budgets) {
+    if (!check.why_unknown.empty()) report.Add(Sentence("# {}: {}", {{"", check.name}, {"", check.why_unknown}}));
+  }
+  if (!answer.merged_names.empty()) report.Add(Sentence("# " + answer.merged_names));
   for (const std::string& doubt : doubts) report.Add(Sentence("# " + doubt));
   return report;
 }

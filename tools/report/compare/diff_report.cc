@@ -253,7 +253,9 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
                           rows, of.rows.size());
   table.empty = result.question.is_judged ? "no change that chance would not show" : "not judged";
-  table.more = rows.size() < all ? "--limit 0 shows all that changed" : "--all shows them";
+  table.more = rows.size() == all ? "--all shows them"
+               : shown.all        ? "--limit 0 shows all"
+                                  : "--limit 0 shows all that changed";
   table.fields = {{"by", of.by.Text()},
                   {"changed", of.changed, Unit::kInteger},
                   {"tested", of.runs.tested, Unit::kInteger},

@@ -7,6 +7,7 @@
 
 #include "tools/input/stream_traits.h"
 #include "tools/report/columns/selection.h"
+#include "tools/report/columns/stack_lines.h"
 
 namespace heaprec::tools {
 
@@ -28,7 +29,7 @@ double Measure(const LiveRow& row, const std::string& sort) {
 }
 
 LiveRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& live) {
-  LiveRow row{std::move(name), live.EstimateGroup(group.alive), {}, {}};
+  LiveRow row{std::move(name), live.EstimateGroup(group.alive), {}, {}, {}};
   if (!live.knows_growth()) return row;
   const GrowthSum& growth = group.growth[kWholeTime];
   row.growth = Growth::Of(growth);
@@ -42,6 +43,7 @@ std::vector<LiveRow> RowsOf(const LiveTable& table, const LiveAnswer& answer) {
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.alive.empty()) continue;
     rows.push_back(RowOf(table.grouping.NameOf(row.key, answer.tree), row.group, answer.live));
+    if (table.grouping.by() == By::kStack) rows.back().frames = FramesOf(row.key, answer.tree);
   }
   const std::string& sort = answer.ranking.sort;
   std::stable_sort(rows.begin(), rows.end(), [&sort](const LiveRow& a, const LiveRow& b) {
@@ -55,8 +57,10 @@ Table TableOf(const LiveTable& of, const LiveAnswer& answer) {
   std::vector<LiveRow> rows = RowsOf(of, answer);
   const size_t count = rows.size();
   if (answer.ranking.limit > 0 && count > answer.ranking.limit) rows.resize(answer.ranking.limit);
-  Table table = MakeTable("tables[]", LiveColumns(answer.live, of.grouping.Text()), rows, count);
+  const bool has_frames = of.grouping.by() == By::kStack;
+  Table table = MakeTable("tables[]", LiveColumns(answer.live, of.grouping.Text(), has_frames), rows, count);
   table.fields = {{"by", of.grouping.Text()}};
+  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = CallersOf(rows[i].frames);
   return table;
 }
 

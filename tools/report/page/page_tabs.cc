@@ -90,10 +90,12 @@ std::string CensusTab(const std::string& path) {
   return html;
 }
 
-std::string BlocksPart(const std::string& path) {
+std::string BlocksPart(const std::string& path, render::Object* facts) {
   TabScan tab(path, {"malloc"});
   NativeVisitor native(Grouping(By::kSite), /*own_frames=*/false, {}, tab.tree());
   if (!tab.Run(&native) || native.live().tracked() == 0) return "";
+  facts->push_back({"native_live", render::Object{{"ns", native.live().instants()},
+                                                  {"bytes", native.live().all().growth[kWholeTime].bytes}}});
   return "<h3>Blocks of malloc</h3>" +
          Html(NativeReport({.scan = tab.scan(), .native = native, .tree = *tab.tree(), .limit = kRows}));
 }
@@ -129,7 +131,8 @@ std::string ExceptionsTab(const std::string& path) {
 
 }  // namespace
 
-std::map<std::string, std::string> PageTabs(const std::string& path, const format::FileHeader& header) {
+std::map<std::string, std::string> PageTabs(const std::string& path, const format::FileHeader& header,
+                                            render::Object* facts) {
   std::map<std::string, std::string> tabs;
   if (path == "-") return tabs;
   const auto add = [&tabs](const char* name, std::string html) {
@@ -140,7 +143,7 @@ std::map<std::string, std::string> PageTabs(const std::string& path, const forma
     add("leaks", LeaksTab(path));
   }
   if (header.census != format::CensusMode::kOff) add("census", CensusTab(path));
-  if (header.max_tracked_blocks > 0) add("native", BlocksPart(path));
+  if (header.max_tracked_blocks > 0) add("native", BlocksPart(path, facts));
   if (header.max_tracked_mappings > 0) add("native", MappingsPart(path));
   add("native", CategoriesPart(path));
   if (header.exceptions.interval_ns > 0) add("exceptions", ExceptionsTab(path));
