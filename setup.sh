@@ -15,7 +15,7 @@ if [ "${1:-}" = demo ]; then
 else
   packages+=(libssl-dev libsqlite3-dev libprotozero-dev libjs-dygraphs libboost-dev catch2
              clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh fish
-             protobuf-compiler clickhouse-server openssl tmux)
+             protobuf-compiler clickhouse-server openssl tmux libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev)
 fi
 
 missing=()

@@ -111,19 +111,28 @@ def evaluate(truth, samples, recording_start, rate, told=None):
     if ours and all(s.size is not None for s in ours):
         result["objects"] = sum(s.weight / s.size for s in ours) / sum(site["objects"] for site in truth["sites"])
     if told is not None:
-        result["covered"] = covered(truth, told)
+        samples_of = collections.Counter(sample.site for sample in ours)
+        result["covered"] = covered(truth, told, samples_of)
     return result
 
 
-def covered(truth, told):
-    """How many of a tool's own intervals hold the truth: {figure: [held, judged]}, over the methods that made LEAST_SHARE of the bytes."""
+def covered(truth, told, samples_of):
+    """How many of a tool's own intervals hold the truth: {figure: [held, judged]}, over the methods that made LEAST_SHARE of the bytes.
+
+    few, more: intervals of bytes of all methods with 1 to 9 samples, and with more.
+    """
     of_site = collections.defaultdict(lambda: [0, 0])
     for site in truth["sites"]:
         of_site[site["site"]][0] += site["bytes"]
         of_site[site["site"]][1] += site["objects"]
     total = sum(b for b, _ in of_site.values())
-    counts = {"bytes": [0, 0], "share": [0, 0], "objects": [0, 0], "mean_size": [0, 0]}
+    counts = {"bytes": [0, 0], "share": [0, 0], "objects": [0, 0], "mean_size": [0, 0], "few": [0, 0], "more": [0, 0]}
     for site, (bytes_of, objects) in of_site.items():
+        if samples_of[site] > 0:
+            low, high = told.sites[site]["bytes"]
+            rows = counts["few" if samples_of[site] < 10 else "more"]
+            rows[0] += low <= bytes_of <= high
+            rows[1] += 1
         if bytes_of < LEAST_SHARE * total:
             continue
         true = {"bytes": bytes_of, "share": bytes_of / total, "objects": objects, "mean_size": bytes_of / objects}

@@ -102,7 +102,8 @@ class Evaluate(unittest.TestCase):
         unseen = {"bytes": (0, 30), "share": (0, 0.001), "objects": (0, 3), "mean_size": (0, None)}
         told = metrics.Told({"a": held, "b": missed, "x": missed}, unseen, (10000, 10100), 10101)
         result = metrics.evaluate(truth, [sample("a", 1.0, 0, 1)], 0, 150, told)
-        self.assertEqual(result["covered"], {"bytes": [2, 3], "share": [1, 3], "objects": [2, 3], "mean_size": [1, 2], "total": [0, 1]})
+        self.assertEqual(result["covered"], {"bytes": [2, 3], "share": [1, 3], "objects": [2, 3], "mean_size": [1, 2], "few": [1, 1], "more": [0, 0],
+                                             "total": [0, 1]})
 
     def test_no_sample_at_all_is_as_far_off_as_it_can_be_told(self):
         result = metrics.evaluate(truth_of([("a", 3, 1), ("b", 1, 1)], [[4, 2]], 0.1), [], 0, 150)

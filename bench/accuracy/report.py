@@ -52,7 +52,7 @@ def overall(tool, results):
     objects = [r["objects"] for r in results if "objects" in r]
     if objects:
         parts.append(f"objects {with_error(objects, 4)}")
-    told = [(figure, *covered(results, figure)) for figure in ("bytes", "share", "objects", "mean_size", "total")]
+    told = [(figure, *covered(results, figure)) for figure in ("bytes", "share", "objects", "mean_size", "few", "more", "total")]
     told = [f"{figure} {share_with_error(held, judged)}" for figure, held, judged in told if judged]
     if told:
         parts.append(f"its own 95 % intervals hold the truth: {', '.join(told)}")

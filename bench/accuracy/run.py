@@ -66,9 +66,25 @@ def default_java():
     return os.environ.get("JAVA_HOME") or (str(pathlib.Path(javac).resolve().parent.parent) if javac else "")
 
 
+def tail_sites(classes=40, methods=50):
+    """SitesTail.java: a method for each site of a long tail. Few in a class, because HotSpot does not compile huge methods."""
+    def make(at, results):
+        cases = " ".join(f"case {i}: return {result};" for i, result in enumerate(results[:-1]))
+        return f"static Object make(int site, int size) {{ switch ({at}) {{ {cases} default: return {results[-1]}; }} }}"
+    lines = ["package workloads;", "final class SitesTail {",
+             make(f"site / {methods}", [f"SitesTail{i}.make(site % {methods}, size)" for i in range(classes)]),
+             f'static String method(int site) {{ return "workloads.SitesTail" + site / {methods} + ".s" + site % {methods}; }}', "}"]
+    for number in range(classes):
+        lines += [f"final class SitesTail{number} {{", make("site", [f"s{i}(size)" for i in range(methods)])]
+        lines += [f"static Object s{i}(int size) {{ return new byte[size - 16]; }}" for i in range(methods)] + ["}"]
+    return "\n".join(lines)
+
+
 def compile_java(options):
     """Folder of the compiled workloads and readers."""
-    sources = sorted([*HERE.glob("workloads/*.java"), *HERE.glob("readers/*.java")])
+    tail = pathlib.Path(options.scratch) / "SitesTail.java"
+    tail.write_text(tail_sites())
+    sources = sorted([*HERE.glob("workloads/*.java"), *HERE.glob("readers/*.java"), tail])
     key = hashlib.sha256(b"".join(s.read_bytes() for s in sources) + options.java.encode()).hexdigest()[:8]
     classes = pathlib.Path(options.scratch) / f"classes-{key}"
     if not classes.exists():

@@ -9,7 +9,7 @@ import subprocess
 
 from metrics import Sample, Told
 
-SITES = "workloads.Sites."
+SITES = "workloads.Sites"
 
 # start_ns: begin of the recording, since 1970. notes: what else is worth keeping. told: the tool's own intervals, if it tells any.
 Recording = collections.namedtuple("Recording", "start_ns samples file_bytes notes told", defaults=[None])

@@ -18,4 +18,6 @@ WORKLOADS = {
     "steps": ("Steps", [], []),
     "skew": ("Skew", [], []),
     "rare": ("Rare", [], []),
+    "tail_300": ("Tail", ["sites=300"], []),
+    "tail_2000": ("Tail", ["sites=2000"], []),
 }

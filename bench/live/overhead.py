@@ -42,7 +42,7 @@ def rows_of(name, options, folder):
         """(seconds of CPU, ms of pauses)"""
         file.unlink(missing_ok=True)
         log.unlink(missing_ok=True)
-        live = f",live={options.live}" if arm == "live" else ""
+        live = f",live={options.live if arm == 'live' else 'off'}"
         flags = [f"-agentpath:{options.agent}=file={file},rate={options.rate}{live}", f"-Xlog:gc,gc+phases:file={log}:none:filecount=0",
                  *([f"-XX:+Use{options.collector}GC"] if options.collector != "G1" else [])]
         command = application.command(JDK, flags, folder)

@@ -61,7 +61,7 @@ enum class Section : uint32_t {
   kCensus = 19,
   kCensusTotals = 20,
   kCensusCounters = 21,
-  kCensusLanes = 22,
+  kCensusPage = 22,
 };
 
 // Windows, intervals, samples, counters, lifecycle events and live checkpoints belong to a stream. In stream s, each

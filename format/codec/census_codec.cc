@@ -110,20 +110,15 @@ bool DecodeCensusCounters(Bytes body, CensusCounters* counters) {
   return cursor.ok();
 }
 
-void EncodeCensusLanes(std::span<const uint64_t> ahead, ByteBuffer* raw) {
+void EncodeCensusPage(uint64_t number, ByteBuffer* raw) {
   ByteBuffer body;
-  ByteSink sink(&body);
-  sink.Varint(ahead.size());
-  for (const uint64_t bytes : ahead) sink.Varint(bytes);
-  AppendFramed(raw, static_cast<uint64_t>(Section::kCensusLanes), /*critical=*/false, body);
+  ByteSink(&body).Varint(number);
+  AppendFramed(raw, static_cast<uint64_t>(Section::kCensusPage), /*critical=*/false, body);
 }
 
-bool DecodeCensusLanes(Bytes body, std::vector<uint64_t>* ahead) {
+bool DecodeCensusPage(Bytes body, uint64_t* number) {
   ByteCursor cursor(body);
-  const uint64_t lanes = cursor.Varint();
-  if (lanes > kMaxLanes) return false;
-  ahead->resize(lanes);
-  for (uint64_t& bytes : *ahead) bytes = cursor.Varint();
+  *number = cursor.Varint();
   return cursor.ok();
 }
 

@@ -24,8 +24,8 @@ bool DecodeCensus(Bytes body, const Dictionaries& dictionaries, std::vector<Cens
 void EncodeCensusCounters(const CensusCounters& counters, ByteBuffer* raw);
 bool DecodeCensusCounters(Bytes body, CensusCounters* counters);
 
-// `ahead`: for each lane, how many bytes further the file has census records than other records.
-void EncodeCensusLanes(std::span<const uint64_t> ahead, ByteBuffer* raw);
-bool DecodeCensusLanes(Bytes body, std::vector<uint64_t>* ahead);
+// The number of the last census page of the ring whose rows the file has.
+void EncodeCensusPage(uint64_t number, ByteBuffer* raw);
+bool DecodeCensusPage(Bytes body, uint64_t* number);
 
 }  // namespace heaprec::format

@@ -39,7 +39,9 @@ uint64_t StreamCounters::LostPoints() const {
 }
 
 uint64_t StreamCounters::AllLost() const {
-  return std::accumulate(lost.begin(), lost.end(), uint64_t{0}) - stack_chunks();
+  // Samples without a stack are recorded, with their weight.
+  return std::accumulate(lost.begin(), lost.end(), uint64_t{0}) - lost[static_cast<size_t>(LossReason::kNoStack)] -
+         stack_chunks();
 }
 
 double StreamCounters::AllLostWeight() const {
@@ -53,6 +55,7 @@ double StreamCounters::AllLostWeight() const {
 StreamCounters StreamCounters::Since(const StreamCounters& earlier) const {
   StreamCounters since = *this;
   for (const auto counter : kStreamCounterFields) since.*counter -= std::min(since.*counter, earlier.*counter);
+  since.unseen_allocators = unseen_allocators;  // they are there all the time
   for (size_t reason = 0; reason < kLosses; ++reason) {
     since.lost[reason] -= std::min(since.lost[reason], earlier.lost[reason]);
     since.lost_weight[reason] = std::max(since.lost_weight[reason] - earlier.lost_weight[reason], 0.0);

@@ -46,6 +46,8 @@ struct StreamCounters {
   // from JVMTI's.
   uint64_t stacks_walked = 0, stacks_from_jvmti = 0, stack_mismatches = 0;
   uint64_t untracked = 0;  // written samples whose object is not tracked, because the table was full
+  // Native memory: allocators of their own that libraries brought along, whose calls the hooks do not see.
+  uint64_t unseen_allocators = 0;
   std::array<uint64_t, kLosses> lost{};
   std::array<double, kLosses> lost_weight{};  // of the lost points, in the stream's unit
 
@@ -76,6 +78,6 @@ inline constexpr std::array kStreamCounterFields{
     &StreamCounters::candidates,       &StreamCounters::candidate_bytes, &StreamCounters::points,
     &StreamCounters::thinned,          &StreamCounters::committed,       &StreamCounters::written,
     &StreamCounters::second_stage,     &StreamCounters::stacks_walked,   &StreamCounters::stacks_from_jvmti,
-    &StreamCounters::stack_mismatches, &StreamCounters::untracked};
+    &StreamCounters::stack_mismatches, &StreamCounters::untracked,       &StreamCounters::unseen_allocators};
 
 }  // namespace heaprec::format

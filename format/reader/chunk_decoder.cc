@@ -35,12 +35,12 @@ void ChunkDecoder::StartChunk() {
   for (const Stream stream : kAllStreams) samples_[stream] = SampleDecoder(stream);
   counters_ = {};
   census_counters_ = {};
+  census_page_ = 0;
   lanes_.clear();
 }
 
 void ChunkDecoder::StartBlock(const BlockHeader& header) {
   rows_ = {};
-  census_ahead_.clear();
   knows_offsets_ = header.sequence == next_block_;
   next_block_ = header.sequence + 1;
   if (!BlocksStandAlone(version_)) return;
@@ -87,9 +87,7 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
   block->counters = counters_;
   block->census_counters = census_counters_;
   block->lane_positions = lanes_;
-  for (size_t i = 0; i < std::min(census_ahead_.size(), lanes_.size()); ++i) {
-    block->census_positions.push_back(lanes_[i] + census_ahead_[i]);
-  }
+  block->census_page = census_page_;
   block->dictionaries = &dictionaries_.dictionaries();
   // What was decoded is applied all the same: the chunk's later blocks build on it.
   if (refused) return {Outcome::kRefused, "block needs a newer reader"};
@@ -141,8 +139,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census_totals, refused));
     case Section::kCensusCounters:
       return known(DecodeCensusCounters(body, &census_counters_));
-    case Section::kCensusLanes:
-      return known(DecodeCensusLanes(body, &census_ahead_));
+    case Section::kCensusPage:
+      return known(DecodeCensusPage(body, &census_page_));
   }
   const uint64_t stream = section / kStreamStride;
   if (stream == 0 || stream >= kStreams) return Applied::kUnknown;

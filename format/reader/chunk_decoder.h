@@ -62,7 +62,7 @@ class ChunkDecoder {
                                      SampleDecoder(Stream::kNative), SampleDecoder(Stream::kMapping)}};
   PerStream<StreamCounters> counters_;
   CensusCounters census_counters_;
-  std::vector<uint64_t> census_ahead_;  // of the current block
+  uint64_t census_page_ = 0;
   PerStream<StreamRows> rows_;
   std::vector<uint64_t> lanes_;
   ByteBuffer raw_;

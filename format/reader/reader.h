@@ -45,7 +45,7 @@ struct Block {
   // The census: rows by class, and of all classes together; cumulative counters.
   std::vector<CensusRow> census, census_totals;
   CensusCounters census_counters;
-  std::vector<uint64_t> census_positions;  // of each lane: the file has the census up to here; empty: as lane_positions
+  uint64_t census_page = 0;  // the file has the rows of the ring's census pages up to this one
   std::optional<EndMarker> ending;
   uint64_t skipped_bytes = 0;  // as damaged, when this copy was made; in its last block only
   uint64_t lost_names = 0;     // entries of the dictionaries so far that were in lost blocks: kLost, or gaps

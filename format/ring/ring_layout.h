@@ -1,9 +1,9 @@
 // The shared ring: bytes that the agent publishes and that a reader salvages after a kill.
 //
-// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes, then RingModules if the ring has modules.
-// Little endian; atomics are lock-free and address-free. A lane is a byte ring of records with ONE writer at a time
-// (lease) and one consumer (the drain). Positions are monotonic byte counts; the byte of position p is at p %
-// lane_bytes. Records: ring_records.h.
+// One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes, then RingModules if the ring has modules,
+// then the sums of a census (census_pages.h) if there is one. Little endian; atomics are lock-free and address-free. A
+// lane is a byte ring of records with ONE writer at a time (lease) and one consumer (the drain). Positions are
+// monotonic byte counts; the byte of position p is at p % lane_bytes. Records: ring_records.h.
 //
 // who writes what            writer thread   drain          salvager (process dead, or beside it read-only)
 //   LaneHeader.lease         CAS 0 -> 1, 0   -              -
@@ -24,9 +24,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
-inline constexpr uint32_t kRingVersion = 10;
-// Version 9 has no collections of the old generation; 8 also has neither native points nor modules.
-inline constexpr uint32_t kOldestRingVersion = 8;
+inline constexpr uint32_t kRingVersion = 11;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
 inline constexpr size_t kRecordingPathAt = 2048;
@@ -114,7 +112,9 @@ struct RingHeader {
   // Stored by the drain: since when (CLOCK_MONOTONIC) the file cannot be written, 0 if it can; and the errno.
   std::atomic<uint64_t> unwritten_since_ns;
   std::atomic<uint32_t> write_errno;
-  uint8_t reserved[kRecordingPathAt - 1012];
+  std::atomic<uint32_t> unseen_allocators;  // StreamCounters::unseen_allocators of native memory
+  uint64_t census_at;                       // where in the ring RingCensusPages are; 0: there is no census
+  uint8_t reserved[kRecordingPathAt - 1024];
   // Absolute path of the current file, zero-terminated; empty: unknown. Its first byte is stored last.
   char recording_path[kRingHeaderBytes - kRecordingPathAt];
 
@@ -142,9 +142,10 @@ static_assert(offsetof(RingHeader, heartbeat_ns) == 80 && offsetof(RingHeader, c
 static_assert(offsetof(RingHeader, exceptions) == 256 && offsetof(RingStream, counters) == 16);
 static_assert(offsetof(RingHeader, stacks) == 440 && offsetof(RingHeader, census) == 464);
 static_assert(offsetof(RingHeader, native) == 576 && offsetof(RingHeader, mapped) == 760);
-static_assert(offsetof(RingHeader, unwritten_since_ns) == 1000 && offsetof(RingHeader, write_errno) == 1008);
+static_assert(offsetof(RingHeader, unwritten_since_ns) == 1000 && offsetof(RingHeader, write_errno) == 1008 &&
+              offsetof(RingHeader, unseen_allocators) == 1012);
 static_assert(offsetof(RingHeader, mapping_calls) == 944 && offsetof(RingHeader, modules_at) == 976);
-static_assert(offsetof(RingHeader, stack_chunks) == 984);
+static_assert(offsetof(RingHeader, stack_chunks) == 984 && offsetof(RingHeader, census_at) == 1016);
 static_assert(offsetof(RingHeader, recording_path) == kRecordingPathAt && sizeof(RingHeader) == kRingHeaderBytes);
 static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
 

@@ -50,8 +50,6 @@ class Record {
         return VisitState(visitor);
       case RecordType::kDeath:
         return VisitDeath(visitor, lane, position);
-      case RecordType::kCensus:
-        return VisitCensus(visitor, lane, position);
       case RecordType::kNativePoint:
         return VisitNativePoint(visitor);
     }
@@ -160,17 +158,6 @@ class Record {
                           {java, record.java_frames});
     return true;
   }
-  bool VisitCensus(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
-    CensusRecord record;
-    if (!Fixed(&record, [](const CensusRecord& fixed) { return uint64_t{fixed.count} * sizeof(CensusEntry); })) {
-      return false;
-    }
-    if (!std::isfinite(record.weight) || record.weight < 1) return false;
-    // Aligned: as in VisitStack.
-    const auto* const entries = reinterpret_cast<const CensusEntry*>(bytes_.data() + sizeof(record));
-    visitor.OnCensus(record, {entries, record.count}, lane, position);
-    return true;
-  }
 
   RecordHeader header_;
   std::span<const std::byte> bytes_;
@@ -183,7 +170,7 @@ Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(RingHeader) != 0) return RingError("not aligned in memory");
   const auto* header = reinterpret_cast<const RingHeader*>(bytes.data());
   if (header->magic != kRingMagic) return RingError("not a heaprec ring");
-  if (header->version < kOldestRingVersion || header->version > kRingVersion) return RingError("of another version");
+  if (header->version != kRingVersion) return RingError("of another version");
   if (header->header_bytes != kRingHeaderBytes || header->lane_header_bytes != kLaneHeaderBytes) {
     return RingError("headers of another size");
   }
@@ -196,13 +183,15 @@ Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
   }
   const uint64_t lane_stride = uint64_t{kLaneHeaderBytes} + view.lane_bytes_;
   if (view.lane_count_ > (bytes.size() - kRingHeaderBytes) / lane_stride) return RingError("shorter than its lanes");
-  const uint64_t modules_at = header->modules_at;
-  if (modules_at == 0) return view;
-  if (modules_at % alignof(RingModules) != 0 || modules_at > bytes.size() ||
-      bytes.size() - modules_at < sizeof(RingModules)) {
-    return RingError("shorter than its modules");
-  }
-  view.modules_ = reinterpret_cast<const RingModules*>(bytes.data() + modules_at);
+  const auto find = [bytes](uint64_t at, auto** part) {
+    using Part = std::remove_pointer_t<decltype(part)>;
+    if (at == 0) return true;
+    if (at % kRecordAlign != 0 || at > bytes.size() || bytes.size() - at < sizeof(**part)) return false;
+    *part = reinterpret_cast<Part>(bytes.data() + at);
+    return true;
+  };
+  if (!find(header->modules_at, &view.modules_)) return RingError("shorter than its modules");
+  if (!find(header->census_at, &view.census_)) return RingError("shorter than its census");
   return view;
 }
 
@@ -241,6 +230,15 @@ Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position
     position += record->bytes();
   }
   return position;
+}
+
+void VisitNames(const RingCensusPage& page, RecordVisitor& visitor) {
+  std::span<const std::byte> rest(page.names);
+  rest = rest.first(std::min<size_t>(rest.size(), page.names_used.load(std::memory_order_acquire)));
+  while (const auto record = Record::At(rest)) {
+    if (!record->Visit(visitor, 0, 0)) return;
+    rest = rest.subspan(record->bytes());
+  }
 }
 
 uint64_t SinceStart(uint64_t monotonic_ns, uint64_t start_monotonic_ns) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "format/bytes/result.h"
+#include "format/ring/census_pages.h"
 #include "format/ring/ring_layout.h"
 #include "format/ring/ring_records.h"
 
@@ -32,6 +33,7 @@ class RingView {
   const LaneHeader& lane(uint32_t index) const;
   // Empty if the ring has no modules, or its process died while it wrote them.
   std::span<const RingModule> modules() const;
+  const RingCensusPages* census() const { return census_; }  // null: there is none
 
  private:
   friend Result<uint64_t> WalkLane(const RingView&, uint32_t, uint64_t, uint64_t, RecordVisitor&);
@@ -39,6 +41,7 @@ class RingView {
   const std::byte* lane_begin(uint32_t index) const;
   const RingHeader* header_ = nullptr;
   const RingModules* modules_ = nullptr;  // null: none
+  const RingCensusPages* census_ = nullptr;
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
 };
 
@@ -59,14 +62,15 @@ struct RecordVisitor {
   // `record` is in the lane. Frames are innermost first.
   virtual void OnNativePoint(const NativePointRecord* /*record*/, std::span<const uint64_t> /*pcs*/,
                              std::span<const RingFrame> /*java*/) {}
-  virtual void OnCensus(const CensusRecord& /*record*/, std::span<const CensusEntry> /*entries*/, uint32_t /*lane*/,
-                        uint64_t /*begin*/) {}
 };
 
 // Walks one lane from `position` to `head` (a value of LaneHeader::head read with acquire).
 // Returns the position reached (== head unless an error is returned).
 Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position, uint64_t head,
                           RecordVisitor& visitor);
+
+// Passes the names of a census page to OnClass and OnThread, up to the first that is not whole.
+void VisitNames(const RingCensusPage& page, RecordVisitor& visitor);
 
 // The names of a sample, as indices into the dictionaries of its chunk or block.
 struct SampleNames {

@@ -26,7 +26,6 @@ enum class RecordType : uint16_t {
   kSample = 6,
   kState = 7,
   kDeath = 8,
-  kCensus = 9,
   kNativePoint = 10,
 };
 
@@ -140,7 +139,7 @@ struct NativePointRecord {
   char thread_name[kThreadNameBytes];  // padded with zeros
 };
 static_assert(sizeof(NativePointRecord) == 80);
-inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "memalign", "strdup"};
+inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "memalign", "strdup", "new"};
 
 inline constexpr size_t kMaxCauseBytes = 48;
 
@@ -167,22 +166,5 @@ struct DeathRecord {
   uint64_t collections;  // for a mapping: its remaining bytes
 };
 static_assert(sizeof(DeathRecord) == 32);
-
-// What a walk of a TLAB found of one class.
-struct CensusEntry {
-  uint64_t class_key;
-  uint64_t objects, bytes;
-};
-
-// A walk. CensusEntry entries[count] follow.
-struct CensusRecord {
-  RecordHeader header;
-  uint64_t monotonic_ns;
-  uint64_t thread_key;  // 0: not known
-  double weight;
-  uint32_t count;
-  uint32_t reserved;
-};
-static_assert(sizeof(CensusRecord) == 40 && sizeof(CensusEntry) == 24);
 
 }  // namespace heaprec::format

@@ -31,7 +31,6 @@ struct ChunkWriter::State {
         packer(sequence, HeaderSeed(kFileVersion, file.recording_id)),
         fields(EncodeHeaderFields(file)) {}
 
-  void AddCensusCounters(std::span<const uint64_t> lane_positions);
   Result<ByteBuffer> Block(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                            uint64_t now_ns, bool last, const EndMarker* ending);
 
@@ -47,7 +46,7 @@ struct ChunkWriter::State {
   std::vector<CheckpointSample> live_checkpoint;
   std::vector<CensusRow> census, census_totals;
   CensusCounters census_counters;
-  std::vector<uint64_t> census_positions;
+  uint64_t census_page = 0;
   uint64_t skipped_bytes = 0;
   uint64_t raw_bytes = 0;
   ByteBuffer raw;
@@ -80,9 +79,9 @@ void ChunkWriter::Add(const CheckpointSample& checkpoint_sample) {
 }
 void ChunkWriter::AddCensus(const CensusRow& row) { state_->census.push_back(row); }
 void ChunkWriter::AddCensusTotal(const CensusRow& row) { state_->census_totals.push_back(row); }
-void ChunkWriter::SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions) {
+void ChunkWriter::SetCensus(const CensusCounters& counters, uint64_t page) {
   state_->census_counters = counters;
-  state_->census_positions.assign(positions.begin(), positions.end());
+  state_->census_page = page;
 }
 
 void ChunkWriter::SetSkippedBytes(uint64_t bytes) { state_->skipped_bytes = bytes; }
@@ -130,7 +129,10 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   census.clear();
   EncodeCensus(Section::kCensusTotals, census_totals, &raw);
   census_totals.clear();
-  if (!(census_counters == CensusCounters{})) AddCensusCounters(lane_positions);
+  if (!(census_counters == CensusCounters{})) {
+    EncodeCensusCounters(census_counters, &raw);
+    EncodeCensusPage(census_page, &raw);
+  }
   EncodeLanes(lane_positions, &raw);
   if (skipped_bytes > 0) EncodeSkippedBytes(skipped_bytes, &raw);
   if (ending != nullptr) EncodeEnding(*ending, &raw);
@@ -145,16 +147,6 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
     parity.AppendIfDue(now_ns, &file);
   }
   return file;
-}
-
-void ChunkWriter::State::AddCensusCounters(std::span<const uint64_t> lane_positions) {
-  EncodeCensusCounters(census_counters, &raw);
-  if (census_positions.size() != lane_positions.size()) return;
-  std::vector<uint64_t> ahead;
-  for (size_t i = 0; i < lane_positions.size(); ++i) {
-    ahead.push_back(std::max(census_positions[i], lane_positions[i]) - lane_positions[i]);
-  }
-  EncodeCensusLanes(ahead, &raw);
 }
 
 Result<ByteBuffer> ChunkWriter::Flush(const PerStream<StreamCounters>& counters,

@@ -47,9 +47,9 @@ class ChunkWriter {
   void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only
   void AddCensus(const CensusRow& row);
   void AddCensusTotal(const CensusRow& row);
-  // For the blocks from now on. `positions`: for each lane of the ring, the position before which all census records
-  // are in blocks up to the next one.
-  void SetCensus(const CensusCounters& counters, std::span<const uint64_t> positions);
+  // For the blocks from now on. `page`: number of the last census page of the ring whose rows are in blocks up to the
+  // next one.
+  void SetCensus(const CensusCounters& counters, uint64_t page);
 
   // For the blocks from now on: bytes that were skipped as damaged when this copy was made.
   void SetSkippedBytes(uint64_t bytes);

@@ -194,8 +194,9 @@ public final class Heaprec {
         }
     }
 
-    private static IllegalStateException noAgent(UnsatisfiedLinkError e) {
-        return new IllegalStateException("heaprec: the agent is not loaded", e);
+    static IllegalStateException noAgent(UnsatisfiedLinkError e) {
+        return new IllegalStateException("heaprec: the agent is not loaded; start the JVM with"
+            + " -agentpath:/path/to/libheaprec.so or run 'heaprec attach PID'", e);
     }
 
     private static String okay(String answer) {

@@ -45,8 +45,8 @@ public final class Probe implements AutoCloseable {
     private final Thread thread = Thread.currentThread();
     private long handle;
     private List<Allocation> allocations = Collections.emptyList();
-    private long unseen;
-    private boolean whole = true;
+    private long count, bytes;
+    private boolean whole = true; // all objects were counted
 
     private Probe() {}
 
@@ -61,7 +61,7 @@ public final class Probe implements AutoCloseable {
             end0(0); // linked here, not where the JVM's own allocations for it would be seen
             probe.handle = begin0(MOST);
         } catch (UnsatisfiedLinkError e) {
-            throw new IllegalStateException("heaprec: the agent is not loaded", e);
+            throw Heaprec.noAgent(e);
         }
         return probe;
     }
@@ -84,8 +84,9 @@ public final class Probe implements AutoCloseable {
         List<Allocation> all = new ArrayList<>(of.length);
         for (int i = 0; i < of.length; ++i) all.add(new Allocation(names[of[i]], sizes[i]));
         allocations = Collections.unmodifiableList(all);
-        unseen = ((long[]) found[3])[0];
-        whole = ((long[]) found[3])[1] != 0 && unseen == 0;
+        count = ((long[]) found[3])[0];
+        bytes = ((long[]) found[3])[1];
+        whole = ((long[]) found[3])[2] != 0;
     }
 
     /** Returns the first 65,536 objects in the order of their allocation; empty before {@link #close}. */
@@ -95,19 +96,17 @@ public final class Probe implements AutoCloseable {
 
     /** Returns the number of all objects, also of those beyond the first 65,536. */
     public long count() {
-        return allocations.size() + unseen;
+        return count;
     }
 
-    /** Returns the bytes of the objects in {@link #allocations}. */
+    /** Returns the bytes of all objects, also of those beyond the first 65,536. */
     public long bytes() {
-        long bytes = 0;
-        for (Allocation allocation : allocations) bytes += allocation.bytes;
         return bytes;
     }
 
     /** Returns whether {@link #allocations} has all objects. */
     public boolean isWhole() {
-        return whole;
+        return whole && count == allocations.size();
     }
 
     /** "32 B in 2 objects: 1 int[] (16 B), 1 java.lang.Object (16 B)". */
@@ -120,14 +119,14 @@ public final class Probe implements AutoCloseable {
             ++sum[0];
             sum[1] += allocation.bytes;
         }
-        StringBuilder text = new StringBuilder().append(bytes()).append(" B in ").append(count()).append(" objects");
-        String before = ": ";
+        StringBuilder text = new StringBuilder().append(bytes).append(" B in ").append(count).append(" objects");
+        String before = count == allocations.size() ? ": " : "; the first " + allocations.size() + ": ";
         for (Map.Entry<String, long[]> entry : byClass.entrySet()) {
             text.append(before).append(entry.getValue()[0]).append(' ').append(entry.getKey());
             text.append(" (").append(entry.getValue()[1]).append(" B)");
             before = ", ";
         }
-        return whole ? text.toString() : text.append("; not all were seen").toString();
+        return whole ? text.toString() : text.append("; not all were counted").toString();
     }
 
     /**
@@ -142,12 +141,12 @@ public final class Probe implements AutoCloseable {
         } finally {
             probe.close();
         }
-        if (probe.whole && probe.bytes() == bytes) return;
+        if (probe.whole && probe.bytes == bytes) return;
         throw new AssertionError("allocated " + probe + ", not " + bytes + " B");
     }
 
     private static native long begin0(int mostObjects);
 
-    /** Returns class names; for each object its class's index and its size; the number of further objects, and 1 if whole. */
+    /** Returns class names; for each listed object its class's index and its size; count and bytes of all, 1 if whole. */
     private static native Object[] end0(long handle);
 }

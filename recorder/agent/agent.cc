@@ -75,10 +75,15 @@ void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, 
   heaprec_on_delivered(&delivered);
 }
 
-void JNICALL OnException(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jmethodID, jlocation, jobject exception,
-                         jmethodID, jlocation) {
-  const sources::ExceptionEvent thrown{jvmti, jni, Agent::Instance().jvm()->thread_of(jni), thread, exception};
+void JNICALL OnException(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jmethodID method, jlocation location,
+                         jobject exception, jmethodID, jlocation) {
+  const sources::ExceptionEvent thrown{jvmti,  jni,     Agent::Instance().jvm()->thread_of(jni), thread, exception,
+                                       method, location};
   heaprec_on_exception(&thrown);
+}
+
+void JNICALL OnExceptionCatch(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jlocation location, jobject) {
+  sources::ExceptionSource::OnCaught(method, location);
 }
 
 void JNICALL OnGcStart(jvmtiEnv*) {
@@ -88,6 +93,15 @@ void JNICALL OnGcStart(jvmtiEnv*) {
 
 void JNICALL OnGcFinish(jvmtiEnv*) {
   if (sources::HeapStateRecorder* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcEnd();
+}
+
+// "com.x.Main", "module/com.x.Main" or "/opt/app.jar"; empty: the JVM was not started by a launcher.
+std::string MainOf(jvmtiEnv* jvmti) {
+  char* command = nullptr;
+  if (jvmti->GetSystemProperty("sun.java.command", &command) != JVMTI_ERROR_NONE) return {};
+  std::string main = command;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(command));
+  return main.substr(0, main.find(' '));
 }
 
 }  // namespace
@@ -111,6 +125,11 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
   if (!options.ok()) return Fail(options.error().message, AsksForStrict(all));
   auto environment = MakeEnvironment(vm);
   if (!environment.ok()) return Fail(environment.error().message, options_.strict);
+  if (!options->Records(MainOf(jvmti_))) {
+    jvmti_->DisposeEnvironment();
+    jvmti_ = nullptr;
+    return JNI_OK;
+  }
   AskForExceptions();
   StopInlineAllocation(/*is_late=*/false);
   if (jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, nullptr) != JVMTI_ERROR_NONE ||
@@ -194,6 +213,7 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   callbacks.ThreadEnd = OnThreadEnd;
   callbacks.SampledObjectAlloc = OnSampledObjectAlloc;
   callbacks.Exception = OnException;
+  callbacks.ExceptionCatch = OnExceptionCatch;
   callbacks.GarbageCollectionStart = OnGcStart;
   callbacks.GarbageCollectionFinish = OnGcFinish;
   if (jvmti->AddCapabilities(&capabilities) != JVMTI_ERROR_NONE ||
@@ -384,9 +404,9 @@ jint Agent::Fail(const std::string& why, bool strict) {
   return strict ? JNI_ERR : JNI_OK;
 }
 
-jint Agent::Refuse(const std::string& why) {
+jint Agent::Refuse(const std::string& why, ReplyStatus status) {
   if (reply_file_.empty() && listener_ == nullptr) Log(LogLevel::kError, "not recording: {}", why);
-  Reply(ReplyStatus::kError, why);
+  Reply(status, why);
   return JNI_ERR;
 }
 

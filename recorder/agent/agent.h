@@ -80,7 +80,7 @@ class Agent {
   ChosenSource ChooseJvmti(JNIEnv* jni, const std::string& why);
   jint Fail(const std::string& why, bool strict);
   // Refuses a command; prints the reason on the JVM's stderr only if no reply is requested.
-  jint Refuse(const std::string& why);
+  jint Refuse(const std::string& why, ReplyStatus status = ReplyStatus::kError);
   void SayStarted(const ChosenSource& choice);
   // Writes the reply, once.
   void Reply(ReplyStatus status, const std::string& sentence);

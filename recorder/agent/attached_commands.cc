@@ -5,6 +5,17 @@
 #include "recorder/agent/api/java_api.h"
 
 namespace heaprec::agent {
+namespace {
+
+// Between the loading of agents and its live phase a JVM gives nobody an environment.
+bool IsStarting(JavaVM* vm) {
+  jvmtiEnv* jvmti = nullptr;
+  const jint got = vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11);
+  if (got == JNI_OK) jvmti->DisposeEnvironment();
+  return got == JNI_EDETACHED;
+}
+
+}  // namespace
 
 jint Agent::Obey(JavaVM* vm, const char* text) {
   auto command = ParseCommand(text != nullptr ? text : "");
@@ -35,6 +46,7 @@ jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
   if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK)
     return Refuse("the JVM provides no JNI environment");
   if (jvmti_ == nullptr) {
+    if (IsStarting(vm)) return Refuse("the JVM is still starting", ReplyStatus::kStarting);
     auto environment = MakeEnvironment(vm);
     if (!environment.ok()) return Refuse(environment.error().message);
     jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);

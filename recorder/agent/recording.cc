@@ -143,11 +143,11 @@ format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& he
   callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
     if (native_ != nullptr) native_->OnPoint(record, pcs, java);
   };
+  callbacks.name_of = [this](uint64_t address) { return capture_->NameOf(address); };
   callbacks.on_new_chunk = [this] {
     capture_->NewEpoch();
     if (exceptions_ != nullptr) exceptions_->NewEpoch();
     if (native_ != nullptr) native_->NewEpoch();
-    if (census_ != nullptr) census_->NewEpoch();
   };
   callbacks.on_stack = [this](const format::StackKey& key) {
     capture_->MarkStackEmitted(key);
@@ -231,9 +231,9 @@ void Recording::OnTick(uint64_t now_ns) {
   if (native_ != nullptr) native_->OnTick(now_ns);
   if (census_ != nullptr) census_->OnTick(now_ns);
   heap_watch_->OnTick(now_ns);
-  if (capture_->stacks().distrusted() && !told_of_walker_) {
+  if (capture_->stacks().differed() > 0 && !told_of_walker_) {
     told_of_walker_ = true;
-    Log(LogLevel::kWarn, "a walked stack differs from GetStackTrace; using GetStackTrace from now on");
+    Log(LogLevel::kWarn, "a walked stack differs from GetStackTrace, which is used for the next ones");
   }
   if (jvmti_source_ == nullptr || sources::active_source.load(std::memory_order_relaxed) != source_.get()) return;
   if (attached_ == nullptr) attached_ = std::make_unique<AttachedScope>(jvm_.vm);

@@ -116,13 +116,14 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.mapping_interval_ns = caps[Stream::kMapping].interval_ns;
   ring.mapping_interval_cap = caps[Stream::kMapping].interval_cap;
   ring.has_modules = native.has_value();
+  ring.has_census = options.census != format::CensusMode::kOff;
   double samples = 0;
   for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
   ring.lane_count = samples > kManySamples ? kManyLanes : kFewLanes;
   auto made = buffer::Ring::Create(ring);
   if (made.ok() && !(*made)->why().empty()) {
     Log(LogLevel::kWarn,
-        "cannot create the shared ring ({}): after kill -9 up to one second of samples is lost; set ring=PATH on a "
+        "cannot create the shared ring ({}): after kill -9 up to two seconds of samples are lost; set ring=PATH on a "
         "tmpfs",
         (*made)->why());
   }
@@ -171,8 +172,8 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   if (allocations) drain.buffered_per_interval[Stream::kAllocations] = BufferedPerInterval(*allocations);
   if (native) drain.buffered_per_interval[Stream::kNative] = BufferedPerInterval(*native);
   drain.buffered_per_interval[Stream::kMapping] = MappingStream::kOversampling * maps_per_second();
-  // Whoever bounds what a file holds, or what a power cut takes, wants each interval by itself.
-  const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.drops();
+  // Whoever closely bounds what a file holds, or what a power cut takes, wants each interval by itself.
+  const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.are_close();
   drain.block_ns = may_share ? kBlockNs : 0;
   if (options.ring == "auto") callbacks.on_start = StartMovingRings;
   callbacks.now = [] { return sources::MonotonicNs(); };

@@ -26,8 +26,14 @@ void Recording::PlanStreams(const ChosenSource& source) {
 }
 
 void Recording::MakeNative() {
-  if (Walker() != nullptr) {
-    java_frames_ = std::make_unique<sources::WalkedJavaFrames>(jvm_.vm, jvm_.thread_of, *Walker(), *capture_);
+  JNIEnv* jni = nullptr;
+  if (Walker() != nullptr && jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
+    const auto current = hotspot::CurrentThread::Resolve(jvm_.thread_of(jni), jvm_.AllThreads(jni));
+    if (current.ok()) {
+      java_frames_ = std::make_unique<sources::WalkedJavaFrames>(*current, *Walker(), *capture_);
+    } else {
+      Log(LogLevel::kWarn, "native memory has no Java frames: {}", current.error().message);
+    }
   }
   native_ = std::make_unique<NativeStream>(*ring_, *plan_.native, plan_.start_ns, number_, plan_.Seed(),
                                            MaxGapOf(*plan_.native), java_frames_.get(), plan_.maps_per_second());

@@ -1,5 +1,6 @@
-// Replaces dlsym: calls heaprec_before_dlsym, then jumps to the real dlsym. dlsym examines its caller, and a jump does
-// not change the caller. Include this in one source file only: it defines the symbols, which are hidden.
+// Replaces dlsym: returns what heaprec_before_dlsym does or, if that is null, jumps to the real dlsym. dlsym examines
+// its caller, and a jump does not change the caller. Include this in one source file only: it defines the symbols,
+// which are hidden.
 #pragma once
 
 #include <dlfcn.h>
@@ -9,8 +10,8 @@
 extern "C" {
 HEAPREC_HIDDEN void* heaprec_dlsym(void* handle, const char* name);
 HEAPREC_HIDDEN extern void* (*heaprec_real_dlsym)(void*, const char*);
-// The file that includes this defines it.
-HEAPREC_HIDDEN __attribute__((used)) void heaprec_before_dlsym();
+// The file that includes this defines it. `caller`: a return address.
+HEAPREC_HIDDEN __attribute__((used)) void* heaprec_before_dlsym(void* handle, const char* name, const void* caller);
 }
 
 void* (*heaprec_real_dlsym)(void*, const char*) = &dlsym;

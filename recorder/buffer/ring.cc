@@ -20,8 +20,12 @@ size_t ModulesAt(const RingOptions& options) {
   return format::kRingHeaderBytes + size_t{options.lane_count} * (format::kLaneHeaderBytes + options.lane_bytes);
 }
 
-size_t RingBytes(const RingOptions& options) {
+size_t CensusAt(const RingOptions& options) {
   return ModulesAt(options) + (options.has_modules ? sizeof(format::RingModules) : 0);
+}
+
+size_t RingBytes(const RingOptions& options) {
+  return CensusAt(options) + (options.has_census ? sizeof(format::RingCensusPages) : 0);
 }
 
 // A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
@@ -97,6 +101,12 @@ format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   if (options.has_modules) {
     header->modules_at = ModulesAt(options);
     ring->modules_ = new (ring->base_ + ModulesAt(options)) format::RingModules;
+  }
+  if (options.has_census) {
+    header->census_at = CensusAt(options);
+    ring->census_ = reinterpret_cast<format::RingCensusPages*>(ring->base_ + CensusAt(options));
+    ring->census_->pages[1].number.store(1, std::memory_order_relaxed);
+    ring->census_->active.store(1, std::memory_order_relaxed);
   }
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
   header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "format/bytes/result.h"
+#include "format/ring/census_pages.h"
 #include "format/ring/ring_layout.h"
 #include "recorder/buffer/guarded_fd.h"
 
@@ -31,6 +32,7 @@ struct RingOptions {
   uint64_t mapping_interval_ns = 0;  // 0: mappings are not recorded
   uint32_t mapping_interval_cap = 0;
   bool has_modules = false;  // for native points
+  bool has_census = false;
   uint32_t lane_count = 32;
   uint32_t lane_bytes = 128 * 1024;  // power of two
 };
@@ -46,7 +48,8 @@ class Ring {
   format::RingHeader& header() { return *header_; }
   format::LaneHeader& lane(uint32_t index) { return *reinterpret_cast<format::LaneHeader*>(LaneStart(index)); }
   std::byte* lane_data(uint32_t index) { return LaneStart(index) + format::kLaneHeaderBytes; }
-  format::RingModules* modules() { return modules_; }  // null: there are none
+  format::RingModules* modules() { return modules_; }    // null: there are none
+  format::RingCensusPages* census() { return census_; }  // null: there is none
   uint32_t lane_count() const { return lane_count_; }
   uint32_t lane_bytes() const { return lane_bytes_; }
   // The whole mapping, for a reader.
@@ -79,6 +82,7 @@ class Ring {
   size_t size_ = 0;
   format::RingHeader* header_ = nullptr;
   format::RingModules* modules_ = nullptr;
+  format::RingCensusPages* census_ = nullptr;
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
   std::string path_, why_;
   GuardedFd lock_;  // of the shared file, locked

@@ -167,8 +167,7 @@ bool ReadHeader(int ring, uint64_t bytes, RingHeader* header) {
 // file. A path that is too long for the header is missing, too: then the lanes tell.
 bool IsUnused(int ring, const RingHeader& header) {
   if (header.magic == 0) return true;
-  const bool is_known = header.version >= format::kOldestRingVersion && header.version <= format::kRingVersion;
-  if (!is_known || header.recording_path[0] != 0) return false;
+  if (header.version != format::kRingVersion || header.recording_path[0] != 0) return false;
   for (uint64_t lane = 0; lane < header.lane_count; ++lane) {
     const uint64_t at = format::kRingHeaderBytes + lane * (format::kLaneHeaderBytes + uint64_t{header.lane_bytes});
     uint64_t head = 0;  // the first field of a LaneHeader

@@ -2,13 +2,11 @@
 // takes a block of ours for one that was overwritten, and ends the program.
 #include <dlfcn.h>
 
-#include <bit>
 #include <cstring>
 
 #include "recorder/arch/loader_jumps.h"
 #include "recorder/native_count/next_allocator.h"
 #include "recorder/native_count/own_functions.h"
-#include "recorder/unwind/module_lookup.h"
 
 void* (*heaprec_real_dlsym)(void*, const char*) = nullptr;
 void* (*heaprec_real_dlopen)(const char*, int) = nullptr;
@@ -29,12 +27,6 @@ void FindReal(const char* name, Function* otherwise, Function** into) {
   *into = otherwise;
 }
 
-bool IsInModuleOf(const void* function, const void* other) {
-  ModuleUnwindInfo one, another;
-  return LookUpModule(std::bit_cast<uintptr_t>(function), &one) &&
-         LookUpModule(std::bit_cast<uintptr_t>(other), &another) && one.begin == another.begin;
-}
-
 }  // namespace
 }  // namespace heaprec::native
 
@@ -51,6 +43,6 @@ void* heaprec_dlsym_in(void* handle, const char* name) {
   void* const own = OwnFunction(name);
   if (own == nullptr) return found;
   const bool is_replaced =
-      IsInModuleOf(found, LibcMalloc()) || IsInModuleOf(found, reinterpret_cast<const void*>(next_allocator.malloc));
+      IsInModuleOf(found, InLibc()) || IsInModuleOf(found, reinterpret_cast<const void*>(next_allocator.malloc));
   return is_replaced ? own : found;
 }

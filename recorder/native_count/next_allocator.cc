@@ -1,6 +1,7 @@
 #include "recorder/native_count/next_allocator.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 
 extern "C" {
 void* __libc_malloc(size_t);
@@ -28,6 +29,12 @@ bool Find(const char* name, Function** into) {
   return *into != nullptr;
 }
 
+// By the place: tcmalloc defines __libc_malloc, too.
+template <typename Function>
+bool IsLibcs(Function* function) {
+  return IsInModuleOf(reinterpret_cast<const void*>(function), InLibc());
+}
+
 }  // namespace
 
 bool FindNextAllocator() {
@@ -38,13 +45,24 @@ bool FindNextAllocator() {
                        Find("dlclose", &found.dlclose);
   if (!has_all) return false;
   next_allocator = found;
-  is_libc_real = found.malloc == __libc_malloc && found.calloc == __libc_calloc && found.realloc == __libc_realloc &&
-                 found.memalign == __libc_memalign;
+  is_libc_real = IsLibcs(found.malloc) && IsLibcs(found.calloc) && IsLibcs(found.realloc) && IsLibcs(found.memalign);
   knows_real.store(true, std::memory_order_release);
   return true;
 }
 
-const void* LibcMalloc() { return reinterpret_cast<const void*>(__libc_malloc); }
+NextOperator FindNextOperator(const char* mangled) {
+  void* const found = dlsym(RTLD_NEXT, mangled);
+  const bool is_allocators = found != nullptr && !is_libc_real && !is_preempted &&
+                             IsInModuleOf(found, reinterpret_cast<const void*>(next_allocator.malloc));
+  return {found, is_allocators};
+}
+
+bool IsInModuleOf(const void* function, const void* other) {
+  Dl_info one, another;
+  return dladdr(function, &one) != 0 && dladdr(other, &another) != 0 && one.dli_fbase == another.dli_fbase;
+}
+
+const void* InLibc() { return reinterpret_cast<const void*>(gnu_get_libc_version); }
 
 void FreeEarly(void* base) { __libc_free(base); }
 

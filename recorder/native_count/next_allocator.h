@@ -21,6 +21,16 @@ struct NextAllocator {
   size_t (*usable_size)(void*);
   int (*dlclose)(void*);
 };
+// operator new or delete of the next library that had one at the start; null: none had.
+struct NextOperator {
+  void* function = nullptr;
+  // It is the next allocator's own: what we get from that allocator's malloc is the same. All others (libstdc++'s, a
+  // program's own) call malloc and free, or have blocks of their own.
+  bool is_allocators = false;
+};
+NextOperator FindNextOperator(const char* mangled);
+bool IsInModuleOf(const void* function, const void* other);
+
 // libc's own until FindNextAllocator; blocks from before are early ones.
 extern NextAllocator next_allocator __attribute__((visibility("hidden")));
 
@@ -30,8 +40,8 @@ extern bool is_libc_real __attribute__((visibility("hidden")));
 // The program, or a library before this one, has a malloc of its own: the program does not call ours.
 extern bool is_preempted __attribute__((visibility("hidden")));
 
-// The address of libc's own malloc.
-const void* LibcMalloc();
+// An address within libc.
+const void* InLibc();
 
 // False: an allocator lacks a function; then libc is used throughout.
 bool FindNextAllocator();

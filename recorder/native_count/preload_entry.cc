@@ -6,10 +6,12 @@
 // Context:  everything here runs inside of malloc: in threads that hold the loader's or anybody's locks, in
 // constructors,
 //           after fork. No heap of our own.
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,6 +31,16 @@
 #include "recorder/native_count/site_table.h"
 #include "recorder/native_count/stale_tables.h"
 #include "recorder/unwind/readable.h"
+
+// clang-format off
+#define HEAPREC_FOR_EACH_OPERATOR(DO) \
+  DO(_Znwm) DO(_Znam) DO(_ZnwmRKSt9nothrow_t) DO(_ZnamRKSt9nothrow_t) \
+  DO(_ZnwmSt11align_val_t) DO(_ZnamSt11align_val_t) \
+  DO(_ZnwmSt11align_val_tRKSt9nothrow_t) DO(_ZnamSt11align_val_tRKSt9nothrow_t) \
+  DO(_ZdlPv) DO(_ZdaPv) DO(_ZdlPvm) DO(_ZdaPvm) DO(_ZdlPvRKSt9nothrow_t) DO(_ZdaPvRKSt9nothrow_t) \
+  DO(_ZdlPvSt11align_val_t) DO(_ZdaPvSt11align_val_t) DO(_ZdlPvmSt11align_val_t) DO(_ZdaPvmSt11align_val_t) \
+  DO(_ZdlPvSt11align_val_tRKSt9nothrow_t) DO(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+// clang-format on
 
 namespace heaprec::native {
 namespace {
@@ -170,6 +182,58 @@ HEAPREC_INLINE void* Reallocate(void* block, size_t size) {
   return CountAllocationSlow(base, kHeaderBytes, size, HEAPREC_CALL);
 }
 
+// In the order of HEAPREC_FOR_EACH_OPERATOR.
+enum : size_t {
+#define HEAPREC_NUMBER(name) k##name,
+  HEAPREC_FOR_EACH_OPERATOR(HEAPREC_NUMBER) kOperators
+};
+NextOperator next_operators[kOperators];
+
+void FindNextOperators() {
+  constexpr const char* kNames[] = {
+#define HEAPREC_NAME(name) #name,
+      HEAPREC_FOR_EACH_OPERATOR(HEAPREC_NAME)};
+  for (size_t i = 0; i < kOperators; ++i) next_operators[i] = FindNextOperator(kNames[i]);
+}
+
+size_t AlignmentOf(size_t alignment) { return std::max(alignment, kHeaderBytes); }
+
+// libstdc++'s calls its handler, and throws. Where it came with the library that calls us, it is not the next one.
+void* NewWithoutMemory(const NextOperator& next, size_t size, const void* caller) {
+  void* function = next.function;
+  Dl_info info;
+  if (function == nullptr && dladdr(caller, &info) != 0) {
+    void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    function = library != nullptr ? dlsym(library, "_Znwm") : nullptr;
+  }
+  if (function == nullptr || function == OwnFunction("_Znwm")) abort();
+  return reinterpret_cast<void* (*)(size_t, size_t)>(function)(size, kHeaderBytes);
+}
+
+// `more`: alignment and std::nothrow, as the operator has them. `alignment`: 0 if it has none.
+template <size_t kIndex, bool kThrows, typename... More>
+HEAPREC_INLINE void* New(size_t size, size_t alignment, More... more) {
+  const NextOperator& next = next_operators[kIndex];
+  if (next.function != nullptr && !next.is_allocators) {
+    return reinterpret_cast<void* (*)(size_t, More...)>(next.function)(size, more...);
+  }
+  const size_t at_least = std::max<size_t>(size, 1);
+  void* const block = is_preempted     ? (alignment != 0 ? aligned_alloc(alignment, at_least) : malloc(at_least))
+                      : alignment != 0 ? AllocateAligned(alignment, at_least)
+                                       : Allocate(at_least);
+  if (block == nullptr && kThrows) return NewWithoutMemory(next, size, __builtin_return_address(0));
+  return block;
+}
+
+template <size_t kIndex, typename... More>
+HEAPREC_INLINE void Delete(void* block, More... more) {
+  const NextOperator& next = next_operators[kIndex];
+  if (next.function != nullptr && !next.is_allocators) {
+    return reinterpret_cast<void (*)(void*, More...)>(next.function)(block, more...);
+  }
+  return is_preempted ? free(block) : Free(block);
+}
+
 // What is in shared memory is gone with the machine, what is in the file stays.
 void CopyTable(SiteTable* of) {
   const int descriptor = buffer::MovedUp(open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
@@ -216,6 +280,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   const ReentrancyGuard inside;
   if (!FindNextAllocator()) return;
   is_preempted = IsPreempted();
+  FindNextOperators();
   const char* given = Variable("HEAPREC_NATIVE_EXACT", environment);
   if (given == nullptr) given = Variable("HEAPREC_NATIVE", environment);  // its former name
   if (!ParseExactOptions(given, &options) || !IsChosen(options)) return;
@@ -335,6 +400,42 @@ HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
   return native::UsableSize(block, is_ours ? native::HeaderOf(block) : native::Header{.offset = 0});
 }
 
+// operator new and delete in all forms. extern "C": the compiler knows theirs, and takes for granted what they return.
+HEAPREC_EXPORT void* _Znwm(size_t size) { return native::New<native::k_Znwm, true>(size, 0); }
+HEAPREC_EXPORT void* _Znam(size_t size) { return native::New<native::k_Znam, true>(size, 0); }
+HEAPREC_EXPORT void* _ZnwmRKSt9nothrow_t(size_t size, const void* nothrow) {
+  return native::New<native::k_ZnwmRKSt9nothrow_t, false>(size, 0, nothrow);
+}
+HEAPREC_EXPORT void* _ZnamRKSt9nothrow_t(size_t size, const void* nothrow) {
+  return native::New<native::k_ZnamRKSt9nothrow_t, false>(size, 0, nothrow);
+}
+HEAPREC_EXPORT void* _ZnwmSt11align_val_t(size_t size, size_t alignment) {
+  return native::New<native::k_ZnwmSt11align_val_t, true>(size, native::AlignmentOf(alignment),
+                                                          native::AlignmentOf(alignment));
+}
+HEAPREC_EXPORT void* _ZnamSt11align_val_t(size_t size, size_t alignment) {
+  return native::New<native::k_ZnamSt11align_val_t, true>(size, native::AlignmentOf(alignment),
+                                                          native::AlignmentOf(alignment));
+}
+HEAPREC_EXPORT void* _ZnwmSt11align_val_tRKSt9nothrow_t(size_t size, size_t alignment, const void* nothrow) {
+  return native::New<native::k_ZnwmSt11align_val_tRKSt9nothrow_t, false>(size, native::AlignmentOf(alignment),
+                                                                         native::AlignmentOf(alignment), nothrow);
+}
+HEAPREC_EXPORT void* _ZnamSt11align_val_tRKSt9nothrow_t(size_t size, size_t alignment, const void* nothrow) {
+  return native::New<native::k_ZnamSt11align_val_tRKSt9nothrow_t, false>(size, native::AlignmentOf(alignment),
+                                                                         native::AlignmentOf(alignment), nothrow);
+}
+#define HEAPREC_DELETE(suffix, parameters, ...)                                                           \
+  HEAPREC_EXPORT void _ZdlPv##suffix parameters { native::Delete<native::k_ZdlPv##suffix>(__VA_ARGS__); } \
+  HEAPREC_EXPORT void _ZdaPv##suffix parameters { native::Delete<native::k_ZdaPv##suffix>(__VA_ARGS__); }
+HEAPREC_DELETE(, (void* block), block)
+HEAPREC_DELETE(m, (void* block, size_t size), block, size)
+HEAPREC_DELETE(RKSt9nothrow_t, (void* block, const void* nothrow), block, nothrow)
+HEAPREC_DELETE(St11align_val_t, (void* block, size_t alignment), block, alignment)
+HEAPREC_DELETE(mSt11align_val_t, (void* block, size_t size, size_t alignment), block, size, alignment)
+HEAPREC_DELETE(St11align_val_tRKSt9nothrow_t, (void* block, size_t alignment, const void* nothrow), block, alignment,
+               nothrow)
+
 // Another library may come to the place of the one that goes. (Who loads it in the moment before we know is taken for
 // the one that went.)
 HEAPREC_EXPORT int dlclose(void* library) {
@@ -347,7 +448,7 @@ HEAPREC_EXPORT int dlclose(void* library) {
 namespace heaprec::native {
 
 // clang-format off
-#define HEAPREC_FOR_EACH_FUNCTION(DO) \
+#define HEAPREC_FOR_EACH_FUNCTION(DO) HEAPREC_FOR_EACH_OPERATOR(DO) \
   DO(malloc) DO(free) DO(calloc) DO(realloc) DO(reallocarray) DO(memalign) DO(aligned_alloc) DO(posix_memalign) \
   DO(valloc) DO(pvalloc) DO(strdup) DO(strndup) DO(__strdup) DO(__strndup) DO(cfree) DO(free_sized) \
   DO(free_aligned_sized) DO(malloc_usable_size)

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "format/bytes/option_text.h"
 #include "format/native/native_table.h"
 #include "recorder/buffer/standard_error.h"
 #include "recorder/buffer/write_signals.h"
@@ -30,8 +31,9 @@ void Print(Pieces... pieces) {
 
 bool Copy(std::string_view value, std::span<char> into) {
   if (value.empty() || value.size() >= into.size()) return false;
-  std::copy(value.begin(), value.end(), into.begin());
-  into[value.size()] = 0;
+  char* end = into.data();
+  for (size_t at = 0; at < value.size(); ++at) *end++ = format::IsEscape(value, at) ? value[++at] : value[at];
+  *end = 0;
   return true;
 }
 
@@ -74,8 +76,7 @@ size_t AppendNumber(uint32_t number, std::span<char> into) {
 bool ParseExactOptions(const char* text, ExactOptions* into) {
   std::string_view rest = text != nullptr ? text : "";
   while (!rest.empty()) {
-    const std::string_view option(rest.data(), std::min(rest.find(','), rest.size()));
-    rest.remove_prefix(std::min(option.size() + 1, rest.size()));
+    const std::string_view option = format::TakePart(&rest);
     if (option.empty()) continue;
     const size_t equals = std::min(option.find('='), option.size());
     std::string_view value = option;

@@ -61,6 +61,10 @@ struct Module {
     return address % sizeof(uintptr_t) == 0 && writable_begin <= address && address < writable_end &&
            sizeof(uintptr_t) <= writable_end - address;
   }
+  bool DefinesFunction(const char* name) const {
+    const ElfW(Sym)* const symbol = hashes != 0 ? FindHashed(name) : nullptr;
+    return symbol != nullptr && symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
+  }
   bool IsReadOnly(uintptr_t address) const { return read_only_begin <= address && address < read_only_end; }
 
   const std::string_view path;
@@ -72,8 +76,28 @@ struct Module {
   const char* strings = nullptr;
   size_t string_bytes = 0;
   std::span<const ElfW(Rela)> calls, data;
+  uintptr_t hashes = 0;  // DT_GNU_HASH
 
  private:
+  // The table: four words, 64-bit words of a filter, a first symbol for each bucket, and a hash for each symbol from
+  // `begin` on, whose lowest bit ends its bucket.
+  const ElfW(Sym) * FindHashed(const char* name) const {
+    uint32_t hash = 5381;
+    for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);
+    const auto* const table = reinterpret_cast<const uint32_t*>(hashes);
+    const uint32_t bucket_count = table[0], begin = table[1];
+    const uint32_t* const buckets = table + 4 + size_t{2} * table[2];
+    if (bucket_count == 0) return nullptr;
+    uint32_t index = buckets[hash % bucket_count];
+    if (index < begin) return nullptr;
+    for (const uint32_t* known = buckets + bucket_count + (index - begin);; ++known, ++index) {
+      const ElfW(Sym)& symbol = symbols[index];
+      const bool is_same = (*known | 1) == (hash | 1) && symbol.st_name < string_bytes;
+      if (is_same && std::strcmp(strings + symbol.st_name, name) == 0) return &symbol;
+      if ((*known & 1) != 0) return nullptr;
+    }
+  }
+
   // The loader has made addresses of most of these, but not in every module (the vDSO).
   uintptr_t AddressOf(const ElfW(Dyn) & entry) const {
     return entry.d_un.d_ptr < base ? base + entry.d_un.d_ptr : entry.d_un.d_ptr;
@@ -87,6 +111,9 @@ struct Module {
       switch (entry->d_tag) {
         case DT_SYMTAB:
           symbols = reinterpret_cast<const ElfW(Sym)*>(AddressOf(*entry));
+          break;
+        case DT_GNU_HASH:
+          hashes = AddressOf(*entry);
           break;
         case DT_STRTAB:
           strings = reinterpret_cast<const char*>(AddressOf(*entry));
@@ -151,6 +178,16 @@ class Writable {
   int error_ = 0;
 };
 
+std::string Listing(const std::vector<std::string>& modules) {
+  constexpr size_t kNamed = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(modules.size(), kNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + (modules[i].empty() ? std::string("the program") : modules[i]);
+  }
+  if (modules.size() > kNamed) text += " and " + std::to_string(modules.size() - kNamed) + " others";
+  return text;
+}
+
 }  // namespace
 
 // Over all slots of all modules, while none can come or go: the lock of the loader's list is held.
@@ -191,6 +228,7 @@ class GotPatcher::Pass {
   void Begin(const dl_phdr_info& info) {
     is_full_ = undoes_ || info.dlpi_subs != patcher_.gone_;
     if (is_full_) patcher_.done_.clear();
+    if (undoes_) patcher_.unseen_.clear();
     patcher_.changes_ = listed_ != nullptr ? listed_->changes : info.dlpi_adds + info.dlpi_subs;
     patcher_.gone_ = info.dlpi_subs;
   }
@@ -200,39 +238,58 @@ class GotPatcher::Pass {
     uintptr_t address;
     const ElfW(Rela) & relocation;
     const Import& import;
+    uintptr_t own;  // the module's own function of this name; 0: it has none
     bool IsLazy() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall; }
     bool IsPointer() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedWord; }
   };
 
   void Visit(const Module& module) {
     if (module.symbols == nullptr || module.strings == nullptr || module.Holds(patcher_.own_, 1)) return;
+    if (module.DefinesFunction("malloc")) return VisitAllocator(module);
     std::vector<Found> found;
     for (const ElfW(Rela) & relocation : module.calls) Find(module, relocation, &found);
     for (const ElfW(Rela) & relocation : module.data) Find(module, relocation, &found);
     const bool may_bind =
         undoes_ || std::ranges::none_of(found, [&](const Found& slot) { return IsBoundElsewhere(module, slot); });
-    for (const Found& slot : found) Change(module, slot.address, may_bind && slot.IsLazy(), slot.import);
+    for (const Found& slot : found) {
+      const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
+      // It leads to another module's function, which comes first, or stays.
+      const auto original = reinterpret_cast<uintptr_t>(slot.import.originals[0]);
+      if (slot.own != 0 && (bound == slot.own || module.Holds(original, 1))) continue;
+      Change(module, slot.address, may_bind && slot.IsLazy(), slot.import);
+    }
+  }
+
+  // What calls the allocator that is replaced comes to the replacements, unless it is in the same module: the program
+  // has been linked with it.
+  void VisitAllocator(const Module& module) {
+    const bool is_libc = module.DefinesFunction("__libc_start_main") || module.DefinesFunction("__tls_get_addr");
+    const Import* const replaced = patcher_.ImportNamed("malloc");
+    const bool is_replaced =
+        replaced != nullptr && module.Holds(reinterpret_cast<uintptr_t>(replaced->originals[0]), 1);
+    if (undoes_ || is_libc || (is_replaced && !module.path.empty())) return;
+    const std::string name(module.path.substr(module.path.rfind('/') + 1));
+    if (patcher_.unseen_.insert(name).second) outcome_.unseen.push_back(name);
   }
 
   void Find(const Module& module, const ElfW(Rela) & relocation, std::vector<Found>* found) const {
     const auto index = ELF64_R_SYM(relocation.r_info);
     if (index == 0 || !IsSlot(relocation)) return;
     const ElfW(Sym)& symbol = module.symbols[index];
-    if (symbol.st_shndx != SHN_UNDEF || symbol.st_name >= module.string_bytes) return;
+    if (symbol.st_name >= module.string_bytes) return;
     const char* const name = module.strings + symbol.st_name;
     const uintptr_t address = module.base + relocation.r_offset;
-    for (const Import& import : patcher_.imports_) {
-      if (std::strcmp(import.name, name) != 0) continue;
-      if (module.HoldsSlot(address)) found->push_back({address, relocation, import});
-      return;
-    }
+    const Import* const import = patcher_.ImportNamed(name);
+    if (import == nullptr || !module.HoldsSlot(address)) return;
+    const uintptr_t own = symbol.st_shndx != SHN_UNDEF ? module.base + symbol.st_value : 0;
+    found->push_back({address, relocation, *import, own});
   }
 
   // Whether the loader has bound an import to another function than ours or the original: the module has another malloc
   // in its scope (RTLD_DEEPBIND). Where its lazy slots will be bound cannot be known then, and no block of one malloc
   // may get to the other's free. Writable pointers are ignored: the program may have set them.
   static bool IsBoundElsewhere(const Module& module, const Found& slot) {
-    if (slot.IsPointer() && !module.IsReadOnly(slot.address)) return false;
+    if (slot.own != 0 || (slot.IsPointer() && !module.IsReadOnly(slot.address))) return false;
     const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
     if (bound == 0 || (slot.IsLazy() && module.Holds(bound, 1))) return false;
     return bound != reinterpret_cast<uintptr_t>(slot.import.replacement) && !IsOriginal(bound, slot.import);
@@ -293,13 +350,18 @@ class GotPatcher::Pass {
 
 std::string GotPatcher::Outcome::Refusal() const {
   if (refused == 0) return {};
-  constexpr size_t kNamed = 4;
-  std::string text = "calls of ";
-  for (size_t i = 0; i < std::min(refusing.size(), kNamed); ++i) {
-    text += (i == 0 ? "" : ", ") + (refusing[i].empty() ? std::string("the program") : refusing[i]);
-  }
-  if (refusing.size() > kNamed) text += " and " + std::to_string(refusing.size() - kNamed) + " others";
-  return text + " are not seen: their slots cannot be written to (" + std::generic_category().message(error) + ")";
+  return "calls of " + Listing(refusing) + " are not seen: their slots cannot be written to (" +
+         std::generic_category().message(error) + ")";
+}
+
+std::string GotPatcher::Outcome::Unseen() const {
+  return unseen.empty() ? "" : "calls of the allocator within " + Listing(unseen) + " are not seen";
+}
+
+const Import* GotPatcher::ImportNamed(const char* name) const {
+  const auto found =
+      std::ranges::find_if(imports_, [name](const Import& it) { return std::strcmp(it.name, name) == 0; });
+  return found != imports_.end() ? &*found : nullptr;
 }
 
 GotPatcher::GotPatcher(std::vector<Import> imports, const void* own)

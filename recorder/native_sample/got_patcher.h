@@ -26,9 +26,10 @@ struct Import {
 
 class GotPatcher {
  public:
-  // Skips the module that contains `own`, through which the replacements call the originals, and modules that define a
-  // function of that name themselves. In a module with an import that the loader has bound to another function, slots
-  // that are not bound yet are left as they are, too.
+  // Skips the module that contains `own`, through which the replacements call the originals, and allocators: modules
+  // that define malloc themselves. So no replacement runs within an allocator, whose locks may be held. In a module
+  // with an import that the loader has bound to another function, slots that are not bound yet are left as they are,
+  // too.
   GotPatcher(std::vector<Import> imports, const void* own);
 
   struct Outcome {
@@ -36,9 +37,13 @@ class GotPatcher {
     // The modules of the refused slots: names of files, empty for the program; and the error of the first of them.
     std::vector<std::string> refusing;
     int error = 0;
+    // Allocators whose calls do not come to the replacements: names of files, empty for the program.
+    std::vector<std::string> unseen{};
     // "calls of libjvm.so, libjava.so and 3 others are not seen: ... (Operation not permitted)"; empty: none
     // was refused.
     std::string Refusal() const;
+    // "calls of the allocator within the program, libfoo.so are not seen"; empty: there are none.
+    std::string Unseen() const;
   };
   // Grows with each library that comes or goes.
   using Changes = unsigned long long;  // NOLINT(google-runtime-int): as the loader has it
@@ -54,6 +59,8 @@ class GotPatcher {
   // Patches these modules; call again after each dlopen. Slots that are already patched stay. nullopt: libraries were
   // unloaded since they were listed, and nothing was done.
   std::optional<Outcome> Patch(const Listed& whole);
+  // Null: no import of this name is replaced. Any context.
+  const Import* ImportNamed(const char* name) const;
   // Restores all slots. A slot that something else has changed since is left as it is.
   Outcome UndoAll();
   // Whether libraries were loaded or unloaded since the last pass.
@@ -69,6 +76,7 @@ class GotPatcher {
   Changes changes_ = 0;                                 // by the last pass
   Changes gone_ = 0;                                    // libraries unloaded by then
   std::unordered_set<const void*> done_;                // modules, as Listed; none of them is gone
+  std::unordered_set<std::string> unseen_;              // as Outcome, of all passes
   std::unordered_map<uintptr_t, uintptr_t> originals_;  // what a slot held, by its address
 };
 

@@ -58,6 +58,8 @@ std::timed_mutex patching;
 bool are_led = false;                  // by MallocHooks
 GotPatcher::Changes seen_changes = 0;  // by TakeLibraryChanges
 SampledBlocks blocks;
+std::atomic<uint32_t> unseen_allocators{0};
+std::atomic<bool> has_found_other{false};  // dlsym, another malloc
 
 uint64_t NowNs() {
   timespec now{};
@@ -226,6 +228,68 @@ void FreeAlignedSized(void* block, size_t alignment, size_t size) {
   real.free_aligned_sized(block, alignment, size);
 }
 
+// operator new and delete in all their forms, with the sizes, alignments and std::nothrow that follow the first
+// argument. They are replaced where an allocator defines them; libstdc++'s call malloc and free, which are replaced.
+std::array<void*, 20> operators{};
+
+template <size_t kIndex, typename... More>
+void* New(size_t size, More... more) {
+  const auto real_new = reinterpret_cast<void* (*)(size_t, More...)>(operators[kIndex]);
+  return Counted(real_new(size, more...), size, Function::kNew);
+}
+
+template <size_t kIndex, typename... More>
+void Delete(void* block, More... more) {
+  Freed(block);
+  reinterpret_cast<void (*)(void*, More...)>(operators[kIndex])(block, more...);
+}
+
+struct Operator {
+  const char* name;
+  void* replacement;
+};
+
+template <size_t kIndex, typename... More>
+Operator NewNamed(const char* name) {
+  return {name, reinterpret_cast<void*>(&New<kIndex, More...>)};
+}
+template <size_t kIndex, typename... More>
+Operator DeleteNamed(const char* name) {
+  return {name, reinterpret_cast<void*>(&Delete<kIndex, More...>)};
+}
+
+std::vector<Import> OperatorImports() {
+  using Word = size_t;
+  const std::array all{NewNamed<0>("_Znwm"),
+                       NewNamed<1>("_Znam"),
+                       NewNamed<2, Word>("_ZnwmRKSt9nothrow_t"),
+                       NewNamed<3, Word>("_ZnamRKSt9nothrow_t"),
+                       NewNamed<4, Word>("_ZnwmSt11align_val_t"),
+                       NewNamed<5, Word>("_ZnamSt11align_val_t"),
+                       NewNamed<6, Word, Word>("_ZnwmSt11align_val_tRKSt9nothrow_t"),
+                       NewNamed<7, Word, Word>("_ZnamSt11align_val_tRKSt9nothrow_t"),
+                       DeleteNamed<8>("_ZdlPv"),
+                       DeleteNamed<9>("_ZdaPv"),
+                       DeleteNamed<10, Word>("_ZdlPvm"),
+                       DeleteNamed<11, Word>("_ZdaPvm"),
+                       DeleteNamed<12, Word>("_ZdlPvRKSt9nothrow_t"),
+                       DeleteNamed<13, Word>("_ZdaPvRKSt9nothrow_t"),
+                       DeleteNamed<14, Word>("_ZdlPvSt11align_val_t"),
+                       DeleteNamed<15, Word>("_ZdaPvSt11align_val_t"),
+                       DeleteNamed<16, Word, Word>("_ZdlPvmSt11align_val_t"),
+                       DeleteNamed<17, Word, Word>("_ZdaPvmSt11align_val_t"),
+                       DeleteNamed<18, Word, Word>("_ZdlPvSt11align_val_tRKSt9nothrow_t"),
+                       DeleteNamed<19, Word, Word>("_ZdaPvSt11align_val_tRKSt9nothrow_t")};
+  static_assert(all.size() == operators.size());
+  std::vector<Import> imports;
+  for (size_t i = 0; i < all.size(); ++i) {
+    operators[i] = ResolveSymbol(all[i].name);
+    if (operators[i] == nullptr || !IsDefinedBeside(operators[i], "malloc")) continue;
+    imports.push_back({all[i].name, all[i].replacement, {operators[i], dlsym(RTLD_DEFAULT, all[i].name)}});
+  }
+  return imports;
+}
+
 template <typename Original, typename Replacement>
 Import Of(const char* name, Original* original, Replacement* replacement) {
   void* const meant = reinterpret_cast<void*>(*original);
@@ -265,7 +329,7 @@ std::vector<Import> AllImports() {
   const auto find = [&all](std::string_view name) { return *std::ranges::find(all, name, &Import::name); };
   all.push_back(AliasOf("__strdup", find("strdup")));
   all.push_back(AliasOf("__strndup", find("strndup")));
-  for (const std::vector<Import>& more : {OptionalImports(), MappingImports()}) {
+  for (const std::vector<Import>& more : {OptionalImports(), OperatorImports(), MappingImports()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
@@ -277,11 +341,26 @@ GotPatcher& Patcher() {
   return *patcher;
 }
 
+void NoteUnseen(const GotPatcher::Outcome& outcome) {
+  unseen_allocators.fetch_add(static_cast<uint32_t>(outcome.unseen.size()), std::memory_order_relaxed);
+}
+
+// What dlsym is to return instead of a replaced function; null: what it finds.
+void* Replaced(void* handle, const char* name, const void* caller) {
+  const Import* const import = Patcher().ImportNamed(name);
+  if (import == nullptr) return nullptr;
+  void* const found = handle == RTLD_NEXT ? ResolveNext(name, caller) : heaprec_real_dlsym(handle, name);
+  if (found == nullptr || found == import->replacement) return found;
+  if (std::ranges::find(import->originals, found) != import->originals.end()) return import->replacement;
+  const bool is_other = std::string_view(name) == "malloc" && IsDefinedBeside(found, name);
+  if (is_other && !has_found_other.exchange(true)) unseen_allocators.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
 // Who has just loaded a library asks for its functions: before any of them runs, its calls are led here. (But for its
 // constructors. dlopen itself looks at who calls it, so nothing can stand between.) dlsym waits for whoever loads, too;
 // for nothing else may be waited here.
-void BeforeDlsym() {
-  if (Active() == nullptr) return;
+void PatchLoaded() {
   const auto try_to = [](const auto& act) {
     const std::unique_lock lock(patching, std::try_to_lock);
     // Behind the end of MallocHooks nothing may be replaced.
@@ -294,9 +373,21 @@ void BeforeDlsym() {
     });
     if (!loaded) return;
     GotPatcher::AwaitLoaders();
-    try_to([&] { (void)Patcher().Patch(*loaded); });
+    try_to([&] {
+      if (const auto outcome = Patcher().Patch(*loaded)) NoteUnseen(*outcome);
+    });
   } catch (...) {  // no memory: at the next tick
   }
+}
+
+// Not for a handler of a signal that came in the middle of this.
+void* BeforeDlsym(void* handle, const char* name, const void* caller) {
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local bool is_inside = false;
+  if (Active() == nullptr || std::exchange(is_inside, true)) return nullptr;
+  PatchLoaded();
+  void* const instead = name != nullptr ? Replaced(handle, name, caller) : nullptr;
+  is_inside = false;
+  return instead;
 }
 
 }  // namespace
@@ -320,7 +411,7 @@ format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   static bool have_blocks_been_used = false;
   if (std::exchange(have_blocks_been_used, true)) blocks.Clear();
   const GotPatcher::Outcome outcome = PatchLibraries();
-  led->missing_ = outcome.Refusal();
+  led->missing_ = outcome.Refusal() + (outcome.refused > 0 && !outcome.unseen.empty() ? "; " : "") + outcome.Unseen();
   // A program that imports none of these functions may load a library that does.
   if (outcome.changed > 0 || outcome.refused == 0) return led;
   return format::Error{"no library's malloc can be replaced; " + led->missing_};
@@ -343,7 +434,7 @@ GotPatcher::Outcome PatchLibraries() {
     GotPatcher::AwaitLoaders();
     const std::lock_guard lock(patching);
     if (!are_led) break;
-    if (const auto outcome = Patcher().Patch(loaded)) return *outcome;
+    if (const auto outcome = Patcher().Patch(loaded)) return NoteUnseen(*outcome), *outcome;
   }
   return {};
 }
@@ -361,6 +452,8 @@ MallocHooks::~MallocHooks() {
   const std::lock_guard lock(patching);
   (void)Patcher().UndoAll();
   are_led = false;
+  unseen_allocators.store(0, std::memory_order_relaxed);
+  has_found_other.store(false);
 }
 
 bool IsQuiet() { return !ThreadClocks::IsAnybodyInside() && AreMappingsQuiet(); }
@@ -374,8 +467,12 @@ void AbandonHooks() {
   AbandonMapper();
 }
 
+uint32_t UnseenAllocators() { return unseen_allocators.load(std::memory_order_relaxed); }
+
 SampledBlocks& Blocks() { return blocks; }
 
 }  // namespace heaprec::native
 
-void heaprec_before_dlsym() { heaprec::native::BeforeDlsym(); }
+void* heaprec_before_dlsym(void* handle, const char* name, const void* caller) {
+  return heaprec::native::BeforeDlsym(handle, name, caller);
+}

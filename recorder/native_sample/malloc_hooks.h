@@ -25,12 +25,13 @@
 
 namespace heaprec::native {
 
-// Calls that the hooks never see: libc's own slots are not changed, and a library's constructors run before its slots
-// can be written.
+// Calls that the hooks never see: slots of libc and of other allocators are not changed, and a library's constructors
+// run before its slots can be written.
 inline constexpr char kNotSeen[] =
-    "memory that libc allocates for its caller (asprintf, getline, fopen, opendir), constructors of libraries";
+    "memory that libc allocates for its caller (asprintf, getline, fopen, opendir), constructors of libraries, calls "
+    "through function pointers from before the recording, mappings that an allocator makes for its blocks";
 
-enum class Function : uint8_t { kMalloc, kCalloc, kRealloc, kMemalign, kStrdup };
+enum class Function : uint8_t { kMalloc, kCalloc, kRealloc, kMemalign, kStrdup, kNew };
 const char* FunctionName(Function function);
 
 // A block that has not been returned to its caller yet.
@@ -61,7 +62,8 @@ class MallocHooks {
 
   // `sampler` and `mapper` (null: none) must exist until IsQuiet after the end of this object.
   void Activate(AllocationListener* sampler, MmapListener* mapper = nullptr);
-  // Libraries that could not be patched, and why, of those loaded at the start; empty: none.
+  // Libraries that could not be patched, and why, and allocators that are not seen, of those loaded at the start;
+  // empty: none.
   const std::string& missing() const { return missing_; }
 
  private:
@@ -79,6 +81,9 @@ LibraryChanges TakeLibraryChanges();
 // Patches libraries that were loaded since. Waits while another thread loads one, so neither a recording nor the end of
 // the process may wait for this.
 GotPatcher::Outcome PatchLibraries();
+// The number of allocators so far, other than the one whose functions are replaced, that were loaded, or found by dlsym
+// for somebody: their calls are not seen.
+uint32_t UnseenAllocators();
 // Whether no thread is inside a sampler that is no longer active.
 bool IsQuiet();
 // Between HoldPatching and ReleasePatching no thread of the recorder holds the loader's lock. Returns false if another

@@ -15,6 +15,7 @@ namespace {
 
 constinit std::atomic<MmapListener*> active{nullptr};
 constinit std::atomic<uint32_t> inside{0};
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_inside = false;
 
 // Sequentially consistent, as is the store of null: who finds a mapper has said so before that is looked at.
 class Visit {
@@ -23,8 +24,16 @@ class Visit {
     inside.fetch_add(1);
     mapper_ = active.load();
     if (mapper_ != nullptr && !IsOriginalProcess()) mapper_ = nullptr;
+    if (mapper_ == nullptr) return;
+    if (is_inside) {
+      mapper_->OnUnknownState();
+      mapper_ = nullptr;
+    } else {
+      is_inside = true;
+    }
   }
   ~Visit() {
+    if (mapper_ != nullptr) is_inside = false;
     inside.fetch_sub(1);
     errno = error_;
   }

@@ -3,9 +3,11 @@
 //
 // Context:  SetMmapListener: setup or drain. AreMappingsQuiet, AbandonMapper: any. MappingImports: setup.
 // Threads:  any number of threads map meanwhile, also in signal handlers. The hooks keep errno, and use no lock, no
-//           heap and no thread-local memory. They stay installed, and pass calls on while there is no listener.
+//           heap, and no thread-local memory that is allocated when it is first used. They stay installed, and pass
+//           calls on while there is no listener.
 // Failure:  results are passed on: a failed mmap or mremap is not a mapping. A munmap of whole pages that the kernel
-//           refuses (it has no room to split a mapping) counts as done.
+//           refuses (it has no room to split a mapping) counts as done. A call within a hook of the same thread (in a
+//           signal handler) is OnUnknownState.
 #pragma once
 
 #include <cstdint>

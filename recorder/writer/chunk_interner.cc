@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "format/ring/address_frames.h"
+#include "format/ring/ring_reader.h"
+
 namespace heaprec::writer {
 
 using format::Index;
@@ -74,6 +77,10 @@ bool ChunkInterner::DefineStack(format::StackKey key, std::span<const RingFrame>
     known->second.is_carried = false;
     return true;
   }
+  if (format::AreAddresses(leaf_first)) {
+    current_.stacks[key].index = DefineAddresses(leaf_first);
+    return true;
+  }
   next_stack_.resize(leaf_first.size());
   bool is_alike = true;
   for (size_t from_root = 1; from_root <= leaf_first.size(); ++from_root) {
@@ -88,6 +95,18 @@ bool ChunkInterner::DefineStack(format::StackKey key, std::span<const RingFrame>
   last_stack_.swap(next_stack_);
   current_.stacks[key].index = chunk_->InternStack(last_stack_, truncated);
   return true;
+}
+
+Index ChunkInterner::DefineAddresses(std::span<const RingFrame> leaf_first) {
+  std::vector<format::StackFrame> frames;
+  for (const RingFrame& frame : leaf_first) {
+    const format::CodeLocation place = name_of_ ? name_of_(frame.method) : format::CodeLocation();
+    if (place.module.empty()) break;
+    const uint64_t key = format::MethodKey(place.module, place.function, place.build_id);
+    DefineMethod(key, place.module, place.function, place.build_id);
+    frames.push_back({Method(key), static_cast<int32_t>(place.offset), -1, format::FrameType::kNative});
+  }
+  return frames.empty() ? kNone : chunk_->InternStack(frames, /*truncated=*/false);
 }
 
 void ChunkInterner::DefineStackAnyway(format::StackKey key, std::span<const RingFrame> leaf_first, bool truncated) {
@@ -106,7 +125,7 @@ Index ChunkInterner::Lookup(Entries Generation::*of, const typename Entries::key
   if (!previous_) return kNone;
   const auto old = (previous_->keys.*of).find(key);
   if (old == (previous_->keys.*of).end()) return kNone;
-  return (current_.*of)[key].index = intern(old->second.index);
+  return (current_.*of)[key].index = old->second.index != kNone ? intern(old->second.index) : kNone;
 }
 
 Index ChunkInterner::CarriedMethod(Index before) {

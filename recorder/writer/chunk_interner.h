@@ -12,8 +12,10 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "format/native/native_frames.h"
 #include "format/ring/ring_records.h"
 #include "format/writer/chunk_writer.h"
 
@@ -21,6 +23,10 @@ namespace heaprec::writer {
 
 class ChunkInterner {
  public:
+  // Names the addresses of native frames (format::AddressFrame). Empty: such stacks have no frames.
+  using NativeNamer = std::function<format::CodeLocation(uint64_t return_address)>;
+  explicit ChunkInterner(NativeNamer name_of = {}) : name_of_(std::move(name_of)) {}
+
   // Takes the names of the chunk, which is about to be freed.
   void EndChunk();
   // From now on definitions go into `chunk` (not owned).
@@ -68,6 +74,7 @@ class ChunkInterner {
     std::vector<format::Index> methods;  // of this chunk, by their index there; kNone: not yet
   };
 
+  format::Index DefineAddresses(std::span<const format::RingFrame> leaf_first);
   format::Index Method(uint64_t key);
   // The index in this chunk of the previous chunk's method `before`.
   format::Index CarriedMethod(format::Index before);
@@ -78,6 +85,7 @@ class ChunkInterner {
   template <typename Entries, typename Look>
   void CarryAll(Entries Generation::*of, const Look& look);
 
+  const NativeNamer name_of_;
   format::ChunkWriter* chunk_ = nullptr;
   Generation current_;
   std::optional<Previous> previous_;

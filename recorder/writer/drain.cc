@@ -59,7 +59,8 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
              LiveSetOf(format::Stream::kNative), LiveSetOf(format::Stream::kMapping)}},
       consumer_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
                 {{live_.of[0].tracks(), live_.of[1].tracks(), live_.of[2].tracks(), live_.of[3].tracks()}},
-                callbacks_.on_native_point) {
+                callbacks_.on_native_point, callbacks_.name_of),
+      census_(ring.census()) {
   const uint64_t now_ns = callbacks_.now();
   behind_written_ = StartBehind(now_ns, CountersWithPending());
   BeginChunk(now_ns, behind_written_);
@@ -224,19 +225,35 @@ void Drain::AddLifecycleEvents() {
   }
 }
 
-// Everything of a walk is in one block. Its records are then no longer needed in their lanes.
-void Drain::AddCensus() {
-  pending_census_ = consumer_.GiveCensus();
-  census_positions_ = consumer_.Scanned();
-  chunk_->SetCensus(format::CountersOf(ring_.header().census), census_positions_);
+// Everything of a walk is in one block.
+uint64_t Drain::AddCensus(bool is_last) {
+  uint64_t number = census_.written();
+  const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
+  for (const format::RingCensusPage* const page : census_.Take(is_last)) {
+    while (page->users.load() != 0 && callbacks_.now() < deadline) {
+      const timespec pause{0, 100'000};
+      nanosleep(&pause, nullptr);
+    }
+    if (page->users.load() != 0 && !is_last) break;  // for the next block
+    consumer_.AddCensus(*page);
+    number = page->number.load();
+  }
+  chunk_->SetCensus(format::CountersOf(ring_.header().census), number);
+  return number;
 }
 
-void Drain::LoseCensus(const format::CensusSums::Pending& lost) {
+// Of a recording that ends without its file and without a ring's.
+void Drain::LoseCensus() {
   const auto add = [this](format::CensusCount what, uint64_t n) {
     ring_.header().census.counters[static_cast<size_t>(what)].fetch_add(n, std::memory_order_relaxed);
   };
-  add(format::CensusCount::kLost, lost.walks);
-  add(format::CensusCount::kLostBytes, lost.bytes);
+  for (const format::RingCensusPage* const page : census_.Take(/*is_last=*/true)) {
+    for (const format::KeyedCensusRow& keyed : format::CensusRowsOf(*page)) {
+      if (!keyed.is_total) continue;
+      add(format::CensusCount::kLost, keyed.row.walks);
+      add(format::CensusCount::kLostBytes, keyed.row.bytes.counted);
+    }
+  }
 }
 
 // The stacks of thousands of samples may exceed the limit that ends a chunk, so they are not counted for it.
@@ -291,7 +308,7 @@ void Drain::AddInterval(format::Stream stream, Closing closing) {
 
 void Drain::FlushIfDue(uint64_t now_ns) {
   const auto has_samples = [](const Pending& pending) { return pending.written != 0 || pending.second_stage != 0; };
-  const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples) || consumer_.has_census();
+  const bool samples = std::any_of(pending_.of.begin(), pending_.of.end(), has_samples) || census_.has_rows();
   const uint64_t since_ns = now_ns - last_flush_ns_;
   const bool too_early = waiting_  ? since_ns < kRetryNs && !IsBacklogTooLarge()
                          : samples ? MayBlockGrow(since_ns)
@@ -303,7 +320,8 @@ bool Drain::MayBlockGrow(uint64_t since_ns) const {
   uint64_t samples = 0;
   for (const format::Stream stream : streams_) samples += pending_[stream].written;
   const uint64_t room = uint64_t{ring_.lane_count()} * ring_.lane_bytes();
-  return since_ns < config_.block_ns && samples < kMaxInBlock && consumer_.UsedRoom() < room / 4;
+  return since_ns < config_.block_ns && samples < kMaxInBlock && consumer_.UsedRoom() < room / 4 &&
+         !census_.is_filling();
 }
 
 void Drain::StopIfDone(uint64_t now_ns) {

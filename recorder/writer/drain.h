@@ -25,6 +25,7 @@
 #include "format/writer/chunk_writer.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
+#include "recorder/writer/census_pages.h"
 #include "recorder/writer/lane_consumer.h"
 #include "recorder/writer/snapshot.h"
 #include "recorder/writer/store.h"
@@ -54,6 +55,7 @@ struct DrainCallbacks {
   std::function<void()> on_start;                         // once, on the drain's thread; may be empty
   std::function<void(uint64_t now_ns)> on_tick;           // counts the population, updates the window
   LaneConsumer::NativePointTaker on_native_point;         // commits its sample; may be empty
+  ChunkInterner::NativeNamer name_of;                     // names addresses of stacks; may be empty
   std::function<void()> on_new_chunk;                     // definitions must be emitted again
   std::function<void(const format::StackKey&)> on_stack;  // the chunk has it: samples need not bring it; may be empty
   std::function<void()> on_stop;                          // stops sampling; called before the last scan
@@ -107,8 +109,8 @@ class Drain {
   struct Waiting {
     format::ByteBuffer block;
     format::PerStream<Pending> counted;
-    format::CensusSums::Pending census;
     std::vector<uint64_t> positions;
+    uint64_t census_page = 0;  // up to which the block has the census
     format::FileStart behind;  // of a file that begins after the block
     bool ends_chunk = false;
   };
@@ -129,8 +131,9 @@ class Drain {
   void Scan();
   TrackedSet LiveSetOf(format::Stream stream) const;
   void AddLifecycleEvents();
-  void AddCensus();
-  void LoseCensus(const format::CensusSums::Pending& lost);
+  // Returns the number of the last page that is then in the chunk.
+  uint64_t AddCensus(bool is_last);
+  void LoseCensus();
   void AddCheckpoint();
   uint64_t name_bytes() const { return consumer_.definition_bytes() + chunk_->name_bytes(); }
   // Everything that waits to be written.
@@ -197,8 +200,7 @@ class Drain {
   format::PerStream<format::StreamCounters> at_last_close_;
   format::PerStream<uint64_t> closed_intervals_, intervals_with_points_;  // the latter: those of them with points
   format::PerStream<Pending> pending_;                                    // of the next block
-  format::CensusSums::Pending pending_census_;                            // likewise
-  std::vector<uint64_t> census_positions_;                                // up to here the census is in a chunk
+  CensusPages census_;
   std::optional<Waiting> waiting_;
   format::FileStart behind_written_;  // of a file that begins after the last block written
   // Consecutive failures to write.

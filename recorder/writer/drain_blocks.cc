@@ -63,6 +63,7 @@ format::PerStream<format::StreamCounters> Drain::CountersWith(const format::PerS
   counters.stacks_walked = stacks.walked.load(std::memory_order_relaxed);
   counters.stacks_from_jvmti = stacks.asked.load(std::memory_order_relaxed);
   counters.stack_mismatches = stacks.differed.load(std::memory_order_relaxed);
+  all[format::Stream::kNative].unseen_allocators = ring_.header().unseen_allocators.load(std::memory_order_relaxed);
   const format::RingStackChunks& chunks = ring_.header().stack_chunks;
   counters.SetStackChunks(chunks.objects.load(std::memory_order_relaxed), chunks.bytes.load(std::memory_order_relaxed));
   return all;
@@ -75,7 +76,7 @@ bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
     return false;
   }
   AddLifecycleEvents();
-  AddCensus();
+  const uint64_t census_page = AddCensus(ending != nullptr);
   const std::vector<uint64_t> positions = consumer_.Positions(live_);
   const format::PerStream<format::StreamCounters> counters = CountersWithPending();
   const format::FileStart behind = StartBehind(now_ns, counters);
@@ -87,7 +88,7 @@ bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
   if (!written && ending != nullptr) return false;
   if (written) {
     Account(std::exchange(pending_, {}), true);
-    pending_census_ = {};
+    census_.Written(census_page);
     behind_written_ = behind;
     if (rotates && EndFile(now_ns, counters, positions)) {
       callbacks_.on_new_chunk();
@@ -100,8 +101,8 @@ bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
   if (rotates) store_.Resume(/*ended=*/false);
   waiting_ = Waiting{block.ok() ? std::move(*block) : format::ByteBuffer(),
                      std::exchange(pending_, {}),
-                     std::exchange(pending_census_, {}),
                      positions,
+                     census_page,
                      behind,
                      last};
   // If the compressor fails, the data will never be written.
@@ -196,6 +197,7 @@ bool Drain::WriteWaiting() {
   if (!Append(waiting_->block)) return false;
   const Waiting written = *std::exchange(waiting_, std::nullopt);
   Account(written.counted, true);
+  census_.Written(written.census_page);
   behind_written_ = written.behind;
   if (written.ends_chunk) store_.BeginChunk(behind_written_);
   consumer_.Release(written.positions);
@@ -216,13 +218,9 @@ bool Drain::IsBacklogTooLarge() const {
 
 void Drain::LosePending() {
   format::PerStream<Pending> lost = AllPending();
-  if (waiting_) LoseCensus(waiting_->census);
   waiting_.reset();
   pending_ = {};
   Account(lost, false);
-  LoseCensus(std::exchange(pending_census_, {}));
-  LoseCensus(consumer_.DropCensus());  // it would grow as long as nothing can be written
-  census_positions_ = consumer_.Scanned();
   for (TrackedSet& live : live_.of) (void)live.TakeLifecycleEvents();  // of samples that the next chunk does not have
   for (const format::Stream stream : streams_) {
     MakeLost(&lost[stream].intervals);
@@ -251,6 +249,7 @@ bool Drain::WriteEnd(uint64_t now_ns, const format::EndMarker& ending) {
     return false;
   }
   LosePending();
+  LoseCensus();
   return WriteCounts(now_ns, &ending);
 }
 
@@ -285,7 +284,7 @@ std::unique_ptr<format::ChunkWriter> Drain::CountsChunk(uint32_t number, const s
   format::FileStart start = behind_written_;
   start.lane_positions = positions;
   auto chunk = std::make_unique<format::ChunkWriter>(store_.HeaderFor(start), number);
-  chunk->SetCensus(format::CountersOf(ring_.header().census), census_positions_);
+  chunk->SetCensus(format::CountersOf(ring_.header().census), census_.written());
   const format::PerStream<Pending> left = AllPending();
   for (const format::Stream stream : streams_) {
     // Salvagers close the intervals of which the ring has samples, and all later ones.
@@ -350,7 +349,7 @@ void Drain::AdoptChunk(const format::FileHeader& header, uint64_t now_ns) {
   chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
   chunk_start_ns_ = now_ns;
   consumer_.NewChunk(chunk_.get(), next_chunk_++);
-  chunk_->SetCensus(format::CountersOf(ring_.header().census), census_positions_);
+  chunk_->SetCensus(format::CountersOf(ring_.header().census), census_.written());
   AddCheckpoint();
 }
 

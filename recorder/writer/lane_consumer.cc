@@ -34,7 +34,7 @@ throttle::ReducerConfig ReducerConfigOf(const format::RingHeader& header, format
 
 LaneConsumer::LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples,
                            uint64_t duration_ns, OnStackKnown on_stack, const format::PerStream<bool>& tracks,
-                           NativePointTaker on_native_point)
+                           NativePointTaker on_native_point, ChunkInterner::NativeNamer name_of)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
       reducers_{
@@ -44,6 +44,7 @@ LaneConsumer::LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, ui
            throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kNative, id, 0, duration_ns)),
            throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kMapping, id, 0, duration_ns))}},
       lanes_(ring.lane_count()),
+      definitions_(std::move(name_of)),
       on_stack_(std::move(on_stack)),
       on_native_point_(std::move(on_native_point)),
       tracks_(tracks) {}
@@ -52,9 +53,6 @@ void LaneConsumer::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   chunk_ = chunk;
   sequence_ = sequence;
   definitions_.NewChunk(chunk);
-  census_classes_.clear();
-  census_threads_.clear();
-  InternCensus();
   // Samples may wait for many chunks (an interval of an hour, a disk that stays full), so what they need is
   // carried over.
   std::vector<BufferedSample> all;
@@ -111,14 +109,16 @@ void LaneConsumer::Scan() {
     Intern(buffered);
     if (NeedsStackNow(buffered)) InternStack(buffered);
   }
-  InternCensus();
 }
 
-std::vector<uint64_t> LaneConsumer::Scanned() const {
-  std::vector<uint64_t> positions;
-  positions.reserve(lanes_.size());
-  for (const Lane& lane : lanes_) positions.push_back(lane.scanned);
-  return positions;
+void LaneConsumer::AddCensus(const format::RingCensusPage& page) {
+  format::VisitNames(page, *this);
+  for (const format::KeyedCensusRow& keyed : format::CensusRowsOf(page)) {
+    format::CensusRow row = keyed.row;
+    row.thread = definitions_.Thread(keyed.thread_key);
+    row.class_id = definitions_.Class(keyed.class_key);
+    keyed.is_total ? chunk_->AddCensusTotal(row) : chunk_->AddCensus(row);
+  }
 }
 
 // True: meanwhile samples of native points were committed to the lanes.
@@ -374,11 +374,6 @@ void LaneConsumer::OnSample(const format::SampleRecord& record, uint32_t lane, u
 
 void LaneConsumer::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {
   if (tracks_[format::StreamOfId(record.sample)]) deaths_.push_back({record, lane, begin});
-}
-
-void LaneConsumer::OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t,
-                            uint64_t) {
-  census_.Add(record, entries, format::SinceStart(record.monotonic_ns, ring_.header().start_monotonic_ns));
 }
 
 void LaneConsumer::OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/ring/census_sums.h"
+#include "format/ring/census_pages.h"
 #include "format/ring/ring_reader.h"
 #include "format/writer/chunk_writer.h"
 #include "recorder/buffer/ring.h"
@@ -45,9 +45,10 @@ class LaneConsumer final : private format::RecordVisitor {
 
   // `max_samples` (of allocations), `duration_ns` as in FileHeader. on_stack: called when the chunk has a stack, so
   // that samples need not bring it; may be empty. tracks: the streams whose samples are tracked. on_native_point:
-  // commits the point's sample to a lane, or counts its loss; may be empty.
+  // commits the point's sample to a lane, or counts its loss; may be empty. name_of: as ChunkInterner.
   LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
-               OnStackKnown on_stack, const format::PerStream<bool>& tracks, NativePointTaker on_native_point = {});
+               OnStackKnown on_stack, const format::PerStream<bool>& tracks, NativePointTaker on_native_point = {},
+               ChunkInterner::NativeNamer name_of = {});
 
   // Call before the chunk is freed: copies what is still needed of it.
   void EndChunk() { definitions_.EndChunk(); }
@@ -73,13 +74,8 @@ class LaneConsumer final : private format::RecordVisitor {
   // Names a sample of an earlier chunk in this one.
   void Name(const NameKeys& keys, format::Sample* sample);
 
-  // Writes the census rows since the last call to the chunk.
-  format::CensusSums::Pending GiveCensus();
-  // Drops them instead.
-  format::CensusSums::Pending DropCensus();
-  // For each lane, the position up to which it has been scanned.
-  std::vector<uint64_t> Scanned() const;
-  bool has_census() const { return !census_.empty(); }
+  // Adds the rows of a census page to the chunk.
+  void AddCensus(const format::RingCensusPage& page);
 
   // End of the interval of a stream that closes next.
   uint64_t next_close_ns(format::Stream stream) const;
@@ -144,14 +140,11 @@ class LaneConsumer final : private format::RecordVisitor {
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
   void OnState(const format::StateRecord& record) override;
   void OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) override;
-  void OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t lane,
-                uint64_t begin) override;
   void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
                      std::span<const format::RingFrame> java) override;
 
   bool ScanLanes();
   bool TakeNativePoints();
-  void InternCensus();
   void ForgetOrphan(uint32_t index);
   // Adds the names to which the sample refers to the current chunk.
   void Intern(const BufferedSample& buffered);
@@ -178,8 +171,6 @@ class LaneConsumer final : private format::RecordVisitor {
   std::vector<BufferedSample> just_scanned_;
   std::vector<NativePoint> native_points_;  // just scanned
   std::vector<Death> deaths_;
-  format::CensusSums census_;
-  std::unordered_set<uint64_t> census_classes_, census_threads_;  // keys that the chunk has, if they are defined at all
   struct KeyHash {
     size_t operator()(const format::StackKey& key) const { return key.low; }
   };

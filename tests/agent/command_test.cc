@@ -49,9 +49,12 @@ TEST_CASE("A command's name comes first, the reply's file anywhere") {
   const Command start = Parsed("rate=20,reply=/tmp/x,strict");
   CHECK(start.options == "rate=20,strict");
   CHECK(start.reply_file == "/tmp/x");
-  const Command stop = Parsed("stop,answer:/tmp/y");
+  const Command stop = Parsed("stop,reply:/tmp/y");
   CHECK(stop.kind == CommandKind::kStop);
-  CHECK(stop.reply_file == "/tmp/y");  // by the former name of the option
+  CHECK(stop.reply_file == "/tmp/y");
+  const Command odd = Parsed("file=a\\,b\\\\,reply=/tmp/x\\,y,strict");
+  CHECK(odd.options == "file=a\\,b\\\\,strict");  // as it was
+  CHECK(odd.reply_file == "/tmp/x,y");
   CHECK(Parsed("flush,reply=/tmp/y").kind == CommandKind::kFlush);
   CHECK(Parsed("status").kind == CommandKind::kStatus);
   CHECK(Parsed("status=/tmp/z").reply_file == "/tmp/z");

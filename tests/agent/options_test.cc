@@ -52,7 +52,7 @@ TEST_CASE("Without options there are defaults") {
   CHECK_FALSE(options.strict);
   CHECK_FALSE(options.exceptions);
   CHECK(options.exceptions_per_second == 100);
-  CHECK_FALSE(options.tracks);
+  CHECK(options.tracks);
 }
 
 TEST_CASE("Exceptions are turned on, and have a rate of their own") {
@@ -64,7 +64,8 @@ TEST_CASE("Exceptions are turned on, and have a rate of their own") {
   CHECK(options.exceptions_per_second == Approx(0.1));
 }
 
-TEST_CASE("Objects are followed if asked for, as many as asked for") {
+TEST_CASE("Objects are tracked unless live=off, as many as the number says") {
+  CHECK(Parsed("").tracks);
   CHECK(Parsed("live").tracks);
   CHECK(Parsed("live=on").max_tracked_objects == 0);
   CHECK_FALSE(Parsed("live=500,live=off").tracks);
@@ -87,7 +88,15 @@ TEST_CASE("Bounds of files are sizes and times; m is minutes of an age and megab
   }
   CHECK(Parsed("rotate=1h").limits.rotate_ns == 3'600'000'000'000u);
   CHECK(Parsed("rotate=30").limits.rotate_ns == 30'000'000'000u);
-  CHECK_FALSE(Parsed("").limits.drops());
+}
+
+TEST_CASE("A recording has a bound of 256 MiB unless it is given another, an age, rotation, or none") {
+  CHECK(Parsed("").limits.max_bytes == 256u << 20);
+  CHECK_FALSE(Parsed("").limits.are_close());
+  CHECK_FALSE(Parsed("maxsize=none").limits.drops());
+  CHECK(Parsed("maxage=1d").limits.max_bytes == 0);
+  CHECK(Parsed("rotate=1h").limits.max_bytes == 0);
+  CHECK(Parsed("maxsize=1g,rotate=1h").limits.max_bytes == 1u << 30);
 }
 
 TEST_CASE("The disk is asked to keep what was written every 5 s, after each block, or never") {
@@ -97,6 +106,26 @@ TEST_CASE("The disk is asked to keep what was written every 5 s, after each bloc
   CHECK_FALSE(Parsed("sync=block").sync.never);
   CHECK(Parsed("sync=none").sync.never);
   CHECK(Parsed("sync=0").sync.never);
+}
+
+TEST_CASE("Commas and backslashes that a backslash precedes, and blanks, belong to the value") {
+  const std::string text = "file= a\\,b\\\\c\\d =:'\"\n,service=x\\\\,rate=20";
+  const Options options = Parsed(text);
+  CHECK(options.file == " a,b\\c\\d =:'\"\n");
+  CHECK(options.service == "x\\");
+  CHECK(options.rate_per_second == 20);
+  CHECK(Parsed(options.given).file == options.file);
+  CHECK(Refused("@/no/such\\,file") == "/no/such,file: No such file or directory");
+}
+
+TEST_CASE("Which JVMs are recorded depends on their main class or jar, without module and folder") {
+  const Options some = Parsed("only=com.x.*,only=app.jar,skip=*Test");
+  for (const char* main : {"com.x.Main", "mod/com.x.Main", "/opt/app.jar", "app.jar"}) CHECK(some.Records(main));
+  for (const char* main : {"com.y.Main", "com.x.MainTest", "myapp.jar", ""}) CHECK_FALSE(some.Records(main));
+  const Options most = Parsed("skip=jdk.*/*");
+  CHECK_FALSE(most.Records("jdk.jcmd/sun.tools.jps.Jps"));
+  CHECK(most.Records("com.x.Main"));
+  CHECK(Parsed("").Records(""));
 }
 
 TEST_CASE("All options of the README are understood, with = and with :") {
@@ -211,7 +240,7 @@ TEST_CASE("A file of options stands where it is named, with comments and commas;
   CHECK(options.stack_depth == 9);
   CHECK(options.log_level == LogLevel::kInfo);
   CHECK(options.source == SourceChoice::kJvmti);
-  CHECK(options.given == "stackdepth=5,loglevel=info,rate=20/min,file=/tmp/a,b.bin,strict,stackdepth=9,source=jvmti");
+  CHECK(options.given == "stackdepth=5,loglevel=info,rate=20/min,file=/tmp/a\\,b.bin,strict,stackdepth=9,source=jvmti");
   CHECK(Parsed("@" + file.path() + ",stackdepth=3").stack_depth == 3);
   CHECK(AsksForStrict("@" + file.path() + ",nonsense"));
 }

@@ -14,7 +14,7 @@ import tempfile
 
 CHUNK, PARITY_TAIL = b"\x89HRCHNK\n", b"\x89HRPEND\n"
 # Four random recordings together have all of these; one alone may lack some.
-ROWS = ("states", "fates", "survivors", "census", "census_totals", "census_counters", "census_ahead")
+ROWS = ("states", "fates", "survivors", "census", "census_totals", "census_counters", "census_page")
 TOLERANCE = 1e-9  # of weights; everything else is equal
 
 

@@ -266,8 +266,7 @@ class Chunk:
         self.census_counters = [cursor.varint() for _ in range(cursor.varint())]
 
     def section_22(self, body, block):
-        cursor = Bytes(body)
-        block["census_ahead"] = [cursor.varint() for _ in range(cursor.varint())]
+        block["census_page"] = Bytes(body).varint()
 
     def apply(self, raw, block):
         """Returns whether the block must be refused."""

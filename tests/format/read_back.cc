@@ -61,7 +61,7 @@ void RequireSame(const PlainBlock& read, const PlainBlock& given) {
   REQUIRE(read.block.census == given.block.census);
   REQUIRE(read.block.census_totals == given.block.census_totals);
   REQUIRE(read.block.census_counters == given.block.census_counters);
-  REQUIRE(read.block.census_positions == given.block.census_positions);
+  REQUIRE(read.block.census_page == given.block.census_page);
   RequireSame(read.samples, given.samples);
   RequireSame(read.live_checkpoint, given.live_checkpoint);
   REQUIRE(read.block.live_checkpoint.size() == given.block.live_checkpoint.size());

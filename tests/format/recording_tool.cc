@@ -135,7 +135,8 @@ json OneStream(const Block& block, Stream stream) {
             {"windows", json::array()},
             {"intervals", json::array()},
             {"samples", json::array()}};
-  if (counters.untracked != 0) line["counters"].push_back(counters.untracked);
+  if (counters.untracked != 0 || counters.unseen_allocators != 0) line["counters"].push_back(counters.untracked);
+  if (counters.unseen_allocators != 0) line["counters"].push_back(counters.unseen_allocators);
   size_t losses = kLosses;
   while (losses > kRingLosses && counters.lost[losses - 1] == 0 && counters.lost_weight[losses - 1] == 0) --losses;
   for (size_t i = 0; i < losses; ++i) {
@@ -190,9 +191,7 @@ void AddCensus(const Block& block, json* line) {
   if (!block.census_totals.empty()) (*line)["census_totals"] = CensusRows(block.census_totals, *block.dictionaries);
   if (block.census_counters == CensusCounters{}) return;
   for (const auto counter : kCensusCounterFields) (*line)["census_counters"].push_back(block.census_counters.*counter);
-  for (size_t i = 0; i < block.census_positions.size(); ++i) {
-    (*line)["census_ahead"].push_back(block.census_positions[i] - block.lane_positions[i]);
-  }
+  (*line)["census_page"] = block.census_page;
 }
 
 void AddLifecycleEvents(const Block& block, Stream stream, json* line) {

@@ -285,10 +285,8 @@ void RandomRecording::AddCensus(ChunkWriter* writer, PlainBlock* plain) {
   }
   for (const auto counter : kCensusCounterFields) census_.*counter += Uniform(1000);
   plain->block.census_counters = census_;
-  for (const uint64_t position : plain->block.lane_positions) {
-    plain->block.census_positions.push_back(position + Uniform(2) * 8 * Uniform(100));
-  }
-  writer->SetCensus(census_, plain->block.census_positions);
+  plain->block.census_page = Uniform(1000);
+  writer->SetCensus(census_, plain->block.census_page);
 }
 
 void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool ending) {

@@ -17,7 +17,7 @@ std::vector<Input> Seeds() {
         "rate:6/min,source:tlab,hooks:off",
         "settings=profile,stackdepth=1024,stacks=jvmti,live=500,exceptions=on,exceptions.rate=10,"
         "ring=off,sync=off,loglevel=debug",
-        "start:rate:20,reply=/x/%p", "stop,answer=/x", "stop", "status=/x", ",,=,:,rate="}) {
+        "start:rate:20,reply=/x/%p", "stop,reply=/x", "file=a\\,b\\\\,@x\\,y", "stop", "status=/x", ",,=,:,rate="}) {
     seeds.emplace_back(text.begin(), text.end());
   }
   return seeds;

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const std::string& sentence = judged.ok() ? judged->sentence : judged.error().message;
   Require(!sentence.empty() && sentence.find('\n') == std::string::npos);
   if (const auto answer = heaprec::tools::ParseAnswer(text)) {
-    Require(answer->sentence.size() < text.size() && answer->sentence.find('\n') == std::string::npos);
+    Require(answer->sentence.size() < text.size());
   }
   return 0;
 }

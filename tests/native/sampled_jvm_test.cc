@@ -24,11 +24,12 @@ constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
 constexpr double kMb = 1e6;
 
 // A JVM that runs Native.java.
-Outcome RunNative(const std::vector<std::string>& flags) {
+Outcome RunNative(const std::vector<std::string>& flags, const std::vector<std::string>& more = {}) {
   Command command{{JavaHome() + "/bin/java", "-Xmx256m"}};
   command.args.insert(command.args.end(), flags.begin(), flags.end());
   command.args.push_back(RunfilePath("tests/native/Native.java"));
   command.args.push_back(RunfilePath("tests/native/libnative_jni.so"));
+  command.args.insert(command.args.end(), more.begin(), more.end());
   return Run(command);
 }
 
@@ -68,6 +69,32 @@ void CheckIsAbout(const json& estimate, double truth) {
 }
 
 }  // namespace
+
+TEST_CASE("The site of an object that native code allocates on a thread without Java frames is the native function") {
+  for (const char* const options : {"", ",stacks=jvmti", ",source=portable"}) {
+    const std::string file = FreshFolder() + "/rec.bin";
+    const Outcome outcome = RunNative(
+        {"-agentpath:" + testing::AgentPath() + "=file=" + file + ",rate=500,stackdepth=8" + options}, {"attach"});
+    INFO(options << ": " << outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    REQUIRE(outcome.out == "attached\n");
+    const Outcome top = Run(Command{{HeaprecPath(), "top", "--by", "stack", "--json", "--limit", "0", file}});
+    const json document = json::parse(top.out);
+    double bytes = 0;
+    for (const json& row : document["tables"][0]["rows"]) {
+      INFO(row["name"]);
+      const std::string name = row["name"];
+      if (name.find("make_array") == std::string::npos) continue;
+      bytes += row["bytes"]["value"].get<double>();
+      CHECK(name.find("libjvm.so") == std::string::npos);
+      CHECK(name.find("libnative_jni.so.attached") != std::string::npos);
+    }
+    INFO(top.out.substr(0, 4000));
+    CHECK(bytes > 0.9 * 200'000 * 1016);
+    CHECK(bytes < 1.1 * 200'000 * 1016);
+    CHECK(document["scan"]["recordings"][0]["losses"]["stacks"]["none"] == 0);
+  }
+}
 
 TEST_CASE("What a JVM keeps through JNI and in direct buffers is told, by site, with the Java methods that asked") {
   const std::string file = Recorded(",native.rate=500");

@@ -89,7 +89,7 @@ TEST_CASE("A tally adds up by class, and says when it is full") {
   REQUIRE(tally->entries().size() == ClassCounts::kMaxClasses);
   for (const ClassCounts::Entry& entry : tally->entries()) {
     REQUIRE(entry.objects == 3);
-    REQUIRE(entry.bytes == 3 * (16 + entry.class_key / 8 - 1));
+    REQUIRE(entry.bytes == 3 * (16 + entry.klass / 8 - 1));
   }
   tally->Clear();
   CHECK(tally->entries().empty());

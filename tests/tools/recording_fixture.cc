@@ -208,14 +208,14 @@ void RecordingFile::AddWalk(uint64_t time_ns, const std::string& thread, double 
 }
 
 void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions, uint64_t end_ns) {
-  writer_->SetCensus(census_, census_positions_);
+  writer_->SetCensus(census_, census_page_);
   const auto block = writer_->Flush(counters_, lane_positions, end_ns);
   REQUIRE(block.ok());
   Append(*block);
 }
 
 void RecordingFile::StartChunk() {
-  writer_->SetCensus(census_, census_positions_);
+  writer_->SetCensus(census_, census_page_);
   const auto block = writer_->Finish(counters_, {}, 0, nullptr);
   REQUIRE(block.ok());
   Append(*block);
@@ -232,7 +232,7 @@ void RecordingFile::AddProvisional(const std::vector<format::Interval>& lost, ui
 
 void RecordingFile::End(const std::string& reason, uint64_t time_ns) {
   const format::EndMarker ending{time_ns, reason};
-  writer_->SetCensus(census_, census_positions_);
+  writer_->SetCensus(census_, census_page_);
   const auto block = writer_->Finish(counters_, {}, time_ns, &ending);
   REQUIRE(block.ok());
   Append(*block);
@@ -240,7 +240,9 @@ void RecordingFile::End(const std::string& reason, uint64_t time_ns) {
 
 RingFile::RingFile(const format::FileHeader& header, uint32_t lanes, uint32_t lane_bytes)
     : start_monotonic_ns_(header.start_monotonic_ns),
-      words_((format::kRingHeaderBytes + lanes * (format::kLaneHeaderBytes + size_t{lane_bytes})) / 8),
+      words_((format::kRingHeaderBytes + lanes * (format::kLaneHeaderBytes + size_t{lane_bytes}) +
+              (header.census != format::CensusMode::kOff ? sizeof(format::RingCensusPages) : 0)) /
+             8),
       heads_(lanes) {
   format::RingHeader& ring = this->header();
   ring.magic = format::kRingMagic;
@@ -258,6 +260,8 @@ RingFile::RingFile(const format::FileHeader& header, uint32_t lanes, uint32_t la
   ring.exceptions.interval_ns = header.exceptions.interval_ns;
   ring.exceptions.interval_cap = header.exceptions.interval_cap;
   ring.state = static_cast<uint32_t>(format::RingState::kRunning);
+  if (header.census == format::CensusMode::kOff) return;
+  ring.census_at = format::kRingHeaderBytes + lanes * (format::kLaneHeaderBytes + size_t{lane_bytes});
 }
 
 std::byte* RingFile::lane(uint32_t lane) {
@@ -382,15 +386,29 @@ void RingFile::AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64
   Append(lane, format::RecordType::kDeath, record, {});
 }
 
-void RingFile::AddWalk(uint32_t lane, uint64_t time_ns, const std::string& class_name, uint64_t objects,
+void RingFile::AddWalk(uint64_t page, uint64_t time_ns, const std::string& class_name, uint64_t objects,
                        uint64_t bytes) {
-  DefineClass(lane, class_name);
-  format::CensusRecord record{};
-  record.monotonic_ns = start_monotonic_ns_ + time_ns;
-  record.weight = 1;
-  record.count = 1;
-  const format::CensusEntry entry{format::ClassKey(class_name), objects, bytes};
-  Append(lane, format::RecordType::kCensus, record, {reinterpret_cast<const char*>(&entry), sizeof(entry)});
+  auto* const start = reinterpret_cast<std::byte*>(words_.data());
+  auto* const pages = reinterpret_cast<format::RingCensusPages*>(start + header().census_at);
+  format::RingCensusPage& into = pages->Page(page);
+  into.number = page;
+  into.rows_used = 2;
+  const uint64_t class_key = format::ClassKey(class_name);
+  for (size_t i = 0; i < 2; ++i) {
+    format::RingCensusRow& row = into.rows[i];
+    row.tag = 1 + i;
+    row.second = time_ns / format::kCensusSlotNs;
+    row.class_key = i == 0 ? class_key : format::kAllClasses;
+    row.walks = 1;
+    row.objects.counted = objects;
+    row.bytes.counted = bytes;
+  }
+  format::ClassRecord record{{}, class_key, static_cast<uint32_t>(class_name.size()), 0};
+  const size_t size = (sizeof record + class_name.size() + 7) / 8 * 8;
+  record.header = {static_cast<uint32_t>(size), format::RecordType::kClass, 0};
+  std::memcpy(into.names.data(), &record, sizeof record);
+  std::memcpy(into.names.data() + sizeof record, class_name.data(), class_name.size());
+  into.names_used = static_cast<uint32_t>(size);
 }
 
 void RingFile::WriteTo(const std::string& path) const {

@@ -69,7 +69,8 @@ class RecordingFile {
   void AddWalk(uint64_t time_ns, const std::string& thread, double weight, const std::vector<Found>& found);
   // Of the next block; walks and their bytes follow what was found.
   format::CensusCounters& census() { return census_; }
-  void SetCensusPositions(std::vector<uint64_t> positions) { census_positions_ = std::move(positions); }
+  // The file has the ring's pages up to this one.
+  void SetCensusPage(uint64_t page) { census_page_ = page; }
   // Definitions without an event that uses them.
   void Define(const Event& event);
   // Books of the next block; committed, points and written follow the events.
@@ -94,7 +95,7 @@ class RecordingFile {
   uint64_t next_id_ = 1, size_ = 0;
   format::PerStream<format::StreamCounters> counters_;
   format::CensusCounters census_;
-  std::vector<uint64_t> census_positions_;
+  uint64_t census_page_ = 0;
 };
 
 // A ring as a killed agent leaves it.
@@ -109,7 +110,8 @@ class RingFile {
   void Add(uint32_t lane, const Event& event);
   void Add(uint32_t lane, const format::ProcessState& state);
   void AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64_t collections = 0);
-  void AddWalk(uint32_t lane, uint64_t time_ns, const std::string& class_name, uint64_t objects, uint64_t bytes);
+  // Of a recording with a census, once for each of the two pages: a walk that the page with this number has.
+  void AddWalk(uint64_t page, uint64_t time_ns, const std::string& class_name, uint64_t objects, uint64_t bytes);
   // A point of malloc, of `event`'s time, id, size, weight and thread, whose sample the drain has yet to commit.
   void AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken = false);
   uint64_t head(uint32_t lane) const { return heads_[lane]; }

@@ -1,14 +1,27 @@
-// What walks of TLABs found, from the lanes into rows: sums, names, chunks, and what a salvager is told of it.
+// What walks of TLABs found, from the threads into rows: sums, names, chunks, full pages, and files that cannot be
+// written.
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/writer/drain_bench.h"
 
 namespace heaprec::writer {
 
+namespace {
+
+uint64_t ObjectsIn(const Bench::Read& read) {
+  uint64_t objects = 0;
+  for (const auto& [key, row] : read.census) objects += row.objects.counted;
+  return objects;
+}
+
+}  // namespace
+
 TEST_CASE("Walks add up by second and class, and counters follow them") {
   Bench bench(150);
-  bench.DefineClass("p/A");
-  bench.DefineClass("p/B");
   bench.Walk(kSecond / 4, "p/A", 10);
   bench.Walk(kSecond / 2, "p/A", 5);
   bench.Walk(kSecond / 2, "p/B", 7, 4);
@@ -27,22 +40,10 @@ TEST_CASE("Walks add up by second and class, and counters follow them") {
   CHECK(read.census_counters.walked_bytes == 23 * 24);
 }
 
-TEST_CASE("A walk finds its names in lanes that were read before its own") {
-  Bench bench(150);
-  bench.Walk(kSecond / 4, "p/A", 10, 1, 0);  // as if its lane had been read first, and the other one later
-  bench.DefineClass("p/A", 3);
-  bench.TickAt(kSecond / 2);
-  bench.EndAt(kSecond);
-  const Bench::Read read = bench.ReadBack();
-  REQUIRE(read.census.size() == 1);
-  CHECK(read.census.begin()->first.second == "p/A");
-}
-
-TEST_CASE("A name that was announced once serves the chunks that follow while it is used") {
+TEST_CASE("Every chunk names the classes of its rows") {
   Limits limits;
   limits.max_age_ns = 8 * kSecond;  // a chunk a second
   Bench bench(150, {}, 0, limits);
-  bench.DefineClass("p/A");
   for (uint64_t second = 0; second < 6; ++second) {
     bench.Walk(second * kSecond + kSecond / 2, "p/A", 2);
     bench.Sample(second + 1, second * kSecond + kSecond / 2);
@@ -51,57 +52,89 @@ TEST_CASE("A name that was announced once serves the chunks that follow while it
   bench.EndAt(6 * kSecond);
   const Bench::Read read = bench.ReadBack();
   CHECK(read.chunks.size() > 2);
-  uint64_t objects = 0;
-  for (const auto& [key, row] : read.census) {
-    CHECK(key.second == "p/A");
-    objects += row.objects.counted;
+  for (const auto& [key, row] : read.census) CHECK(key.second == "p/A");
+  CHECK(ObjectsIn(read) == 12);
+}
+
+TEST_CASE("Whatever the number of walks, threads and classes before the drain comes, all objects are counted") {
+  Bench bench(150);
+  constexpr uint64_t kWalks = 200'000;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&bench, t] {
+      for (uint64_t i = 0; i < kWalks / 4; ++i) bench.Walk(kSecond / 2, "p/C" + std::to_string(t * kWalks + i), 3);
+    });
   }
-  CHECK(objects == 12);
-}
-
-TEST_CASE("A block says how far walks are in it, where a sample still needs its lane") {
-  Bench bench(150);
-  bench.DefineClass("p/A");
-  bench.Sample(1, kSecond / 10);
-  bench.TickAt(kSecond + kSecond / 50);
-  bench.Sample(2, kSecond + kSecond / 10);  // of an interval that stays open
-  bench.Walk(kSecond + kSecond / 5, "p/A", 2);
-  bench.TickAt(kSecond + kSecond / 2);
+  for (std::thread& thread : threads) thread.join();
+  bench.EndAt(kSecond);
   const Bench::Read read = bench.ReadBack();
-  REQUIRE(read.census_positions.size() == read.positions.size());
-  uint64_t objects = 0;
-  for (const auto& [key, row] : read.census) objects += row.objects.counted;
-  CHECK(objects == 2);
-  CHECK(read.samples.size() == 1);
-  CHECK(read.census_positions[0] > read.positions[0]);
+  CHECK(ObjectsIn(read) == 3 * kWalks);
+  CHECK(read.census_counters.lost == 0);
+  CHECK(read.census.size() > 1000);
+  CHECK(read.census.at({0, ""}).objects.counted > 0);  // of classes that have no row of their own
 }
 
-TEST_CASE("What walks found while a disk stays full is lost when the ring needs the room, and counted") {
+TEST_CASE("Walks beside a drain that writes block after block are each counted once") {
   Bench bench(150);
-  bench.DefineClass("p/A");
+  constexpr uint64_t kWalks = 50'000;
+  std::atomic<int> at_work{4};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (uint64_t i = 0; i < kWalks; ++i) bench.Walk(kSecond / 2, "p/C" + std::to_string(i % 50), 1);
+      --at_work;
+    });
+  }
+  uint64_t ticks = 0;
+  while (at_work > 0) bench.TickAt(++ticks * kSecond / 1000);
+  for (std::thread& thread : threads) thread.join();
+  bench.EndAt((ticks + 1) * kSecond / 1000);
+  const Bench::Read read = bench.ReadBack();
+  INFO(read.blocks << " blocks");
+  CHECK(read.blocks > 1);
+  CHECK(ObjectsIn(read) == 4 * kWalks);
+  CHECK(read.census.size() == 50);
+}
+
+TEST_CASE("While a disk stays full nothing that walks found is lost") {
+  Bench bench(150);
   bench.Walk(kSecond / 2, "p/A", 1);
   bench.TickAt(kSecond);
-  const auto lost = [&bench] {
-    return bench.ring().header().census.counters[static_cast<size_t>(format::CensusCount::kLost)].load();
-  };
-  uint64_t walks = 0, second = 1;
+  uint64_t second = 1;
   {
     const FileSizeLimit full(std::filesystem::file_size(bench.path()) + 10);
-    for (; lost() == 0 && second < 5000; ++second) {
-      for (int i = 0; i < 20; ++i, ++walks) bench.Walk(second * kSecond + 1, "p/A", 3);
+    for (; second < 300; ++second) {
+      bench.Walk(second * kSecond + 1, "p/A", 3);
+      bench.Sample(second, second * kSecond + 2);
       bench.TickAt((second + 1) * kSecond);
     }
   }
-  CHECK(lost() == walks);
-  bench.DefineClass("p/A");
   bench.Walk(second * kSecond + 1, "p/A", 5);
   bench.EndAt((second + 1) * kSecond);
   const Bench::Read read = bench.ReadBack();
-  uint64_t objects = 0;
-  for (const auto& [key, row] : read.census) objects += row.objects.counted;
-  CHECK(objects == 6);
-  CHECK(read.census_counters.walked_bytes == 24 * (6 + 3 * walks));
-  CHECK(read.census_counters.lost_bytes == 24 * 3 * walks);
+  CHECK(ObjectsIn(read) == 6 + 3 * 299);
+  CHECK(read.census_counters.walked_bytes == 24 * ObjectsIn(read));
+  CHECK(read.census_counters.lost == 0);
+}
+
+TEST_CASE("What walks found is lost, and counted, if neither file nor ring can have it in the end") {
+  const FileSizeLimit full(64 << 10);
+  Bench bench(2000);
+  uint64_t id = 0, second = 0;
+  for (; bench.outages().empty() && second < 1000; ++second) {
+    for (uint64_t i = 0; i < 150; ++i, ++id) {
+      bench.Sample(id + 1, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
+    }
+    bench.Walk(second * kSecond, "p/A", 3);
+    bench.TickAt((second + 1) * kSecond);
+  }
+  REQUIRE(second < 1000);
+  bench.EndAt((second + 1) * kSecond);
+  const Bench::Read read = bench.ReadBack();
+  CHECK(read.ending == "test");
+  CHECK(ObjectsIn(read) < 3 * second);
+  CHECK(ObjectsIn(read) + 3 * read.census_counters.lost == 3 * second);
+  CHECK(24 * ObjectsIn(read) + read.census_counters.lost_bytes == read.census_counters.walked_bytes);
 }
 
 }  // namespace heaprec::writer

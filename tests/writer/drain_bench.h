@@ -21,6 +21,8 @@
 #include "format/reader/reader.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
+#include "recorder/sources/census/census_threads.h"
+#include "recorder/sources/census/census_writer.h"
 #include "recorder/writer/drain.h"
 
 namespace heaprec::writer {
@@ -69,6 +71,7 @@ class Bench {
     directory_ = pattern;
     buffer::RingOptions options;
     options.lane_count = 4;
+    options.has_census = true;
     if (has_ring_file) options.path = (directory_ / "rec.ring").string();
     options.interval_ns = kSecond;
     options.interval_cap = cap;
@@ -77,6 +80,8 @@ class Bench {
     options.exceptions_interval_cap = thrown_cap;
     ring_ = std::move(buffer::Ring::Create(options).value());
     shared_counters_ = std::make_unique<buffer::SharedCounters>(ring_->header().counters);
+    census_ = std::make_unique<sources::CensusWriter>(
+        *ring_, threads_, [](const void* klass) { return std::string_view(*static_cast<const std::string*>(klass)); });
     format::FileHeader header;
     header.interval_ns = kSecond;
     header.interval_cap = cap;
@@ -138,20 +143,12 @@ class Bench {
     lease.Commit();
   }
   // A walk that found `objects` of a class, of 24 bytes each.
-  void Walk(uint64_t time_ns, const std::string& class_name, uint64_t objects, double weight = 1, uint32_t lane = 0) {
-    buffer::LaneLease lease(*ring_, lane, 300);
-    REQUIRE(lease.ok());
-    const size_t bytes = sizeof(format::CensusRecord) + sizeof(format::CensusEntry);
-    std::byte* record = lease.Reserve(format::RecordType::kCensus, bytes);
-    REQUIRE(record != nullptr);
-    const format::CensusRecord fields{{}, kStart + time_ns, 0, weight, 1, 0};
-    const format::CensusEntry entry{format::ClassKey(class_name), objects, 24 * objects};
-    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
-    std::memcpy(record + sizeof(fields), &entry, sizeof(entry));
-    lease.Commit();
+  void Walk(uint64_t time_ns, const std::string& class_name, uint64_t objects, double weight = 1) {
     auto& counters = ring_->header().census.counters;
     ++counters[static_cast<size_t>(format::CensusCount::kWalks)];
     counters[static_cast<size_t>(format::CensusCount::kWalkedBytes)] += 24 * objects;
+    const sources::ClassCounts::Entry found{reinterpret_cast<uintptr_t>(&class_name), objects, 24 * objects};
+    census_->Write(kStart + time_ns, this, weight, {&found, 1});  // of a thread that is not known
   }
   void TickAt(uint64_t time_ns) {
     now_ = kStart + time_ns;
@@ -171,7 +168,7 @@ class Bench {
     format::StreamCounters counters, thrown;
     std::map<std::pair<uint64_t, std::string>, format::CensusRow> census;  // by second and class
     format::CensusCounters census_counters;
-    std::vector<uint64_t> positions, census_positions;  // of the last block
+    std::vector<uint64_t> positions;  // of the last block
     std::string ending;
     size_t blocks = 0;
     size_t skipped = 0, stacks = 0;  // stacks: nodes of the last chunk
@@ -205,7 +202,6 @@ class Bench {
       }
       read.census_counters = block->census_counters;
       read.positions = block->lane_positions;
-      read.census_positions = block->census_positions;
       read.intervals.insert(read.intervals.end(), block->intervals.begin(), block->intervals.end());
       read.counters = block->counters[format::Stream::kAllocations];
       read.thrown = block->counters[format::Stream::kExceptions];
@@ -246,6 +242,8 @@ class Bench {
   std::string path_;
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::SharedCounters> shared_counters_;
+  sources::CensusThreads threads_;
+  std::unique_ptr<sources::CensusWriter> census_;
   std::unique_ptr<Drain> drain_;
   uint64_t now_ = kStart, step_ = 0;
   int chunks_ = 0;

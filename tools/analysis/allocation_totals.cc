@@ -34,7 +34,8 @@ CountCheck CheckCounts(const Design& design, const format::StreamCounters& count
   const double variance = design.VarianceOfBytes() + VarianceOfLosses(counters);
   // What allocates hardly anything has no sample, by chance.
   const double typical = all.bytes() > 0 ? all.independent().bytes / all.bytes() : design.widest_spacing();
-  balance.slack = kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical;
+  balance.slack = std::max(kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical,
+                           kSigmas * std::sqrt(design.VarianceOfCounted()));
   return balance;
 }
 

@@ -21,7 +21,8 @@ namespace heaprec::tools {
 struct CountCheck {
   Estimate raw_bytes;  // from the samples alone
   // In intervals with counted bytes: the count, and the bytes that samples and losses represent. By chance they differ
-  // by at most `slack`: five standard deviations, plus an allowance for few samples.
+  // by at most `slack`: five standard deviations, of what was drawn, plus an allowance for few samples, or of what may
+  // be drawn. In the first seconds the points may have been so far apart that all of these bytes had none.
   double counted = 0, accounted = 0, slack = 0;
 };
 

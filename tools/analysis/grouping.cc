@@ -26,14 +26,6 @@ constexpr std::array<std::pair<std::string_view, By>, 9> kNames{{{"class", By::k
                                                                  {"kind", By::kKind},
                                                                  {"size", By::kSize}}};
 
-// "java.util" of "java.util.HashMap.resize". A hidden class has an address behind a slash.
-std::string_view PackageIn(std::string_view site) {
-  if (site.starts_with('[')) return site;
-  const std::string_view class_name = site.substr(0, std::min(site.rfind('.'), site.find('/')));
-  const size_t dot = class_name.rfind('.');
-  return dot == std::string_view::npos ? kNoPackage : class_name.substr(0, dot);
-}
-
 // "libc.so.6" of "libc.so.6.qsort", "libzip.so" of "libzip.so.deflate"; of anything else what stands before the first
 // dot.
 std::string_view LibraryIn(std::string_view site) {
@@ -58,6 +50,13 @@ std::string Size(uint64_t bytes) {
 }
 
 }  // namespace
+
+std::string_view PackageOf(std::string_view site) {
+  if (site.starts_with('[')) return site;
+  const std::string_view class_name = site.substr(0, std::min(site.rfind('.'), site.find('/')));
+  const size_t dot = class_name.rfind('.');
+  return dot == std::string_view::npos ? kNoPackage : class_name.substr(0, dot);
+}
 
 format::Result<Grouping> Grouping::Parse(std::string_view text) {
   if (text.starts_with(kLabelPrefix) && text.size() > kLabelPrefix.size()) {
@@ -178,7 +177,7 @@ std::string_view Grouping::NameOfEntry(format::Index index, Names* names) {
 uint32_t Grouping::PackageOf(NamePool::Id site, NamePool* pool) {
   if (site >= packages_.size()) packages_.resize(pool->size(), kNotLooked);
   if (packages_[site] == kNotLooked)
-    packages_[site] = pool->Of(by_ == By::kLibrary ? LibraryIn(pool->At(site)) : PackageIn(pool->At(site)));
+    packages_[site] = pool->Of(by_ == By::kLibrary ? LibraryIn(pool->At(site)) : tools::PackageOf(pool->At(site)));
   return packages_[site];
 }
 

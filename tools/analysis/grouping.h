@@ -80,6 +80,9 @@ class Grouping {
   std::vector<uint32_t> packages_;  // by name
 };
 
+// "java.util" of "java.util.HashMap.resize", "[no package]" of "A.main". A hidden class has an address behind a slash.
+std::string_view PackageOf(std::string_view site);
+
 // "16 B to 32 B", "2 KiB to 4 KiB" (from, to below): sizes with this number of bits.
 std::string SizeClassName(uint32_t bits);
 inline uint32_t SizeClassOf(uint64_t size) {

@@ -26,7 +26,7 @@ struct MemorySnapshot {
 class MemoryTimeline {
  public:
   void Add(const format::Block& block);
-  bool has_snapshots() const { return !snapshots_.empty(); }
+  bool has_snapshots() const { return !snapshots_.empty() || !of_heap_.empty(); }
   // Ascending in time. A recording without memory snapshots has the RSS of its heap snapshots.
   std::vector<MemorySnapshot> Snapshots() const;
 

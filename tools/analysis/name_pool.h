@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "tools/analysis/generated_names.h"
+#include "tools/input/generated_names.h"
 #include "tools/text/string_table.h"
 
 namespace heaprec::tools {
@@ -15,24 +17,26 @@ namespace heaprec::tools {
 class NamePool {
  public:
   using Id = uint32_t;
-  // kSeveral: runs of one program; omits the suffixes that a JVM generates for lambdas and other hidden classes.
-  enum class Runs : bool { kOne, kSeveral };
 
-  explicit NamePool(Runs runs = Runs::kOne) : runs_(runs) {}
+  // `merged`: how those who read recordings into the pool are to show names; null: as they are.
+  explicit NamePool(std::shared_ptr<MergedNames> merged = nullptr) : merged_(std::move(merged)) {}
 
   // Ids count up from 0.
-  Id Of(std::string_view name) {
-    if (const auto known = names_.Find(name)) return *known;
-    if (runs_ == Runs::kOne) return names_.NumberOf(name);
-    const std::string kept = StripGeneratedSuffix(name);
-    return kept == name ? names_.NumberOf(name) : Of(kept);
-  }
+  Id Of(std::string_view name) { return names_.NumberOf(name); }
   // Valid as long as the pool.
   const std::string& At(Id id) const { return names_.texts()[id]; }
   size_t size() const { return names_.texts().size(); }
 
+  MergedNames* merged() const { return merged_.get(); }
+  // MergedNames::Settle; if so, the pool is empty again.
+  bool Settle() {
+    if (merged_ == nullptr || !merged_->Settle()) return false;
+    names_ = StringTable();
+    return true;
+  }
+
  private:
-  const Runs runs_;
+  std::shared_ptr<MergedNames> merged_;
   StringTable names_;
 };
 

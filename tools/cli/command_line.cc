@@ -15,15 +15,32 @@
 #include "format/model/version.h"
 #include "tools/cli/help.h"
 #include "tools/options/suggest.h"
+#include "tools/rewrite/joined_parts.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {
 
+// A word in a recording's place means none.
+struct NoRecording {
+  std::string why;
+};
+
+// Whether a list of recordings is one of several sides, or each file is looked at by itself.
+bool KeepsFilesApart(std::string_view command) {
+  return command == "verify" || command == "merge" || command == "diff";
+}
+
 // CLI11 says which words belong to which option; what they mean, the option's own rules say.
-void Take(const Option& option, const std::vector<std::string>& words) {
-  const auto apply = [&option](const std::string& given) {
+void Take(const Option& option, const std::vector<std::string>& words, const RecordingNames& recording_names) {
+  const bool is_recording = option.is_positional && (option.names.back() == "REC" || option.names.back() == "FILE");
+  const auto apply = [&](std::string given) {
+    if (is_recording && recording_names) {
+      auto named = recording_names(given);
+      if (!named.ok()) throw NoRecording{named.error().message};
+      given = std::move(*named);
+    }
     const auto former = std::ranges::find(option.former_words, given, &std::pair<std::string, std::string>::first);
     const bool is_former = former != option.former_words.end();
     const std::string& word = is_former ? former->second : given;
@@ -44,7 +61,7 @@ void Take(const Option& option, const std::vector<std::string>& words) {
   }
 }
 
-void Declare(const Option& option, CLI::App* app) {
+void Declare(const Option& option, std::string_view command, const RecordingNames& recording_names, CLI::App* app) {
   if (option.is_help) return;  // CLI11 has one
   std::string names = fmt::format("{}", fmt::join(option.names, ","));
   if (!option.former.empty()) names += "," + option.former;
@@ -52,8 +69,9 @@ void Declare(const Option& option, CLI::App* app) {
     app->add_flag_callback(names, option.set);
     return;
   }
-  CLI::Option* const added = app->add_option(names, [&option](const CLI::results_t& words) {
-    Take(option, words);
+  const bool joins = option.is_list && option.names.front() == "REC" && !KeepsFilesApart(command);
+  CLI::Option* const added = app->add_option(names, [&option, &recording_names, joins](const CLI::results_t& words) {
+    Take(option, joins ? JoinParts(words) : words, recording_names);
     return true;
   });
   const int count = static_cast<int>(option.count);
@@ -99,7 +117,8 @@ std::string Mismatch(const std::string& message) {
 
 class CommandLine {
  public:
-  explicit CommandLine(const CommandGroups& groups) : groups_(groups), app_("", "heaprec") {
+  CommandLine(const CommandGroups& groups, RecordingNames recording_names)
+      : groups_(groups), recording_names_(std::move(recording_names)), app_("", "heaprec") {
     app_.set_version_flag("--version", fmt::format("heaprec {}\n", kVersion));
     app_.require_subcommand(0, 1);
     for (const CommandGroup& group : groups) {
@@ -141,6 +160,8 @@ class CommandLine {
       return WriteFile("-", true, version.what());
     } catch (const CLI::ExtrasError&) {
       return RefuseExtraWord();
+    } catch (const NoRecording& none) {
+      return Fail(ExitCode::kUnreadable, none.why);
     } catch (const CLI::ArgumentMismatch& error) {
       return Refuse(Mismatch(error.what()));
     } catch (const CLI::ParseError& error) {
@@ -165,7 +186,7 @@ class CommandLine {
 
   void Add(const Command& command) {
     CLI::App* const app = app_.add_subcommand(command.name);
-    for (const Option& option : command.options) Declare(option, app);
+    for (const Option& option : command.options) Declare(option, command.name, recording_names_, app);
     for (const Option& option : command.options) {
       if (!option.excluded.empty()) app->get_option(option.names.back())->excludes(app->get_option(option.excluded));
     }
@@ -218,15 +239,16 @@ class CommandLine {
   }
 
   const CommandGroups& groups_;
+  const RecordingNames recording_names_;
   CLI::App app_;
   std::vector<Added> added_;
 };
 
 }  // namespace
 
-ExitCode RunCommandLine(int argc, char** argv, const CommandGroups& groups) {
+ExitCode RunCommandLine(int argc, char** argv, const CommandGroups& groups, RecordingNames recording_names) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, and ends quietly
-  return CommandLine(groups).Run(argc, argv);
+  return CommandLine(groups, std::move(recording_names)).Run(argc, argv);
 }
 
 }  // namespace heaprec::tools

@@ -3,12 +3,20 @@
 // Threads:  one.
 #pragma once
 
+#include <functional>
+#include <string>
+
+#include "format/bytes/result.h"
 #include "tools/options/command.h"
 
 namespace heaprec::tools {
 
+// The file that a word in a recording's place means; an Error: none, and why.
+using RecordingNames = std::function<format::Result<std::string>(const std::string& word)>;
+
 // Prints the help or the version where they are asked for. A usage error is one line on stderr that names what is
-// valid: ExitCode::kUsage.
-ExitCode RunCommandLine(int argc, char** argv, const CommandGroups& groups);
+// valid: ExitCode::kUsage. A word
+// that means no recording is ExitCode::kUnreadable; without `recording_names` each means itself.
+ExitCode RunCommandLine(int argc, char** argv, const CommandGroups& groups, RecordingNames recording_names = {});
 
 }  // namespace heaprec::tools

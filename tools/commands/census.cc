@@ -30,6 +30,7 @@ ExitCode ShowCensus(const CensusOptions& options) {
   for (const std::string& path : options.recordings) read = Worse(read, now->Read(path));
   if (!options.baseline.empty()) read = Worse(read, before->Read(options.baseline));
   if (read == ExitCode::kUnreadable) return read;
+  if (now->total().sums.objects.counted == 0) ReportUnmatched(now->asked(), options.recordings);
   const CensusScan* const compared = options.baseline.empty() ? nullptr : &*before;
   const CensusRanking ranking{options.sort, options.output.Rows(kRows)};
   return render::Print(CensusReport(*now, compared, ranking), options.output, read);

@@ -81,6 +81,7 @@ Command CheckCommand() {
       .Check(OperationCountError);
   command.AddFlag("--accept-untrustworthy", options->check.accepts_untrustworthy,
                   "Check budgets even if a recording is not trustworthy (default: inconclusive, exit code 1)");
+  command.AddFlag("--strict", options->check.is_strict, "Also exit with 1 if a budget is inconclusive");
   options->output.AddTo(command, {"junit", "sarif"});
   options->check.scan.AddTo(command);
   command.footer =

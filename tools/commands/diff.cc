@@ -6,6 +6,7 @@
 #include "tools/commands/page_output.h"
 #include "tools/options/command.h"
 #include "tools/report/compare/diff_report.h"
+#include "tools/rewrite/joined_parts.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
@@ -81,7 +82,10 @@ Examples:
   heaprec diff --min-change 5% --html diff.html before.hrec after.hrec
   heaprec diff --json --all before.hrec after.hrec | jq '.tables[0].rows[] | select(.verdict == "new")')";
   command.run = [options](const Invocation& call) {
-    options->question.after = call.rest;
+    if (!call.rest.empty()) {
+      options->question.scan.files = JoinParts(options->question.scan.files);
+      options->question.after = JoinParts(call.rest);
+    }
     return Diff(*options);
   };
   return command;

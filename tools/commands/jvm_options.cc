@@ -5,6 +5,7 @@
 #include "tools/render/renderers.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
+#include "tools/text/text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -26,7 +27,10 @@ ExitCode JvmOptions::Tell(pid_t pid, const AgentReply& reply) const {
   if (reply.is_unwritten && !json) return Fail(code, line);
   if (quiet) return code;
   const render::Object summary{{"pid", pid}, {"answer", sentence}, {"unwritten", reply.is_unwritten}};
-  const ExitCode told = WriteFile("-", true, (json ? render::JsonText(summary) : line) + "\n");
+  Text text;
+  json ? Append(text, render::JsonText(summary)) : AppendPrintable(text, line);
+  text.push_back('\n');
+  const ExitCode told = WriteFile("-", true, {text.data(), text.size()});
   return told != ExitCode::kOk ? told : code;
 }
 

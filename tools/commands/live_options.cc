@@ -50,9 +50,13 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
                               words.things, words.ended)});
   }
   into->scan.emplace(std::move(*scan));
-  into->tree.emplace(&into->names, into->scan->TreeOptions());
-  into->live.emplace(std::move(question), &*into->tree, into->scan->stream());
-  const ExitCode read = into->scan->Run(&*into->tree, &*into->live);
+  into->names = NamePool(all_times.Naming());
+  ExitCode read = ExitCode::kOk;
+  do {
+    into->tree.emplace(&into->names, into->scan->TreeOptions());
+    into->live.emplace(question, &*into->tree, into->scan->stream());
+    read = into->scan->Run(&*into->tree, &*into->live);
+  } while (into->scan->StartsAgain(&into->names));
   if (read == ExitCode::kUnreadable || into->live->tracked() > 0) return read;
   return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(into->scan->stream()).lifecycle.not_tracked);
 }

@@ -88,6 +88,7 @@ ExitCode Print(const PrintOptions& options) {
   for (size_t i = 0; i < count; ++i)
     left -= PrintOne((*recordings)[i].get(), i, count, *filter, left, options, &asked, &outcome);
   asked.Report();
+  if (left == filter->limit()) ReportUnmatched(filter->asked(), {options.recording});
   return outcome;
 }
 

@@ -3,9 +3,30 @@
 
 #include "tools/commands/page_output.h"
 #include "tools/options/command.h"
+#include "tools/report/compare/diff_report.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
+namespace {
+
+// With the verdicts of diff.
+ExitCode Compare(const PageRequest& asked, const PageOutput& output) {
+  DiffOptions question;
+  question.scan = asked.scan;
+  auto diff = DiffScan::Parse(question);
+  if (!diff.ok()) return Fail(ExitCode::kUsage, diff.error().message);
+  const ExitCode read = diff->Run();
+  if (read == ExitCode::kUnreadable) return read;
+  PageRequest page =
+      DiffPage(*diff, DiffReport(diff->result(), {diff->before(), ""}, {diff->after(), ""}, DiffRows{}, diff->tree()));
+  page.title = asked.title, page.own = asked.own, page.max_samples = asked.max_samples;
+  page.view.clear();
+  const ExitCode written = output.Write(page);
+  return written == ExitCode::kOk ? read : written;
+}
+
+}  // namespace
+
 Command ReportCommand() {
   auto request = std::make_shared<PageRequest>();
   auto output = std::make_shared<PageOutput>();
@@ -32,12 +53,7 @@ Command ReportCommand() {
     std::vector<std::string>& files = asked.scan.files;
     if (files.size() > 2) return Fail(ExitCode::kUsage, "report takes one recording, or two to compare");
     if (asked.max_samples == 0) return Fail(ExitCode::kUsage, "--max-samples must be at least 1");
-    if (files.size() == 2) {
-      asked.other = asked.scan;
-      asked.other->files = {files.back()};
-      files.pop_back();
-    }
-    return output->Write(asked);
+    return files.size() == 2 ? Compare(asked, *output) : output->Write(asked);
   };
   return command;
 }

@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/health/trust.h"
@@ -13,7 +15,9 @@
 #include "tools/options/command.h"
 #include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
+#include "tools/query/live/leak_search.h"
 #include "tools/query/scan/census_strata.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/fit_screen.h"
 #include "tools/render/print.h"
 #include "tools/report/recording/summary_report.h"
@@ -27,45 +31,62 @@ namespace {
 constexpr size_t kUsualGroups = 5, kScreenLines = 25;
 
 struct SummaryOptions {
-  std::string recording;
+  std::vector<std::string> recordings;
   bool no_census = false, verbose = false;
+  std::string names;
   FilterOptions filter;  // of what the tables show
   render::OutputOptions output;
 };
 
-render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, AskedTime* asked,
-                        SummaryTotal* total) {
+// `is_alone`: its file holds no other recording.
+render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, bool is_alone,
+                        const std::shared_ptr<MergedNames>& merged, AskedTime* asked, SummaryTotal* total) {
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
   Filter* const matched = options.filter.ChoosesAll() ? nullptr : &*filter;
   const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording);
   VolumeOfBlocks blocks(recording->header(), census.strata);
-  ClassSiteTotals breakdown(KeptBy(matched));
+  ClassSiteTotals breakdown(KeptBy(matched), merged);
   Facts facts = FactsOf(recording, matched, &blocks, &breakdown, asked);
+  if (merged != nullptr && merged->Settle()) {
+    if (const auto again = recording->Again(); again.ok())
+      return SummaryOf(again->get(), options, name, is_alone, merged, asked, total);
+  }
   facts.by_census = census;
   const TrustReport trust = AssessTrust(*recording, facts.totals, facts.volume);
   const Estimator estimator(blocks.design(), recording->counters());
   total->Add(facts, recording->counters().candidate_bytes);
   const size_t limit = options.output.Rows(kUsualGroups);
   const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
-  render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief}, name);
+  std::vector<FoundLeak> leaks;
+  if (is_alone && matched == nullptr) leaks = SearchLeaks(options.recordings.front(), recording->header());
+  render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief, leaks}, name);
+  if (const std::string text = merged != nullptr ? merged->Text() : ""; !text.empty())
+    group.Add(render::Sentence("# " + text));
   if (is_brief && !options.output.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
   return group;
 }
 
 ExitCode Summarise(SummaryOptions options) {
   if (auto filter = Filter::Parse(options.filter); !filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  auto recordings = Recording::OpenAll(options.recording);
-  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
+  std::vector<std::unique_ptr<Recording>> recordings;
+  for (const std::string& file : options.recordings) {
+    auto opened = Recording::OpenAll(file);
+    if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
+    std::ranges::move(*opened, std::back_inserter(recordings));
+  }
   options.output.wide = options.output.wide || options.verbose;
-  const bool is_one = recordings->size() == 1;
+  const bool is_one = recordings.size() == 1;
   render::Report report("heaprec.summary/2");
   AskedTime asked;
   SummaryTotal total;
   ExitCode read = ExitCode::kOk;
-  for (size_t i = 0; i < recordings->size(); ++i) {
-    Recording& recording = *(*recordings)[i];
-    if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings->size())));
-    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", &asked, &total));
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    Recording& recording = *recordings[i];
+    if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings.size())));
+    ScanOptions scan;
+    scan.files = options.recordings;
+    scan.names = options.names;
+    report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", is_one, scan.Naming(), &asked, &total));
     const ExitCode one = ReportDamage(recording);
     if (one != ExitCode::kOk) read = one;
   }
@@ -79,12 +100,13 @@ ExitCode Summarise(SummaryOptions options) {
 Command SummaryCommand() {
   auto options = std::make_shared<SummaryOptions>();
   Command command("summary", "Show totals, top classes and sites, trustworthiness");
-  command.AddOption("REC", options->recording, "Recording to read; - is standard input").Required();
+  command.AddOption("REC", options->recordings, "Recordings to read; - is standard input").Required();
   options->output.AddTo(command);
   command.AddFlag("-v,--verbose", options->verbose, "Show everything that was counted");
   options->output.AddLimitTo(
       command,
       "Maximum number of classes and of sites; 0 = all (default: 5, fewer if 25 lines are full; json, csv: all)");
+  ScanOptions::AddNamesTo(command, &options->names);
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   options->filter.heap_only = true;
   options->filter.AddChoiceTo(command);

@@ -1,5 +1,6 @@
 // heaprec top: which classes, sites, methods, threads, ... allocate most.
 #include <memory>
+#include <optional>
 
 #include "tools/options/command.h"
 #include "tools/query/allocations/group_query.h"
@@ -55,13 +56,18 @@ ExitCode Top(TopOptions options) {
   if (!scan.ok()) return Usage(scan.error());
   options.ranking.limit = options.output.Rows(groupings->size() > 1 ? kRowsOfTwo : kRowsOfOne);
 
-  NamePool names;
-  CallTree tree(&names, scan->TreeOptions());
-  GroupsScan groups(*groupings, options.scan.OwnFrames());
-  const ExitCode read = scan->Run(&tree, &groups);
+  NamePool names(options.scan.Naming());
+  std::optional<CallTree> tree;
+  std::optional<GroupsScan> groups;
+  ExitCode read = ExitCode::kOk;
+  do {
+    tree.emplace(&names, scan->TreeOptions());
+    groups.emplace(*groupings, options.scan.OwnFrames());
+    read = scan->Run(&*tree, &*groups);
+  } while (scan->StartsAgain(&names));
   if (read == ExitCode::kUnreadable) return read;
   const std::string what = options.by.empty() ? "class or site" : groupings->front().Text();
-  return Print(TopReport(*scan, groups.tables(), options.ranking, tree, what), options.output, read);
+  return Print(TopReport(*scan, groups->tables(), options.ranking, *tree, what), options.output, read);
 }
 
 }  // namespace

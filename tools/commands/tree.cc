@@ -1,6 +1,7 @@
 // heaprec tree: who called what allocates, from the root down or from the allocation up.
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "tools/options/command.h"
 #include "tools/query/allocations/flame_query.h"

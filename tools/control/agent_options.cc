@@ -6,6 +6,10 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "format/bytes/option_text.h"
+#include "recorder/agent/options/options.h"
+#include "tools/options/suggest.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -14,9 +18,9 @@ using format::Result;
 namespace fs = std::filesystem;
 
 // A file that comes with heaprec: what `option` says, or `variable`, or in one of `places` seen from this program's
-// folder.
+// folder. `target`: what builds it.
 Result<std::string> FindPart(const std::string& asked_for, const char* option, const char* variable,
-                             std::initializer_list<const char*> places, const std::string& file) {
+                             std::initializer_list<const char*> places, const std::string& file, const char* target) {
   const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
   const std::string named = !asked_for.empty() ? asked_for : value != nullptr ? value : "";
   std::error_code error;
@@ -30,8 +34,8 @@ Result<std::string> FindPart(const std::string& asked_for, const char* option, c
     const fs::path candidate = here / place / file;
     if (fs::is_regular_file(candidate, error)) return fs::canonical(candidate, error).string();
   }
-  return Error{
-      fmt::format("cannot find {} near {}; give its path with {} or ${}", file, here.string(), option, variable)};
+  return Error{fmt::format("cannot find {} near {}; give its path with {} or ${}, or build it with 'bazel build {}'",
+                           file, here.string(), option, variable, target)};
 }
 
 }  // namespace
@@ -64,7 +68,7 @@ void AgentOptions::AddTo(Command& command) {
       .Value("PATH");
 }
 
-Result<std::string> AgentOptions::Text(bool as_they_are) const {
+std::string AgentOptions::Text(bool as_they_are) const {
   const auto place = [&](const std::string& path) { return as_they_are ? path : fs::absolute(path).string(); };
   std::vector<std::string> parts;
   if (!file.empty()) parts.push_back("@" + place(file));
@@ -76,26 +80,43 @@ Result<std::string> AgentOptions::Text(bool as_they_are) const {
     if (!value->empty()) parts.push_back(fmt::format("{}={}", key, *value));
   }
   std::string text;
-  for (const std::string& part : parts) {
-    if (part.find(',') != std::string::npos) {
-      return Error{
-          fmt::format("`{}`: an agent option cannot contain a comma; put it in a file and use --options", part)};
-    }
-    text += (text.empty() ? "" : ",") + part;
-  }
+  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + format::Escaped(part);
   for (const std::string& several : more) text += (text.empty() ? "" : ",") + several;
   return text;
+}
+
+std::optional<Error> WhyRefused(const std::string& text) {
+  const auto valid = agent::ParseOptions(text);
+  if (valid.ok()) return std::nullopt;
+  const auto given = agent::SplitOptions(text);
+  const std::vector<std::string> names = agent::OptionNames();
+  for (const agent::Option& option : given.ok() ? *given : std::vector<agent::Option>()) {
+    const std::string unknown = fmt::format("{}unknown agent option '{}'", option.where, option.key);
+    const std::string suggestion = WithSuggestion(unknown, option.key, names);
+    if (suggestion != unknown) return Error{suggestion};
+  }
+  return valid.error();
+}
+
+Result<std::string> AgentArgument(const std::string& library, const std::string& text) {
+  if (library.find('=') != std::string::npos) {
+    return Error{
+        fmt::format("{}: a JVM takes no agent from a path that contains '='; copy the library to another folder "
+                    "and name it with --lib or $HEAPREC_LIB",
+                    library)};
+  }
+  return fmt::format("-agentpath:{}={}", library, text);
 }
 
 // Beside bin/heaprec in an installation; beside tools/heaprec in a build.
 Result<std::string> FindAgent(const std::string& asked_for) {
   return FindPart(asked_for, "--lib", "HEAPREC_LIB", {".", "../recorder", "../lib", "../lib/heaprec", "../lib64"},
-                  "libheaprec.so");
+                  "libheaprec.so", "//recorder:libheaprec.so");
 }
 
 Result<std::string> FindJar(const std::string& asked_for) {
   return FindPart(asked_for, "--jar", "HEAPREC_JAR", {".", "../java", "../lib", "../lib/heaprec", "../share/java"},
-                  "heaprec.jar");
+                  "heaprec.jar", "//java:jar");
 }
 
 }  // namespace heaprec::tools

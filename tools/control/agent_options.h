@@ -3,6 +3,7 @@
 // Failure:  a sentence for the user; his mistake, so exit code 2.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,14 @@ struct AgentOptions {
 
   void AddTo(Command& command);
   // "file=/x/rec.bin,rate=20". Paths are made absolute here, unless `as_they_are`: those of another root.
-  format::Result<std::string> Text(bool as_they_are) const;
+  std::string Text(bool as_they_are) const;
 };
+
+// Why the agent would refuse `text`; nullopt: it would not.
+std::optional<format::Error> WhyRefused(const std::string& text);
+
+// The argument that loads the agent into a JVM that starts.
+format::Result<std::string> AgentArgument(const std::string& library, const std::string& text);
 
 // libheaprec.so: what --lib says, $HEAPREC_LIB, or next to this program where a build or an installation has it.
 format::Result<std::string> FindAgent(const std::string& asked_for);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/bytes/option_text.h"
 #include "format/bytes/result.h"
 #include "tools/control/attach_reply.h"
 #include "tools/control/private_folder.h"
@@ -23,9 +24,8 @@ class AgentReplies {
   // `tmp`: the process's /tmp.
   static format::Result<std::unique_ptr<AgentReplies>> Make(const Process& process, const Descriptor& tmp);
 
-  // The agent option that makes each agent write its reply to a file named after its PID. By the former name of
-  // `reply`: an agent that is loaded already may be of an earlier release.
-  std::string option() const { return "answer=" + folder_->path() + "/%p"; }
+  // The agent option that makes each agent write its reply to a file named after its PID.
+  std::string option() const { return "reply=" + format::Escaped(folder_->path()) + "/%p"; }
   std::vector<AgentReply> Read() const;
 
  private:

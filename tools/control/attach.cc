@@ -42,6 +42,7 @@ constexpr const char* kStopped = "the JVM is stopped (SIGSTOP or a debugger); co
 constexpr const char* kBadLink =
     "/tmp of the JVM is a symbolic link that cannot be followed inside its container; heaprec follows such links "
     "only with openat2 (Linux 5.6 or later)";
+constexpr const char* kStarting = "the JVM is still starting; retry, or raise --timeout";
 constexpr const char* kEnded = "the JVM exited before the agent answered";
 
 // While it lives, this thread has the effective user and groups of another, whom a socket tells to the other end. Where
@@ -84,6 +85,18 @@ class Attachment {
     if (!tmp_.is_open()) return errno == ELOOP ? Fail(kBadLink) : FailWithErrno("/tmp of the JVM");
     // The root was that of the number's process, so of this one.
     if (!handle_->HoldsNumber()) return Fail(kEnded);
+    const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
+    for (;;) {
+      auto answer = Try();
+      if (!answer.ok() || !answer->is_starting) return answer;
+      if (IsInterrupted() && !was_interrupted_) return Fail("interrupted while the JVM was starting");
+      if (Clock::now() >= deadline) return Fail(kStarting);
+      usleep(kPollUs);
+    }
+  }
+
+ private:
+  Result<AgentReply> Try() {
     auto answers = AgentReplies::Make(process_, tmp_);
     if (!answers.ok()) return Fail(answers.error().message);
     const std::string options = request_.options + "," + (*answers)->option();
@@ -96,14 +109,13 @@ class Attachment {
     auto reply = Exchange(socket->number(), options);
     if (!reply.ok()) return reply.error();
     for (const AgentReply& answer : (*answers)->Read()) {
-      if (answer.ok) return answer;
+      if (answer.ok || answer.is_starting) return answer;
       return Fail("the agent reported: " + answer.sentence);
     }
     const auto judged = ParseJvmReply(*reply);
     return judged.ok() ? judged : Result<AgentReply>(Fail(judged.error().message));
   }
 
- private:
   Error Fail(const std::string& why) const { return Error{fmt::format("PID {}: {}", process_.pid, why)}; }
   Error FailWithErrno(const std::string& what) const { return Fail(what + ": " + std::strerror(errno)); }
 
@@ -132,19 +144,22 @@ class Attachment {
   }
 
   Result<Descriptor> AwaitSocket() {
-    const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
-    bool asked = false;
+    const auto begin = Clock::now(), deadline = begin + std::chrono::milliseconds(request_.timeout_ms);
+    // A JVM that has just started may not hear the first signal, and may remove the socket that it opened for it. Once
+    // it listens, the signal makes it print its threads: so only twice.
+    const auto again = begin + std::chrono::milliseconds(request_.timeout_ms) / 2;
+    int asked = 0;
     while (Clock::now() < deadline) {
       if (IsInterrupted() && !was_interrupted_)
         return Fail("interrupted before the JVM opened its attach socket; the agent was not loaded");
       // Without a handler SIGQUIT would end the process: one that is just starting gets it later.
-      if (!asked) asked = Ask();
-      if (asked) {
+      if (asked > 0) {
         if (auto socket = Connect()) return std::move(*socket);
       }
+      if (asked == 0 || (asked == 1 && Clock::now() >= again)) asked += Ask() ? 1 : 0;
       usleep(kPollUs);
     }
-    return WhyNoAnswer(asked);
+    return WhyNoAnswer(asked > 0);
   }
 
   Error WhyNoAnswer(bool asked) const {

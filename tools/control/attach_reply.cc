@@ -1,16 +1,18 @@
 #include "tools/control/attach_reply.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heaprec::tools {
 
 std::optional<AgentReply> ParseAnswer(const std::string& text) {
   const size_t line = text.find('\n');
   if (line == std::string::npos) return std::nullopt;
-  const size_t end = std::min(text.find('\n', line + 1), text.size());
+  std::string sentence = text.substr(line + 1);
+  if (sentence.ends_with('\n')) sentence.pop_back();
   const std::string word = text.substr(0, line);
   const bool is_unwritten = word == "unwritten";
-  return AgentReply{is_unwritten || word == "ok", text.substr(line + 1, end - line - 1), is_unwritten};
+  return AgentReply{is_unwritten || word == "ok", std::move(sentence), is_unwritten, word == "starting"};
 }
 
 format::Result<AgentReply> ParseJvmReply(const std::string& reply) {

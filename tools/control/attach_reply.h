@@ -15,9 +15,10 @@ struct AgentReply {
   bool ok = false;
   std::string sentence;
   bool is_unwritten = false;  // ok, but some of the recording could not be written
+  bool is_starting = false;   // not ok: the JVM does not take agents yet
 };
 
-// "ok", "error" or "unwritten", and a sentence; nullopt: not written to its end.
+// "ok", "error", "unwritten" or "starting", and a sentence, which may contain line feeds; nullopt: no line is complete.
 std::optional<AgentReply> ParseAnswer(const std::string& text);
 
 // Parses the JVM's reply; for use if the agent has not answered. Success is "0\n" or "return code: 0\n". Otherwise

@@ -53,13 +53,17 @@ int ReadError(int report) {
   return got == sizeof error ? error : 0;
 }
 
-// The child's exit code, once it has ended. When it stops we stop too, so that the shell gets its terminal back.
+// The child's exit code, once it has ended. Reaps every child: as PID 1 of a container we inherit orphans. When the
+// terminal's signals stop the child they stop us too, so that the shell gets its terminal back; they stop nobody where
+// no shell could continue us. Whoever stops the child by SIGSTOP continues the child alone.
 std::optional<int> Look(pid_t child) {
   int status = 0;
-  if (waitpid(child, &status, WNOHANG | WUNTRACED) != child) return std::nullopt;
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  if (WIFSIGNALED(status)) return kSignalled + WTERMSIG(status);
-  if (WIFSTOPPED(status)) raise(SIGSTOP);
+  for (pid_t changed; (changed = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+    if (changed != child) continue;
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) return kSignalled + WTERMSIG(status);
+    if (WSTOPSIG(status) != SIGSTOP) raise(WSTOPSIG(status));
+  }
   return std::nullopt;
 }
 

@@ -13,7 +13,8 @@
 namespace heaprec::tools {
 
 // The exit code: the command's, 128 + the signal that ended it, 127 or 126 if it could not be started (`why` is set).
-// `environment`: "NAME=value", beside what we have. `pid`: the command's, unless it is null.
+// `environment`: "NAME=value", beside what we have. `pid`: the command's, unless it is null. Other children of this
+// process are reaped.
 int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why,
              pid_t* pid = nullptr);
 

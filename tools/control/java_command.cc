@@ -24,6 +24,15 @@ constexpr std::string_view kWithValue = "--class-path=";
 
 bool IsOneOf(std::string_view word, const auto& words) { return std::ranges::find(words, word) != words.end(); }
 
+// One word for the JVM, which takes words apart at white space outside of quotes, and has no escapes: within one kind
+// of quotes the other stands for itself.
+std::string Quoted(const std::string& word) {
+  if (word.find_first_of(" \t\n\v\f\r'\"") == std::string::npos) return word;
+  std::string quoted = "\"";
+  for (const char c : word) quoted += c == '"' ? "\"'\"'\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
 std::string ClassPathOfEnvironment() {
   const char* const path = std::getenv("CLASSPATH");  // NOLINT(concurrency-mt-unsafe): one thread
   return path != nullptr && *path != '\0' ? path : ".";
@@ -59,8 +68,7 @@ std::string ToolOptions(const std::string& agent) {
   const char* const before = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe): one thread
   std::string text = fmt::format("{}=", kVariable);
   if (before != nullptr && *before != '\0') text += std::string(before) + " ";
-  // The JVM takes words apart at spaces, but not in quotes.
-  return text + (agent.find(' ') == std::string::npos ? agent : "\"" + agent + "\"");
+  return text + Quoted(agent);
 }
 
 format::Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar) {

@@ -33,8 +33,6 @@ std::map<std::string, std::string> PerfDataOf(const Process& process) {
   return PerfDataStrings(ReadFileOf(process, path, kMaxPerfData));
 }
 
-std::string FirstWord(const std::string& text) { return text.substr(0, text.find(' ')); }
-
 // "17.0.13" of the line JAVA_VERSION="17.0.13" in the folder that holds lib/server/libjvm.so.
 std::string VersionInReleaseFile(const Process& process) {
   constexpr std::string_view kKey = "JAVA_VERSION=\"";
@@ -82,12 +80,18 @@ std::string MainOfCommandLine(std::string_view arguments) {
   return {};
 }
 
+// Both say it, but words of the first may contain blanks, and those of the second be options of another program.
+std::string MainOf(const std::string& java_command, std::string_view arguments) {
+  std::string main = MainOfCommandLine(arguments);
+  const bool agree = java_command.empty() || java_command == main || java_command.starts_with(main + " ");
+  return agree && !main.empty() ? main : java_command.substr(0, java_command.find(' '));
+}
+
 JavaProcess Describe(Process process) {
   JavaProcess java;
   auto strings = PerfDataOf(process);
-  java.main = FirstWord(strings["sun.rt.javaCommand"]);
+  java.main = MainOf(strings["sun.rt.javaCommand"], ReadSmallFile(fmt::format("/proc/{}/cmdline", process.pid)));
   java.version = strings["java.property.java.version"];
-  if (java.main.empty()) java.main = MainOfCommandLine(ReadSmallFile(fmt::format("/proc/{}/cmdline", process.pid)));
   if (java.version.empty()) java.version = VersionInReleaseFile(process);
   const std::string& capabilities = strings["sun.rt.jvmCapabilities"];
   java.can_attach = capabilities.empty() || capabilities.front() != '0';

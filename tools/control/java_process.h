@@ -35,5 +35,7 @@ format::Result<JavaProcess> Choose(const std::vector<JavaProcess>& all, const st
 
 // The main class or jar of a java launcher's arguments (separated by zeros, as in /proc/PID/cmdline).
 std::string MainOfCommandLine(std::string_view arguments);
+// The same with what the JVM itself says: main and arguments, separated by blanks.
+std::string MainOf(const std::string& java_command, std::string_view arguments);
 
 }  // namespace heaprec::tools

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "format/bytes/option_text.h"
 #include "format/bytes/output_path.h"
 
 namespace heaprec::tools {
@@ -44,11 +45,11 @@ std::string Preloaded(const std::string& library) {
   return fmt::format("LD_PRELOAD={}{}{}", library, before.empty() ? "" : ":", before);
 }
 
-// As the process knows itself.
+// As the process knows itself, as an option.
 std::string NameOf(const std::string& program) {
   std::error_code error;
   const fs::path file = fs::canonical(program, error);
-  return error ? program : file.filename().string();
+  return format::Escaped(error ? program : file.filename().string());
 }
 
 }  // namespace
@@ -65,17 +66,17 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
                                             const std::string& program) {
   const std::string library = (fs::path(agent).parent_path() / "libheaprec-native.so").string();
   std::error_code error;
-  if (!fs::exists(library, error)) return format::Error{fmt::format("--native=exact: cannot find {}", library)};
+  if (!fs::exists(library, error))
+    return format::Error{
+        fmt::format("--native=exact: cannot find {}; build it with 'bazel build "
+                    "//recorder:libheaprec-native.so'",
+                    library)};
   if (const auto why = WhyNotPreloadable(library, "exact")) return *why;
   if (const auto why = format::WhyNoRecordingAt(recording)) return *why;
   NativePreload preload{{}, TableFor(recording)};
-  if (preload.table.find(',') != std::string::npos) {
-    return format::Error{
-        fmt::format("--native=exact: the file name {} contains a comma; choose another with -o", preload.table)};
-  }
   preload.environment.push_back(Preloaded(library));
-  preload.environment.push_back(
-      fmt::format("HEAPREC_NATIVE_EXACT=file={},depth={},only={}", preload.table, kDepth, NameOf(program)));
+  preload.environment.push_back(fmt::format("HEAPREC_NATIVE_EXACT=file={},depth={},only={}",
+                                            format::Escaped(preload.table), kDepth, NameOf(program)));
   return preload;
 }
 

@@ -57,14 +57,23 @@ Number NumberIn(std::string_view text, int base = 10) {
   return number;
 }
 
-// The first mapped file whose name begins with `name`; one that was deleted keeps its mark "(deleted)".
+// The first mapped file whose name begins with `name`; one that was deleted keeps its mark "(deleted)". The
+// kernel writes a line feed in a name as \012.
 std::string MappedFile(std::string_view maps, const std::string& name) {
   for (size_t at = maps.find("/" + name); at != std::string_view::npos; at = maps.find("/" + name, at + 1)) {
     const size_t end = std::min(maps.find('\n', at), maps.size());
     if (maps.substr(at + 1, end - at - 1).find('/') != std::string_view::npos) continue;  // a folder of that name
     const size_t line = maps.rfind('\n', at) + 1;                                         // npos + 1 is 0
     const size_t begin = maps.find('/', line);
-    return std::string(maps.substr(begin, end - begin));
+    const std::string_view written = maps.substr(begin, end - begin);
+    constexpr std::string_view kFeed = "\\012";
+    std::string path;
+    for (size_t i = 0; i < written.size(); ++i) {
+      const bool is_feed = written.substr(i).starts_with(kFeed);
+      path += is_feed ? '\n' : written[i];
+      if (is_feed) i += kFeed.size() - 1;
+    }
+    return path;
   }
   return {};
 }

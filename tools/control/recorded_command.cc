@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "recorder/agent/options/program_options.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/control/program_file.h"
@@ -80,14 +81,13 @@ std::string RecordedCommand::WithReplies(const std::string& text) {
 format::Result<RecordedCommand> RecordedCommand::Prepare(const RecordOptions& options) {
   auto library = FindAgent(options.agent.agent_file);
   if (!library.ok()) return library.error();
-  auto text = options.agent.Text(/*as_they_are=*/false);
-  if (!text.ok()) return text.error();
+  const std::string text = options.agent.Text(/*as_they_are=*/false);
   RecordedCommand recorded(options);
   const std::string path = FindInPath(options.command.front());
   const bool is_program =
       !options.native.empty() && !options.child_jvms && !path.empty() && !StartsJvm(options.command, path);
   const auto failed =
-      is_program ? recorded.PrepareProgram(*library, *text, path) : recorded.PrepareJvm(*library, *text, path);
+      is_program ? recorded.PrepareProgram(*library, text, path) : recorded.PrepareJvm(*library, text, path);
   if (failed) return *failed;
   return recorded;
 }
@@ -98,6 +98,7 @@ std::optional<format::Error> RecordedCommand::PrepareProgram(const std::string& 
   const auto program = PreloadableProgram(path);
   if (!program.ok()) return program.error();
   is_counted_ = options_.native == kExact;
+  if (const auto valid = agent::ParseProgramOptions(text); !is_counted_ && !valid.ok()) return valid.error();
   auto preload = is_counted_ ? PreloadNative(library, options_.agent.output, *program)
                              : PreloadSampler(library, WithReplies(text), *program);
   if (!preload.ok()) return preload.error();
@@ -109,8 +110,11 @@ std::optional<format::Error> RecordedCommand::PrepareProgram(const std::string& 
 
 std::optional<format::Error> RecordedCommand::PrepareJvm(const std::string& library, const std::string& text,
                                                          const std::string& path) {
-  const std::string options = WithReplies(options_.native == kSampled ? text + ",native=on" : text);
-  const std::string agent = fmt::format("-agentpath:{}={}", library, options);
+  const std::string given = options_.native == kSampled ? text + ",native=on" : text;
+  if (auto refused = WhyRefused(given)) return refused;
+  const std::string options = WithReplies(given);
+  const auto agent = AgentArgument(library, options);
+  if (!agent.ok()) return agent.error();
   none_ =
       options_.child_jvms ? "no JVM was recorded" : "nothing was recorded: the JVM exited before the recording began";
   if (options_.native == kExact) {
@@ -120,9 +124,9 @@ std::optional<format::Error> RecordedCommand::PrepareJvm(const std::string& libr
     environment_ = native_.environment;
   }
   if (options_.child_jvms) {
-    environment_.push_back(ToolOptions(agent));
+    environment_.push_back(ToolOptions(*agent));
   } else if (!path.empty()) {
-    auto with = WithAgent(options_.command, path, agent);
+    auto with = WithAgent(options_.command, path, *agent);
     if (!with.ok()) return with.error();
     options_.command = std::move(*with);
   }

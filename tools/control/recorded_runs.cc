@@ -34,11 +34,11 @@ format::Result<TimedRun> RunOf(const RecordedRuns& all, const RunSide& side, con
                                const std::string& log) {
   AgentOptions agent = all.agent;
   agent.output = recording;
-  const auto text = agent.Text(/*as_they_are=*/false);
-  if (!text.ok()) return text.error();
+  const auto argument = AgentArgument(all.agent_file, agent.Text(/*as_they_are=*/false));
+  if (!argument.ok()) return argument.error();
   const std::string path = FindInPath(side.command.front());
   if (path.empty()) return format::Error{fmt::format("{}: not found", side.command.front())};
-  auto command = WithAgent(side.command, path, fmt::format("-agentpath:{}={}", all.agent_file, *text));
+  auto command = WithAgent(side.command, path, *argument);
   if (!command.ok()) {
     return format::Error{
         fmt::format("{}: not java and not a JDK tool; bench starts the JVM itself", side.command.front())};
@@ -150,6 +150,9 @@ format::Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   runs.agent_file = *library;
   runs.agent = options.agent;
   if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
+  // Runs are compared by what they allocate.
+  runs.agent.more.insert(runs.agent.more.begin(), "live=off");
+  if (auto refused = WhyRefused(runs.agent.Text(/*as_they_are=*/false))) return *refused;
   runs.runs = options.runs;
   runs.folder = options.folder.empty() ? UsualFolder() : options.folder;
   std::error_code error;

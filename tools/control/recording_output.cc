@@ -105,9 +105,7 @@ std::optional<OutputFailure> RecordingOutput::Choose(const Process& process, Age
   if (is_relayed) {
     if (auto failure = Relay(process, &agent)) return failure;
   }
-  auto text = agent.Text(/*as_they_are=*/is_relayed || !process.same_files);
-  if (!text.ok()) return OutputFailure{ExitCode::kUsage, text.error().message};
-  agent_text_ = std::move(*text);
+  agent_text_ = agent.Text(/*as_they_are=*/is_relayed || !process.same_files);
   return std::nullopt;
 }
 

@@ -58,11 +58,9 @@ format::Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(co
     if (const auto error = StageFile((*relay)->folder(), options.file, "options")) return *error;
     options.file = (*relay)->folder().path() + "/options";
   }
-  auto text = options.Text(/*as_they_are=*/true);
-  if (!text.ok()) return text.error();
   auto agent = PlaceAgent(java.process, options.agent_file);
   if (!agent.ok()) return agent.error();
-  auto answer = Attach(java, {agent->path, "start," + *text, timeout_ms});
+  auto answer = Attach(java, {agent->path, "start," + options.Text(/*as_they_are=*/true), timeout_ms});
   if (!answer.ok()) return answer.error();
   return std::unique_ptr<TemporaryRecording>(new TemporaryRecording(java, std::move(*relay), timeout_ms));
 }

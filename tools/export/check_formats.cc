@@ -31,9 +31,11 @@ std::string Amount(const CheckResult& of, const Value& value) {
 
 std::string Sentence(const CheckResult& check) {
   if (check.outcome == CheckOutcome::kUnknown) {
-    return fmt::format("unknown (not in the recording), {} allowed", AllowedText(check));
+    return fmt::format("unknown ({}), {} allowed",
+                       check.why_unknown.empty() ? "not in the recording" : check.why_unknown, AllowedText(check));
   }
-  return fmt::format("{} measured, {} allowed", MeasuredText(check), AllowedText(check));
+  return fmt::format("{} measured, {} allowed{}", MeasuredText(check), AllowedText(check),
+                     check.needs_runs ? "; one run of each side cannot tell" : "");
 }
 
 std::string Reasons(const CheckAnswer& answer) {
@@ -75,6 +77,7 @@ std::string WithheldText(const CheckAnswer& answer) {
 }
 
 std::string RowsText(const CheckedRows& rows) {
+  if (!rows.is_judged) return fmt::format("by {}: not judged, because one run of each side cannot tell", rows.by);
   return fmt::format("by {}: {} of {} exceeded against the baseline", rows.by, rows.exceeded.size(),
                      Grouped(rows.count));
 }

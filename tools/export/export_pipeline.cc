@@ -134,6 +134,9 @@ std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Fil
   }
   asked.Report();
   asked_instant.Report(kAtInstant);
+  std::vector<std::string> paths;
+  for (const auto& recording : recordings) paths.push_back(recording->source().name());
+  if (most == filter.limit() && most > 0) ReportUnmatched(filter.asked(), paths);
   return exported;
 }
 

@@ -18,7 +18,7 @@ namespace {
 void AddLosses(const format::StreamCounters& counters, format::Stream stream, std::vector<std::string>* lines) {
   const bool bytes = !format::CountsEvents(stream);
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+    if (counters.lost[reason] == 0 || !IsLost(static_cast<format::LossReason>(reason))) continue;
     const std::string weight =
         bytes ? Bytes(counters.lost_weight[reason]) : fmt::format("{:.4g} throws", counters.lost_weight[reason]);
     lines->push_back(fmt::format("lost, {}: {} points, which represent {}",

@@ -257,7 +257,7 @@ void SqliteStore::AddCounters(const Recording& recording) {
                                counters.written, known(counters.second_stage), known(counters.stacks_walked),
                                known(counters.stacks_from_jvmti), known(counters.stack_mismatches)));
     for (size_t reason = 0; reason < format::kLosses; ++reason) {
-      if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+      if (!IsLost(static_cast<format::LossReason>(reason))) continue;
       const std::string_view why = format::LossReasonName(static_cast<format::LossReason>(reason));
       Try(inserts_->loss.Run(recording_, name, why, known(counters.lost[reason]), known(counters.lost_weight[reason])));
     }

@@ -60,6 +60,28 @@ std::string SimpleName(std::string_view type) {
   return name;
 }
 
+bool IsLambda(std::string_view class_name) { return class_name.find(kLambda) != std::string_view::npos; }
+
+// "p/App" of "p/App$$Lambda$14+0x0000000800c03000".
+std::string_view HostOf(std::string_view lambda) { return lambda.substr(0, lambda.find(kLambda)); }
+
+// Between a lambda and what it stands for: boxes of arguments and results, and the JVM's own.
+bool Adapts(const format::Method& method) {
+  const bool boxes =
+      method.class_name.starts_with("java/lang/") && (method.name == "valueOf" || method.name.ends_with("Value"));
+  return boxes || method.class_name.starts_with("java/lang/invoke/") || method.name == "<clinit>" ||
+         method.class_name.empty() || method.class_name.find(".so") != std::string::npos;
+}
+
+// "lambda$main$3", or "Foo::bar" of a reference to another class' method; empty: it is not known.
+std::string LabelOf(const format::Method& lambda, const format::Method& called) {
+  if (lambda.name.starts_with('<') || Adapts(called)) return "";
+  if (called.class_name == HostOf(lambda.class_name)) return ToUtf8(called.name);
+  const std::string of_class = StripGeneratedSuffix(ToUtf8(format::JavaClassName(called.class_name)));
+  const std::string_view simple = std::string_view(of_class).substr(of_class.rfind('.') + 1);
+  return std::string(simple) + "::" + (called.name == "<init>" ? "new" : ToUtf8(called.name));
+}
+
 }  // namespace
 
 void Names::Enter(const format::Block& block) {
@@ -67,18 +89,70 @@ void Names::Enter(const format::Block& block) {
     classes_.clear();
     threads_.clear();
     methods_.clear();
+    lambda_classes_.clear();
+    lambda_methods_.clear();
+    has_lambda_class_ = has_lambda_method_ = false;
+    class_labels_.clear();
+    method_labels_.clear();
+    stacks_ = 0;
   }
   chunk_ = block.chunk;
   dictionaries_ = block.dictionaries;
   classes_.resize(dictionaries_->classes.size());
   threads_.resize(dictionaries_->threads.size());
   methods_.resize(dictionaries_->methods.size());
+  if (merged_ != nullptr) NoteLambdas(block);
+}
+
+void Names::NoteLambdas(const format::Block& block) {
+  const format::Dictionaries& now = *dictionaries_;
+  while (lambda_classes_.size() < now.classes.size()) {
+    lambda_classes_.push_back(IsLambda(now.classes[lambda_classes_.size()]));
+    has_lambda_class_ = has_lambda_class_ || lambda_classes_.back();
+  }
+  while (lambda_methods_.size() < now.methods.size()) {
+    lambda_methods_.push_back(IsLambda(now.methods[lambda_methods_.size()].class_name));
+    has_lambda_method_ = has_lambda_method_ || lambda_methods_.back();
+  }
+  for (; has_lambda_method_ && stacks_ < now.stacks.size(); ++stacks_) {
+    const format::StackNode& node = now.stacks[stacks_];
+    if (node.parent >= stacks_) continue;  // kNone, or damaged
+    const format::Frame *const frame = FrameOf(now.stacks[node.parent].frame), *const called = FrameOf(node.frame);
+    if (frame == nullptr || called == nullptr || frame->IsGap() || called->IsGap()) continue;
+    if (frame->method >= lambda_methods_.size() || !lambda_methods_[frame->method]) continue;
+    const format::Method* const callee = MethodOf(called->method);
+    std::string& label = method_labels_[frame->method];
+    if (label.empty() && callee != nullptr) label = LabelOf(*MethodOf(frame->method), *callee);
+  }
+  stacks_ = now.stacks.size();
+  if (!has_lambda_class_) return;
+  for (const format::Sample& sample : block.samples) NoteLink(sample);
+  for (const format::CheckpointSample& one : block.live_checkpoint) NoteLink(one.sample);
+}
+
+// Objects of a lambda are allocated where it is linked, below a method of the class that has it.
+void Names::NoteLink(const format::Sample& sample) {
+  const format::Index index = sample.class_id;
+  if (index >= lambda_classes_.size() || !lambda_classes_[index] || class_labels_.contains(index)) return;
+  const std::string_view host = HostOf(dictionaries_->classes[index]);
+  std::string& label = class_labels_[index];
+  ForEachFrame(*this, sample.stack, 0, [&](const format::Frame& frame) {
+    const format::Method* const method = frame.IsGap() ? nullptr : MethodOf(frame.method);
+    if (label.empty() && method != nullptr && method->class_name == host) label = ToUtf8(method->name);
+  });
+}
+
+std::string Names::ShownClass(std::string_view internal, const Labels& labels, format::Index index) const {
+  std::string name = ToUtf8(format::JavaClassName(internal));
+  if (merged_ == nullptr) return name;
+  const auto label = labels.find(index);
+  return merged_->Of(name, label == labels.end() ? std::string_view() : std::string_view(label->second));
 }
 
 std::string_view Names::Class(format::Index index) {
   if (index >= classes_.size()) return kUnknown;
   std::string& name = classes_[index];
-  if (name.empty()) name = OrUnknown(ToUtf8(format::JavaClassName(dictionaries_->classes[index])));
+  if (name.empty()) name = OrUnknown(ShownClass(dictionaries_->classes[index], class_labels_, index));
   return name;
 }
 
@@ -94,7 +168,7 @@ std::string_view Names::Method(format::Index index) {
   std::string& name = methods_[index];
   if (name.empty()) {
     const format::Method& method = dictionaries_->methods[index];
-    name = ToUtf8(format::JavaClassName(method.class_name));
+    name = ShownClass(method.class_name, method_labels_, index);
     name += '.';
     name += ToUtf8(method.name);
   }

@@ -6,9 +6,11 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "format/reader/reader.h"
+#include "tools/input/generated_names.h"
 
 namespace heaprec::tools {
 
@@ -17,6 +19,9 @@ inline constexpr std::string_view kTruncated = "[truncated]";  // frames that we
 
 class Names {
  public:
+  // `merged`: how generated names are shown; null: as they are. Must outlive it.
+  explicit Names(MergedNames* merged = nullptr) : merged_(merged) {}
+
   // Before any other call, and with every block: caches live as long as the block's chunk. The views that were returned
   // before are invalid afterwards.
   void Enter(const format::Block& block);
@@ -34,9 +39,21 @@ class Names {
   const format::Frame* FrameOf(format::Index index) const;
 
  private:
+  using Labels = std::unordered_map<format::Index, std::string>;
+  void NoteLambdas(const format::Block& block);
+  void NoteLink(const format::Sample& sample);
+  std::string ShownClass(std::string_view internal, const Labels& labels, format::Index index) const;
+
+  MergedNames* merged_;
   const format::Dictionaries* dictionaries_ = nullptr;
   uint32_t chunk_ = 0;
   std::vector<std::string> classes_, threads_, methods_;  // empty: not rendered yet
+  // Of the chunk: which classes, and classes of methods, are lambdas, and what tells these apart: the method that links
+  // the class, and the one that the method calls.
+  std::vector<bool> lambda_classes_, lambda_methods_;
+  bool has_lambda_class_ = false, has_lambda_method_ = false;
+  Labels class_labels_, method_labels_;
+  size_t stacks_ = 0;  // looked at
 };
 
 // "(Ljava/util/Map$Entry;[IZ)V" -> "Map$Entry, int[], boolean"

@@ -15,6 +15,9 @@ namespace {
 
 using namespace render;
 
+// Fewer lost samples, as a share of all, are not worth a word.
+constexpr double kFewLost = 0.001;
+
 std::string Hex(const format::RecordingId& id) {
   std::string hex;
   for (const uint8_t byte : id) hex += fmt::format("{:02x}", byte);
@@ -41,7 +44,7 @@ List Ranges(const Recording& recording, bool repaired) {
 Object CountersOf(const format::StreamCounters& counters, const char* unit, const RecorderCounts& known) {
   Object lost;
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (!format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+    if (!IsLost(static_cast<format::LossReason>(reason))) continue;
     lost.push_back({format::LossReasonName(static_cast<format::LossReason>(reason)),
                     Object{{"points", known(counters.lost[reason])}, {unit, known(counters.lost_weight[reason])}}});
   }
@@ -84,9 +87,15 @@ bool LostItsRing(const Recording& recording) {
          !recording.running();
 }
 
+// A sample waits for the end of its interval, and a block for the drain to come round.
 std::string LostEnd(const Recording& recording) {
-  if (recording.unwritten_ns() == 0) return "up to two seconds of samples are lost";
-  return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
+  if (recording.unwritten_ns() > 0)
+    return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
+  uint64_t interval_ns = 0;
+  for (const format::Stream stream : format::kAllStreams)
+    interval_ns = std::max(interval_ns, recording.header().CapOf(stream).interval_ns);
+  const double seconds = 2e-9 * static_cast<double>(interval_ns);
+  return fmt::format("up to {} seconds of samples are lost", seconds == 2 ? "two" : fmt::format("{:g}", seconds));
 }
 
 std::string KilledPoints(const Recording& recording, format::Stream stream) {
@@ -106,10 +115,16 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   }
   std::string line = "# ";
   if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += CountOf(recording.events(), "sample") + ", ";
-  line += CountsLosses(recording.header()) ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
-                                                         Grouped(thinned), Grouped(lost))
-                                           : "losses unknown";
+  line += CountOf(recording.events(), "sample");
+  const uint64_t all = recording.events() + thinned + lost;
+  if (!CountsLosses(recording.header())) {
+    line += ", losses unknown";
+  } else if (thinned > 0) {
+    line += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));
+  }
+  if (const double share = static_cast<double>(lost) / static_cast<double>(std::max<uint64_t>(all, 1));
+      share > kFewLost)
+    line += fmt::format("; {} lost ({})", Grouped(lost), ShortPercent(share));
   if (recording.salvage().events > 0) {
     line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
   }
@@ -120,18 +135,22 @@ Object LossesValue(const Recording& recording) {
   const format::StreamCounters& counters = recording.counters();
   const RecorderCounts known(recording.header());
   Object losses = CountersOf(counters, "bytes", known);
-  const Object more{{"candidate_bytes", known(counters.candidate_bytes)},
-                    {"stacks", Object{{"walked", known(counters.stacks_walked)},
-                                      {"from_jvmti", known(counters.stacks_from_jvmti)},
-                                      {"mismatches", known(counters.stack_mismatches)}}},
-                    {"untracked", known(counters.untracked)},
-                    {"exceptions", CountersOf(recording.counters(format::Stream::kExceptions), "events", known)},
-                    {"malloc", TrackedCounters(recording.counters(format::Stream::kNative), known)},
-                    {"mmap", TrackedCounters(recording.counters(format::Stream::kMapping), known)},
-                    {"salvage", SalvageOf(recording.salvage())},
-                    {"skipped", Ranges(recording, false)},
-                    {"repaired", Ranges(recording, true)}};
+  const Object more{
+      {"candidate_bytes", known(counters.candidate_bytes)},
+      {"stacks", Object{{"walked", known(counters.stacks_walked)},
+                        {"from_jvmti", known(counters.stacks_from_jvmti)},
+                        {"mismatches", known(counters.stack_mismatches)},
+                        {"none", known(counters.lost[static_cast<size_t>(format::LossReason::kNoStack)])}}},
+      {"untracked", known(counters.untracked)},
+      {"exceptions", CountersOf(recording.counters(format::Stream::kExceptions), "events", known)},
+      {"malloc", TrackedCounters(recording.counters(format::Stream::kNative), known)},
+      {"mmap", TrackedCounters(recording.counters(format::Stream::kMapping), known)},
+      {"salvage", SalvageOf(recording.salvage())},
+      {"skipped", Ranges(recording, false)},
+      {"repaired", Ranges(recording, true)}};
   losses.insert(losses.end(), more.begin(), more.end());
+  const uint64_t unseen = recording.counters(format::Stream::kNative).unseen_allocators;
+  if (unseen > 0) losses.push_back({"unseen_allocators", unseen});
   if (counters.stack_chunks() > 0) {
     losses.push_back(
         {"stack_chunks", Object{{"objects", counters.stack_chunks()}, {"bytes", counters.stack_chunk_bytes()}}});

@@ -19,6 +19,11 @@ render::Object LossesValue(const Recording& recording);
 
 // Whether the recording was cut off and its ring, which had the last samples, is gone.
 bool LostItsRing(const Recording& recording);
+// Whether a counter is of points that are not in the recording. Samples without a stack are.
+constexpr bool IsLost(format::LossReason reason) {
+  return format::IsLoss(reason) && reason != format::LossReason::kNoStack;
+}
+
 // The loss of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
 std::string LostEnd(const Recording& recording);
 

@@ -20,7 +20,7 @@ inline constexpr char kNoNative[] =
 
 // Likewise, of which it was asked what is live.
 inline constexpr char kNoLive[] =
-    ": objects were not tracked; record with the agent option live=on: heaprec record --set live=on -- java ...";
+    ": objects were not tracked; record a JVM without live=off: heaprec record -- java ...";
 
 // Whether allocations of the heap were recorded.
 inline bool HasHeap(const format::FileHeader& header) { return header.interval_ns > 0; }

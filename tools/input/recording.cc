@@ -156,7 +156,7 @@ std::optional<format::Block> Recording::NextInFile() {
 
 void Recording::NoteEnd(const format::Block& block) {
   end_.lane_positions = block.lane_positions;
-  end_.census_positions = block.census_positions;
+  end_.census_page = block.census_page;
   end_.next_chunk = block.chunk + 1;
   end_.end_ns = std::max(end_.end_ns, block.end_ns);
   end_.counters = block.counters;
@@ -350,7 +350,7 @@ void Recording::AddUnwrittenLosses() {
   block.offset = end_.offset;
   block.end_ns = end_.end_ns;
   block.lane_positions = end_.lane_positions;
-  block.census_positions = end_.census_positions;
+  block.census_page = end_.census_page;
   block.census_counters = census_;
   salvaged_.blocks.push_back(std::move(block));
 }

@@ -19,7 +19,7 @@ using format::Error;
 using format::Result;
 using format::RingHeader;
 
-// A ring is at most 8 MiB; what claims to be far more is none.
+// A ring is at most 13 MiB; what claims to be far more is none.
 constexpr size_t kMaxRingBytes = size_t{64} << 20;
 
 bool ReadExactly(int descriptor, std::byte* into, size_t size, size_t offset) {
@@ -103,6 +103,11 @@ Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
     copy.tails_.push_back(HeadAndTail(file, header->header_bytes + lane * stride).second);
   }
+  // What the drain clears meanwhile is in the file: beside a running recorder this copy has less.
+  if (header->census_at != 0 &&
+      !ReadExactly(file, bytes + header->census_at, sizeof(format::RingCensusPages), header->census_at)) {
+    return Error{path + ": truncated while it was being read"};
+  }
   if (header->modules_at != 0 && !ReadModules(file, header->modules_at, bytes + header->modules_at)) {
     return Error{path + ": truncated while it was being read"};
   }
@@ -126,6 +131,7 @@ format::StreamCounters RingCopy::counters(format::Stream stream) const {
     counters.stacks_from_jvmti = stacks.asked;
     counters.stack_mismatches = stacks.differed;
   }
+  if (stream == format::Stream::kNative) counters.unseen_allocators = view_->header().unseen_allocators;
   for (int reason = 0; reason < format::kRingLosses; ++reason) {
     counters.lost[reason] = from.lost[reason];
     counters.lost_weight[reason] = from.lost_weight[reason];

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <unordered_set>
 #include <utility>
 
-#include "format/ring/census_sums.h"
+#include "format/ring/address_frames.h"
+#include "format/ring/census_pages.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
 #include "tools/input/native_points.h"
@@ -29,15 +31,13 @@ bool IsPossible(const SampleRecord& record) {
 
 class Gatherer final : public format::RecordVisitor {
  public:
-  Gatherer(const FileHeader& header, const FileEnd& end) : header_(header), end_(end) {}
-
   RingDefinitions definitions;
   std::vector<SampleRecord> samples;
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
   std::vector<format::DeathRecord> deaths;
   std::vector<NativePoint> native_points;
-  format::CensusSums census;
+  std::vector<format::KeyedCensusRow> census;
   uint64_t invalid = 0;
   uint32_t threads = 0;  // that the ring defines
 
@@ -49,6 +49,7 @@ class Gatherer final : public format::RecordVisitor {
   }
   void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated, uint32_t,
                uint64_t) override {
+    if (format::AreAddresses(leaf_first)) leaf_first = {};  // only the drain can name them
     definitions.stacks.try_emplace(key, KeyedStack{{leaf_first.begin(), leaf_first.end()}, truncated});
   }
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override {
@@ -69,16 +70,6 @@ class Gatherer final : public format::RecordVisitor {
     if (record->header.is_taken != 0) return;
     native_points.push_back({*record, {pcs.begin(), pcs.end()}, {java.begin(), java.end()}});
   }
-  // What walks found is in the file sooner than what lies around it.
-  void OnCensus(const format::CensusRecord& record, std::span<const format::CensusEntry> entries, uint32_t lane,
-                uint64_t begin) override {
-    if (lane < end_.census_positions.size() && begin < end_.census_positions[lane]) return;
-    census.Add(record, entries, format::SinceStart(record.monotonic_ns, header_.start_monotonic_ns));
-  }
-
- private:
-  const FileHeader& header_;
-  const FileEnd& end_;
 };
 
 void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, SalvageReport* report) {
@@ -89,6 +80,13 @@ void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, Salvag
     if (from >= ring.head(lane)) continue;
     const auto reached = format::WalkLane(ring.view(), lane, from, ring.head(lane), *into);
     if (!reached.ok()) report->errors.push_back(reached.error().message);
+  }
+  const format::RingCensusPages* const census = ring.view().census();
+  if (census == nullptr) return;
+  for (const format::RingCensusPage& page : census->pages) {
+    if (page.number.load() <= end.census_page) continue;
+    format::VisitNames(page, *into);
+    std::ranges::copy(format::CensusRowsOf(page), std::back_inserter(into->census));
   }
 }
 
@@ -284,9 +282,8 @@ HeldByInterval GroupByInterval(const std::vector<SampleRecord>& samples, const F
 
 void Define(Gatherer* gathered, format::ByteSource* file) {
   for (const SampleRecord& sample : gathered->samples) gathered->definitions.Require(sample);
-  gathered->census.ForEachRow([&](uint64_t thread_key, uint64_t class_key, const format::CensusRow&) {
-    gathered->definitions.Require(class_key, thread_key);
-  });
+  for (const format::KeyedCensusRow& keyed : gathered->census)
+    gathered->definitions.Require(keyed.class_key, keyed.thread_key);
   gathered->definitions.RequireMethodsOfStacks();
   if (gathered->definitions.is_incomplete()) GatherFile(file, &gathered->definitions);
 }
@@ -327,18 +324,12 @@ std::vector<format::LifecycleEvent> Untracked(const Gatherer& gathered, const Fi
 }
 
 void AddCensus(const Gatherer& gathered, KeyedDictionaries* dictionaries, format::Block* block) {
-  const auto named = [&](uint64_t thread_key, uint64_t class_key, format::CensusRow row) {
-    row.thread = dictionaries->Thread(thread_key);
-    row.class_id = dictionaries->Class(class_key);
+  for (const format::KeyedCensusRow& keyed : gathered.census) {
+    format::CensusRow& row = (keyed.is_total ? block->census_totals : block->census).emplace_back(keyed.row);
+    row.thread = dictionaries->Thread(keyed.thread_key);
+    row.class_id = dictionaries->Class(keyed.class_key);
     block->end_ns = std::max(block->end_ns, row.time_ns);
-    return row;
-  };
-  gathered.census.ForEachRow([&](uint64_t thread_key, uint64_t class_key, const format::CensusRow& row) {
-    block->census.push_back(named(thread_key, class_key, row));
-  });
-  gathered.census.ForEachTotal([&](uint64_t thread_key, uint64_t class_key, const format::CensusRow& row) {
-    block->census_totals.push_back(named(thread_key, class_key, row));
-  });
+  }
 }
 
 // A block of their own behind the others; without lanes that moved and without intervals.
@@ -407,7 +398,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   Salvaged result;
   result.report.ring_found = true;
   result.report.write_errno = ring.write_errno();
-  Gatherer gathered(header, end);
+  Gatherer gathered;
   GatherRing(ring, end, &gathered, &result.report);
   AddNativePoints(ring, &gathered);
   result.report.invalid = gathered.invalid;

@@ -76,7 +76,7 @@ class StateIds {
 // Where the file ends and the ring goes on.
 struct FileEnd {
   std::vector<uint64_t> lane_positions;  // of the last block; empty if there was none
-  std::vector<uint64_t> census_positions;
+  uint64_t census_page = 0;              // the file has the rows of the ring's census pages up to this one
   format::CensusCounters census;
   struct StreamEnd {
     uint64_t next_interval = 0;          // all before are in the file

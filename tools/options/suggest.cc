@@ -9,8 +9,9 @@ namespace {
 constexpr size_t kLongest = 100;  // of words that are compared
 constexpr size_t kShort = 4;      // letters of a word in which a second mistake leaves too little
 
-// Optimal string alignment: edits, and exchanges of neighbours.
-size_t Distance(std::string_view a, std::string_view b) {
+}  // namespace
+
+size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> edits(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {
     for (size_t j = 0; j <= b.size(); ++j) {
@@ -28,14 +29,12 @@ size_t Distance(std::string_view a, std::string_view b) {
   return edits[a.size()][b.size()];
 }
 
-}  // namespace
-
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string nearest;
   if (word.size() > kLongest) return nearest;
   size_t least = std::max<size_t>(word.size() <= kShort ? 1 : 2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    const size_t distance = Distance(word, candidate);
+    const size_t distance = EditDistance(word, candidate);
     // Not a word of which nothing is left.
     if (distance >= least || distance >= std::max(word.size(), candidate.size())) continue;
     least = distance;

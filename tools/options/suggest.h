@@ -7,6 +7,10 @@
 
 namespace heaprec::tools {
 
+// Letters to leave out, add or replace, and neighbours to swap, that make one text of the other (optimal string
+// alignment).
+size_t EditDistance(std::string_view a, std::string_view b);
+
 // The candidate nearest to `word`: at most a third of its letters were mistyped (left out, added, replaced, or swapped
 // with the next); in words of up to four letters one, in longer ones two are allowed in any case. Empty: none is near.
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);

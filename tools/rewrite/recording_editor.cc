@@ -119,10 +119,10 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, 
   for (const format::CensusRow& row : block.census_totals) chunk_->AddCensusTotal(Named(row));
   for (const format::CensusRow& row : block.census_totals) census_bytes_ += row.bytes.counted;
   if (!(block.census_counters == format::CensusCounters{})) census_ = block.census_counters;
-  if (has_rows) chunk_->SetCensus(block.census_counters, block.census_positions);
+  if (has_rows) chunk_->SetCensus(block.census_counters, block.census_page);
   end_ns_ = std::max(end_ns_, block.end_ns);
   if (has_rows)
-    pending_ = Pending{missing_.Corrected(block.counters), block.lane_positions, end_ns_, block.census_positions};
+    pending_ = Pending{missing_.Corrected(block.counters), block.lane_positions, end_ns_, block.census_page};
   return std::monostate{};
 }
 
@@ -139,7 +139,7 @@ format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<f
   if (has_all_rows && !IsLaterPart(header_) && !(census_ == format::CensusCounters{})) {
     const bool was_cut_off = ending.reason == format::kEndRecovered;
     CountUnrecordedAsLost(header_.census, was_cut_off, census_bytes_, &census_);
-    chunk_->SetCensus(census_, pending_->census_positions);
+    chunk_->SetCensus(census_, pending_->census_page);
   }
   return Write(/*last=*/true, &ending);
 }

@@ -81,7 +81,7 @@ class RecordingEditor {
     format::PerStream<format::StreamCounters> counters;
     std::vector<uint64_t> lane_positions;
     uint64_t end_ns = 0;
-    std::vector<uint64_t> census_positions{};
+    uint64_t census_page = 0;
   };
   std::optional<Pending> pending_;
   uint64_t end_ns_ = 0;  // of the blocks so far: what a ring had may be older than the last flush

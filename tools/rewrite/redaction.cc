@@ -9,6 +9,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <span>
 
 #include "format/model/java_names.h"
 #include "format/model/thread_name.h"
@@ -20,6 +21,10 @@ namespace heaprec::tools {
 namespace {
 
 constexpr std::string_view kKept[] = {"java/", "jdk/"};
+// Of the program all the same: implementations of its interfaces and its scripts.
+constexpr std::string_view kOfProgram[] = {"jdk/MHProxy", "jdk/nashorn/internal/scripts/", "jdk/nashorn/javaadapters/"};
+// "jdk/proxy1/$Proxy0": dynamic proxies, whose methods are those of the program's interfaces.
+constexpr std::string_view kProxies = "jdk/proxy";
 constexpr size_t kDigits = 16, kPackageDigits = 8;
 constexpr size_t kMinKeyBytes = 16;
 
@@ -38,6 +43,10 @@ format::Result<std::string> ReadKey(const std::string& path) {
     return format::Error{fmt::format("{}: the key is too short; at least {} bytes are needed", path, kMinKeyBytes)};
   }
   return key;
+}
+
+bool StartsWithAny(std::string_view name, std::span<const std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes, [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 }  // namespace
@@ -85,10 +94,7 @@ std::string Redaction::Class(const std::string& name) {
 
 std::string Redaction::ClassAlone(const std::string& name) {
   const std::string java = ToUtf8(format::JavaClassName(name));
-  const bool kept = patterns_.empty()
-                        ? std::any_of(std::begin(kKept), std::end(kKept),
-                                      [&name](std::string_view prefix) { return name.starts_with(prefix); })
-                        : !Matches(java);
+  const bool kept = patterns_.empty() ? StartsWithAny(name, kKept) && !StartsWithAny(name, kOfProgram) : !Matches(java);
   if (kept) return name;
   const size_t address = name.rfind("+0x");
   const std::string own = name.substr(0, address);
@@ -119,7 +125,8 @@ std::string Redaction::Descriptor(const std::string& descriptor) {
 format::Method Redaction::Method(const format::Method& method) {
   format::Method result{Class(method.class_name), method.name, Descriptor(method.descriptor)};
   const std::string java = ToUtf8(format::JavaClassName(method.class_name) + "." + method.name);
-  const bool wanted = patterns_.empty() ? result.class_name != method.class_name : Matches(java);
+  const bool is_of_program = result.class_name != method.class_name || method.class_name.starts_with(kProxies);
+  const bool wanted = patterns_.empty() ? is_of_program : Matches(java);
   if (!wanted || method.name.starts_with('<')) return result;
   result.name = "m" + Hex("method", method.name, kDigits);
   mapping_[{"method", ToUtf8(method.name)}] = result.name;

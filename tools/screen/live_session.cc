@@ -37,7 +37,7 @@ constexpr size_t kPrintedWidth = 80, kPrintedHeight = 24;
 // What is followed, and how a command line would name it.
 struct Subject {
   std::string name;  // "shop.Orders (PID 12345)", "app.hrec"
-  std::string file;  // that a command can read
+  std::string file;  // what other commands take for it: a file, or the PID of a JVM that is recorded
   std::string path;  // of the recording; empty: it is temporary
   std::optional<JavaProcess> java;
   std::unique_ptr<TemporaryRecording> temporary;  // that we have started
@@ -62,7 +62,7 @@ format::Result<Subject> SubjectOf(const std::string& name) {
   // Of a jar its own name: the whole path leaves no room for the rest of the title.
   const std::string main = ToUtf8(std::filesystem::path(java->main).filename().string());
   Subject subject{.name = fmt::format("{} (PID {})", main, pid),
-                  .file = fmt::format("heaprec-{}.hrec", pid),
+                  .file = std::to_string(pid),
                   .path = "",
                   .java = *java,
                   .temporary = {}};
@@ -95,8 +95,8 @@ class Session {
       : subject_(*subject), follow_(std::move(follow)), given_(options.question.scan.filter) {
     view_.ranking = options.ranking;
     view_.question = options.question;
-    view_.save_as = subject_.file;
-    if (!subject_.java) view_.save_as = "copy-of-" + std::filesystem::path(subject_.path).filename().string();
+    view_.save_as = subject_.java ? fmt::format("heaprec-{}.hrec", subject_.file)
+                                  : "copy-of-" + std::filesystem::path(subject_.path).filename().string();
     Read();
   }
 
@@ -151,12 +151,12 @@ class Session {
     const Recording& recording = follow_->recording();
     const format::FileHeader& header = recording.header();
     const std::string version = header.jvm_version.substr(0, header.jvm_version.find_first_of("+-"));
-    shown_.title = fmt::format("{}, JDK {} {}, {:.0f} s", subject_.name, version, header.gc_name,
-                               static_cast<double>(follow_->end_ns() - follow_->begin_ns()) * 1e-9);
+    shown_.title = fmt::format("{}, JDK {} {}", subject_.name, version, header.gc_name);
     shown_.state = recording.ending()      ? "ended: " + recording.ending()->reason
                    : !recording.running()  ? "ended"
                    : header.start.part > 0 ? fmt::format("recording, file {}", header.start.part + 1)
                                            : "recording";
+    shown_.state += fmt::format(", {:.0f} s", static_cast<double>(follow_->end_ns() - follow_->begin_ns()) * 1e-9);
     shown_.step_ns = std::max<uint64_t>(header.interval_ns, 1);
     shown_.steps = follow_->StepsSoFar();
     shown_.answer = follow_->Answer(Spans()[view_.span].seconds, view_.ranking);

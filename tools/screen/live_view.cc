@@ -146,11 +146,12 @@ class Composer {
   void AddCurves() {
     const double seconds = static_cast<double>(shown_.step_ns) * 1e-9;
     const auto& steps = shown_.steps;
-    uint64_t most_bytes = 0, most_heap = 0, most_paused = 0;
+    uint64_t most_bytes = 0, most_heap = 0, most_paused = 0, first_after = 0;
     for (const FollowStep& step : steps) {
       most_bytes = std::max(most_bytes, step.counted_bytes);
       most_heap = std::max(most_heap, step.heap_used);
       most_paused = std::max(most_paused, step.paused_ns);
+      if (first_after == 0) first_after = step.heap_after;
     }
     const FollowStep now = steps.empty() ? FollowStep() : steps.back();
     const auto rate = [seconds](uint64_t bytes) { return Bytes(static_cast<double>(bytes) / seconds) + "/s"; };
@@ -161,6 +162,11 @@ class Composer {
         "heap used", now.heap_used > 0 ? Bytes(static_cast<double>(now.heap_used)) : "unknown",
         most_heap > 0 ? "peak " + Bytes(static_cast<double>(most_heap)) : "",
         [](const FollowStep& step) { return static_cast<double>(step.heap_used); }, 0);
+    // What leaks stays after every collection.
+    AddCurve(
+        "after GC", now.heap_after > 0 ? Bytes(static_cast<double>(now.heap_after)) : "unknown",
+        first_after > 0 ? "was " + Bytes(static_cast<double>(first_after)) : "",
+        [](const FollowStep& step) { return static_cast<double>(step.heap_after); }, 0);
     const FollowAnswer& answer = shown_.answer;
     const double share = answer.Seconds() > 0 ? static_cast<double>(answer.paused_ns) * 1e-9 / answer.Seconds() : 0;
     AddCurve(

@@ -57,8 +57,8 @@ struct View {
 
 // What the data says.
 struct Shown {
-  std::string title;  // "shop.Orders (PID 12345), JDK 17.0.13, G1"
-  std::string state;  // "recording", "ended: VM death"
+  std::string title;  // "shop.Orders (PID 12345), JDK 17.0.13, G1"; cut where there is no room
+  std::string state;  // "recording, 46 s", "ended: VM death, 46 s"; always whole
   FollowAnswer answer;
   std::vector<FollowStep> steps;
   uint64_t step_ns = 1;

@@ -32,8 +32,8 @@ final class Lane {
 
     Lane(long origin, int bins) {
         this.origin = origin;
-        bytes = new long[bins][Sites.ROWS];
-        objects = new long[bins][Sites.ROWS];
+        bytes = new long[bins][Sites.rows];
+        objects = new long[bins][Sites.rows];
     }
 
     long total() {

@@ -103,7 +103,7 @@ final class Run {
         for (Lane lane : lanes) jvmBytes += lane.jvmBytes;
         out.printf("{\"start_ns\": %d, \"seconds\": %s, \"jvm_bytes\": %d,%n\"sites\": [", startEpoch, seconds, jvmBytes);
         String separator = "";
-        for (int row = 0; row < Sites.ROWS; row++) {
+        for (int row = 0; row < Sites.rows; row++) {
             long objects = sumOfRow(row, false);
             if (objects == 0) continue;
             out.printf("%s%n {\"site\": \"%s\", \"class\": \"%s\", \"bytes\": %d, \"objects\": %d}", separator, Sites.method(row),

@@ -4,12 +4,13 @@ package workloads;
  * The 48 places that allocate, each a method of its own. A size is in bytes, as the heap knows it: a multiple of 8, 16 at least; headers
  * are 12 bytes, those of arrays 16 (compressed class pointers; the check against the JVM's own counters would find another layout).
  *
- * <p>Sites 0 to 31 make arrays of eight types, 32 to 39 objects of one size each, 40 to 47 a byte[] or an int[], by size.
+ * <p>Sites 0 to 31 make arrays of eight types, 32 to 39 objects of one size each, 40 to 47 a byte[] or an int[], by size. Those of a long
+ * tail follow, each makes a byte[] (SitesTail, which run.py writes).
  */
 final class Sites {
     static final int COUNT = 48;
     /** Each site has two rows of counters: the second is for the second class of sites 40 to 47. */
-    static final int ROWS = 2 * COUNT;
+    static int rows = 2 * COUNT;
 
     private static final int[] FIXED = {16, 24, 32, 48, 64, 96, 128, 256};
     private static final String[] ARRAYS = {"byte[]", "int[]", "long[]", "char[]", "double[]", "short[]", "float[]", "boolean[]"};
@@ -23,16 +24,18 @@ final class Sites {
     }
 
     static int row(int site, int size) {
-        return 2 * site + (site >= 40 ? size >> 3 & 1 : 0);
+        return 2 * site + (site >= 40 && site < COUNT ? size >> 3 & 1 : 0);
     }
 
     static String method(int row) {
+        if (row >= 2 * COUNT) return SitesTail.method(row / 2 - COUNT);
         return String.format("workloads.Sites.s%02d", row / 2);
     }
 
     /** As Java spells it. */
     static String className(int row) {
         int site = row / 2;
+        if (site >= COUNT) return "byte[]";
         if (site < 32) return ARRAYS[site % 8];
         return site < 40 ? "workloads.Sites$Of" + FIXED[site - 32] : ARRAYS[row % 2];
     }
@@ -86,7 +89,8 @@ final class Sites {
             case 44: return s44(size);
             case 45: return s45(size);
             case 46: return s46(size);
-            default: return s47(size);
+            case 47: return s47(size);
+            default: return SitesTail.make(site - COUNT, size);
         }
     }
 

@@ -44,8 +44,8 @@ Classes ClassesOf(const Jvm& jvm, const AllocationProbe::Found& found) {
   return classes;
 }
 
-// Object[]: String[] of the classes, int[] which of them each object is of, long[] sizes, long[] unseen and whether it
-// is whole.
+// Object[]: String[] of the classes, int[] which of them each object is of, long[] sizes, long[] count and bytes of all
+// objects, and whether these are whole.
 jobjectArray ToJava(JNIEnv* jni, const Jvm& jvm, const AllocationProbe::Found& found) {
   const Classes classes = ClassesOf(jvm, found);
   std::vector<jlong> sizes;
@@ -54,7 +54,7 @@ jobjectArray ToJava(JNIEnv* jni, const Jvm& jvm, const AllocationProbe::Found& f
       .Add(classes.names)
       .Add(classes.of)
       .Add(sizes)
-      .Add(std::vector<jlong>{static_cast<jlong>(found.unseen), found.is_whole ? 1 : 0})
+      .Add(std::vector<jlong>{static_cast<jlong>(found.count), static_cast<jlong>(found.bytes), found.is_whole ? 1 : 0})
       .Take();
 }
 

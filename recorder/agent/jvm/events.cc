@@ -11,9 +11,9 @@
 
 namespace heaprec::agent {
 namespace {
-// The last one only where exceptions are recorded.
+// The last two only where exceptions are recorded.
 constexpr std::array kEvents{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
-                             JVMTI_EVENT_EXCEPTION};
+                             JVMTI_EVENT_EXCEPTION, JVMTI_EVENT_EXCEPTION_CATCH};
 constexpr std::array kGcEvents{JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
 
 jvmtiCapabilities SamplingCapability() {
@@ -30,7 +30,7 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
     return format::Error{
         "another agent owns the SampledObjectAlloc capability; remove that agent or stop its allocation profiling"};
   }
-  for (const jvmtiEvent event : std::span(kEvents).first(kEvents.size() - (exceptions ? 0 : 1))) {
+  for (const jvmtiEvent event : std::span(kEvents).first(kEvents.size() - (exceptions ? 0 : 2))) {
     const jvmtiError error = jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
     if (error == JVMTI_ERROR_NONE) continue;
     DisableEvents(jvm);
@@ -45,6 +45,7 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
 void DisableEvents(const Jvm& jvm) {
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
+  jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION_CATCH, nullptr);
   for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
   RestoreInterval(jvm);
   const jvmtiCapabilities sampling = SamplingCapability();

@@ -12,7 +12,8 @@
 namespace heaprec::agent {
 
 // Takes the sampling capability, which only one agent of a JVM can hold. Turns on SampledObjectAlloc, ThreadStart,
-// ThreadEnd, the begin and end of collections, and Exception if requested. Their callbacks are set once, in agent.cc.
+// ThreadEnd, the begin and end of collections, and Exception and ExceptionCatch if requested. Their callbacks are set
+// once, in agent.cc.
 format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions);
 
 // Turns sampling and exceptions off, gives the sampling capability back, and restores the JVM's default interval and

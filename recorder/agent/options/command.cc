@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "format/bytes/option_text.h"
 #include "recorder/buffer/write_signals.h"
 #include "recorder/writer/recording_file.h"
 
@@ -37,7 +38,7 @@ const char* NameOf(CommandKind kind) {
 
 // True if the part is not an option of a recording: a command's name (as the first part only) or the reply's file.
 bool Take(Part part, bool first, Command* command) {
-  if (part.key == "reply" || part.key == "answer") return command->reply_file = part.value, true;
+  if (part.key == "reply") return command->reply_file = part.value, true;
   if (!first) return false;
   if (part.key == "start" && part.value.empty()) return true;
   if (part.key == "stop" && part.value.empty()) return command->kind = CommandKind::kStop, true;
@@ -54,10 +55,9 @@ format::Result<Command> ParseCommand(std::string_view text) {
   Command command;
   bool first = true;
   while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view part = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    if (!Take(Separate(part), first, &command) && !part.empty()) {
+    const std::string_view part = format::TakePart(&text);
+    const std::string plain = format::Unescaped(part);
+    if (!Take(Separate(plain), first, &command) && !part.empty()) {
       if (!command.options.empty()) command.options += ',';
       command.options += part;
     }
@@ -70,7 +70,7 @@ format::Result<Command> ParseCommand(std::string_view text) {
 }
 
 void WriteReply(const std::string& file, ReplyStatus status, std::string_view sentence) {
-  static constexpr std::array<const char*, 3> kWords{"ok", "error", "unwritten"};
+  static constexpr std::array<const char*, 4> kWords{"ok", "error", "unwritten", "starting"};
   if (file.empty()) return;
   const std::string path = writer::ExpandPattern(file, static_cast<uint32_t>(getpid()), 0, 0);
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -1,13 +1,14 @@
 // What an attaching tool requests of the agent: "start,file=rec.hrec", "stop", "flush", "status=FILE", and the file for
 // the reply.
 //
-// `reply=FILE` (formerly `answer=FILE`, which still works) may be among the options of any command, and among those of
-// the agent at the JVM's start. The agent then creates FILE (O_EXCL, 0600: an existing file or link is never touched)
-// with two lines: "ok", "error" or "unwritten", and a sentence. HotSpot's attach protocol returns a number only.
+// `reply=FILE` may be among the options of any command, and among those of the agent at the JVM's start. The agent then
+// creates FILE (O_EXCL, 0600: an existing file or link is never touched). Its first line is "ok", "error", "unwritten"
+// or "starting"; a sentence follows, whose paths may contain line feeds, and a line feed. HotSpot's attach protocol
+// returns a number only.
 //
 // Context:  setup.
 // Failure:  if the file can hold no content (disk full, file size limited), FILE becomes a symbolic link whose target
-//           is the two lines. A reply that cannot be written at all is dropped: the tool has the number.
+//           is the same text. A reply that cannot be written at all is dropped: the tool has the number.
 // Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
@@ -33,6 +34,7 @@ enum class ReplyStatus {
   kOk,
   kError,
   kUnwritten,  // done, but some of the recording could not be written
+  kStarting,   // the JVM does not take agents yet: the tool may repeat the command
 };
 
 // `file` may contain %p. Does nothing if it is empty.

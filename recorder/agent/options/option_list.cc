@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "format/bytes/option_text.h"
+
 namespace heaprec::agent {
 namespace {
 
@@ -24,8 +26,8 @@ std::string_view Trimmed(std::string_view text) {
 
 Option ToOption(std::string_view part, const std::string& where) {
   const size_t separator = std::min(part.find_first_of("=:"), part.size());
-  const std::string_view value = part.substr(std::min(separator + 1, part.size()));
-  return {std::string(Trimmed(part.substr(0, separator))), std::string(Trimmed(value)), where};
+  return {std::string(Trimmed(part.substr(0, separator))),
+          std::string(part.substr(std::min(separator + 1, part.size()))), where};
 }
 
 Result<std::string> ReadOptionFile(const std::string& path) {
@@ -57,6 +59,7 @@ Result<std::monostate> AddFile(const std::string& path, std::vector<Option>* opt
     text.remove_prefix(std::min(end + 1, text.size()));
     if (content.empty() || content.front() == '#') continue;
     Option option = ToOption(content, fmt::format("{}:{}: ", path, line));
+    option.value = Trimmed(option.value);
     if (option.key.empty() || option.key.front() == '@') {
       return Error{fmt::format("{}`{}` is not of the form key=value", option.where, content)};
     }
@@ -70,11 +73,9 @@ Result<std::monostate> AddFile(const std::string& path, std::vector<Option>* opt
 Result<std::vector<Option>> SplitOptions(std::string_view text) {
   std::vector<Option> options;
   while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view part = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    const std::string part = format::Unescaped(format::TakePart(&text));
     if (part.starts_with('@')) {
-      auto added = AddFile(std::string(part.substr(1)), &options);
+      auto added = AddFile(part.substr(1), &options);
       if (!added.ok()) return added.error();
     } else if (!part.empty()) {
       options.push_back(ToOption(part, ""));
@@ -87,7 +88,7 @@ std::string AsText(const std::vector<Option>& options) {
   std::string text;
   for (const Option& option : options) {
     if (!text.empty()) text += ',';
-    text += option.value.empty() ? option.key : fmt::format("{}={}", option.key, option.value);
+    text += option.value.empty() ? option.key : fmt::format("{}={}", option.key, format::Escaped(option.value));
   }
   return text;
 }

@@ -1,7 +1,8 @@
-// Splits option text: "rate=20,@my.conf,strict" becomes key and value of each; a file's options replace its name.
+// Splits option text (format/bytes/option_text.h): "rate=20,@my.conf,strict" becomes key and value of each; a file's
+// options replace its name.
 //
 // A file has one key=value per line. Blank lines, lines that begin with '#', and spaces around key and value are
-// ignored. A value in a file may contain commas. A file cannot include another file.
+// ignored. Commas and backslashes in a file stand for themselves. A file cannot include another file.
 //
 // Context:  setup (it reads files).
 // Failure:  a file that cannot be read, or does not contain options: the error names file and line.
@@ -23,7 +24,7 @@ struct Option {
 
 format::Result<std::vector<Option>> SplitOptions(std::string_view text);
 
-// "rate=20,source=jvmti,strict"
+// "rate=20,source=jvmti,strict"; SplitOptions takes it.
 std::string AsText(const std::vector<Option>& options);
 
 }  // namespace heaprec::agent

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fnmatch.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -19,6 +21,8 @@ namespace {
 constexpr double kMaxPerSecond = 200'000;
 constexpr double kMinPerSecond = 1.0 / 3600;
 constexpr uint64_t kMinTracked = 64;
+// Of a recording whose user chose no bound: hours to days at the default rate (docs/reference/agent-options.md).
+constexpr uint64_t kDefaultMaxBytes = 256 << 20;
 constexpr double kMaxWalksPerSecond = 8000;
 
 struct Named {
@@ -139,6 +143,11 @@ bool SetRotation(Options* options, std::string_view value) {
   return Set(&options->limits.rotate_ns, ParseTime(value, kMinFileNs));
 }
 
+bool SetMaxSize(Options* options, std::string_view value) {
+  options->limits.max_bytes = 0;
+  return value == "none" || Set(&options->limits.max_bytes, ParseSize(value));
+}
+
 std::optional<bool> ParseSwitch(std::string_view value) {
   if (value == "on" || value == "true" || value.empty()) return true;
   if (value == "off" || value == "false") return false;
@@ -239,24 +248,36 @@ const std::array kKeys = {
         [](Options* o, View v) { return o->service = v, !v.empty(); }},
     Key{"labels", "on, off, or redact: hashes instead of values", SetLabels},
     Key{"sync", "the time between two fdatasync calls, such as 5s; block: after each block; or none", SetSync},
-    Key{"maxsize", "a size of 1m or more, such as 64m or 1g",
-        [](Options* o, View v) { return Set(&o->limits.max_bytes, ParseSize(v)); }},
+    Key{"maxsize", "a size of 1m or more, such as 64m or 1g, or none", SetMaxSize},
     Key{"maxage", "a time of 10s or more, such as 10m, 6h or 1d",
         [](Options* o, View v) { return Set(&o->limits.max_age_ns, ParseTime(v, kMinFileNs)); }},
     Key{"rotate", "a size of 1m or more, such as 100m or 1g, or a time of 10s or more, such as 90s, 30min or 1h",
         SetRotation},
+    Key{"only", "a main class or jar to record; * = any characters (repeatable)",
+        [](Options* o, View v) { return o->only.emplace_back(v), !v.empty(); }},
+    Key{"skip", "a main class or jar not to record; * = any characters (repeatable)",
+        [](Options* o, View v) { return o->skip.emplace_back(v), !v.empty(); }},
     Key{"loglevel", "off, error, warn, info or debug", SetLogLevel},
     Key{"strict", "on or off: exit the JVM if it cannot be recorded",
         [](Options* o, View v) { return Set(&o->strict, ParseSwitch(v)); }},
 };
 
-std::string ValidKeys() {
-  std::vector<std::string_view> names;
-  for (const Key& key : kKeys) names.push_back(key.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+}  // namespace
+
+std::vector<std::string> OptionNames() {
+  std::vector<std::string> names;
+  for (const Key& key : kKeys) names.emplace_back(key.name);
+  return names;
 }
 
-}  // namespace
+bool Options::Records(const std::string& main) const {
+  const char* const part = main.c_str() + (main.rfind('/') + 1);
+  const auto matches = [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), main.c_str(), FNM_NOESCAPE) == 0 ||
+           fnmatch(pattern.c_str(), part, FNM_NOESCAPE) == 0;
+  };
+  return (only.empty() || std::ranges::any_of(only, matches)) && std::ranges::none_of(skip, matches);
+}
 
 const char* SourceName(SourceChoice choice) {
   switch (choice) {
@@ -283,6 +304,7 @@ format::Result<Options> ParseOptions(std::string_view text) {
 format::Result<Options> ParseOptions(const std::vector<Option>& given) {
   Options options;
   options.given = AsText(given);
+  bool is_bounded = false;
   bool rate_given = false;
   for (const Option& option : given) {
     const Key* key = nullptr;
@@ -290,8 +312,8 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
       if (option.key == candidate.name || option.key == candidate.former) key = &candidate;
     }
     if (key == nullptr) {
-      return format::Error{
-          fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key, ValidKeys())};
+      return format::Error{fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key,
+                                       fmt::join(OptionNames(), ", "))};
     }
     const double rate = options.rate_per_second;
     if (!key->set(&options, option.value)) {
@@ -301,7 +323,9 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
     // An explicit rate beats settings=, in whatever order they come.
     if (option.key == "settings" && rate_given) options.rate_per_second = rate;
     rate_given = rate_given || option.key == "rate";
+    is_bounded = is_bounded || option.key == "maxsize" || option.key == "maxage" || option.key == "rotate";
   }
+  if (!is_bounded) options.limits.max_bytes = kDefaultMaxBytes;
   return options;
 }
 

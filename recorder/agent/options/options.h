@@ -38,7 +38,7 @@ struct Options {
   bool native = false;  // also sample malloc and its family
   double native_per_second = 100;
   uint32_t maps_per_second = 1000;   // mmap calls, with `native`; 0: mappings are not recorded
-  bool tracks = false;               // track sampled objects until they die (live=)
+  bool tracks = true;                // track sampled objects until they die (live=)
   uint32_t max_tracked_objects = 0;  // at a time; 0: derived from the rate
   // Time between snapshots of native memory (JVM and process); 0: every 10 s if the JVM has NMT on.
   uint64_t nmt_ns = 0;
@@ -52,11 +52,17 @@ struct Options {
   writer::Limits limits;
   LogLevel log_level = LogLevel::kWarn;
   bool strict = false;
+  // Patterns (*, ?) of main classes and jars of JVMs to record, or not to. Without `only`: all.
+  std::vector<std::string> only, skip;
+  // `main`: "com.x.Main", "module/com.x.Main", "/opt/app.jar"; the part behind the last '/' is enough to match.
+  bool Records(const std::string& main) const;
   std::string given;  // the given options as key=value,key=value, including those from files
 };
 
 format::Result<Options> ParseOptions(std::string_view text);
 format::Result<Options> ParseOptions(const std::vector<Option>& given);
+
+std::vector<std::string> OptionNames();
 
 // Whether `text` has the option strict, even if the rest of it is invalid.
 bool AsksForStrict(std::string_view text);

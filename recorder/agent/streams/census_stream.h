@@ -43,7 +43,6 @@ class CensusStream {
   void End(JNIEnv* jni);
 
   void OnTick(uint64_t now_ns) { census_->OnTick(now_ns); }
-  void NewEpoch() { census_->NewEpoch(); }
 
   static void OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread);
   static void OnThreadEnd(const void* java_thread);

@@ -40,6 +40,7 @@ NativeStream::NativeStream(buffer::Ring& ring, const throttle::ControllerConfig&
       board_(config, start_ns, format::kNativeWindowBit),
       source_(board_, shared_counters_, ring, recording, format::SeedOf(format::Stream::kNative, seed), max_gap, java),
       writer_(ring, shared_counters_),
+      unseen_allocators_(ring.header().unseen_allocators),
       recording_(recording) {
   writer_.WriteWindow(board_.first());
   if (maps_per_second > 0) mapped_.emplace(ring, start_ns, maps_per_second, writer_, java);
@@ -66,6 +67,7 @@ void NativeStream::OnTick(uint64_t now_ns) {
 
 void NativeStream::Refresh() {
   if (calls_ == nullptr) return;
+  unseen_allocators_.store(native::UnseenAllocators(), std::memory_order_relaxed);
   const native::LibraryChanges changes = native::TakeLibraryChanges();
   if (changes.needs_patching) PatchInBackground();
   if (!changes.patched_or_unloaded) return;

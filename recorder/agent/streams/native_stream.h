@@ -5,6 +5,7 @@
 // Failure:  none. The object lives as long as its recording, because a thread may be inside it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -54,6 +55,7 @@ class NativeStream {
   sources::NativeSource source_;
   sources::NativeSampleWriter writer_;
   std::optional<MappingStream> mapped_;
+  std::atomic<uint32_t>& unseen_allocators_;  // in the ring
   const uint32_t recording_;
   std::unique_ptr<native::MallocHooks> calls_;  // null: it is not active
 };

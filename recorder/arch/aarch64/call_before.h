@@ -1,5 +1,5 @@
 // Part of a function in assembly that ends with a jump to another function: calls `function` first. The two arguments
-// and the return address stay where they are.
+// and the return address stay where they are, and x17 has its result.
 #pragma once
 
 #define HEAPREC_CALL_BEFORE(function) \
@@ -11,6 +11,7 @@
   "  stp x0, x1, [sp, #16]\n"         \
   "  bl " #function                   \
   "\n"                                \
+  "  mov x17, x0\n"                   \
   "  ldp x0, x1, [sp, #16]\n"         \
   "  ldp x29, x30, [sp], #32\n"       \
   "  .cfi_adjust_cfa_offset -32\n"    \

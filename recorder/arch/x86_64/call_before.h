@@ -1,5 +1,5 @@
 // Part of a function in assembly that ends with a jump to another function: calls `function` first. The two arguments
-// and the return address stay where they are.
+// and the return address stay where they are, and rax has its result.
 #pragma once
 
 #define HEAPREC_CALL_BEFORE(function) \

@@ -11,8 +11,13 @@ asm(R"(
 heaprec_dlsym:
   .cfi_startproc
   endbr64
+  movq (%rsp), %rdx
 )" HEAPREC_CALL_BEFORE(heaprec_before_dlsym) R"(
+  testq %rax, %rax
+  jne 1f
   jmp *heaprec_real_dlsym(%rip)
+1:
+  ret
   .cfi_endproc
   .size heaprec_dlsym, . - heaprec_dlsym
 )");

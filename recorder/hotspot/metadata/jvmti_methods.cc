@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace heaprec::hotspot {
 namespace {
@@ -19,14 +20,89 @@ unsigned char* Bytes(T* pointer) {
 
 }  // namespace
 
+// The lines of one version of a method.
+struct JvmtiMethods::Lines {
+  jint version = 0;
+  jint count = 0;
+  jvmtiLineNumberEntry* entries = nullptr;
+  Lines* older = nullptr;
+
+  // The entry of the bci itself, else the last one of the greatest bci below: the JVM's own rule.
+  int At(jlocation bci) const {
+    jlocation best = 0;
+    int line = -1;
+    for (jint i = 0; i < count; ++i) {
+      if (entries[i].start_location == bci) return entries[i].line_number;
+      if (entries[i].start_location < bci && entries[i].start_location >= best) {
+        best = entries[i].start_location;
+        line = entries[i].line_number;
+      }
+    }
+    return line;
+  }
+};
+
+struct JvmtiMethods::Method {
+  jmethodID id = nullptr;
+  Names names;
+  char *class_text = nullptr, *name_text = nullptr, *descriptor_text = nullptr;
+  jweak type = nullptr;
+  std::atomic<Lines*> lines{nullptr};  // of the version that was asked for last, then of others
+};
+
 JvmtiMethods::JvmtiMethods(JavaVM* vm, jvmtiEnv* jvmti)
-    : vm_(vm), jvmti_(jvmti), slots_(std::make_unique<std::atomic<Method*>[]>(kSlots)) {}
+    : vm_(vm), jvmti_(jvmti), slots_(std::make_unique<std::atomic<Method*>[]>(kSlots)) {
+  JNIEnv* const jni = Jni();
+  const jclass type = jni != nullptr ? jni->FindClass("java/lang/Class") : nullptr;
+  if (type == nullptr) return;
+  redefinitions_ = jni->GetFieldID(type, "classRedefinedCount", "I");
+  jni->ExceptionClear();
+  jni->DeleteLocalRef(type);
+}
 
 JvmtiMethods::~JvmtiMethods() {
   for (size_t slot = 0; slot < kSlots; ++slot) Free(slots_[slot].load(std::memory_order_relaxed));
 }
 
-const JvmtiMethods::Method* JvmtiMethods::Find(jmethodID id) {
+// Null on a thread that is not attached.
+JNIEnv* JvmtiMethods::Jni() const {
+  JNIEnv* jni = nullptr;
+  return vm_->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK ? jni : nullptr;
+}
+
+const JvmtiMethods::Names* JvmtiMethods::Find(jmethodID id) {
+  const Method* const method = FindMethod(id);
+  return method != nullptr ? &method->names : nullptr;
+}
+
+int JvmtiMethods::Line(jmethodID id, jlocation bci) {
+  Method* const method = FindMethod(id);
+  if (method == nullptr) return -1;
+  JNIEnv* const jni = Jni();
+  const bool is_counted = redefinitions_ != nullptr && method->type != nullptr && jni != nullptr;
+  const jint version = is_counted ? jni->GetIntField(method->type, redefinitions_) : 0;
+  // Acquire: what it points to is whole (pairs with the exchange in AskLines).
+  const Lines* lines = method->lines.load(std::memory_order_acquire);
+  if (lines == nullptr || lines->version != version) lines = AskLines(method, version);
+  return lines != nullptr ? lines->At(bci) : -1;
+}
+
+JvmtiMethods::Lines* JvmtiMethods::AskLines(Method* method, jint version) {
+  unsigned char* memory = nullptr;
+  if (tables_.load(std::memory_order_relaxed) >= kMaxMethods ||
+      jvmti_->Allocate(sizeof(Lines), &memory) != JVMTI_ERROR_NONE) {
+    return nullptr;
+  }
+  tables_.fetch_add(1, std::memory_order_relaxed);
+  auto* const lines = new (memory) Lines{.version = version};
+  if (jvmti_->GetLineNumberTable(method->id, &lines->count, &lines->entries) != JVMTI_ERROR_NONE) lines->count = 0;
+  lines->older = method->lines.load(std::memory_order_relaxed);
+  while (!method->lines.compare_exchange_weak(lines->older, lines, std::memory_order_acq_rel)) {
+  }
+  return lines;
+}
+
+JvmtiMethods::Method* JvmtiMethods::FindMethod(jmethodID id) {
   if (id == nullptr) return nullptr;
   Method* asked = nullptr;
   for (size_t slot = FirstSlot(id, kSlots);; slot = (slot + 1) % kSlots) {
@@ -59,9 +135,8 @@ JvmtiMethods::Method* JvmtiMethods::Ask(jmethodID id) {
     Free(method);
     return nullptr;
   }
-  method->name = method->name_text;
-  method->descriptor = method->descriptor_text;
-  if (jvmti_->GetLineNumberTable(id, &method->line_count, &method->lines) != JVMTI_ERROR_NONE) method->line_count = 0;
+  method->names.name = method->name_text;
+  method->names.descriptor = method->descriptor_text;
   return method;
 }
 
@@ -69,14 +144,16 @@ bool JvmtiMethods::AskClass(jmethodID id, Method* into) {
   jclass type = nullptr;
   if (jvmti_->GetMethodDeclaringClass(id, &type) != JVMTI_ERROR_NONE || type == nullptr) return false;
   const bool is_known = jvmti_->GetClassSignature(type, &into->class_text, nullptr) == JVMTI_ERROR_NONE;
-  JNIEnv* jni = nullptr;
-  if (vm_->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) jni->DeleteLocalRef(type);
+  if (JNIEnv* const jni = Jni()) {
+    if (redefinitions_ != nullptr) into->type = jni->NewWeakGlobalRef(type);
+    jni->DeleteLocalRef(type);
+  }
   if (!is_known) return false;
   std::string_view name = into->class_text;
   if (name.size() > 2 && name.front() == 'L') name = name.substr(1, name.size() - 2);
   // The JVM's Symbol of a hidden class has a '+' there; '.' is in no other name.
   std::replace(into->class_text, into->class_text + std::char_traits<char>::length(into->class_text), '.', '+');
-  into->class_name = name;
+  into->names.class_name = name;
   return true;
 }
 
@@ -85,22 +162,14 @@ void JvmtiMethods::Free(Method* method) {
   jvmti_->Deallocate(Bytes(method->class_text));
   jvmti_->Deallocate(Bytes(method->name_text));
   jvmti_->Deallocate(Bytes(method->descriptor_text));
-  jvmti_->Deallocate(Bytes(method->lines));
-  jvmti_->Deallocate(Bytes(method));
-}
-
-// The entry of the bci itself, else the last one of the greatest bci below: the JVM's own rule.
-int JvmtiMethods::Method::Line(jlocation bci) const {
-  jlocation best = 0;
-  int line = -1;
-  for (jint i = 0; i < line_count; ++i) {
-    if (lines[i].start_location == bci) return lines[i].line_number;
-    if (lines[i].start_location < bci && lines[i].start_location >= best) {
-      best = lines[i].start_location;
-      line = lines[i].line_number;
-    }
+  JNIEnv* const jni = Jni();
+  if (method->type != nullptr && jni != nullptr) jni->DeleteWeakGlobalRef(method->type);
+  for (Lines* lines = method->lines.load(std::memory_order_relaxed); lines != nullptr;) {
+    Lines* const freed = std::exchange(lines, lines->older);
+    jvmti_->Deallocate(Bytes(freed->entries));
+    jvmti_->Deallocate(Bytes(freed));
   }
-  return line;
+  jvmti_->Deallocate(Bytes(method));
 }
 
 }  // namespace heaprec::hotspot

@@ -156,7 +156,7 @@ Names::Code Names::CodeOf(const VmMethod* method) const {
 
 bool Names::Method(const VmMethod* method, MethodView* out) const {
   if (IsId(method)) {
-    const JvmtiMethods::Method* const asked = methods_ != nullptr ? methods_->Find(IdOf(method)) : nullptr;
+    const JvmtiMethods::Names* const asked = methods_ != nullptr ? methods_->Find(IdOf(method)) : nullptr;
     if (asked != nullptr) *out = {asked->class_name, asked->name, asked->descriptor};
     return asked != nullptr;
   }
@@ -171,10 +171,7 @@ bool Names::Method(const VmMethod* method, MethodView* out) const {
 }
 
 int Names::Line(const VmMethod* method, int bci) const {
-  if (IsId(method)) {
-    const JvmtiMethods::Method* const asked = methods_ != nullptr ? methods_->Find(IdOf(method)) : nullptr;
-    return asked != nullptr && bci >= 0 ? asked->Line(bci) : -1;
-  }
+  if (IsId(method)) return methods_ != nullptr && bci >= 0 ? methods_->Line(IdOf(method), bci) : -1;
   const char* const constant = ConstMethodOf(method);
   if (constant == nullptr || bci < 0) return -1;
   const size_t code_size = Load<uint16_t>(constant + const_code_size_);

@@ -21,7 +21,9 @@ struct MethodFrame {
   // Identifies method and bci as long as the process lives, whatever is unloaded or redefined; 0: no identity.
   uint64_t code_key = 0;
   int32_t bci = -1;  // -1: a native method
-  format::FrameType type = format::FrameType::kUnknown;
+  format::FrameType type : 8 = format::FrameType::kUnknown;
+  static constexpr int32_t kNotRead = -2;
+  int32_t line : 24 = kNotRead;
   bool operator==(const MethodFrame& other) const { return method == other.method && bci == other.bci; }
 };
 

@@ -62,7 +62,7 @@ void ResolveCodeCache(Fields& fields, const VmStructs& structs, StackLayout* out
 void ResolveCompiled(Fields& fields, const VmStructs& structs, StackLayout* out) {
   out->has_distances = structs.Offset("CodeBlob", "_code_offset").has_value();
   const bool distances = out->has_distances;
-  out->blob = {distances ? 0 : fields.At("CodeBlob", "_name"), distances ? fields.At("CodeBlob", "_kind") : 0,
+  out->blob = {fields.At("CodeBlob", "_name"), distances ? fields.At("CodeBlob", "_kind") : 0,
                fields.At("CodeBlob", "_size"), fields.At("CodeBlob", distances ? "_code_offset" : "_code_begin"),
                fields.At("CodeBlob", "_frame_size")};
   // From 26 on calls of method handles have no handler of their own.

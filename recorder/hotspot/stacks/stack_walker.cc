@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <cstring>
 
 #include "recorder/arch/frames.h"
 #include "recorder/hotspot/stacks/compiled_method.h"
@@ -47,15 +48,16 @@ class IdentityVisitor {
  public:
   explicit IdentityVisitor(const Names& names) : names_(names) {}
 
-  // By its texts, which outlive the class, and by where its bytecodes lie, which differs between the versions of a
-  // redefined method. The top bit tells the two kinds of frame apart.
-  bool OnInterpreted(const VmMethod* method, const char* bytecodes, int bci) {
+  // By what a recording says about it, and by no address: those of unloaded classes, and of the versions of a redefined
+  // method, are given again. The top bit tells the two kinds of frame apart.
+  bool OnInterpreted(const VmMethod* method, int bci) {
     Names::MethodView view;
     if (!names_.Method(method, &view)) return false;
     uint64_t text = XXH3_64bits(view.class_name.data(), view.class_name.size());
     text = XXH3_64bits_withSeed(view.name.data(), view.name.size(), text);
     text = XXH3_64bits_withSeed(view.descriptor.data(), view.descriptor.size(), text);
-    words_.Add(uint64_t{1} << 63 | reinterpret_cast<uintptr_t>(bytecodes) << 16 | static_cast<uint16_t>(bci));
+    words_.Add(uint64_t{1} << 63 | uint64_t{static_cast<uint32_t>(names_.Line(method, bci))} << 16 |
+               static_cast<uint16_t>(bci));
     words_.Add(text);
     return true;
   }
@@ -105,11 +107,14 @@ bool AddCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native, const
   });
 }
 
+// The stub through which Java calls a foreign function (java.lang.foreign).
+bool IsForeignCall(const char* blob) { return blob != nullptr && std::strcmp(blob, "nep_invoker_blob") == 0; }
+
 class ExpandingVisitor {
  public:
   explicit ExpandingVisitor(FrameSelection* frames) : frames_(frames) {}
 
-  bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) {
+  bool OnInterpreted(const VmMethod* method, int bci) {
     frames_->Add(InterpretedFrame(method, bci));
     return true;
   }
@@ -126,9 +131,7 @@ class LeafSideVisitor {
  public:
   explicit LeafSideVisitor(std::span<MethodFrame> room) : room_(room) {}
 
-  bool OnInterpreted(const VmMethod* method, const char* /*bytecodes*/, int bci) {
-    return Add(InterpretedFrame(method, bci)), true;
-  }
+  bool OnInterpreted(const VmMethod* method, int bci) { return Add(InterpretedFrame(method, bci)), true; }
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native) {
     return AddCompiled(code, pc, is_native, [this](const MethodFrame& frame) { Add(frame); });
   }
@@ -175,7 +178,8 @@ bool StackWalker::IsInNativeMethod(const void* java_thread) const {
     return names_.CodeOf(method).begin != nullptr && names_.IsNative(method);
   }
   const char* const blob = cache_.Find(at.pc);
-  if (blob == nullptr || !CompiledMethod::Is(layout_, blob)) return false;
+  if (blob == nullptr) return false;
+  if (!CompiledMethod::Is(layout_, blob)) return IsForeignCall(Load<const char*>(blob + layout_.blob.name));
   const VmMethod* const method = CompiledMethod(layout_, blob).method();
   return method != nullptr && names_.IsNative(method) && !IsContinuationEntry(method);
 }
@@ -220,7 +224,7 @@ StackWalker::Step StackWalker::Interpreted(uintptr_t base, Registers* at, Visito
     if (at_bytecode >= code.size) return Step::kUnknown;
     bci = static_cast<int>(at_bytecode);
   }
-  if (!visitor.OnInterpreted(method, code.begin, bci)) return Step::kUnknown;
+  if (!visitor.OnInterpreted(method, bci)) return Step::kUnknown;
   *at = {Slot(fp, arch::kInterpretedSenderSp), Slot(fp, 0), arch::WithoutSignature(Slot(fp, 1))};
   if (arch::kInterpretedFramesOverlap && at->sp <= fp && IsInterpreted(at->pc)) at->sp = fp + 2 * kWord;
   return at->sp > fp ? Step::kCaller : Step::kUnknown;

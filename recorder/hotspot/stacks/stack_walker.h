@@ -30,8 +30,8 @@ class StackWalker {
 
   static format::Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules);
 
-  // Does not read which methods were inlined; of a deep stack reads kMaxFrames only. A class that is unloaded, or a
-  // method that is redefined or recompiled, gives another identity, whatever memory is reused.
+  // Does not read which methods were inlined; of a deep stack reads kMaxFrames only. Stacks of one identity have the
+  // same methods, bcis and lines, whatever is unloaded, redefined or recompiled, and whatever memory is reused.
   WalkResult Identify(const void* java_thread, format::StackKey* identity) const;
 
   // All frames, inlined ones included, as JVMTI's GetStackTrace returns them.

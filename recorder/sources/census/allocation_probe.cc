@@ -124,11 +124,9 @@ void AllocationProbe::Look() {
 }
 
 void AllocationProbe::Note(const void* klass, uint64_t bytes) {
-  if (found_.objects.size() == most_) {
-    ++found_.unseen;
-    return;
-  }
-  found_.objects.push_back({klass, bytes});
+  ++found_.count;
+  found_.bytes += bytes;
+  if (found_.objects.size() < most_) found_.objects.push_back({klass, bytes});
 }
 
 }  // namespace heaprec::sources

@@ -5,7 +5,7 @@
 // Context:  Begin, End: the thread itself, in native. AroundRetirement: alloc or gc; AtOutside: alloc. These two use
 //           no heap, and wait only for Begin and End, which walk the rest of one TLAB at most.
 // Threads:  up to kMax probes at a time, of any threads; one thread may have several.
-// Failure:  Begin returns null if there is no room for another probe. A probe says whether it saw everything.
+// Failure:  Begin returns null if there is no room for another probe. A probe says whether it counted everything.
 #pragma once
 
 #include <pthread.h>
@@ -28,13 +28,13 @@ class AllocationProbe {
  public:
   static constexpr size_t kMax = 64;
 
-  // `java_thread` is the caller; at most `most_objects` are recorded. End frees the probe.
+  // `java_thread` is the caller; at most `most_objects` are listed. End frees the probe.
   static AllocationProbe* Begin(const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
                                 void* java_thread, size_t most_objects);
 
   struct Found {
-    std::vector<ProbedObject> objects;  // in the order of their allocation
-    uint64_t unseen = 0;                // objects beyond the maximum
+    std::vector<ProbedObject> objects;  // in the order of their allocation, up to the maximum
+    uint64_t count = 0, bytes = 0;      // of all objects
     bool is_whole = true;               // false: a walk met something that is not an object
   };
   static Found End(AllocationProbe* probe);

@@ -39,7 +39,7 @@ Census::Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const h
     : counters_(ring.header().census),
       threads_(threads),
       objects_(objects),
-      writer_(ring, names, directory),
+      writer_(ring, directory, [&names](const void* klass) { return names.KlassName(klass); }),
       start_ns_(start_ns) {
   if (!draw) return;
   board_ = std::make_unique<WindowPublisher>(draw->config, start_ns);
@@ -162,11 +162,10 @@ void Census::Walk(const void* java_thread, uint64_t begin, uint64_t end, double 
   Add(Count::kAbortedBytes, end - begin - walked);
 }
 
-void Census::Publish(const void* java_thread, double weight, std::span<ClassCounts::Entry> found, uint64_t bytes) {
+void Census::Publish(const void* java_thread, double weight, std::span<const ClassCounts::Entry> found,
+                     uint64_t bytes) {
   Add(Count::kWalkedBytes, bytes);
-  if (writer_.Write(java_thread, weight, found)) return;
-  Add(Count::kLost, 1);
-  Add(Count::kLostBytes, bytes);
+  writer_.Write(MonotonicNs(), java_thread, weight, found);
 }
 
 // The TLAB's, or the free one where it would be.

@@ -6,7 +6,7 @@
 // safepoint.
 //
 // Context:  AroundRetirement: alloc or gc. AtOutside: alloc. Uses no heap and waits for no lock. StartAtSafepoint,
-//           CountAtSafepoint, StopAtSafepoint: at a safepoint, when no thread retires TLABs. OnTick, NewEpoch: drain.
+//           CountAtSafepoint, StopAtSafepoint: at a safepoint, when no thread retires TLABs. OnTick: drain.
 // Threads:  any.
 // Failure:  bytes that are not counted by class are in other counters (format::CensusCounters).
 // Maths:    docs/streams.md#census
@@ -20,6 +20,7 @@
 
 #include "format/model/census.h"
 #include "recorder/buffer/ring.h"
+#include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/metadata/object_layout.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/hotspot/threads/thread_list.h"
@@ -37,7 +38,7 @@ struct CensusDraw {
 
 class Census {
  public:
-  // All arguments must outlive the census. draw: nullopt: everything is walked.
+  // All arguments must outlive the census, and the ring have its pages. draw: nullopt: everything is walked.
   Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
          const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
          uint64_t start_ns);
@@ -53,7 +54,6 @@ class Census {
   bool is_active() const { return active.load(std::memory_order_relaxed) == this; }
 
   void OnTick(uint64_t now_ns);
-  void NewEpoch() { writer_.NewEpoch(); }
 
   // The hooks. retire() retires the TLAB.
   template <typename Retire>
@@ -85,7 +85,7 @@ class Census {
   void LookAt(const void* tlab);
   void OnOutside(const void* java_thread, const void* klass, uint64_t bytes);
   void Walk(const void* java_thread, uint64_t begin, uint64_t end, double weight);
-  void Publish(const void* java_thread, double weight, std::span<ClassCounts::Entry> found, uint64_t bytes);
+  void Publish(const void* java_thread, double weight, std::span<const ClassCounts::Entry> found, uint64_t bytes);
   Mark* MarkOf(const void* tlab) const;
   uint64_t TakeMark(const void* tlab);
   // The weight of a candidate that is selected; 0: it is not selected.

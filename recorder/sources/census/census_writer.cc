@@ -3,80 +3,151 @@
 #include <cstring>
 
 #include "format/ring/ring_reader.h"
-#include "recorder/buffer/lane_lease.h"
-#include "recorder/sources/clock.h"
+#include "format/ring/ring_records.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
 namespace {
 
-using buffer::LaneLease;
-using format::RecordType;
+using format::RingCensusPage;
+using format::RingCensusRow;
+using format::RingCensusSum;
 
+constexpr uint64_t kMaxProbes = 64;
+// The rest of a page is for rows of all threads.
+constexpr uint32_t kRowsOfThreads = format::kCensusRows / 4 * 3;
+
+// Keeps the drain from the active page.
+class PageInUse {
+ public:
+  explicit PageInUse(format::RingCensusPages* pages) {
+    for (;;) {
+      const uint64_t number = pages->active.load();
+      page_ = &pages->Page(number);
+      page_->users.fetch_add(1);
+      // After the count: if the drain has not seen it, the change of the active page is seen here.
+      if (pages->active.load() == number) return;
+      page_->users.fetch_sub(1);
+    }
+  }
+  ~PageInUse() { page_->users.fetch_sub(1, std::memory_order_release); }
+  PageInUse(const PageInUse&) = delete;
+  PageInUse& operator=(const PageInUse&) = delete;
+  RingCensusPage* page() const { return page_; }
+
+ private:
+  RingCensusPage* page_;
+};
+
+void AddTo(std::atomic<double>* sum, double value) {
+  if (value != 0) sum->fetch_add(value, std::memory_order_relaxed);
+}
+
+void Add(uint64_t found, uint64_t walk_bytes, double weight, RingCensusSum* sum) {
+  format::CensusSum one;
+  one.Add(found, walk_bytes, weight);
+  sum->counted.fetch_add(one.counted, std::memory_order_relaxed);
+  AddTo(&sum->weight_excess, one.weight_excess);
+  AddTo(&sum->variance, one.variance);
+  AddTo(&sum->covariance, one.covariance);
+}
+
+// Whether the row is this one now; `is_new`: it was free.
+bool Take(uint64_t tag, uint64_t second, uint64_t thread_key, uint64_t class_key, RingCensusRow* row, bool* is_new) {
+  uint64_t found = row->tag.load(std::memory_order_relaxed);
+  if (found != 0 || !row->tag.compare_exchange_strong(found, tag, std::memory_order_relaxed)) return found == tag;
+  row->second = second;
+  row->thread_key = thread_key;
+  row->class_key = class_key;
+  *is_new = true;
+  return true;
+}
+
+// Null: there is no room near where it belongs.
+RingCensusRow* Find(uint64_t second, uint64_t thread_key, uint64_t class_key, RingCensusPage* page, bool* is_new) {
+  using throttle::Mix64;
+  const uint64_t hash = Mix64(Mix64(Mix64(second) ^ thread_key) ^ class_key);
+  for (uint64_t probe = 0; probe < kMaxProbes; ++probe) {
+    RingCensusRow* const row = &page->rows[(hash / 2 + probe) % format::kCensusRows];
+    if (!Take(hash | 1, second, thread_key, class_key, row, is_new)) continue;
+    if (*is_new) page->rows_used.fetch_add(1, std::memory_order_relaxed);
+    return row;
+  }
+  return nullptr;
+}
+
+// False: there is no room. Its header is last, so a record that a kill cut off is none.
 template <typename Record>
-std::byte* CopyFixed(std::byte* record, const Record& fields) {
-  // The header was written by Reserve.
-  std::memcpy(record + sizeof(format::RecordHeader),
-              reinterpret_cast<const std::byte*>(&fields) + sizeof(format::RecordHeader),
-              sizeof(Record) - sizeof(format::RecordHeader));
-  return record + sizeof(Record);
+bool Append(format::RecordType type, const Record& fields, std::string_view text, RingCensusPage* page) {
+  constexpr size_t kHeader = sizeof(format::RecordHeader);
+  const size_t bytes = (sizeof(fields) + text.size() + format::kRecordAlign - 1) & ~size_t{format::kRecordAlign - 1};
+  const size_t at = page->names_used.fetch_add(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
+  if (at + bytes > page->names.size()) return false;
+  std::byte* const record = page->names.data() + at;
+  std::memcpy(record + kHeader, reinterpret_cast<const std::byte*>(&fields) + kHeader, sizeof(fields) - kHeader);
+  std::memcpy(record + sizeof(fields), text.data(), text.size());
+  const format::RecordHeader header{static_cast<uint32_t>(bytes), type, 0};
+  std::atomic_signal_fence(std::memory_order_release);
+  std::memcpy(record, &header, sizeof(header));
+  return true;
 }
 
 }  // namespace
 
-bool CensusWriter::Write(const void* java_thread, double weight, std::span<ClassCounts::Entry> found) {
-  if (found.empty()) return true;
-  const auto hint = static_cast<uint32_t>(throttle::Mix64(reinterpret_cast<uintptr_t>(java_thread)));
-  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
-  format::CensusRecord record{};
+void CensusWriter::Write(uint64_t now_ns, const void* java_thread, double weight,
+                         std::span<const ClassCounts::Entry> found) {
+  if (found.empty()) return;
   CensusThread thread;
-  if (threads_.Find(java_thread, &thread)) record.thread_key = Define(thread, hint, epoch);
-  for (ClassCounts::Entry& entry : found) {
-    const void* const klass = reinterpret_cast<const void*>(entry.class_key);  // NOLINT: as the walk found it
-    entry.class_key = Define(names_.KlassName(klass), hint, epoch);
+  const CensusThread* const known = threads_.Find(java_thread, &thread) ? &thread : nullptr;
+  uint64_t objects = 0, bytes = 0;
+  for (const ClassCounts::Entry& entry : found) objects += entry.objects, bytes += entry.bytes;
+  const uint64_t second = format::SinceStart(now_ns, start_ns_) / format::kCensusSlotNs;
+  const PageInUse in_use(&pages_);
+  const auto add = [&](const Place& place, uint64_t row_objects, uint64_t row_bytes) {
+    RingCensusRow& row = RowOf(place, in_use.page());
+    row.walks.fetch_add(1, std::memory_order_relaxed);
+    Add(row_objects, bytes, weight, &row.objects);
+    Add(row_bytes, bytes, weight, &row.bytes);
+  };
+  for (const ClassCounts::Entry& entry : found) {
+    const void* const klass = reinterpret_cast<const void*>(entry.klass);  // NOLINT: as the walk found it
+    const std::string_view name = name_of_(klass);
+    add({second, known, name.empty() ? 0 : format::ClassKey(name), name}, entry.objects, entry.bytes);
   }
-  record.weight = weight;
-  record.count = static_cast<uint32_t>(found.size());
-  const size_t bytes = sizeof(record) + found.size_bytes();
-  LaneLease lease(ring_, hint, static_cast<uint32_t>(bytes + format::kRecordAlign));
-  std::byte* const into = lease.ok() ? lease.Reserve(RecordType::kCensus, bytes) : nullptr;
-  if (into == nullptr) return false;
-  record.monotonic_ns = MonotonicNs();
-  std::memcpy(CopyFixed(into, record), found.data(), found.size_bytes());
-  lease.Commit();
-  return true;
+  add({second, known, format::kAllClasses, {}}, objects, bytes);
 }
 
-// 0: it has no name, or there was no room for it.
-uint64_t CensusWriter::Define(std::string_view class_name, uint32_t lane_hint, uint32_t epoch) {
-  if (class_name.empty()) return 0;
-  const uint64_t key = format::ClassKey(class_name);
-  if (classes_.Has(key, epoch)) return key;
-  const size_t bytes = sizeof(format::ClassRecord) + class_name.size();
-  LaneLease lease(ring_, lane_hint, static_cast<uint32_t>(bytes + format::kRecordAlign));
-  std::byte* const into = lease.ok() ? lease.Reserve(RecordType::kClass, bytes) : nullptr;
-  if (into == nullptr) return 0;
-  std::byte* const text = CopyFixed(into, format::ClassRecord{{}, key, static_cast<uint32_t>(class_name.size()), 0});
-  std::memcpy(text, class_name.data(), class_name.size());
-  lease.Commit();
-  classes_.Mark(key, epoch);
-  return key;
+RingCensusRow& CensusWriter::RowOf(const Place& place, RingCensusPage* page) {
+  RingCensusRow* row = nullptr;
+  bool is_new = false;
+  if (place.thread != nullptr && page->rows_used.load(std::memory_order_relaxed) < kRowsOfThreads) {
+    row = Find(place.second, place.thread->key, place.class_key, page, &is_new);
+  }
+  if (row == nullptr) row = Find(place.second, 0, place.class_key, page, &is_new);
+  if (is_new) Name(place, page);
+  if (row != nullptr) return *row;
+  const bool is_total = place.class_key == format::kAllClasses;
+  row = &page->rows[format::kCensusRows + (is_total ? 1 : 0)];
+  (void)Take(1, place.second, 0, is_total ? format::kAllClasses : 0, row, &is_new);
+  return *row;
 }
 
-uint64_t CensusWriter::Define(const CensusThread& thread, uint32_t lane_hint, uint32_t epoch) {
-  if (known_threads_.Has(thread.key, epoch)) return thread.key;
-  const std::string_view name = thread.Name();
-  const size_t bytes = sizeof(format::ThreadRecord) + name.size();
-  LaneLease lease(ring_, lane_hint, static_cast<uint32_t>(bytes + format::kRecordAlign));
-  std::byte* const into = lease.ok() ? lease.Reserve(RecordType::kThread, bytes) : nullptr;
-  if (into == nullptr) return 0;
-  std::byte* const text = CopyFixed(
-      into,
-      format::ThreadRecord{{}, thread.key, thread.java_tid, thread.os_tid, 0, static_cast<uint16_t>(name.size())});
-  std::memcpy(text, name.data(), name.size());
-  lease.Commit();
-  known_threads_.Mark(thread.key, epoch);
-  return thread.key;
+void CensusWriter::Name(const Place& place, RingCensusPage* page) {
+  const auto number = static_cast<uint32_t>(page->number.load(std::memory_order_relaxed));
+  const auto announce = [&](uint64_t key, format::RecordType type, const auto& fields, std::string_view name) {
+    if (!known_.Has(key, number) && Append(type, fields, name, page)) known_.Mark(key, number);
+  };
+  if (!place.class_name.empty()) {
+    const auto bytes = static_cast<uint32_t>(place.class_name.size());
+    announce(place.class_key, format::RecordType::kClass, format::ClassRecord{{}, place.class_key, bytes, 0},
+             place.class_name);
+  }
+  if (place.thread == nullptr) return;
+  const CensusThread& thread = *place.thread;
+  announce(
+      thread.key, format::RecordType::kThread,
+      format::ThreadRecord{{}, thread.key, thread.java_tid, thread.os_tid, 0, static_cast<uint16_t>(thread.name_bytes)},
+      thread.Name());
 }
 
 }  // namespace heaprec::sources

@@ -1,19 +1,20 @@
-// Writes what walks found to a lane, with the names that the lanes lack.
+// Adds what walks found to the sums in the ring.
 //
-// Context:  alloc or gc: raw memory and a lane only.
+// Context:  alloc or gc: no heap, no lock.
 // Threads:  any.
-// Failure:  Write returns false if no lane has room.
-// Format:   docs/format/ring.md
+// Failure:  none: what has no row of its own is in a row of all threads, or of all classes
+// (format/ring/census_pages.h). Format:   docs/format/ring.md#census
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
 
+#include "format/ring/census_pages.h"
 #include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/hotspot/metadata/names.h"
 #include "recorder/sources/census/census_threads.h"
 #include "recorder/sources/census/class_counts.h"
 
@@ -21,24 +22,33 @@ namespace heaprec::sources {
 
 class CensusWriter {
  public:
-  // All arguments must outlive it.
-  CensusWriter(buffer::Ring& ring, const hotspot::Names& names, const CensusThreads& threads)
-      : ring_(ring), names_(names), threads_(threads) {}
+  using NameOf = std::function<std::string_view(const void* klass)>;  // empty: it has no name
 
-  // Replaces the class addresses in `found` by the classes' keys.
-  bool Write(const void* java_thread, double weight, std::span<ClassCounts::Entry> found);
-  // Definitions must be emitted again.
-  void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
+  // The ring, which has census pages, and the threads must outlive it.
+  CensusWriter(buffer::Ring& ring, const CensusThreads& threads, NameOf name_of)
+      : pages_(*ring.census()),
+        start_ns_(ring.header().start_monotonic_ns),
+        threads_(threads),
+        name_of_(std::move(name_of)) {}
+
+  // What one walk found.
+  void Write(uint64_t now_ns, const void* java_thread, double weight, std::span<const ClassCounts::Entry> found);
 
  private:
-  uint64_t Define(std::string_view class_name, uint32_t lane_hint, uint32_t epoch);
-  uint64_t Define(const CensusThread& thread, uint32_t lane_hint, uint32_t epoch);
+  struct Place {
+    uint64_t second;
+    const CensusThread* thread;   // null: not known
+    uint64_t class_key;           // kAllClasses: the total
+    std::string_view class_name;  // empty: not known, or all
+  };
+  format::RingCensusRow& RowOf(const Place& place, format::RingCensusPage* page);
+  void Name(const Place& place, format::RingCensusPage* page);
 
-  buffer::Ring& ring_;
-  const hotspot::Names& names_;
+  format::RingCensusPages& pages_;
+  const uint64_t start_ns_;
   const CensusThreads& threads_;
-  std::atomic<uint32_t> epoch_{1};
-  buffer::EmittedDefinitions<1 << 12> classes_, known_threads_;
+  const NameOf name_of_;
+  buffer::EmittedDefinitions<1 << 12> known_;  // names that the page has, by its number
 };
 
 }  // namespace heaprec::sources

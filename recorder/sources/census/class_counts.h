@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <span>
 
-#include "format/ring/ring_records.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
@@ -18,12 +17,14 @@ class ClassCounts {
  public:
   static constexpr size_t kMaxClasses = 1024;
 
-  // class_key: the class' address, until CensusWriter replaces it by the class' key.
-  using Entry = format::CensusEntry;
+  struct Entry {
+    uint64_t klass;  // the class' address
+    uint64_t objects, bytes;
+  };
 
   // False: there is no room for another class.
   bool Add(const void* klass, uint64_t bytes) {
-    if (count_ == 0 || entries_[last_].class_key != Address(klass)) {
+    if (count_ == 0 || entries_[last_].klass != Address(klass)) {
       if (!Find(klass)) return false;
     }
     ++entries_[last_].objects;
@@ -34,7 +35,7 @@ class ClassCounts {
     slots_.fill(0);
     count_ = 0;
   }
-  std::span<Entry> entries() { return {entries_.data(), count_}; }
+  std::span<const Entry> entries() const { return {entries_.data(), count_}; }
 
  private:
   static constexpr size_t kSlots = 2 * kMaxClasses;
@@ -46,7 +47,7 @@ class ClassCounts {
     size_t slot = throttle::Mix64(Address(klass)) % kSlots;
     for (; slots_[slot] != 0; slot = (slot + 1) % kSlots) {
       last_ = slots_[slot] - size_t{1};
-      if (entries_[last_].class_key == Address(klass)) return true;
+      if (entries_[last_].klass == Address(klass)) return true;
     }
     if (count_ == kMaxClasses) return false;
     entries_[count_] = {Address(klass), 0, 0};

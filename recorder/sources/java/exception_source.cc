@@ -3,12 +3,43 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "throttle/byte_clock.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
+namespace {
+
+// The thread's last event. On the carrier of virtual threads it may be another thread's: of another exception.
+struct LastThrow {
+  const void* exception;  // its address then: it may have been moved since, and counts twice
+  jmethodID method;       // where it was thrown or, if is_caught, its handler
+  jlocation location;
+  bool is_caught;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local LastThrow last_throw{};
+
+bool IsThrownAgain(const LastThrow& last, const LastThrow& now) {
+  if (now.exception != last.exception) return false;
+  const bool is_same_method = now.method == last.method;
+  // Not caught: native code has passed it on to its caller, or has cleared it and it is thrown anew.
+  return last.is_caught ? is_same_method && now.location >= last.location
+                        : !is_same_method || now.location != last.location;
+}
+
+}  // namespace
+
+void ExceptionSource::OnCaught(jmethodID method, jlocation location) {
+  last_throw.method = method;
+  last_throw.location = location;
+  last_throw.is_caught = true;
+}
 
 void ExceptionSource::OnException(const ExceptionEvent& thrown) {
+  // A local reference is the address of a slot with the oop, which is compared, never followed.
+  const LastThrow throwing{*reinterpret_cast<void* const*>(thrown.exception), thrown.method, thrown.location, false};
+  if (IsThrownAgain(std::exchange(last_throw, throwing), throwing)) return;
   // Before the event changes any counter: docs/sampler.md#windows.
   const throttle::ActiveWindow now = board_.Read();
   // A JNIEnv is a thread's own.

@@ -1,8 +1,9 @@
-// exceptions=on: all thrown exceptions are counted, and each is kept with the probability of the current window.
+// exceptions=on: all thrown exceptions are counted, and each is kept with the probability of the current window. One
+// that is thrown again, by the handler that caught it or past native code, counts once (docs/streams.md#exceptions).
 //
 // Units:    the event.
-// Context:  OnException: alloc, inside the JVMTI event Exception, where JNI and JVMTI are legal. The application may
-//           hold any lock. thrown: any.
+// Context:  OnException, OnCaught: alloc, inside the JVMTI event Exception or ExceptionCatch, where JNI and JVMTI are
+//           legal. The application may hold any lock. thrown: any.
 // Threads:  any.
 // Failure:  none; every loss goes to the shared counters.
 // Maths:    docs/streams.md#exceptions
@@ -25,6 +26,8 @@ struct ExceptionEvent {
   void* java_thread;
   jthread thread;
   jobject exception;
+  jmethodID method;  // where it is thrown
+  jlocation location;
 };
 
 class ExceptionSource {
@@ -34,6 +37,8 @@ class ExceptionSource {
       : board_(board), shared_counters_(shared_counters), capture_(capture), seed_(seed) {}
 
   void OnException(const ExceptionEvent& thrown);
+  // A handler of the calling thread begins at this place.
+  static void OnCaught(jmethodID method, jlocation location);
   // The exact number of exceptions so far; never decreases.
   uint64_t thrown() const;
 

@@ -64,7 +64,11 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   ClassName class_name;
   ReadClassName(context, &class_name);
   Frames frames;
-  if (is_brought) {
+  NativeCallers::Room addresses;
+  if (!is_taken) {
+    frames = callers_.Take(context.jni, &addresses);
+    stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
+  } else if (is_brought) {
     if (!known) board_.OnNewStack();
     frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
@@ -80,7 +84,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
   if (!is_brought && !is_emitted) known.reset();
-  if ((is_brought && !DefineStack(lease, stack, frames, &known)) ||
+  if ((!frames.empty() && !DefineStack(lease, stack, frames, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
       !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}), &hold)) {
@@ -132,7 +136,7 @@ bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane
       return true;
     }
   }
-  into->line = names_.Line(from.method, into->bci);
+  into->line = from.line != hotspot::MethodFrame::kNotRead ? from.line : names_.Line(from.method, into->bci);
   if (!DefineMethod(from.method, lane_hint, epoch, &into->method)) return false;
   if (from.code_key != 0 && into->method != 0) frames_.Store(from.code_key, epoch, {into->method, into->line});
   return true;
@@ -146,10 +150,7 @@ bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_h
   const size_t bytes =
       sizeof(format::MethodRecord) + view.class_name.size() + view.name.size() + view.descriptor.size();
   const auto room = static_cast<uint32_t>(bytes + format::kRecordAlign);
-  if (!LaneLease::CanEverFit(ring_, room)) {
-    shared_counters_.Note(LossReason::kNoStack);
-    return true;
-  }
+  if (!LaneLease::CanEverFit(ring_, room)) return true;
   *key = format::MethodKey(view.class_name, view.name, view.descriptor);
   if (methods_.Has(*key, epoch)) return true;
   LaneLease lease(ring_, lane_hint, room);
@@ -170,7 +171,7 @@ bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Fra
                                std::optional<KnownStack>* known) {
   const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::CallPathKey(frames)};
   // Another stack had this identity.
-  if (stack.is_walked && *known && !(**known == defined)) taker_.DisableWalker();
+  if (stack.is_walked && *known && !(**known == defined)) taker_.DistrustWalker();
   *known = defined;
   std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
   if (record == nullptr) return false;

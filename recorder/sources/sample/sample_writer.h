@@ -19,6 +19,7 @@
 #include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/sources/live/weak_ref_reservation.h"
 #include "recorder/sources/sample/frame_cache.h"
+#include "recorder/sources/sample/native_callers.h"
 #include "recorder/sources/sample/stack_cache.h"
 #include "recorder/sources/sample/stack_capture.h"
 #include "recorder/sources/sample/thread_fields.h"
@@ -82,6 +83,8 @@ class SampleWriter {
   size_t Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, std::span<format::RingFrame> into);
 
   const StackCapture& stacks() const { return taker_; }
+  // Of an address in the stack of a sample. Drain.
+  const format::CodeLocation& NameOf(uint64_t return_address) { return callers_.NameOf(return_address); }
 
  private:
   using Frames = std::span<format::RingFrame>;
@@ -115,6 +118,7 @@ class SampleWriter {
   std::atomic<uint32_t> epoch_{1};
   std::atomic<uint64_t> next_id_;
   StackCapture taker_;
+  NativeCallers callers_;
   StackCache stacks_;
   FrameCache frames_;
   buffer::EmittedDefinitions<1 << 14> emitted_stacks_;

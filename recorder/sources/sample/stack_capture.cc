@@ -13,9 +13,11 @@ using hotspot::WalkResult;
 
 namespace {
 
-// The first walks are all compared, then some for ever.
+// The first walks are all compared, then some for ever. So are those after the walker was found to be wrong and has
+// rested for some stacks, then for twice as many.
 constexpr uint64_t kFirstChecks = 100;
 constexpr uint64_t kCheckEvery = 1024;
+constexpr uint64_t kFirstRest = 1024, kMostRests = 10;
 
 // Frames of the thread from `start` on; a negative start counts from the root.
 jint FramesOf(jvmtiEnv* jvmti, jint start, jint most, jvmtiFrameInfo* into) {
@@ -27,11 +29,17 @@ jint FramesOf(jvmtiEnv* jvmti, jint start, jint most, jvmtiFrameInfo* into) {
 
 bool StackCapture::IsCheckDue() {
   const uint64_t walk = walks_.fetch_add(1, std::memory_order_relaxed);
-  return walk < kFirstChecks || walk % kCheckEvery == 0;
+  return walk - check_from_.load(std::memory_order_relaxed) < kFirstChecks || walk % kCheckEvery == 0;
+}
+
+void StackCapture::DistrustWalker() {
+  const uint64_t before = differed_.fetch_add(1, std::memory_order_relaxed);
+  check_from_.store(walked(), std::memory_order_relaxed);
+  walk_from_.store(asked() + (kFirstRest << std::min(before, kMostRests)), std::memory_order_relaxed);
 }
 
 bool StackCapture::Take(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack) {
-  if (walker_ != nullptr && !distrusted()) {
+  if (MayWalk()) {
     const WalkResult walked = walker_->Identify(java_thread, &stack->identity);
     if (walked == WalkResult::kNone) return false;
     stack->identity.low ^= stack->room.size();  // cut at another depth it is another stack
@@ -91,11 +99,14 @@ bool StackCapture::Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack
     const auto root = static_cast<jint>(most - leaf);
     count = leaf + static_cast<size_t>(root > 0 ? FramesOf(jvmti, -root, root, frames + leaf) : 0);
   }
-  std::transform(frames, frames + count, stack->room.begin(), [this](const jvmtiFrameInfo& frame) {
-    return MethodFrame{names_.MethodOf(frame.method), 0, static_cast<int32_t>(frame.location)};
+  // A jmethodID is never given again, but means a method's newest version: the line says which one that was.
+  std::transform(frames, frames + count, stack->room.begin(), [this](jvmtiFrameInfo& frame) {
+    MethodFrame read{names_.MethodOf(frame.method), 0, static_cast<int32_t>(frame.location)};
+    read.line = names_.Line(read.method, read.bci);
+    frame.location = static_cast<jlocation>(static_cast<uint64_t>(read.line) << 32 | static_cast<uint32_t>(read.bci));
+    return read;
   });
   stack->frames = stack->room.first(count);
-  // jmethodIDs are never given again.
   const XXH128_hash_t hash =
       XXH3_128bits_withSeed(frames, sizeof(jvmtiFrameInfo) * count, (stack->is_cut ? 1 : 0) + (stack->is_deep ? 1 : 0));
   stack->identity = {hash.low64, hash.high64};
@@ -112,7 +123,7 @@ void StackCapture::Compare(jvmtiEnv* jvmti, CapturedStack* walked) {
       std::equal(walked->frames.begin(), walked->frames.end(), asked.frames.begin(), asked.frames.end(),
                  [this](const MethodFrame& a, const MethodFrame& b) { return Same(a, b); }))
     return;
-  DisableWalker();
+  DistrustWalker();
   std::copy(asked.frames.begin(), asked.frames.end(), walked->room.begin());
   walked->frames = walked->room.first(asked.frames.size());
   walked->is_cut = asked.is_cut;

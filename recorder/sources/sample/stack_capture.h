@@ -3,7 +3,7 @@
 // Context:  alloc, inside a JVMTI callback. No heap, lock or I/O of ours. Usable, why: any.
 // Threads:  any number.
 // Failure:  Take returns false if there is no Java frame, or JVMTI returns none. After a walk that differs from
-//           JVMTI's no stack of this recording is walked.
+//           JVMTI's no stack is walked for a while, which is longer each time.
 // Maths:    docs/decisions/0007: when walks are compared with JVMTI
 #pragma once
 
@@ -46,11 +46,7 @@ class StackCapture {
   bool ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
 
   // The walker is wrong, or two stacks had one identity.
-  void DisableWalker() {
-    differed_.fetch_add(1, std::memory_order_relaxed);
-    distrusted_.store(true, std::memory_order_relaxed);
-  }
-  bool distrusted() const { return distrusted_.load(std::memory_order_relaxed); }
+  void DistrustWalker();
 
   // Stacks so far: walked; taken from JVMTI; walked, but different from JVMTI's.
   uint64_t walked() const { return walks_.load(std::memory_order_relaxed); }
@@ -58,6 +54,7 @@ class StackCapture {
   uint64_t differed() const { return differed_.load(std::memory_order_relaxed); }
 
  private:
+  bool MayWalk() const { return walker_ != nullptr && asked() >= walk_from_.load(std::memory_order_relaxed); }
   bool IsCheckDue();
   // Whether to include the frames nearest to the root of a stack that is cut.
   enum class RootSide : uint8_t { kGive, kLeave, kIfNear };
@@ -71,7 +68,8 @@ class StackCapture {
   const hotspot::StackWalker* const walker_;
   const hotspot::Names& names_;
   std::atomic<uint64_t> walks_{0}, asked_{0}, differed_{0};
-  std::atomic<bool> distrusted_{false};
+  std::atomic<uint64_t> walk_from_{0};   // once so many stacks have come from JVMTI
+  std::atomic<uint64_t> check_from_{0};  // the walk from which on the first ones are compared
 };
 
 }  // namespace heaprec::sources

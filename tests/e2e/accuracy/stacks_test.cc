@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/support/estimates.h"
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
 
@@ -85,7 +86,43 @@ void RequireStacks(std::vector<std::string> flags, size_t depth = kDepth, const 
   }
 }
 
+// Each of 40 versions of a class allocates the same number of objects, on a line of its own.
+// Statistic: a true share is refused with probability < 4e-8 (estimates.h).
+void RequireVersions(std::vector<std::string> flags, const std::string& options) {
+  constexpr int kVersions = 40;
+  const std::string recording = FreshFolder() + "/rec.bin";
+  flags.push_back("-javaagent:" + ProgramsJar());
+  const Outcome outcome = Run(Java{.flags = flags,
+                                   .main = "e2e.Redefined",
+                                   .args = {std::to_string(kVersions), "40000", FreshFolder()},
+                                   .agent_options = "file=" + recording + ",rate=2000,stackdepth=8," + options});
+  INFO(options << ": " << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.err.find("GetStackTrace") == std::string::npos);  // no walk was found to be wrong
+  const Rows rows = ReadRows(recording);
+  CHECK(rows.summary["losses"]["stacks"]["mismatches"] == 0);
+  const auto ours = rows.Where([](const Row& row) { return row.stack.find(";Work.hot:") != std::string::npos; });
+  CHECK(ours.size() > 400);
+  for (int version = 0; version < kVersions; ++version) {
+    const std::string leaf = ";Work.hot:" + std::to_string(1000 * version + 1);
+    const Share share = ShareOf(ours, [&](const Row& row) { return row.stack.ends_with(leaf); });
+    INFO(leaf << ": " << share.value << " of " << ours.size() << " samples");
+    CHECK(share.Holds(1.0 / kVersions));
+    CHECK(share.value > 0);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("Frames of a redefined class have the lines of their version, walked") {
+  RequireVersions({}, "stacks=auto");
+  RequireVersions({"-Xint"}, "stacks=auto");
+}
+
+TEST_CASE("Frames of a redefined class have the lines of their version, by GetStackTrace") {
+  RequireVersions({}, "stacks=jvmti");
+  RequireVersions({}, "source=portable");
+}
 
 TEST_CASE("Interpreted frames have their class, method and line") { RequireStacks({"-Xint"}); }
 

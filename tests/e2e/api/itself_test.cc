@@ -9,6 +9,10 @@
 namespace heaprec::testing {
 namespace {
 
+constexpr char kNoAgent[] =
+    "heaprec: the agent is not loaded; start the JVM with -agentpath:/path/to/libheaprec.so or run 'heaprec attach "
+    "PID'\n";
+
 void RequireBoth(const std::string& folder, const std::string& out) {
   for (const char* name : {"first", "second"}) {
     const std::string file = folder + "/" + name + ".bin";
@@ -36,7 +40,7 @@ TEST_CASE("A program that loads the library records itself, as often as it likes
     const Outcome outcome = Run(java);
     INFO(outcome.err);
     CHECK(outcome.exit_code == 0);
-    CHECK(outcome.out.starts_with("before refused: heaprec: the agent is not loaded\n"));
+    CHECK(outcome.out.starts_with(std::string("before refused: ") + kNoAgent));
     RequireBoth(folder, outcome.out);
     CHECK(ReadRows(folder + "/second.bin").summary["recording"]["source"] == "hooks");
   }
@@ -56,7 +60,7 @@ TEST_CASE("Without library and agent a program is told, and runs on") {
   const Outcome outcome = Run(Java{.main = "e2e.Itself", .args = {FreshFolder()}});
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.err.empty());
-  CHECK(outcome.out.ends_with("after refused: heaprec: the agent is not loaded\n"));
+  CHECK(outcome.out.ends_with(std::string("after refused: ") + kNoAgent));
 }
 
 }  // namespace heaprec::testing

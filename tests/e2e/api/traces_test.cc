@@ -39,7 +39,8 @@ void RequireTraces(const std::vector<std::string>& flags) {
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(
-      outcome.out.starts_with("before refused: heaprec: the agent is not loaded\n"
+      outcome.out.starts_with("before refused: heaprec: the agent is not loaded; start the JVM with "
+                              "-agentpath:/path/to/libheaprec.so or run 'heaprec attach PID'\n"
                               "invalid refused: everyBytes: 0\nstart done\n"));
   CHECK(outcome.out.find("recording refused: heaprec: the application samples through heaprec") != std::string::npos);
   const Told live = ToldOf(outcome.out, "live");

@@ -294,8 +294,11 @@ def main():
             jvm.kill()
             jvm.wait()
         said.seek(0)
-        assert said.read() == "running\n"
-        assert not recordings_left(jvm.pid)
+        # Any agent of the machine says that of rings that other tests have left.
+        lines = [line for line in said if "removed the ring of a killed process" not in line]
+        assert lines == ["running\n"], lines
+        left = recordings_left(jvm.pid)
+        assert not left, left
     print("keys, signals, a closed terminal and a closed pipe: the JVM is as it was")
 
 

@@ -68,6 +68,7 @@ class HostileJvm {
     std::function<void()> at_start = [] {};
     // Answers a request, "start,..." or "stop,...". None: the process opens no socket.
     std::function<void(int socket, const std::string& options)> answer = {};
+    int quits = 0;  // before it opens its socket
   };
 
   explicit HostileJvm(const Ways& ways) {
@@ -108,6 +109,7 @@ class HostileJvm {
     return line;
   }
   static inline int teller = -1;
+  static inline volatile std::sig_atomic_t quits = 0;
   static void Tell(const std::string& line) { (void)!write(teller, (line + "\n").c_str(), line.size() + 1); }
 
   void Map(const std::string& name) const {
@@ -121,14 +123,19 @@ class HostileJvm {
     teller = told_[1];
     if (chdir(folder_.c_str()) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(1);
     prctl(PR_SET_DUMPABLE, 1);  // as every program is that has not changed its user
-    std::signal(SIGQUIT, [](int) { Tell("quit"); });
+    std::signal(SIGQUIT, [](int) {
+      quits = quits + 1;
+      Tell("quit");
+    });
     Map("libjvm.so");
     Map("libheaprec.so");
     ways.at_start();
-    const int listener = ways.answer ? Listen(SocketOf(getpid())) : -1;
+    int listener = ways.answer && ways.quits == 0 ? Listen(SocketOf(getpid())) : -1;
     Tell("ready");
     for (;;) {
-      const int socket = listener >= 0 ? accept4(listener, nullptr, nullptr, SOCK_CLOEXEC) : pause();
+      if (listener < 0 && ways.answer && quits >= ways.quits) listener = Listen(SocketOf(getpid()));
+      const int socket = listener >= 0 ? accept4(listener, nullptr, nullptr, SOCK_CLOEXEC) : -1;
+      if (listener < 0) usleep(10'000);
       if (socket >= 0) Serve(socket, ways);
     }
   }
@@ -138,7 +145,7 @@ class HostileJvm {
     std::string text;
     for (char next = 0; std::count(text.begin(), text.end(), '\0') < 5 && read(socket, &next, 1) == 1;) text += next;
     const std::string options = text.substr(text.rfind('\0', text.size() - 2) + 1);
-    if (options.starts_with("start,")) Tell(Option(options, "file") + "\n" + Option(options, "answer"));
+    if (options.starts_with("start,")) Tell(Option(options, "file") + "\n" + Option(options, "reply"));
     ways.answer(socket, options);
     close(socket);
   }
@@ -201,6 +208,37 @@ TEST_CASE("Ctrl-C ends attach while a JVM does not open its socket") {
   attach.Kill(SIGINT);
   CheckRefusal(attach.Finish(), "interrupted before the JVM opened its attach socket; the agent was not loaded");
   CHECK_FALSE(FileExists("/tmp/.attach_pid" + jvm.pid()));
+}
+
+// As the agent does.
+void Reply(const std::string& options, const std::string& text) {
+  const int file = Create(Option(options, "reply"));
+  (void)!write(file, text.data(), text.size());
+  close(file);
+}
+
+TEST_CASE("A JVM that did not hear the first signal, because it was starting, is asked again") {
+  if (!CanActAsTwoUsers()) return;
+  const HostileJvm jvm({.answer =
+                            [](int socket, const std::string& options) {
+                              Reply(options, "error\nheard\n");
+                              Send(socket, "0\nreturn code: 1\n");
+                            },
+                        .quits = 2});
+  CheckRefusal(Run(AttachTo(jvm, FreshFolder() + "/rec.hrec", "4")), "the agent reported: heard");
+}
+
+TEST_CASE("A JVM that does not take agents yet is asked until it does, or the time is over") {
+  if (!CanActAsTwoUsers()) return;
+  const auto says = [](int refusals) {
+    return [left = refusals](int socket, const std::string& options) mutable {
+      Reply(options, left-- > 0 ? "starting\nthe JVM is still starting\n" : "error\nheard\n");
+      Send(socket, "0\nreturn code: 1\n");
+    };
+  };
+  const HostileJvm soon({.answer = says(3)}), never({.answer = says(1'000'000)});
+  CheckRefusal(Run(AttachTo(soon, FreshFolder() + "/rec.hrec", "10")), "the agent reported: heard");
+  CheckRefusal(Run(AttachTo(never, FreshFolder() + "/rec.hrec", "1")), "the JVM is still starting; retry, or raise");
 }
 
 TEST_CASE("A recording that a JVM writes after its end is left where it is") {

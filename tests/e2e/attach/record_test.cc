@@ -207,7 +207,7 @@ TEST_CASE("A tool of the JDK is recorded too") {
   CHECK(outcome.err == SamplesLine(folder + "/rec.bin") + "\n");
 }
 
-TEST_CASE("Options come from a file too, and what the agent refuses does not stop the program") {
+TEST_CASE("Options come from a file too; what the agent would refuse is refused before the program starts") {
   const std::string folder = FreshFolder();
   std::ofstream(folder + "/my.conf") << "# slow\nrate=6/min\nsource=jvmti\n";
   const auto program = Program("e2e.Ends", {"exit"});
@@ -218,8 +218,9 @@ TEST_CASE("Options come from a file too, and what the agent refuses does not sto
 
   std::ofstream(folder + "/bad.conf") << "rate=20\nfiel=x\n";
   const Outcome refused = Run(RecordCommand(folder, {"-o", "bad.bin", "--options", "bad.conf"}, program));
-  CHECK(refused.exit_code == 7);
-  CHECK(refused.err.starts_with("heaprec: not recording: " + folder + "/bad.conf:2: unknown option `fiel`"));
+  CHECK(refused.exit_code == 2);
+  CHECK(
+      refused.err.starts_with("heaprec: " + folder + "/bad.conf:2: unknown agent option 'fiel'; did you mean 'file'?"));
   CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
   CHECK_FALSE(FileExists(folder + "/bad.bin"));
 }
@@ -240,7 +241,41 @@ TEST_CASE("What cannot be started or recorded is said in one line") {
   refused({}, {}, 2, "no command");
   refused({"--rat", "5"}, {"java"}, 2, "--rat");
   refused({"--lib", "/no/such.so"}, {"java"}, 2, "/no/such.so: no such file (given by --lib)");
-  refused({"-o", "a,b.bin"}, {JavaPath(), "-version"}, 2, "comma");
+  refused({"--rate", "fast"}, {JavaPath(), "-version"}, 2, "invalid value `fast` for option `rate`");
+  refused({"--set", "livee=on"}, {JavaPath(), "-version"}, 2, "did you mean 'live'?");
+  const std::string odd = FreshFolder() + "/a=b";
+  std::filesystem::create_directory(odd);
+  std::filesystem::copy_file(AgentPath(), odd + "/libheaprec.so");
+  refused({"--lib", odd + "/libheaprec.so"}, {JavaPath(), "-version"}, 2, "'='");
+}
+
+TEST_CASE("Any character may be in the name of a recording, and in the folder where the command runs") {
+  for (const std::string name :
+       {"a,b", "it's", "\"quoted\"", "'\"", " two  blanks ", "a\tb", "a\nb", "a=b", "a\\b", "a\\,b"}) {
+    for (const bool are_children : {false, true}) {
+      INFO(name << (are_children ? " --child-jvms" : ""));
+      const std::string folder = FreshFolder() + "/" + name;
+      std::filesystem::create_directory(folder);
+      const auto program = Program("e2e.Ends", {"exit"});
+      const std::vector<std::string> options{"-o", name + ".bin"};
+      auto with = options;
+      if (are_children) with.emplace_back("--child-jvms");
+      const Outcome outcome = Run(RecordCommand(folder, with, program));
+      INFO(outcome.err);
+      CHECK(outcome.exit_code == 7);
+      CHECK(FileExists(folder + "/" + name + ".bin"));
+      CHECK(outcome.err.find(" samples\n") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("With --child-jvms only and skip choose JVMs by their main class") {
+  const std::string folder = FreshFolder();
+  const auto program = Program("e2e.Ends", {"exit"});
+  Run(RecordCommand(folder, {"--child-jvms", "-o", "skipped.bin", "--set", "skip=e2e.*"}, program));
+  CHECK_FALSE(FileExists(folder + "/skipped.bin"));
+  Run(RecordCommand(folder, {"--child-jvms", "-o", "only.bin", "--set", "only=e2e.Ends"}, program));
+  CHECK(FileExists(folder + "/only.bin"));
 }
 
 // 400 and 480 MiB, by one site: its estimates vary by less than 3 % between runs, which is seven deviations from 20 %.

@@ -56,21 +56,12 @@ void RequireLast(const Ended& ended, const std::string& how) {
   RemoveRingsOf(ended.pid);
 }
 
-std::string WithoutRingsOfOthers(const std::string& err) {
-  std::istringstream lines(err);
-  std::string kept;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("removed the ring of a killed process") == std::string::npos) kept += line + "\n";
-  }
-  return kept;
-}
-
 void RequireSilent(const Ended& ended, int exit_code) {
   INFO(ended.outcome.err);
   CHECK(ended.outcome.exit_code == exit_code);
   CHECK(ended.outcome.signal == 0);
   CHECK(ended.outcome.out.empty());
-  CHECK(WithoutRingsOfOthers(ended.outcome.err).empty());
+  CHECK(ended.outcome.err.empty());
 }
 
 }  // namespace heaprec::testing

@@ -2,7 +2,10 @@ package e2e;
 
 import heaprec.Probe;
 
-/** Closes a probe twice while the heap is full, and says how many of the two calls failed and what the probe claims. */
+/**
+ * Closes a probe twice while the heap is full, and says how many of the two calls failed and what the probe claims. Then
+ * allocates more objects than a probe lists.
+ */
 public final class ProbedFull {
     public static void main(String[] args) {
         Probe probe = Probe.begin();
@@ -26,5 +29,11 @@ public final class ProbedFull {
         Probe next = Probe.begin();
         next.close();
         System.out.println("next whole " + next.isWhole());
+        Object kept = null;
+        Probe many = Probe.begin();
+        for (int i = 0; i < 100000; ++i) kept = new byte[104]; // 120 bytes each
+        many.close();
+        System.out.println(kept != null ? many : "");
+        System.out.println("listed " + many.allocations().size() + " whole " + many.isWhole());
     }
 }

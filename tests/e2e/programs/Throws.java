@@ -88,7 +88,45 @@ public final class Throws {
         return caught;
     }
 
+    /** Throws two exceptions, the first or the same ones again; both are thrown on by handlers, or past native code. */
+    static int again(int i) {
+        int caught = 0;
+        try {
+            try {
+                try {
+                    synchronized (Throws.class) {
+                        if (i % 2 == 0) throw Custom.READY;
+                        throw new IllegalStateException();
+                    }
+                } finally {
+                    ++caught;
+                }
+            } catch (RuntimeException e) {
+                throw e;
+            }
+        } catch (RuntimeException e) {
+            ++caught;
+        }
+        try {
+            Class.forName("None", false, new ClassLoader(null) {
+                @Override
+                protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+                    throw new ClassNotFoundException(name);
+                }
+            });
+        } catch (ClassNotFoundException e) {
+            ++caught;
+        }
+        return caught;
+    }
+
     public static void main(String[] args) throws Exception {
+        if (args[0].equals("again")) {
+            int caught = 0;
+            for (int i = 0; i < Integer.parseInt(args[1]); ++i) caught += again(i);
+            System.out.println("caught " + caught);
+            return;
+        }
         if (args[0].equals("overflow")) {
             System.out.println("caught " + overflows(Integer.parseInt(args[1])));
             return;

@@ -1,7 +1,8 @@
 // Linked into the faulty agent: makes what never fails here fail, between the agent's own parts or between it and libc
 // (the linker's --wrap, as alloc_guard.cc).
 //
-// HEAPREC_FAULT_WALK=N        from the N-th stack on, the walker sees a frame more at the root than there is.
+// HEAPREC_FAULT_WALK=N        from the N-th stack on, the walker sees a frame more at the root than there is;
+// HEAPREC_FAULT_WALKS=N       of so many stacks only.
 // HEAPREC_FAULT_REMOVAL=FILE  the drain's first removal of a detour creates FILE and takes a second.
 // HEAPREC_FAULT_STARTS=N      the first N starts of a recording run out of memory.
 // HEAPREC_FAULT_THREADS=N     the first N threads of the agent cannot be created.
@@ -32,6 +33,7 @@ uint64_t NumberIn(const char* name, uint64_t otherwise) {
 }
 
 const uint64_t first_wrong_walk = NumberIn("HEAPREC_FAULT_WALK", std::numeric_limits<uint64_t>::max());
+const uint64_t wrong_walks = NumberIn("HEAPREC_FAULT_WALKS", std::numeric_limits<uint64_t>::max());
 const uint64_t failing_threads = NumberIn("HEAPREC_FAULT_THREADS", 0);
 const uint64_t failing_starts = NumberIn("HEAPREC_FAULT_STARTS", 0);
 const char* const removal_file = getenv("HEAPREC_FAULT_REMOVAL");  // NOLINT(concurrency-mt-unsafe): at load, one thread
@@ -60,7 +62,8 @@ extern "C" {
 WalkResult EXPAND(__real_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames);
 WalkResult EXPAND(__wrap_)(const StackWalker* walker, const void* java_thread, FrameSelection* frames) {
   const WalkResult walked = EXPAND(__real_)(walker, java_thread, frames);
-  if (walks.fetch_add(1) + 1 >= first_wrong_walk) frames->Add({.method = nullptr, .bci = -1});
+  const uint64_t walk = walks.fetch_add(1) + 1;
+  if (walk >= first_wrong_walk && walk - first_wrong_walk < wrong_walks) frames->Add({.method = nullptr, .bci = -1});
   return walked;
 }
 

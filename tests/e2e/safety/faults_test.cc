@@ -21,7 +21,8 @@ size_t Count(const std::string& text, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("A walk that is not what JVMTI says is the last one: said once, counted, and no wrong stack is recorded") {
+TEST_CASE(
+    "After a walk that is not what JVMTI says none is made for a while: said once, counted, no wrong stack kept") {
   const std::string recording = FreshFolder() + "/rec.bin";
   Command command = CommandOf({.main = "e2e.Chains",
                                .args = {"1500"},
@@ -47,6 +48,24 @@ TEST_CASE("A walk that is not what JVMTI says is the last one: said once, counte
   // The frame that was made up has no method: it is named nowhere.
   const auto wrong = rows.Where([](const Row& row) { return row.stack.find("[unknown]") != std::string::npos; });
   CHECK(wrong.empty());
+}
+
+TEST_CASE("After 1,024 stacks from GetStackTrace stacks are walked again, if nothing is wrong any more") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  Command command = CommandOf({.main = "e2e.Load",
+                               .args = {"1", "3000", "50"},
+                               .agent_options = "file=" + recording + ",rate=2000",
+                               .agent = FaultyAgent()});
+  command.environment = {"HEAPREC_FAULT_WALK=40", "HEAPREC_FAULT_WALKS=1"};
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  CHECK(outcome.exit_code == 0);
+  const auto stacks = ReadSummary(recording)["losses"]["stacks"];
+  INFO(stacks);
+  CHECK(stacks["mismatches"] == 1);
+  CHECK(stacks["from_jvmti"] >= 1024);
+  CHECK(stacks["from_jvmti"] < 1200);
+  CHECK(stacks["walked"] > 400);
 }
 
 TEST_CASE("Without a thread for the drain nothing is recorded or left behind, and the next attempt records") {

@@ -87,18 +87,19 @@ void RequireThreads(const std::string& recording, const std::map<std::string, do
   }
 }
 
-Java Counting(std::vector<std::string> flags, const std::string& options) {
+Java Counting(std::vector<std::string> flags, const std::string& options, const std::string& steps = kSteps) {
   flags.emplace_back("-Xmx400m");
   return {.flags = std::move(flags),
           .main = "e2e.Counted",
-          .args = {kSteps, std::to_string(kThreads), "0"},
+          .args = {steps, std::to_string(kThreads), "0"},
           .agent_options = options};
 }
 
-void RequireExact(const std::vector<std::string>& flags, const std::string& more = "") {
+void RequireExact(const std::vector<std::string>& flags, const std::string& more = "",
+                  const std::string& steps = kSteps) {
   INFO(flags.front());
   const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Counting(flags, "file=" + recording + ",census=all" + more));
+  const Outcome outcome = Run(Counting(flags, "file=" + recording + ",census=all" + more, steps));
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.err.find("heaprec") == std::string::npos);
@@ -137,6 +138,11 @@ TEST_CASE(
   RequireExact({"-XX:TLABSize=16k", "-XX:-ResizeTLAB"});
   if (IsTaken("-XX:+UseCompactObjectHeaders")) RequireExact({"-XX:+UseCompactObjectHeaders"});
   RequireExact({"-XX:+UseG1GC"}, ",exceptions=on,live=on,rate=1000");
+}
+
+TEST_CASE("A census is exact with hundreds of thousands of walks a second, and without any TLAB") {
+  RequireExact({"-XX:TLABSize=2k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"});
+  RequireExact({"-XX:-UseTLAB"}, "", "100000");
 }
 
 TEST_CASE("The stacks that virtual threads leave on the heap do not end a walk") {
@@ -212,6 +218,12 @@ TEST_CASE("A census that is drawn takes no more than its rate, and its estimates
   CHECK(counters["walks"] > kPerSecond);
   for (const std::string kind : {"Small", "Pair"}) {
     const json objects = RowOf(census, "e2e.Counted$" + kind)["objects"];
+    INFO(kind << ": " << objects.dump());
+    // On a starved machine too few walks may have been drawn for an estimate: then there is no upper end.
+    if (objects["high"].is_null()) {
+      CHECK(objects["low"] <= told.at(kind));
+      continue;
+    }
     const double value = objects["value"], high = objects["high"];
     const double error = (high - value) / 1.96;
     INFO(kind << ": " << value << " of " << told.at(kind) << ", standard error " << error);
@@ -278,8 +290,7 @@ TEST_CASE(
   }
 }
 
-// HEAPREC_SECONDS=600: how long under each collector. What does not fit into the ring is lost, and said: on a machine
-// that does nothing else nothing is.
+// HEAPREC_SECONDS=600: how long under each collector.
 TEST_CASE("A census holds with threads and classes that come and go, collections and heap histograms beside it") {
   const char* const seconds = getenv("HEAPREC_SECONDS");  // NOLINT(concurrency-mt-unsafe)
   for (const std::string collector : {"G1", "Serial", "Parallel", "Z", "Shenandoah"}) {
@@ -302,12 +313,8 @@ TEST_CASE("A census holds with threads and classes that come and go, collections
     INFO(census["recordings"].dump());
     CHECK(census["recordings"][0]["aborted"] == 0);
     CHECK(census["recordings"][0]["unvisited"] == 0);
-    const double lost = census["recordings"][0]["lost_bytes"];
-    if (lost == 0) RequireCounts(census, told);
-    CHECK(lost < 0.01 * census["total"]["bytes"]["value"].get<double>());
-    CHECK(ObjectsOf(census, "Early") <= told.at("Early"));
-    CHECK(ObjectsOf(census, "Late") <= told.at("Late"));
-    if (lost > 0) continue;
+    CHECK(census["recordings"][0]["lost"] == 0);
+    RequireCounts(census, told);
     CHECK(ObjectsOf(census, "Early") == told.at("Early"));
     CHECK(ObjectsOf(census, "Late") == told.at("Late"));
   }

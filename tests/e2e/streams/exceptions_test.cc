@@ -101,6 +101,17 @@ TEST_CASE("What is thrown is counted exactly, and its classes and sites have the
   RequireCap(run.rows, 400);
 }
 
+TEST_CASE("An exception that handlers or native code throw on counts once, and a ready-made one each time") {
+  const ThrowsRun none = RunThrows({"again", "0"}, ",exceptions=on");
+  const ThrowsRun run = RunThrows({"again", "20000"}, ",exceptions=on");
+  CHECK(run.outcome.out == "caught 60000\n");
+  const uint64_t ours = CountedIn(run.rows) - CountedIn(none.rows);
+  INFO(ours << " counted");
+  // The collector moves few of them between two throws.
+  CHECK(ours >= 40'000);
+  CHECK(ours <= 40'400);
+}
+
 TEST_CASE("A storm of throws overfills no second, and what the samples stand for is what was thrown") {
   const ThrowsRun run = RunThrows({"2", "150000", "0"}, ",exceptions=on,exceptions.rate=100");
   CHECK(run.outcome.out == "caught 300000\n");

@@ -146,8 +146,8 @@ struct AppRun {
   std::unique_ptr<format::Dictionaries> names = std::make_unique<format::Dictionaries>();  // stacks: sites
 };
 
-inline void NamePlaces(uint32_t threads, format::Dictionaries* names) {
-  for (uint32_t site = 0; site < kAppSites; ++site) {
+inline void NamePlaces(uint32_t threads, format::Dictionaries* names, uint32_t sites = kAppSites) {
+  for (uint32_t site = 0; site < sites; ++site) {
     names->classes.resize(ClassOfSite(site) + 1, "C" + std::to_string(ClassOfSite(site)));
     names->methods.resize(MethodOfSite(site) + 1, {"C", "m" + std::to_string(MethodOfSite(site)), "()V"});
     names->frames.push_back({MethodOfSite(site), static_cast<int32_t>(site), 1});

@@ -127,6 +127,13 @@ TEST_CASE("of a command that takes no other command, what follows -- is argument
   CHECK(dash.files == Words{"b"});
 }
 
+TEST_CASE("a time before the end, which begins with a dash, is a value") {
+  Bench bench;
+  REQUIRE(bench.Run({"a", "-o", "-30s"}) == ExitCode::kOk);
+  CHECK(bench.output == "-30s");
+  CHECK(bench.files == Words{"a"});
+}
+
 TEST_CASE("a former word of a value is replaced by its new one") {
   Bench bench;
   REQUIRE(bench.Run({"rec.hrec", "--kind", "tlab,native", "--kind", "natives"}) == ExitCode::kOk);

@@ -101,7 +101,7 @@ heaprec.AllocationSample {
   stackTrace = N/A
 }
 
-# 3 samples, 1 dropped to keep the rate (their weight is kept), 0 lost
+# 3 samples kept of 4 (rate limit; sums stay unbiased)
 )");
 }
 
@@ -166,15 +166,38 @@ TEST_CASE("Filters choose events, and the loss line says of how many") {
   CHECK(count("--class String") == 1);
   CHECK(count("--class '/Node$/'") == 1);
   CHECK(count("--site HashMap.resize") == 1);
-  CHECK(count("--site 'p.*'") == 2);
-  CHECK(count("--site 'p.A.main'") == 1);
+  CHECK(count("--site 'p.*'") == 1);
+  CHECK(count("--site 'p.A.main'") == 0);
+  CHECK(count("--frame 'p.*'") == 2);
+  CHECK(count("--frame 'p.A.main'") == 1);
   CHECK(count("--kind outside") == 1);
   CHECK(count("--kind tlab,outside") == 3);
   CHECK(count("--limit 2") == 2);
   CHECK(count("--limit 0") == 0);
   CHECK(Heaprec("print --kind outside " + file)
-            .out.find("# 1 of 3 samples, 1 dropped to keep the rate (their weight is kept), 0 lost\n") !=
-        std::string::npos);
+            .out.find("# 1 of 3 samples kept of 4 (rate limit; sums stay unbiased)\n") != std::string::npos);
+}
+
+TEST_CASE("A filter that no name fits says so, with the nearest names") {
+  const Directory directory;
+  const std::string file = directory / "rec.bin";
+  WriteSmall(file);
+  for (const std::string command : {"print", "top", "tree", "export --format collapsed"}) {
+    const auto says = [&](const std::string& options, const std::string& text) {
+      const Outcome outcome = Heaprec(command + " " + options + " " + file);
+      INFO(command << " " << options << ": " << outcome.err);
+      CHECK(outcome.code == 0);
+      CHECK(outcome.err.find(text) != std::string::npos);
+    };
+    says("--class Strin", "--class 'Strin': no class matches; nearest: java.lang.String\n");
+    says("--site HashMap.resiz", "--site 'HashMap.resiz': no method matches; nearest: java.util.HashMap.resize\n");
+    says("--frame p.B.main", "--frame 'p.B.main': no method matches; nearest: p.A.main");
+    says("--thread nobody", "--thread 'nobody': no thread matches\n");
+    says("--thread '#77'", "--thread '#77': no thread matches");
+    says("--label request", "--label 'request': no label matches\n");
+    const Outcome known = Heaprec(command + " --class 'byte[]' --thread main " + file);
+    CHECK(known.err.find("matches") == std::string::npos);
+  }
 }
 
 TEST_CASE("export --format csv has the columns of the manual") {

@@ -125,11 +125,11 @@ TEST_CASE("diff compares nothing with a recording of which nothing could be read
 
 TEST_CASE("diff names what changed, the largest first, and leaves out what may be noise") {
   const Directory directory;
-  const std::string a = directory / "a.bin", b = directory / "b.bin", both = "--per second " + a + " " + b;
+  const std::string a = directory / "a.bin", b = directory / "b.bin", both = "--per total " + a + " " + b;
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
   CHECK(Verdicts("--by class " + both) == "byte[] more; java.util.HashMap$Node gone; ");
-  CHECK(Verdicts("--per second --by class " + b + " " + a) == "byte[] less; java.util.HashMap$Node new; ");
+  CHECK(Verdicts("--per total --by class " + b + " " + a) == "byte[] less; java.util.HashMap$Node new; ");
   CHECK(Verdicts("--by site " + both) == "com.acme.Cache.fill more; java.util.HashMap.newNode gone; ");
   // Two rows that differ by much, and one of them by 40 %: that may be how runs vary.
   CHECK(Verdicts("--by package " + both) == "java.util gone; ");
@@ -140,10 +140,16 @@ TEST_CASE("diff names what changed, the largest first, and leaves out what may b
   CHECK(Verdicts("--by kind " + both).empty());
   CHECK(Verdicts("--by class --all " + both) ==
         "byte[] more; java.util.HashMap$Node gone; java.lang.String same; com.acme.Rare same; ");
+  const auto says = [&both](const std::string& options, const std::string& text) {
+    return Heaprec("diff --by class " + options + " " + both).out.find(text) != std::string::npos;
+  };
+  CHECK(says("--all --limit 1", "... 3 more; --limit 0 shows all\n"));
+  CHECK(says("--limit 1", "; --limit 0 shows all that changed\n"));
+  CHECK(says("", "; --all shows them\n"));
   const std::string c = directory / "c.bin";
   WriteAmounts(c, {.bytes = 95, .nodes = 0});
-  CHECK(Verdicts("--per second --by class " + a + " " + c) == "byte[] more; java.util.HashMap$Node gone; ");
-  CHECK(Verdicts("--per second --by class --min-change 50% " + a + " " + c) == "java.util.HashMap$Node gone; ");
+  CHECK(Verdicts("--per total --by class " + a + " " + c) == "byte[] more; java.util.HashMap$Node gone; ");
+  CHECK(Verdicts("--per total --by class --min-change 50% " + a + " " + c) == "java.util.HashMap$Node gone; ");
   CHECK(Verdicts("--by class " + a + " " + a).empty());
   CHECK(Verdicts("--by class --min-change 350% " + both) == "");
   CHECK(Verdicts("--by class --class 'byte[]' " + both) == "byte[] more; ");
@@ -154,9 +160,9 @@ TEST_CASE("diff says of a pair in which most rows differ that more runs are need
   const std::string a = directory / "a.bin", b = directory / "b.bin";
   WriteAmounts(a, {.strings = 400, .bytes = 20, .nodes = 300, .rare = 20});
   WriteAmounts(b, {.strings = 20, .bytes = 400, .nodes = 20, .rare = 300}, 100);
-  const std::string text = Heaprec("diff --per second --by class " + a + " " + b).out;
+  const std::string text = Heaprec("diff --per total --by class " + a + " " + b).out;
   INFO(text);
-  CHECK(text.find("record several runs of each side to tell changes from variation") != std::string::npos);
+  CHECK(text.find("one run of each side cannot tell changes from variation") != std::string::npos);
 }
 
 TEST_CASE("diff compares per second, per operation or shares, and chooses what suits") {
@@ -164,14 +170,14 @@ TEST_CASE("diff compares per second, per operation or shares, and chooses what s
   const std::string a = directory / "a.bin", b = directory / "b.bin", both = a + " " + b;
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 400, .bytes = 100, .nodes = 80, .rare = 4}, 100);
-  const json twice = json::parse(Heaprec("diff --json --all --per second --by class " + both).out);
-  CHECK(twice["per"] == "second");
+  const json twice = json::parse(Heaprec("diff --json --all --per total --by class " + both).out);
+  CHECK(twice["per"] == "total");
   CHECK(twice["total"]["ratio"]["value"] == Approx(2));
-  CHECK(twice["total"]["before"]["value"] == Approx(292'000));
+  CHECK(twice["total"]["before"]["value"] == Approx(2'920'000));
   const json& strings = twice["tables"][0]["rows"][0];
   CHECK(strings["name"] == "java.lang.String");
-  CHECK(strings["change"]["value"] == Approx(200'000));
-  CHECK(strings["change"]["low"] < 100'000);
+  CHECK(strings["change"]["value"] == Approx(2'000'000));
+  CHECK(strings["change"]["low"] < 1'000'000);
   CHECK(strings["ratio"]["low"] < 1);
   CHECK(strings["samples_after"] == 400);
   // All rows are twice as large: so is the run, and one run does not say why.
@@ -227,19 +233,22 @@ TEST_CASE("The first line is the answer, and times that look reversed are said")
   const std::string a = directory / "a.bin", b = directory / "b.bin";
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
-  const auto outcome = Heaprec("diff --per second " + a + " " + b);
+  const auto outcome = Heaprec("diff --per total " + a + " " + b);
   INFO(outcome.out);
   CHECK(outcome.err.empty());
-  CHECK(outcome.out.find("\nrows:      compared per second: as set by --per\n") != std::string::npos);
-  CHECK(outcome.out.find("\nruns:      one of each side;") != std::string::npos);
-  CHECK(outcome.out.find("\ndetects:   4 of 5 changes of ") != std::string::npos);
-  CHECK(outcome.out.find("\ndetects:   with three runs of each side (heaprec bench) ") != std::string::npos);
+  CHECK(outcome.out.find("\nrows:      compared in total: as set by --per\n") != std::string::npos);
+  CHECK(outcome.out.find("\nruns:      one run of each side shows only large changes: a site with 5 % of the bytes "
+                         "must more than double "
+                         "to be noticed, one with 1 % change more than 3-fold\n") != std::string::npos);
+  CHECK(
+      outcome.out.find("\nruns:      of three runs of each side (heaprec bench) a site with 5 % of the bytes must ") !=
+      std::string::npos);
   CHECK(outcome.out.find("total:     +21.9 %") == 0);
-  CHECK(outcome.out.find("\nby class: 2 of 4 changed (false discovery rate 5.0 %)\n") != std::string::npos);
+  CHECK(outcome.out.find("\nby class: 2 of 4 changed; of such rows about 5.0 % may not have\n") != std::string::npos);
   CHECK(outcome.out.find("\nmore  ") != std::string::npos);
   CHECK(outcome.out.find("\ngone  ") != std::string::npos);
   CHECK(outcome.out.find("java.lang.String") == std::string::npos);
-  CHECK(Heaprec("diff --per second --limit 1 --by class " + a + " " + b)
+  CHECK(Heaprec("diff --per total --limit 1 --by class " + a + " " + b)
             .out.find("... 3 more; --limit 0 shows all that changed") != std::string::npos);
   CHECK(Heaprec("diff " + b + " " + a).err == "heaprec: B was recorded before A; swap them if this is not intended\n");
   CHECK(json::parse(Heaprec("diff --json " + b + " " + a + " 2>/dev/null").out)["reversed"] == true);
@@ -255,14 +264,33 @@ TEST_CASE("A differential flame graph colours what changed") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", page = directory / "diff.html";
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
-  REQUIRE(Heaprec("diff --per second --html " + page + " " + a + " " + b).code == 0);
+  REQUIRE(Heaprec("diff --per total --html " + page + " " + a + " " + b).code == 0);
   CHECK(Heaprec("diff --html " + page + " " + a + " " + b).code == 6);
-  CHECK(Heaprec("diff --per second -f --html " + page + " " + a + " " + b).code == 0);
+  CHECK(Heaprec("diff --per total -f --html " + page + " " + a + " " + b).code == 0);
   const std::string verdicts = VerdictsOf(page);
   INFO(verdicts);
   CHECK(verdicts.find("com.acme.Cache.fill more; byte[] more; ") != std::string::npos);
   CHECK(verdicts.find("java.util.HashMap.newNode less; java.util.HashMap$Node less; ") != std::string::npos);
   CHECK(verdicts.find("com.acme.Text.of same; java.lang.String same; ") != std::string::npos);
+}
+
+TEST_CASE("The report of two recordings has the verdicts of diff, and none where diff has none") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin", page = directory / "report.html";
+  WriteAmounts(a, {.strings = 1000, .bytes = 500, .nodes = 400, .rare = 20});
+  WriteAmounts(b, {.strings = 1000, .bytes = 560, .nodes = 400, .rare = 20}, 100);
+  CHECK(Verdicts("--by site " + a + " " + b).empty());
+  REQUIRE(Heaprec("report -q -o " + page + " " + a + " " + b).code == 0);
+  std::string verdicts = VerdictsOf(page);
+  INFO(verdicts);
+  CHECK(verdicts.find("com.acme.Cache.fill same; byte[] same; ") != std::string::npos);
+  CHECK(verdicts.find("more") == std::string::npos);
+  CHECK(verdicts.find("less") == std::string::npos);
+  WriteAmounts(directory / "c.bin", {.strings = 1000, .bytes = 1500, .nodes = 400, .rare = 20}, 100);
+  CHECK(Verdicts("--by site " + a + " " + (directory / "c.bin")) == "com.acme.Cache.fill more; ");
+  REQUIRE(Heaprec("report -q -f -o " + page + " " + a + " " + (directory / "c.bin")).code == 0);
+  verdicts = VerdictsOf(page);
+  CHECK(verdicts.find("com.acme.Cache.fill more; byte[] more; ") != std::string::npos);
 }
 
 TEST_CASE("A page of several runs colours by how runs vary") {
@@ -277,8 +305,9 @@ TEST_CASE("A page of several runs colours by how runs vary") {
     before += " " + a, after += " " + b;
   }
   REQUIRE(Heaprec("diff --per second --html " + page + before + " --" + after).code == 0);
-  const std::string verdicts = VerdictsOf(page);
-  INFO(verdicts);
+  const std::string verdicts = VerdictsOf(page), rows = Verdicts("--per second --by site" + before + " --" + after);
+  INFO(verdicts << "\n" << rows);
+  CHECK(rows == "com.acme.Cache.fill more; ");
   CHECK(verdicts.find("com.acme.Cache.fill more; byte[] more; ") != std::string::npos);
   CHECK(verdicts.find("java.util.HashMap.newNode same; java.util.HashMap$Node same; ") != std::string::npos);
 }
@@ -288,7 +317,7 @@ TEST_CASE("A browser shows what differs: colours, tooltips of both sides, search
   const std::string a = directory / "a.bin", b = directory / "b.bin", page = directory / "diff.html";
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
-  REQUIRE(Heaprec("diff --per second --html " + page + " " + a + " " + b).code == 0);
+  REQUIRE(Heaprec("diff --per total --html " + page + " " + a + " " + b).code == 0);
   const auto outcome = Shell("python3 tests/tools/commands/diff_browser.py " + page + " 2>&1");
   INFO(outcome.out);
   CHECK(outcome.code == 0);
@@ -317,7 +346,8 @@ TEST_CASE("Several runs of each side find smaller changes than one, and say how 
   // The shares of all others fall by a tenth.
   CHECK(Verdicts("--per share --by class" + before + " --" + after) ==
         "byte[] more; java.lang.String less; java.util.HashMap$Node less; ");
-  CHECK(Heaprec("diff" + before + " --" + after).out.find("\nruns:      3 and 3; ") != std::string::npos);
+  CHECK(Heaprec("diff" + before + " --" + after)
+            .out.find("\nruns:      3 before, 3 after: a site with 5 % of the bytes must ") != std::string::npos);
   CHECK(Heaprec("diff" + before + " --" + after).out.find("with three runs") == std::string::npos);
   CHECK(Heaprec("diff" + before + after).code == 2);
 }
@@ -359,6 +389,9 @@ TEST_CASE("If only the machine's speed differs the headline says so, and no row 
       std::string::npos);
   CHECK(outcome.out.find("compared per second of CPU time: the sides ran at different speeds") != std::string::npos);
   CHECK(outcome.out.find("by class: 0 of 2 changed") != std::string::npos);
+  CHECK(outcome.out.find("\nruns:      not judged: rates of one run of each side also show how fast the machine was") !=
+        std::string::npos);
+  CHECK(json::parse(Heaprec("diff --json --per second " + a + " " + b).out)["judged"] == false);
   const json document = json::parse(Heaprec("diff --json --per cpu-second " + a + " " + b).out);
   CHECK(document["per"] == "cpu-second");
   CHECK(document["speed"]["explains_rates"] == true);

@@ -279,7 +279,7 @@ TEST_CASE("live --min-age and flame --live show objects of the minimum age, with
   CHECK(Heaprec("flame --min-age 10s -o " + page + " " + path).code == 2);
   CHECK(Heaprec("flame --live --min-age soon -f -o " + page + " " + path).code == 2);
   WriteSmall(directory / "small.bin");
-  CHECK(Heaprec("flame --live -f -o " + page + " " + directory / "small.bin").err.find("live=on") != std::string::npos);
+  CHECK(Heaprec("flame --live -f -o " + page + " " + directory / "small.bin").err.find("live=off") != std::string::npos);
 }
 
 TEST_CASE("other samples carry the weight of evicted ones") {
@@ -330,7 +330,7 @@ TEST_CASE("a later chunk has the samples that were live when it began") {
   CHECK(document["live"]["mean_age_seconds"]["value"] == Approx((30'000 * 10 + 10'000 * 2) / 40'000.0));
 }
 
-TEST_CASE("Parts of one recording are named, and so is a time without data in a file") {
+TEST_CASE("Parts of one recording are joined, and a time without data in a file is named") {
   const Directory directory;
   const std::string one = directory / "r.hrec", two = directory / "r-1.hrec", three = directory / "r-2.hrec";
   for (const uint32_t part : {0, 1, 2}) {
@@ -350,17 +350,26 @@ TEST_CASE("Parts of one recording are named, and so is a time without data in a 
     file.End(part == 2 ? "jvm exit" : "rotated", (part + 1) * 10 * kSecond);
   }
   const std::string parts = one + " " + two + " " + three, merged = directory / "all.hrec";
-  const std::string warning =
-      "heaprec: " + one + " and " + two +
-      " are parts of one recording; objects live in several are counted in each; join the parts with heaprec merge "
-      "first\n";
-  CHECK(Heaprec("live " + parts).err == warning);
-  CHECK(Heaprec("leaks " + parts).err == warning);
-  CHECK(Heaprec("flame --live --svg -f -o " + (directory / "x.svg") + " " + parts).err.starts_with(warning));
-  CHECK(Heaprec("top " + parts).err.empty());
-  CHECK(Heaprec("live " + one).err.empty());
   REQUIRE(Heaprec("merge -o " + merged + " " + parts).code == 0);
-  CHECK(Heaprec("live " + merged).err.empty());
+  const auto document = [](const std::string& command) { return Parsed(command); };
+  for (const std::string given : {parts, three + " " + one + " " + two}) {
+    INFO(given);
+    const json live = document("live --json " + given);
+    CHECK(live["live"] == document("live --json " + merged)["live"]);
+    CHECK(live["scan"]["recordings"].size() == 1);
+    CHECK(Heaprec("summary " + given).out.find(one + " and 2 later parts, ") != std::string::npos);
+    for (const char* const command : {"live", "leaks", "top", "summary", "flame --live --svg -f -o /dev/null"})
+      CHECK(Heaprec(std::string(command) + " " + given).err.find("parts of one") == std::string::npos);
+    CHECK(Heaprec("summary " + given).code == 0);
+    CHECK(Heaprec("summary " + given)
+              .out.find("next: heaprec tree --callers --site p.Leak.add " + one + " " + two + " " + three) !=
+          std::string::npos);
+    CHECK(Heaprec("report -f -o " + (directory / "page.html") + " " + given).code == 0);
+  }
+  // A gap, or sides of a comparison, are not joined.
+  const std::string warning = "heaprec: " + one + " and " + three + " are parts of one recording; ";
+  CHECK(Heaprec("live " + one + " " + three).err.starts_with(warning));
+  CHECK(document("diff --json " + one + " " + two)["schema"] == "heaprec.diff/2");
 
   const std::string beside =
       "heaprec: no data at the time of --at (the nearest is shown): " + two + " has data from 10.000 s to 20.000 s\n";
@@ -377,7 +386,7 @@ TEST_CASE("Parts of one recording are named, and so is a time without data in a 
   CHECK(Heaprec("leaks --from 2s --to 5s " + two).err ==
         "heaprec: no data in this range: " + two + " has data from 10.000 s to 20.000 s\n");
   CHECK(Heaprec("leaks --from 12s --to 15s " + two).err.empty());
-  CHECK(Heaprec("live --at 5s " + one + " " + two).err == warning);
+  CHECK(Heaprec("live --at 5s " + one + " " + two).err.empty());
 }
 
 TEST_CASE("lifetimes are shown by class, with the shares that die young and that survive") {
@@ -451,7 +460,7 @@ TEST_CASE("text and CSV have the rows, and names cannot steer either") {
   CHECK(Heaprec("leaks --all --by class " + directory / "odd.bin").out.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a recording without live says how to make one, and what cannot be asked is refused") {
+TEST_CASE("a recording without live objects says how to make one, and what cannot be asked is refused") {
   const Directory directory;
   const std::string path = directory / "rec.bin", live = directory / "live.bin";
   WriteSmall(path);
@@ -460,7 +469,7 @@ TEST_CASE("a recording without live says how to make one, and what cannot be ask
     const Outcome outcome = Heaprec(command + path);
     CHECK(outcome.code == 3);
     CHECK(outcome.out.empty());
-    CHECK(outcome.err.find("heaprec record --set live=on") != std::string::npos);
+    CHECK(outcome.err.find("record a JVM without live=off") != std::string::npos);
   }
   CHECK(Heaprec("live " + live + " " + path).out.find("left out: 1 recording without live=on") != std::string::npos);
   CHECK(Heaprec("live --kind exception " + live).code == 2);

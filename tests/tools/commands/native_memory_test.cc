@@ -97,6 +97,24 @@ TEST_CASE("categories, RSS and PSS stand on one time axis") {
   CHECK(text.out.find("2 of 3 snapshots; --limit 0 shows all") != std::string::npos);
 }
 
+TEST_CASE("native shows the RSS of a recording without native memory and without NMT") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  {
+    RecordingFile file(path, testing::SomeHeader());
+    Looks looks(&file);
+    file.Add(testing::At(kSecond));
+    for (uint64_t i = 0; i < 3; ++i) looks.AddHeap(i * kSecond, (90 + i) * kMb);
+    file.End("stop", 3 * kSecond);
+  }
+  const auto outcome = Heaprec("native " + path);
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("native memory was not sampled") != std::string::npos);
+  CHECK(outcome.out.find("92.0 MiB  process: RSS") != std::string::npos);
+  CHECK(Heaprec("native --by library " + path).code == 3);
+}
+
 TEST_CASE("what is alive of our sites stands beside the looks") {
   const Directory directory;
   {

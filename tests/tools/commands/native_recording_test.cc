@@ -93,6 +93,13 @@ TEST_CASE("native: what lives, what was allocated and what grows, by site") {
   const json document = Document("native --json " + (directory / "rec.bin"));
   CHECK(document["schema"] == "heaprec.native_sampled/2");
   CHECK(document["allocated"]["bytes"]["value"] == Approx(40e6));
+  // Counted: 4,000 calls in each second.
+  for (const char* const end : {"value", "low", "high"}) CHECK(document["allocated"]["objects"][end] == 40'000);
+  CHECK(document["allocated"]["mean_size"]["value"] == Approx(1000));
+  const std::string text = Heaprec("native " + (directory / "rec.bin")).out;
+  INFO(text);
+  CHECK(text.find("of 38.1 MiB allocated in 40,000 blocks in 10.0") != std::string::npos);
+  CHECK(text.find("requested, not resident") != std::string::npos);
   CHECK(document["live"]["bytes"]["value"] == Approx(10e6));
   CHECK(document["live"]["growth"]["value"].get<double>() == Approx(1e6).epsilon(0.05));
   auto rows = RowsOf(document);

@@ -339,6 +339,34 @@ TEST_CASE("no name is left in a redacted recording, and the estimates are the sa
   CHECK(Count(mapping, "thread\tacme-worker\tt") == 1);
 }
 
+TEST_CASE("What the JDK generates for interfaces and scripts of the program keeps no name of theirs") {
+  const Directory directory;
+  const std::string rec = directory / "rec.bin", out = directory / "out.bin";
+  {
+    RecordingFile file(rec, HeaderOf(1));
+    Event event;
+    event.class_name = "jdk/MHProxy3/SecretIf+0x00007f0f84115150";
+    event.stack = {"jdk/internal/reflect/GeneratedMethodAccessor7.invoke",
+                   "java/lang/invoke/LambdaForm$DMH+0x00007f0f84115400.invokeStatic",
+                   "jdk/internal/reflect/DirectMethodHandleAccessor.invoke",
+                   "jdk/proxy1/$Proxy0.secretCall:1",
+                   "com/sun/proxy/$Proxy1.secretCall",
+                   "jdk/MHProxy3/SecretIf+0x00007f0f84115150.secretRun",
+                   "jdk/nashorn/internal/scripts/Script$3$\\^secret_js.secretFunction",
+                   "jdk/nashorn/javaadapters/com_secret_Task.run"};
+    file.Add(event);
+    file.End("jvm exit", kSecond);
+  }
+  REQUIRE(Heaprec("redact -o " + out + " " + rec).code == 0);
+  const std::string raw = Decompressed(Contents(out));
+  CHECK(Count(raw, "ecret") == 0);
+  for (const char* kept : {"jdk/proxy1/$Proxy0", "jdk/internal/reflect/GeneratedMethodAccessor7", "invokeStatic",
+                           "jdk/internal/reflect/DirectMethodHandleAccessor"}) {
+    CAPTURE(kept);
+    CHECK(Count(raw, kept) > 0);
+  }
+}
+
 TEST_CASE("the same key gives the same names, another one others") {
   const Directory directory;
   const std::string rec = directory / "rec.bin", key = directory / "key";

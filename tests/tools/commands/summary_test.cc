@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/tools/live_recording.h"
 #include "tests/tools/small_recording.h"
 
 namespace heaprec::tools {
@@ -170,10 +171,10 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
   const std::string all = Heaprec("summary --verbose " + directory / "rec.bin").out;
   for (const char* line : {
            "JVM:         OpenJDK 64-Bit Server VM 17.0.21+9, G1, PID 0\n",
-           "from 16:40:00.000000 (2026-11-20), jvm exit\n",
+           ", 16:40:00.000000 (2026-11-20) to 16:40:03.000000 (2026-11-20) (UTC), jvm exit\n",
            "agent:       0.1.0, options: file=rec.bin,rate=150\n",
            "source:      hooks (symbols found)\n",
-           "samples:     3; 0 lost; limit 150 samples/s, 0.7 % of it used\n",
+           "samples:     3 kept of 4 (rate limit; sums stay unbiased); limit 150 samples/s, 0.7 % of it used\n",
            "  tlab:      2 samples, representing 4.69 KiB (1.28-16.9) in 200 (54.5-724) objects\n",
            "counted:     2.87 MiB (3,004,800 bytes)\n",
            "estimated:   2.87 MiB (2.86-2.87) from the samples alone, +0.0 % off\n",
@@ -361,6 +362,69 @@ TEST_CASE("summary says why a recording cannot be trusted") {
   CHECK(Heaprec("summary " + path).out.find(uncounted) == std::string::npos);
   CHECK(verdict([](RecordingFile& file) { file.counters().candidate_bytes = 0; }) == "trustworthy: yes\n");
   CHECK(Heaprec("summary " + path).out.find(uncounted) != std::string::npos);
+}
+
+TEST_CASE("The headline is the largest leak of all that was tracked, and next shows it") {
+  const Directory directory;
+  const auto write = [&](const std::string& name, bool leaks_natively) {
+    format::FileHeader header = testing::LiveHeader();
+    header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+    header.max_tracked_blocks = 4096;
+    RecordingFile file(directory / name, header);
+    file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-4});
+    for (uint64_t i = 0; leaks_natively && i < 200; ++i) {
+      testing::Event event = testing::LeakAt(20 * kSecond + i * 200 * kMs);
+      event.kind = format::Kind::kNative;
+      event.class_name = "malloc";
+      event.stack = {"java/nio/DirectByteBuffer.<init>:1", "p/Buffers.take:7"};
+      event.id = (uint64_t{1} << 61) + i;
+      event.tracking_index = 1;
+      file.Add(event);
+    }
+    file.Add(At(kSecond));
+    for (uint64_t i = 0; i < 30; ++i) file.Add(testing::Collection(i));
+    file.End("jvm exit", 60 * kSecond);
+    return directory / name;
+  };
+  const std::string native = write("native.hrec", true), heap = directory / "heap.hrec";
+  const json document = json::parse(Heaprec("summary --json " + native).out);
+  INFO(document["headlines"].dump(1) << document["next"]);
+  CHECK(document["headlines"]["leak"].get<std::string>().starts_with("Leak: malloc blocks of "));
+  CHECK(document["headlines"]["leak"].get<std::string>().find(" since 20.") != std::string::npos);
+  CHECK(document["next"]["command"] == "heaprec leaks --kind malloc " + native);
+  const json leaks = json::parse(Heaprec("leaks --kind malloc --json " + native).out);
+  CHECK(leaks["rows"][0]["since_seconds"]["low"] < 20.1);
+  CHECK(leaks["rows"][0]["since_seconds"]["high"] >= 20);
+  CHECK(leaks["rows"][0]["since_seconds"]["high"] < 22);
+  CHECK(json::parse(Heaprec("summary --json " + write("none.hrec", false)).out)["headlines"].count("leak") == 0);
+
+  testing::WriteLeak(heap);
+  const json of_heap = json::parse(Heaprec("summary --json " + heap).out);
+  INFO(of_heap["headlines"].dump(1));
+  CHECK(of_heap["headlines"]["leak"].get<std::string>().starts_with("Leak: objects of Leak.add grow by 48.8 KiB/s"));
+  CHECK(of_heap["next"]["command"] == "heaprec leaks " + heap);
+}
+
+TEST_CASE("OutOfMemoryErrors are the first headline") {
+  const Directory directory;
+  format::FileHeader header = SomeHeader();
+  header.exceptions = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
+  RecordingFile file(directory / "rec.bin", header);
+  file.Add(At(100 * kMs));
+  for (uint64_t i = 0; i < 3; ++i) {
+    testing::Event event = At((200 + i) * kMs);
+    event.kind = format::Kind::kException;
+    event.class_name = "java/lang/OutOfMemoryError";
+    event.weight = 1;
+    file.Add(event);
+  }
+  file.End("jvm exit", kSecond);
+  const std::string out = Heaprec("summary " + directory / "rec.bin").out;
+  INFO(out);
+  const size_t oom = out.find("\nOutOfMemoryError was thrown 3 times.\n");
+  REQUIRE(oom != std::string::npos);
+  CHECK(oom < out.find("allocates most"));
+  CHECK(out.find("next: heaprec tree --callers --kind exception ") != std::string::npos);
 }
 
 }  // namespace

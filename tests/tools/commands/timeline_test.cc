@@ -298,5 +298,27 @@ TEST_CASE("What XML has no character for does not get into a picture") {
   CHECK(Shell("python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' " + svg).code == 0);
 }
 
+TEST_CASE("The last seconds before a death are estimated from salvaged samples, with one total everywhere") {
+  const Directory directory;
+  format::FileHeader header = testing::HeaderOf(7);
+  header.ring_path = directory / "ring";
+  const std::string path = directory / "rec.hrec", page = directory / "page.html";
+  testing::WriteKilled(path, header, header.ring_path, {1200 * kMs, 1300 * kMs, 2500 * kMs}, kSecond);
+  const json timeline = Parsed("timeline --json " + path), summary = Parsed("summary --json " + path);
+  INFO(timeline["steps"].dump(1));
+  double all = 0;
+  for (const json& step : timeline["steps"]) {
+    CHECK(step["counted_bytes"].get<double>() > 0);
+    all += step["counted_bytes"].get<double>();
+  }
+  CHECK(timeline["steps"].back()["is_estimated"] == true);
+  CHECK(timeline["steps"].front()["is_estimated"] == false);
+  CHECK(all == Approx(summary["estimates"]["bytes"]["value"].get<double>()));
+  CHECK(Heaprec("timeline " + path).out.find("estimated from samples: the process died") != std::string::npos);
+  REQUIRE(Heaprec("report -o " + page + " " + path).code == 0);
+  const json data = json::parse(Shell("python3 tests/tools/commands/page_data.py " + page).out);
+  CHECK(data["design"]["total"] == Approx(summary["estimates"]["bytes"]["value"].get<double>()));
+}
+
 }  // namespace
 }  // namespace heaprec::tools

@@ -106,6 +106,23 @@ TEST_CASE("the amount per second is that of the total, which has what could not 
   CHECK(document["matched"]["bytes_per_second"]["value"] == Approx(240'000));
 }
 
+TEST_CASE("samples without a stack are recorded, and not among the lost ones") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint64_t i = 0; i < 100; ++i) file.Add(At((1 + i * 19) * kMs));
+  file.counters().lost[static_cast<size_t>(format::LossReason::kNoStack)] = 50;
+  file.End("jvm exit", 2 * kSecond);
+  const std::string text = Heaprec("top " + path).out;
+  INFO(text);
+  CHECK(text.find(" 0 lost") != std::string::npos);
+  const json losses = Parsed("top --json " + path)["scan"]["recordings"][0]["losses"];
+  INFO(losses);
+  CHECK(losses["stacks"]["none"] == 50);
+  CHECK(!losses["lost"].contains("no_stack"));
+}
+
 TEST_CASE("lost points are in the total and in upper ends") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
@@ -161,6 +178,12 @@ TEST_CASE("top by method has what a method allocated itself and with its callees
   CHECK(table["rows"][2]["cumulative"]["bytes"]["value"] == Approx(168'000));
   CHECK(table["rows"][2]["cumulative"]["samples"] == 70);
   CHECK(Heaprec("top --by class --sort cumulative " + directory / "rec.bin").code == 2);
+  const std::string by_bytes = "top --by method " + directory / "rec.bin";
+  CHECK(NamesIn(Parsed(by_bytes + " --json")["tables"][0]["rows"]).size() == 4);
+  CHECK(Heaprec(by_bytes + " --limit 0").out.find("more;") == std::string::npos);
+  CHECK(Heaprec(by_bytes + " --limit 2").out.find("... 2 more; --limit 0 shows all\n") != std::string::npos);
+  CHECK(Heaprec(by_bytes + " --min-share 40%").out.find("more; --min-share 0 --limit 0 shows all\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("focus keeps stacks with such a frame, ignore those without, hide leaves frames out") {

@@ -125,6 +125,71 @@ TEST_CASE("Few bytes and no sample are chance, many are not") {
   }
 }
 
+// 1,040 bytes while the points are half a megabyte apart, then every object of 104 bytes. `late` bytes more are counted
+// in the end.
+TEST_CASE("What was allocated while the points were far apart may have no sample") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  for (const uint64_t late : {0U, 20'000'000U}) {
+    RecordingFile file(path, testing::SomeHeader());
+    file.Add(format::Window{2, 0, 1.0 / (512 << 10)});
+    file.Add(format::Window{1, kSecond, 1});
+    file.Add(format::Interval{.index = 0, .bytes = 1040});
+    for (uint64_t i = 1; i < 40; ++i) {
+      Event event = testing::At(i * kSecond);
+      event.size = 104, event.weight = 104;
+      file.Add(event);
+      file.Add(format::Interval{.index = i, .bytes = 104 + (i == 39 ? late : 0), .buffered = 1, .kept = 1});
+      if (i == 1) file.Flush({}, 2 * kSecond);
+    }
+    file.counters(Stream::kAllocations).candidate_bytes = 1040 + 39 * 104 + late;
+    file.End("stop", 40 * kSecond);
+    CAPTURE(late);
+    const json summary = Document("summary --json " + path);
+    INFO(summary["reasons"].dump() << summary["headlines"].dump());
+    CHECK(summary["trustworthy"] == (late == 0));
+    CHECK(summary.dump().find("than the exact count") == std::string::npos);
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("Counted bytes are shown, compared and judged without any sample") {
+  const Directory directory;
+  const auto write = [&](const std::string& name, bool is_sampled) {
+    RecordingFile file(directory / name, testing::SomeHeader());
+    file.Add(format::Window{1, 0, 1e-9});
+    file.Add(format::Interval{.index = 0, .candidates = 2'000'000, .bytes = 158'000'000});
+    if (is_sampled) {
+      Event event = testing::At(kMs);
+      event.weight = 158'000'000;
+      file.Add(event);
+    }
+    file.counters(Stream::kAllocations).candidate_bytes = 158'000'000;
+    file.counters(Stream::kAllocations).candidates = 2'000'000;
+    file.End("stop", 2 * kSecond);
+    return directory / name;
+  };
+  const std::string path = write("none.hrec", false), other = write("one.hrec", true);
+  const json summary = Document("summary --json " + path);
+  CHECK(summary["estimates"]["bytes"]["value"] == 158e6);
+  CHECK(summary["estimates"]["objects"]["value"].is_null());
+  CHECK(summary["trustworthy"] == false);
+  CHECK(summary["reasons"].dump().find("no sample was taken") != std::string::npos);
+  const Outcome text = Heaprec("summary " + path);
+  CHECK(text.out.find("151 MiB allocated in 2.000 s") != std::string::npos);
+  CHECK(text.out.find("0 object") == std::string::npos);
+  CHECK(Document("top --json " + path)["total"]["value"] == 158e6);
+  CHECK(Document("top --json " + path + " " + other)["total"]["value"] == 316e6);
+  CHECK(Document("timeline --json " + path)["total"]["value"] == 158e6);
+  CHECK(Heaprec("doctor " + path).out.find("raise rate=") != std::string::npos);
+  CHECK(Heaprec("check " + path + " --budget 'total<1MiB'").code == 1);
+  CHECK(Heaprec("check " + path + " --budget 'total<1GiB'").code == 0);
+  CHECK(Heaprec("diff " + other + " " + path).out.find("-100") == std::string::npos);
+  REQUIRE(Heaprec("report " + path + " -o " + directory / "page.html").code == 0);
+  CHECK(testing::Shell("python3 tests/tools/commands/page_data.py " + directory / "page.html").out.find("158000000") !=
+        std::string::npos);
+}
+
 TEST_CASE("native tells mappings that were lost from blocks that were not") {
   const Directory directory;
   const std::string path = directory / "rec.bin";

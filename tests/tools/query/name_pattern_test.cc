@@ -25,8 +25,21 @@ TEST_CASE("A plain name matches the whole name or its end after a dot") {
   CHECK(NameMatches("byte[]", "byte[]"));
   CHECK_FALSE(NameMatches("Map", "java.util.HashMap"));
   CHECK_FALSE(NameMatches("java.util", "java.util.HashMap"));
+  CHECK(NameMatches("Node", "java.util.HashMap$Node"));
+  CHECK(NameMatches("Node.<init>", "java.util.HashMap$Node.<init>"));
   CHECK_FALSE(NameMatches("HashMap", "java.util.HashMap$Node"));
+  CHECK_FALSE(NameMatches("ode", "java.util.HashMap$Node"));
   CHECK_FALSE(NameMatches("byte[]", "byte[][]"));
+}
+
+TEST_CASE("Arrays as the JVM writes them are arrays, and parameters are left out") {
+  CHECK(NameMatches("[B", "byte[]"));
+  CHECK(NameMatches("[[Ljava/lang/String;", "java.lang.String[][]"));
+  CHECK(NameMatches("[Ljava.lang.String;", "java.lang.String[]"));
+  CHECK(NameMatches("[unknown]", "[unknown]"));
+  CHECK(NameMatches("Kinds.big(int)", "p.Kinds.big"));
+  CHECK(NameMatches("alloc(unsigned long)", "libx.so.alloc(unsigned long)"));
+  CHECK_FALSE(NameMatches("alloc(int)", "libx.so.alloc(unsigned long)"));
 }
 
 TEST_CASE("A glob's star takes any characters, dots too, and brackets are plain") {

@@ -84,7 +84,7 @@ def choices(facts, count):
 
 # Filters of the command that makes the page.
 GIVEN = (("--class", "com.sun.tools.javac.*"), ("--thread", "main", "--ignore", "Gen"), ("--focus", "Attr", "--class", "/Scope/"),
-         ("--kind", "tlab"), ("--lines", "--site", "List"))
+         ("--kind", "tlab"), ("--lines", "--frame", "List"))
 
 
 def command_line(heaprec, recording, choice, given=()):

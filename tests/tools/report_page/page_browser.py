@@ -189,7 +189,7 @@ def compares(report):
     expect_true("a second range", report.state("b"))
     expect_true("the bar has the change", "/s" in report.browser.text("#total"))
     expect("columns", report.browser.run("return [...document.querySelectorAll('#thead th')].map(th => th.innerText.trim().split(' ▾')[0]).filter(Boolean)[1]"), "A /s")
-    expect_true("what the intervals do not know", "sampling error alone, not how runs vary" in report.browser.text("#tablenote"))
+    expect_true("what may be noise", "grey rows may be noise" in report.browser.text("#tablenote"))
     expect_true("q-values", report.browser.run("return window.heaprec.page.rows.all.every(row => row.q >= 0 && row.q <= 1)"))
     a, b = report.state("a"), report.state("b")
     report.type("s")

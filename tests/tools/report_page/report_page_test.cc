@@ -190,9 +190,9 @@ TEST_CASE("names that a JVM makes up do not keep two recordings apart") {
     CHECK(Heaprec("report -f -o " + page + " " + files).code == 0);
     return Shell("python3 tests/tools/commands/page_data.py " + page).out;
   };
-  CHECK(names(one).find("App$$Lambda$1/0x0000000800c03000.run") != std::string::npos);
+  CHECK(names("--names exact " + one).find("App$$Lambda$1/0x0000000800c03000.run") != std::string::npos);
   const std::string of_both = names(one + " " + (directory / "2"));
-  CHECK(of_both.find("App$$Lambda.run") != std::string::npos);
+  CHECK(of_both.find("App$$Lambda[make].run") != std::string::npos);
   CHECK(of_both.find("0x0000000800c0") == std::string::npos);
 }
 

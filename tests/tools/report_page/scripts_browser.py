@@ -13,7 +13,7 @@ from browser import Browser  # noqa: E402
 EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
   bytesText percentText clockText escapeText quoted splitName splitMethod shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
   BoxTree TreeBuilder Flame Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
-  unitOf shadeOf studentTail varianceOfMean totalText""".split()
+  unitOf shadeOf studentTail varianceOfMean totalText judgeRows USUAL""".split()
 
 # A model of four samples: main -> a -> (b, c); b twice on one path; one library.
 MODEL = """
@@ -26,15 +26,16 @@ window.makeModel = (more = {}) => {
     explicit_first_weight: f64([1000, 2000, 3000, 4000]), explicit_size: f64([]), uncounted: none, alive: none, alive_weight: f64([]),
     alive_age: f64([]), chosen: Uint8Array.from([1, 1, 1, 1]), recording: Uint8Array.from([]),
     lambda: f64([0, 1e-3]), rounding0: new Float32Array(0), rounding1: new Float32Array(0), rounding2: new Float32Array(0),
-    rounding3: new Float32Array(0), line_begin: none, line_end: none, line_weight: f64([]), classes: u32([1, 2]), threads: u32([3]),
+    rounding3: new Float32Array(0), interval_estimated: none, line_begin: none, line_end: none, line_weight: f64([]), classes: u32([1, 2]), threads: u32([3]),
     node_back: u32([0, 1, 1, 1, 2, 2]), node_name: u32([0, 4, 5, 6, 7, 6]), node_type: Uint8Array.from([0, 2, 2, 2, 3, 2])};
-  const design = {factor: 2, calibrated: true, variance_of_bytes: 1, lost: 0, unwritten: 0, counted_bytes: 20000};
+  const design = {factor: 2, calibrated: true, variance_of_bytes: 1, lost: 0, unwritten: 0, counted_bytes: 20000, total: 20000};
   const header = {names, strata: [], stratum_of_class: [-1, -1], has_no_chances: false, thinned_to: 0, samples: 4, interval_ns: 1e9,
     begin_ns: 0, end_ns: 2e9, tracks_objects: false, pause_causes: [], primitives: [], design, own: "", file: "x.hrec",
     files: ["x.hrec"], given: [], boxes: {}, state: {}, factors: [], chosen_by: -1, counts_events: false, stream: "allocations"};
   Object.assign(header, more.header);
   return new page.Model([{header, columns: {...columns, ...more.columns}}]);
 };
+window.byChance = {rowOf: () => undefined, limit: 0.01};
 window.sums = (bytes, variance) => ({bytes: {of: () => bytes}, variance: {of: () => variance}});
 window.packagesOf = names => page.Model.prototype.packagesToTell.call({names: {keys: names}, isOwn: [true, true]}, [10, 10]);
 """
@@ -47,8 +48,8 @@ CASES = [
     ("beta, symmetric", "page.betaBelow(0.5, 3, 3)", 0.5),
     ("beta(1, b) is a power", "page.betaBelow(0.2, 1, 4)", 1 - 0.8**4),
     ("the quantile inverts it", "page.betaBelow(page.betaQuantile(0.025, 12.5, 3.5), 12.5, 3.5)", 0.025),
-    ("Wilson's interval", "page.shareWithin(0.5, 0.25 / 10, 1 / 10)", [0.5, 0.23659309051256394, 0.7634069094874361]),
-    ("a total of one sample", "page.totalWithin(1, 1, 1)[1] < 0.2 && page.totalWithin(1, 1, 1)[2] > 5", True),
+    ("Clopper and Pearson's interval", "page.shareWithin(0.5, 0.25 / 10, 1 / 10).map(x => +x.toFixed(2))", [0.5, 0.19, 0.81]),
+    ("a total of one sample", "page.totalWithin(1, 1, 1)[1] < 0.025 && page.totalWithin(1, 1, 1)[2] > 5.5", True),
     ("equal rates do not differ", "page.compare([10, 5, 20], [10, 5, 20]).p", 1),
     ("far ones do", "page.compare([10, 9, 11], [100, 90, 110]).p < 1e-6", True),
     ("a change adds up", "page.compare([10, 9, 11], [15, 14, 16]).change", [5, 5 - 2**0.5, 5 + 2**0.5]),
@@ -60,6 +61,7 @@ CASES = [
     ("64 kB are cut", "page.escapeText('x'.repeat(65536)).length", 600),
     ("shell", "[page.quoted('a.b'), page.quoted(\"it's $HOME\")]", ["a.b", "'it'\\''s $HOME'"]),
     ("packages", "[page.splitName('org.h2.Page$Leaf.copy'), page.splitName('byte[]'), page.splitName('java.lang.Object[]')]", [["org.h2", "Page$Leaf.copy"], ["", "byte[]"], ["java.lang", "Object[]"]]),
+    ("lambdas keep what tells them apart", "page.shortName('shop.Orders$$Lambda[lambda$main$3].call')", "Orders$$Lambda[lambda$main$3].call"),
     ("lambdas lose their addresses", "page.shortName('shop.Orders$$Lambda$18/0x00007f3df40b9fe0.call')", "Orders$$Lambda.call"),
     ("a method keeps its class", "['org.apache.jsp.index_jsp._jspService', 'main.run', 'java.util.HashMap.<init>', 'libjvm.so.Node::clone'].map(page.splitMethod)",
      [["org.apache.jsp", "index_jsp._jspService"], ["", "main.run"], ["java.util", "HashMap.<init>"], ["libjvm.so", "Node::clone"]]),
@@ -113,17 +115,31 @@ CASES = [
     ("by samples", "(m => (t => new page.Side(m.main, {}).addAmounts(t.sums(0), 'samples').of(3))(new page.BoxTree(m, {}).finish()))(makeModel())", 2),
     ("Student's t", "[page.studentTail(2.776445105, 4), page.studentTail(0, 4)].map(x => +x.toFixed(9))", [0.05, 1]),
     ("the variance of a mean", "page.varianceOfMean([1, 2, 3])", 1 / 3),
-    ("sides compare per second", "(u => [u.a, u.b, u.suffix, u.varies])(page.unitOf({model: {header: {state: {}}}, state: {a: null, b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}))", [2, 4, "/s", None]),
+    ("sides compare per second", "(u => [u.a, u.b, u.suffix, u.varies.freedom])(page.unitOf({model: {header: {state: {}}}, state: {a: null, b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}))", [2, 4, "/s", 4]),
     ("or as diff does", "(u => [u.a, u.b, u.suffix, u.runs])(page.unitOf({model: {header: {state: {}, compare: {before: [1, 2], after: [4, 4], suffix: '/op'}}}, state: {a: null, b: null}}))", [3, 8, "/op", [[1, 2], [4, 4]]]),
-    ("but of other times per second", "page.unitOf({model: {header: {state: {a: [0, 1]}, compare: {before: [9], after: [9]}}}, state: {a: [0, 2], b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}).a", 2),
-    ("a box that doubles is coloured", """(s => [s.sure, s.shade > 0])(page.shadeOf(sums(100, 4), sums(200, 4), {a: 1, b: 1, varies: null}, 1, null)(0))""", [True, True]),
+    ("but of other times per second", "page.unitOf({model: {recordings: [0], header: {state: {a: [0, 1]}, compare: {before: [9], after: [9]}}}, state: {a: [0, 2], b: null}, sideA: {seconds: 2}, sideB: {seconds: 4}}).a", 2),
+    ("a box that doubles is coloured", """(s => [s.sure, s.shade > 0])(page.shadeOf(sums(100, 4), sums(200, 4), {a: 1, b: 1, varies: {...page.USUAL, deviation: 0, freedom: 40}}, 1, null, byChance)(0))""", [True, True]),
+    ("not if the row of its only site is the same", """page.shadeOf(sums(100, 4), sums(200, 4), {a: 1, b: 1, varies: {...page.USUAL, deviation: 0}}, 1, null,
+        {limit: 1, rowOf: () => ({verdict: "same", change: [100]})})(0).sure""", False),
+    ("but if that has changed", """page.shadeOf(sums(100, 4), sums(101, 4), {a: 1, b: 1, varies: page.USUAL}, 1, null,
+        {limit: -1, rowOf: () => ({verdict: "more", change: [1]})})(0).sure""", True),
+    ("and none where no row has changed", """page.shadeOf(sums(100, 0), sums(900, 0), {a: 1, b: 1, varies: {...page.USUAL, deviation: 0}}, 0, null,
+        {limit: -1, rowOf: () => undefined})(0).sure""", False),
+    ("rows have the verdicts of diff", """(rows => (page.judgeRows(rows, {varies: page.USUAL}, [["a", 0.001, 0.02, "more"]]), rows.map(r => r.verdict)))([{name: "a"}, {name: "b"}])""",
+        ["more", "same"]),
+    ("a single pair that differs by an eighth is not named", """(rows => (page.judgeRows(rows, {varies: page.USUAL}), rows.map(r => r.verdict)))(
+        [page.compare([1000, 995, 1005], [1125, 1120, 1130]), page.compare([1000, 995, 1005], [1000, 995, 1005])])""", ["same", "same"]),
+    ("one that grows tenfold is", """(rows => (page.judgeRows(rows, {varies: page.USUAL}), rows.map(r => r.verdict)))(
+        [page.compare([1000, 995, 1005], [10000, 9950, 10050]), page.compare([1000, 995, 1005], [1000, 995, 1005])])""", ["more", "same"]),
+    ("rates of single runs are not judged", """(rows => (page.judgeRows(rows, {varies: {...page.USUAL, isJudged: false}}), rows[0].verdict))(
+        [page.compare([1000, 995, 1005], [10000, 9950, 10050])])""", "same"),
     ("not if runs vary by that", """page.shadeOf(sums(100, 4), sums(200, 4),
-        {a: 1, b: 1, varies: {deviation: 0.5, freedom: 4, margin: 0, before: [1], after: [1]}}, 1, null)(0).sure""", False),
+        {a: 1, b: 1, varies: {deviation: 0.5, freedom: 4, margin: 0, before: [1], after: [1]}}, 1, null, byChance)(0).sure""", False),
     ("nor within the margin", """page.shadeOf(sums(100, 4), sums(200, 4),
-        {a: 1, b: 1, varies: {deviation: 0, freedom: 40, margin: 1, before: [1], after: [1]}}, 1, null)(0).p""", 1),
+        {a: 1, b: 1, varies: {deviation: 0, freedom: 40, margin: 1, before: [1], after: [1]}}, 1, null, byChance)(0).p""", 1),
     ("nor if its own runs do", """page.shadeOf(sums(200, 0), sums(400, 0), {a: 2, b: 2,
         varies: {deviation: 0, freedom: 4, margin: 0, before: [1, 1], after: [1, 1]}}, 0,
-        [[{sums: {of: () => 10}, divisor: 1}, {sums: {of: () => 190}, divisor: 1}], [{sums: {of: () => 100}, divisor: 1}, {sums: {of: () => 300}, divisor: 1}]])(0).sure""", False),
+        [[{sums: {of: () => 10}, divisor: 1}, {sums: {of: () => 190}, divisor: 1}], [{sums: {of: () => 100}, divisor: 1}, {sums: {of: () => 300}, divisor: 1}]], byChance)(0).sure""", False),
     ("events are counted", "(page.useUnits(true), (t => (page.useUnits(false), t))(page.signedAmount(1234)))", "+1,234"),
 ]
 

@@ -19,8 +19,8 @@ FollowRow RowOf(uint32_t key, std::string name, double bytes) {
 
 Shown SomeShown(size_t rows) {
   Shown shown;
-  shown.title = "shop.Orders (PID 12345), JDK 17.0.13 G1, 46 s";
-  shown.state = "recording";
+  shown.title = "shop.Orders (PID 12345), JDK 17.0.13 G1";
+  shown.state = "recording, 46 s";
   shown.step_ns = 1'000'000'000;
   shown.answer.end_ns = 10'000'000'000;
   shown.answer.counted_bytes = 1 << 20;
@@ -29,7 +29,7 @@ Shown SomeShown(size_t rows) {
   for (size_t i = 0; i < rows; ++i) {
     shown.answer.rows.push_back(RowOf(static_cast<uint32_t>(i), "p.Name.method" + std::to_string(i), 1e6));
   }
-  for (uint64_t i = 0; i < 200; ++i) shown.steps.push_back({i << 20, (200 - i) << 20, i % 2, i * 1000});
+  for (uint64_t i = 0; i < 200; ++i) shown.steps.push_back({i << 20, (200 - i) << 20, i % 2, i * 1000, (i + 1) << 18});
   shown.headlines.sentences = {{"top", Mood::kNeutral, "A allocates most: 25 % (20 % to 30 %) of 1.0 MiB."},
                                {"gc", Mood::kBad, "GC pauses take 40 % of the time."},
                                {"growth", Mood::kWarning, "The heap after a collection grew."},
@@ -79,12 +79,15 @@ TEST_CASE("a frame has as many lines as the screen, and none is wider") {
 
 TEST_CASE("80x24 shows the figures, the worst headline and the rows; more lines all headlines") {
   View view;
-  const Shown shown = SomeShown(100);
+  Shown shown = SomeShown(100);
+  shown.title = std::string(100, 't');
   const std::string small = TextOf(Compose(&view, shown, {.width = 80, .colour = false, .unicode = true}, 24));
+  CHECK(small.find("  recording, 46 s\n") != std::string::npos);
   CHECK(small.find("A allocates most") != std::string::npos);
   CHECK(small.find("GC pauses take 40 %") != std::string::npos);
   CHECK(small.find("Trustworthy") == std::string::npos);
   CHECK(small.find("199.0 MiB/s") != std::string::npos);
+  CHECK(small.find("after GC   50.0 MiB    was 256.0 KiB") != std::string::npos);
   CHECK(small.find("p.Name.method0") != std::string::npos);
   CHECK(small.find("900-1100") == std::string::npos);
   const std::string tall = TextOf(Compose(&view, shown, {.width = 120, .colour = false, .unicode = true}, 40));

@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace heaprec::tools {
+namespace {
+
+// Of the threads whose next point is as far away as points were an interval before.
+constexpr double kArmsLeft = 0.9;
+
+}  // namespace
 
 Design::Design(const format::FileHeader& header, format::Stream stream, OrderLevel finest)
     : preparer_(header, stream, finest) {}
@@ -31,12 +37,14 @@ std::span<const WeightedSample> Design::Take(const format::Block& block) {
 
 void Design::Count(const format::Block& block) {
   not_counted_.clear();
-  for (const format::Interval& interval : block.intervals) {
-    if (interval.stream == preparer_.stream()) Count(interval);
-  }
   for (const format::Window& window : block.windows) {
     if (format::StreamOfWindow(window.id) != preparer_.stream() || !(window.lambda > 0)) continue;
-    widest_spacing_ = std::max(widest_spacing_, 1 / window.lambda);
+    latest_spacing_ = 1 / window.lambda;
+    widest_spacing_ = std::max(widest_spacing_, latest_spacing_);
+    recent_spacing_ = std::max(recent_spacing_, latest_spacing_);
+  }
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream == preparer_.stream()) Count(interval);
   }
 }
 
@@ -44,6 +52,9 @@ void Design::Count(const format::Block& block) {
 void Design::Count(const format::Interval& interval) {
   const uint64_t counted = format::CountsEvents(preparer_.stream()) ? interval.candidates : interval.bytes;
   counted_ += counted;
+  candidates_ += interval.candidates;
+  variance_of_counted_ += static_cast<double>(counted) * recent_spacing_;
+  recent_spacing_ = std::max(latest_spacing_, recent_spacing_ * kArmsLeft);
   not_kept_ += interval.buffered - std::min(interval.buffered, interval.kept);
   if (counted == 0 && interval.buffered > 0) not_counted_.insert(interval.index);
   if (preparer_.has_quotas() && HasQuota(interval)) NoteQuota(interval);

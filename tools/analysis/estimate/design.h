@@ -42,8 +42,13 @@ class Design {
   // salvage finds samples, but not what was counted beside them.
   uint64_t counted_bytes() const { return counted_; }
   const Subset& uncounted() const { return uncounted_; }
+  // Candidates counted in these intervals: of native memory the calls.
+  uint64_t counted_candidates() const { return candidates_; }
   // Bytes, or events, that lie between two sample points on average, where they lay furthest apart; 0: not known.
   double widest_spacing() const { return widest_spacing_; }
+  // Variance of all().bytes() before anything is drawn, at most: from what was counted, and how far apart the points
+  // were then.
+  double VarianceOfCounted() const { return variance_of_counted_; }
   // Variance of all().bytes(). maxsamples=N rounds what each interval may keep, so the second stage has a part in it:
   // also by intervals of which nothing was kept.
   double VarianceOfBytes() const;
@@ -67,9 +72,11 @@ class Design {
   Strata strata_;
   std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
   Subset all_, uncounted_;
-  uint64_t counted_ = 0;
+  uint64_t counted_ = 0, candidates_ = 0;
   uint64_t not_kept_ = 0;  // points of the intervals so far that are not samples: of the second stage, or not written
   double variance_of_quotas_ = 0, widest_spacing_ = 0;
+  double variance_of_counted_ = 0;
+  double latest_spacing_ = 0, recent_spacing_ = 0;  // of the last window; the widest of a while
 };
 
 }  // namespace heaprec::tools

@@ -69,7 +69,10 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
     return;
   }
   const double estimated = all_.bytes() - design.uncounted().bytes() + lost_weight;
-  calibrated_ = weights == Weights::kCalibrated && design.counted_bytes() > 0 && estimated > 0;
+  const bool is_counted = weights == Weights::kCalibrated && design.counted_bytes() > 0;
+  calibrated_ = is_counted && estimated > 0;
+  // What was counted without any sample may belong to any subset, like what was lost.
+  if (is_counted && !calibrated_) lost_ = static_cast<double>(design.counted_bytes());
   if (!calibrated_) return;
   factor_ = static_cast<double>(design.counted_bytes()) / estimated;
   uncounted_variance_ = design.uncounted().bytes_with_all();
@@ -191,7 +194,7 @@ Estimate Estimator::KnownBytes(const Subset& of) const {
 
 // Objects that nobody saw are as large as those that were, if any was.
 Estimate Estimator::Objects(const Subset& of) const {
-  if (of.unsized() > 0) return kUnknownEstimate;
+  if (of.unsized() > 0 || (all_.samples() == 0 && lost_ > 0)) return kUnknownEstimate;
   Estimate objects = AllowForLost(KnownObjects(of), of, of.bytes() > 0 ? of.objects() / of.bytes() : 1 / kMinObject);
   RaiseLow(static_cast<double>(of.samples()), &objects);
   return objects;

@@ -372,18 +372,20 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
   return all;
 }
 
-Difference CompareTotals(const RunsOfRow& of, const RunQuestion& question) {
+Difference CompareTotals(const RunsOfRow& of, const RunQuestion& question, const RunVariation* variation) {
   const Row row = RowOf(of);
   Difference one = of.before.empty() || of.after.empty()
                        ? Difference{}
                        : Compare(MeanEstimate(of.before), MeanEstimate(of.after), question.margin, question.asked);
-  if (!row.is_known || row.freedom <= 0) {
+  if (!row.is_known || (row.freedom <= 0 && variation == nullptr)) {
     one.p = one.least_p = 1;
     return one;
   }
-  const Moderated moderated{std::max(row.own, row.sampling), row.freedom};
-  one.p = std::max(one.p, PValue(row, moderated, question));
-  one.error = std::sqrt(moderated.variance * row.factor), one.freedom = row.freedom;
+  const Moderated moderated = row.freedom > 0
+                                  ? Moderated{std::max(row.own, row.sampling), row.freedom}
+                                  : Moderate(row, Candidate{variation->deviation, variation->degrees_of_freedom, 1});
+  one.p = std::max(one.p, WithUnseenOutlier(row, PValue(row, moderated, question), question));
+  one.error = std::sqrt(moderated.variance * row.factor), one.freedom = moderated.freedom;
   Widen(one.error, one.freedom, row.mean, &one);
   one.detectable = Detectable(question.rate, one.error, one.freedom, -1);
   std::vector<Difference> alone{one};

@@ -70,8 +70,10 @@ struct RunComparison {
 RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& question);
 
 // The same for a value that stands alone, such as the total: by its own runs (Welch's test). One run on each side tells
-// nothing of how runs vary: p stays 1. The verdict is of this one test; `question.rate` is its level.
-Difference CompareTotals(const RunsOfRow& row, const RunQuestion& question = {});
+// nothing of how runs vary: then `variation`, of the rows of the same runs, does; nullptr: p stays 1, and the intervals
+// are those of sampling alone. The verdict is of this one test; `question.rate` is its level.
+Difference CompareTotals(const RunsOfRow& row, const RunQuestion& question = {},
+                         const RunVariation* variation = nullptr);
 
 // The relative variance of a difference of two runs from its values in blocks of time that belong together:
 // `before[k]` and `after[k]` are what was seen of the row in the k-th block, as parts of the row's mean. 0: fewer than

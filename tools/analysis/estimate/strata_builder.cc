@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "format/model/java_names.h"
-#include "tools/analysis/generated_names.h"
 #include "tools/analysis/imported.h"
+#include "tools/input/generated_names.h"
 
 namespace heaprec::tools {
 namespace {

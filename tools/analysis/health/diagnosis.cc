@@ -135,6 +135,7 @@ class Examination {
   std::string_view AdviceForSource() const { return header_.source == "tlab" ? "source_tlab" : "source_imported"; }
   // The agent gives kAllocatesInline as a reason for a JVM with -XX:-UseTLAB.
   std::string_view AdviceForTotal() const {
+    if (of_.totals[Stream::kAllocations].events() == 0) return "no_samples";
     return header_.source_reason.find(format::kAllocatesInline) != std::string::npos ? "total_inline" : "total";
   }
   std::string_view AdviceForEnd() const {
@@ -178,12 +179,12 @@ class Examination {
     const double all = static_cast<double>(bytes ? counters.candidate_bytes : counters.candidates);
     const double seen = bytes ? of_.totals[stream].bytes() : of_.totals[stream].objects();
     for (size_t reason = 0; reason < counters.lost.size(); ++reason) {
-      if (counters.lost[reason] == 0 || !format::IsLoss(static_cast<format::LossReason>(reason))) continue;
+      if (counters.lost[reason] == 0 || !IsLost(static_cast<format::LossReason>(reason))) continue;
       const double weight = counters.lost_weight[reason];
       const double whole = std::max(all, seen + counters.AllLostWeight());
       const double share = whole > 0 ? weight / whole : 1;
       const std::string name = format::LossReasonName(static_cast<format::LossReason>(reason));
-      AddFinding(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kNote,
+      AddFinding(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kOk,
                  fmt::format("{}{}: {}, {} of the {}", TraitsOf(stream).prefix, name,
                              CountOf(counters.lost[reason], "point"), Percent(share), bytes ? "bytes" : "throws"),
                  share);

@@ -24,6 +24,8 @@ constexpr uint64_t kUsuallyMissed = 5;
 constexpr double kMaxMissedShare = 0.01;
 // If the ring is gone, a kill takes the last interval. In a recording of a second that may be most of it.
 constexpr double kMaxKilledShare = 0.5;
+// A JVM that does nothing allocates less, and may have no sample by chance.
+constexpr uint64_t kWorthSampling = 1 << 20;
 // What the agent writes into the reason of its source (recorder/agent/agent.cc).
 constexpr std::string_view kBiased = "biased outside TLABs";
 
@@ -40,6 +42,7 @@ class StreamAssessment {
         trust_(*trust) {}
 
   void Run() {
+    AssessSamples();
     AssessLosses();
     AssessCounters();
     AssessCap();
@@ -54,6 +57,13 @@ class StreamAssessment {
     return of_events() ? Grouped(static_cast<uint64_t>(weight)) + " events" : Bytes(weight);
   }
   uint64_t Lost(format::LossReason loss) const { return counters_.lost[static_cast<size_t>(loss)]; }
+
+  void AssessSamples() {
+    const uint64_t counted = counters_.Counted(stream_);
+    if (of_events() || counted < kWorthSampling || totals_.events() > 0 || counters_.LostPoints() > 0) return;
+    AddReason(TrustTopic::kTotal, fmt::format("no sample was taken: {} were counted, but not by class or site",
+                                              Amount(static_cast<double>(counted))));
+  }
 
   void AssessLosses() {
     const double killed = counters_.lost_weight[static_cast<size_t>(format::LossReason::kKilled)];
@@ -99,6 +109,10 @@ class StreamAssessment {
     if (Lost(format::LossReason::kThreadLimit) > 0) {
       AddReason(TrustTopic::kClocks, fmt::format("{} allocations of threads without a byte clock were not counted",
                                                  Grouped(Lost(format::LossReason::kThreadLimit))));
+    }
+    if (counters_.unseen_allocators > 0) {
+      AddReason(TrustTopic::kSource,
+                "calls of " + CountOf(counters_.unseen_allocators, "other allocator") + " are not seen");
     }
     if (!recording_.misses_bytes() && totals_.events() != counters_.written) {
       AddReason(TrustTopic::kStreamCounters,
@@ -198,7 +212,8 @@ class Assessment {
       AssessPortable();
     }
     if (recording_.counters().stack_mismatches > 0) {
-      AddNote(TrustTopic::kStacks, "a walked stack differed from the JVM's: later stacks come from GetStackTrace");
+      AddNote(TrustTopic::kStacks,
+              "a walked stack differed from the JVM's: stacks after it come from GetStackTrace for a while");
     }
     if (!recording_.header().exceptions_unavailable_reason.empty()) {
       AddNote(TrustTopic::kExceptions,
@@ -246,9 +261,13 @@ class Assessment {
       AddReason(TrustTopic::kNames, "names are missing from " + CountOf(salvage.unnamed, "salvaged sample"));
   }
 
+  std::string RingText() const {
+    return recording_.header().ring_path.empty() ? "it had no ring in shared memory" : "its ring is gone";
+  }
+
   void NoteEnd() {
     if (recording_.has_nothing()) {
-      AddReason(TrustTopic::kEnd, "nothing could be read: the recording has no whole block, and its ring is gone");
+      AddReason(TrustTopic::kEnd, "nothing could be read: the recording has no whole block, and " + RingText());
     }
     if (recording_.ending()) return;
     if (recording_.tail_bytes() > 0 && !running_) {
@@ -267,11 +286,10 @@ class Assessment {
       }
       AddNote(TrustTopic::kEnd, "the recording was cut off; its ring is complete");
     } else if (recording_.unwritten_ns() > 0) {
-      AddReason(TrustTopic::kEnd,
-                "the recording was cut off while its file could not be written, and its ring is gone: " +
-                    LostEnd(recording_));
+      AddReason(TrustTopic::kEnd, "the recording was cut off while its file could not be written, and " + RingText() +
+                                      ": " + LostEnd(recording_));
     } else {
-      AddNote(TrustTopic::kEnd, "the recording was cut off and its ring is gone: " + LostEnd(recording_));
+      AddNote(TrustTopic::kEnd, "the recording was cut off, and " + RingText() + ": " + LostEnd(recording_));
     }
   }
 

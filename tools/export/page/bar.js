@@ -36,10 +36,10 @@ function drawBar(page) {
 
 function totalText({state, sideA}) {
   const {samples, bytes, share} = sideA.total(), {design} = sideA.samples.header;
-  const whole = design.calibrated ? design.counted_bytes : sideA.samples.estimator.total()[0];
+  const whole = design.total, isCounted = design.calibrated && !sideA.samples.columns.interval_estimated.includes(1);
   const amount = sideA.chooses ? bytes[0] : whole, count = `, ${samplesText(samples)}`;
   const rate = state.live ? "" : `, ${amountText(amount / sideA.seconds)}/s`;
-  if (!sideA.chooses) return `<b>${amountText(whole)}</b>${design.calibrated ? " counted" : ""}${rate}${count}`;
+  if (!sideA.chooses) return `<b>${amountText(whole)}</b>${isCounted ? " counted" : ""}${rate}${count}`;
   return `<b>${amountText(bytes[0])}</b>${state.live ? " live" : ""} (${amountRange(bytes)}), ${percentText(share[0])} of ${state.live ? "what is live" : "the recording"}${rate}${count}`;
 }
 

@@ -2,6 +2,9 @@
 // name. Estimates are [value, low, high]. Ratios are computed only when they are asked for: they cost the most.
 
 const JEFFREYS = 0.5, TAIL = 0.025, CERTAIN = 1e7;
+// Of a single pair, where nothing more is known: replicates.cc.
+const USUAL = {deviation: 0.035, freedom: 4, margin: 0, fdr: 0.05, isJudged: true, before: [1], after: [1]};
+const UNSEEN_OUTLIER = 0.003, OUTLIER_SIZE = 0.35, OUTLIER_FREEDOM = 2, LEAST_SHARE = 0.005;
 
 const weightByEnd = (reach, end) => reach > 0 ? reach * reach / (Z * Z * Math.max(end, reach * 1e-9)) : 0;
 
@@ -94,18 +97,20 @@ function judge(rows, rate = 0.05) {
 }
 
 // In what the sides of a comparison are measured: {a, b} divide their amounts, {text, signed} write them. As diff does
-// while its own spans are compared, with what it says of how runs vary (`varies`), else per second. `runs`: of several
-// runs of each side what divides the amounts of each.
+// while its own spans are compared, with its verdicts by table and name (`tables`). Else two spans of one recording
+// compare per second, two recordings by shares: rates of single runs also show how fast the machine was. `varies`: how
+// runs of the program vary. `runs`: of several runs of each side what divides the amounts of each.
 function unitOf({model, state, sideA, sideB}) {
-  const {compare: given, state: opened} = model.header, same = key => JSON.stringify(state[key]) === JSON.stringify(opened[key] ?? null);
-  if (!given || !same("a") || !same("b")) {
-    return {a: sideA.seconds, b: sideB.seconds, suffix: "/s", text: amountText, signed: signedAmount, runs: null, varies: null};
+  const {compare: given, state: opened} = model.header, isSame = ["a", "b"].every(key => JSON.stringify(state[key]) === JSON.stringify(opened[key] ?? null));
+  if (!given || (!isSame && model.recordings.length === 1)) {
+    return {a: sideA.seconds, b: sideB.seconds, suffix: "/s", text: amountText, signed: signedAmount, runs: null, varies: USUAL, tables: null};
   }
   const sum = values => values.reduce((all, x) => all + x, 0), {before, after} = given;
-  const runs = before.length > 1 && after.length > 1 ? [before, after] : null, varies = given;
-  if (!given.shares) return {a: sum(before), b: sum(after), suffix: given.suffix, text: amountText, signed: signedAmount, runs, varies};
+  const runs = isSame && before.length > 1 && after.length > 1 ? [before, after] : null;
+  const varies = isSame ? given : {...given, isJudged: true}, tables = isSame ? given.tables : null;
+  if (isSame && !given.shares) return {a: sum(before), b: sum(after), suffix: given.suffix, text: amountText, signed: signedAmount, runs, varies, tables};
   const [a, b] = [sideA, sideB].map(side => new Side(side.samples, {time: side.filters.time}).total().bytes[0] || 1);
-  return {a, b, suffix: "", text: percentText, signed: signedPercent, runs, varies};
+  return {a, b, suffix: "", text: percentText, signed: signedPercent, runs, varies, tables};
 }
 
 // The variance of the mean of values that runs have.
@@ -116,3 +121,36 @@ function varianceOfMean(values) {
 
 // P(|t| > x) of Student's t.
 const studentTail = (x, freedom) => betaBelow(freedom / (freedom + x * x), freedom / 2, 0.5);
+
+// The p-value of a change beside sampling error and what runs vary by: CompareRuns of replicates.h, with the summary of
+// what it found in all rows. `own`: the variance that the row's own runs show.
+function pOfRuns([before, after], variance, {deviation, freedom, margin, before: {length: n}, after: {length: m}}, own = 0) {
+  const beyond = Math.abs(after - before) - margin * before, squares = before * before / n + after * after / m;
+  if (!(beyond > 0)) return 1;
+  const tail = (size, degrees) => studentTail(beyond / Math.sqrt(Math.max(variance + size * size * squares, own)), degrees);
+  const p = tail(deviation, freedom + n + m - 2);
+  return n + m > 2 ? p : (1 - UNSEEN_OUTLIER) * p + UNSEEN_OUTLIER * tail(OUTLIER_SIZE, OUTLIER_FREEDOM);
+}
+
+// By its interval, with one sample more.
+function varianceOf([value, low, high]) {
+  const below = value - low, above = high - value;
+  return Math.max(below * above, 0) / (Z * Z) + (Math.max(above - below, 0) / (Z * Z)) ** 2;
+}
+
+// Sets p, q and verdict of a table's rows, by one rule with diff. `known`: what diff said of all that was recorded, as
+// [name, p, q, verdict]: it does not name rows that it did not test.
+function judgeRows(rows, {varies}, known) {
+  if (known) {
+    const found = new Map(known.map(row => [row[0], row]));
+    for (const row of rows) [, row.p, row.q, row.verdict] = found.get(row.name) || ["", 1, 1, "same"];
+    return;
+  }
+  const sum = rows.reduce((all, {before, after}) => all + before[0] + after[0], 0);
+  for (const row of rows) {
+    const {before, after} = row, isAsked = varies.isJudged && row.leastP <= varies.fdr && before[0] + after[0] >= LEAST_SHARE * sum;
+    if (!isAsked) row.p = row.leastP = 1;
+    else row.p = Math.max(pOf(row), pOfRuns([before[0], after[0]], varianceOf(before) + varianceOf(after), varies));
+  }
+  judge(rows, varies.fdr);
+}

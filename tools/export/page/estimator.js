@@ -9,22 +9,34 @@ const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 const scaled = ([value, low, high], factor) => [value * factor, low * factor, high * factor];
 const around = (value, low, high) => [value, clamp(low, 0, value), Math.max(high, value)];
 
-// Half the width of a score interval, and how far its centre lies above the estimate.
-function scoreOf(variance, unit) {
-  const shift = Z * Z * unit / 2;
-  return [Math.sqrt(Z * Z * Math.max(variance, 0) + shift * shift), shift];
+// The upper end of an amount beside `rest`, as odds of it to the rest; for an infinite rest, as an amount.
+function upperEnd(value, rest, variance, unit) {
+  const isTotal = rest === Infinity, part = isTotal ? 1 : rest / (value + rest), more = value + unit;
+  const weight = more > 0 && part > 0 ? (Math.max(variance, 0) / part + unit * unit) / more : 0;
+  if (!(weight > 0)) return isTotal ? value : value / rest;
+  const a = weight / (9 * more), b = isTotal ? 0 : weight / (9 * rest), one = 1 - a, other = 1 - b;
+  const denominator = other * other - Z * Z * b;
+  if (!(denominator > 0)) return Infinity;
+  const root = Math.sqrt(a * other * other + b * one * one - Z * Z * a * b);
+  return ((one * other + Z * root) / denominator) ** 3 * (isTotal ? more : more / rest);
 }
 
+function lowerEnd(value, variance) {
+  if (!(value > 0) || !(variance > 0)) return value;
+  const a = variance / (9 * value * value);
+  return value * Math.max(1 - a - Z * Math.sqrt(a), 0) ** 3;
+}
+
+const shareOfOdds = odds => odds === Infinity ? 1 : odds / (1 + odds);
+
 function totalWithin(value, variance, unit) {
-  const [half, shift] = scoreOf(variance, unit);
-  return around(value, value + shift - half, value + shift + half);
+  return around(value, lowerEnd(value, variance), upperEnd(value, Infinity, variance, unit));
 }
 
 function shareWithin(value, variance, unit) {
-  const [half, shift] = scoreOf(variance, unit), scale = 1 + Z * Z * unit;
-  const share = around(value, (value + shift - half) / scale, (value + shift + half) / scale);
-  share[2] = Math.min(share[2], 1);
-  return share;
+  const rest = 1 - value;
+  return around(value, 1 - shareOfOdds(upperEnd(rest, value, variance, unit)),
+    Math.min(shareOfOdds(upperEnd(value, rest, variance, unit)), 1));
 }
 
 function ratioWithin(value, variance, effective) {

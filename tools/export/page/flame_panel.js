@@ -1,7 +1,5 @@
 // The flame graph of the selection, the path to what it is zoomed into, its legend, and its tooltips.
 
-const LIKELY_NOISE = 0.01;                        // boxes of a comparison are grey above this p-value
-
 // Which of the model's recordings a side is of.
 const recordingOf = ({model}, side) => model.recordings.indexOf(side.samples);
 
@@ -12,21 +10,38 @@ function boxSums(page, side) {
   return side.boxes.sums;
 }
 
-// A box of a comparison: how much it changes, from -1 to 1, and how likely noise does that, of what is beyond the margin.
-// The variances are upper estimates, so fewer boxes are coloured than could be; the tooltip has the exact interval.
-function shadeOf(one, two, {a, b, varies}, unit, runs) {
-  const {deviation = 0, freedom = 0, margin = 0, before: {length: n}, after: {length: m}} = varies || {before: [1], after: [1]};
+// A box of a comparison: how much it changes, from -1 to 1, and whether that is shown (`sure`). A box of one site has the
+// verdict of that row of the table; one of several must be as unlikely as the rows that changed (`limit`: their largest
+// p). The variances are upper estimates; the tooltip has the exact interval.
+function shadeOf(one, two, {a, b, varies}, unit, runs, {rowOf, limit}) {
   return i => {
-    const before = one.bytes.of(i) / a, after = two.bytes.of(i) / b, beyond = Math.max(0, Math.abs(after - before) - margin * before);
-    let variance = (one.variance.of(i) + unit * unit) / (a * a) + (two.variance.of(i) + unit * unit) / (b * b);
-    variance += deviation * deviation * (before * before / n + after * after / m);
-    if (runs) {
-      const [x, y] = runs.map(side => varianceOfMean(side.map(run => run.sums.of(i) / run.divisor)));
-      variance = Math.max(variance, x + y);
-    }
-    const t = beyond / Math.sqrt(variance), p = varies ? studentTail(t, freedom + n + m - 2) : erfc(t / Math.SQRT2);
-    return {shade: (after - before) / (before + after || 1) * 1.6, p, sure: p < LIKELY_NOISE};
+    const before = one.bytes.of(i) / a, after = two.bytes.of(i) / b;
+    const variance = (one.variance.of(i) + unit * unit) / (a * a) + (two.variance.of(i) + unit * unit) / (b * b);
+    const own = runs ? runs.reduce((sum, side) => sum + varianceOfMean(side.map(run => run.sums.of(i) / run.divisor)), 0) : 0;
+    const p = pOfRuns([before, after], variance, varies, own), row = rowOf(i), shade = (after - before) / (before + after || 1) * 1.6;
+    return {shade, p, row, sure: row ? row.verdict !== "same" && row.change[0] > 0 === shade > 0 : p <= limit};
   };
+}
+
+// The only site of each box's samples, or SEVERAL.
+const UNSEEN_SITE = -2, SEVERAL_SITES = -1;
+function sitesOfBoxes({tree, model, state}) {
+  const sites = new Int32Array(tree.size).fill(UNSEEN_SITE);
+  const note = (i, site) => { if (site !== UNSEEN_SITE) sites[i] = sites[i] === UNSEEN_SITE || sites[i] === site ? site : SEVERAL_SITES; };
+  model.recordings.forEach((s, k) => {
+    const keys = state.mine ? s.ownSite : s.site;
+    for (let i = 0; i < s.n; ++i) note(tree.at[k][i], keys[i]);
+  });
+  for (let i = tree.size - 1; i > 0; --i) note(tree.parent[i], sites[i]);
+  return sites;
+}
+
+// What the table says of sites, for their boxes.
+function verdictsOf(page) {
+  const {tree, state} = page, rows = rowsOf(page, "sites"), of = new Map(rows.map(row => [row.key, row])), key = `sites ${!!state.mine}`;
+  const sites = tree[key] = tree[key] || sitesOfBoxes(page);
+  return {rowOf: i => i > 0 && sites[i] >= 0 ? of.get(sites[i]) : undefined,
+    limit: Math.max(-1, ...rows.filter(row => row.verdict !== "same").slice(0, MOST_ROWS).map(row => row.p))};
 }
 
 // Of each side with several runs: sums by box of each, and what divides them.
@@ -44,7 +59,7 @@ function drawFlamePanel(page) {
     const two = boxSums(page, sideB), {estimator} = sideA.samples, {a, b} = page.unit;
     if (measure === "after") w = i => two.bytes.of(i);
     else if (measure !== "before") w = i => (one.bytes.of(i) / a + two.bytes.of(i) / b) * a / 2;
-    page.shade = shade = shadeOf(one, two, page.unit, estimator.unit * estimator.factor, runsOf(page));
+    page.shade = shade = shadeOf(one, two, page.unit, estimator.unit * estimator.factor, runsOf(page), verdictsOf(page));
   } else if (measure === "objects" || measure === "samples") {
     const sums = sideA.addAmounts(tree.sums(recordingOf(page, sideA)), measure, FAILS.focus);
     w = i => sums.of(i);
@@ -87,7 +102,7 @@ function drawFlameLegend({state, model, sideB}) {
   const line = (path, opacity, text) => `<span><svg width="16" height="9" aria-hidden="true"><path d="M0 0H16V9H0Z" fill="${ink.p0}"/><path d="${path}" stroke="${ink["box-ink"]}" stroke-opacity="${opacity}"/></svg>${text}</span>`;
   if (sideB) {
     setHtml($("legend"), part("oklch(.77 .13 258)", "less in B") + part("oklch(.77 .13 55)", "more in B") +
-      part(ink.jdk, "may be noise (p ≥ 1 %)") + `<span>width: ${state.measure === "before" ? "A" : state.measure === "after" ? "B" : "mean of both"}</span>`);
+      part(ink.jdk, "may be noise") + `<span>width: ${state.measure === "before" ? "A" : state.measure === "after" ? "B" : "mean of both"}</span>`);
     return;
   }
   if (state.colours === "code") {
@@ -119,8 +134,8 @@ function boxTip({tree, sideA, sideB, model, flame, unit, shade}, i) {
     return head + picture + `${amountText(one.bytes[0])} (${amountRange(one.bytes)})${objects}<small>${percentText(one.share[0])} (${percentRange(one.share)}) ` +
       `of the selection${above}, ${samplesText(one.samples)}</small>`;
   }
-  const {a, b, suffix, text, signed, varies} = unit, two = figuresOf(sideB), d = compare(scaled(one.bytes, 1 / a), scaled(two.bytes, 1 / b));
-  const p = varies ? shade(i).p : d.p;
+  const {a, b, suffix, text, signed} = unit, two = figuresOf(sideB), d = compare(scaled(one.bytes, 1 / a), scaled(two.bytes, 1 / b));
+  const {p, row, sure} = shade(i), chance = row ? `q ${qText(row.q)}` : `p ${p < 0.001 ? "&lt; 0.001" : `= ${p.toFixed(3)}`}`;
   return head + `A ${text(d.before[0])}${suffix}, B ${text(d.after[0])}${suffix}<small>change ${signed(d.change[0])}${suffix} (${signed(d.change[1])} to ${signed(d.change[2])}${suffix}), ` +
-    `${ratioText(d.before[0] > 0 ? d.after[0] / d.before[0] : Infinity)}, p ${p < 0.001 ? "&lt; 0.001" : `= ${p.toFixed(3)}`}</small><small>${countText(one.samples)} and ${countText(two.samples)} samples</small>`;
+    `${ratioText(d.before[0] > 0 ? d.after[0] / d.before[0] : Infinity)}, ${chance}${sure ? "" : ", may be noise"}</small><small>${countText(one.samples)} and ${countText(two.samples)} samples</small>`;
 }

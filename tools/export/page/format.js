@@ -81,4 +81,4 @@ function splitMethod(name) {
   return end > 0 ? [name.slice(0, end), name.slice(end + 1)] : ["", name];
 }
 // Lambdas and hidden classes without the addresses that the JVM makes up.
-const shortName = (name, split = splitName) => split(name)[1].replace(/(\$\$Lambda)[^.]*|\/0x[0-9a-f]+/g, "$1");
+const shortName = (name, split = splitName) => split(name)[1].replace(/(\$\$Lambda)(?:\$\d+)?(?:\/0x[0-9a-f]+)?|\/0x[0-9a-f]+/g, "$1");

@@ -134,6 +134,9 @@ void AddAxis(const SampleColumns& columns, ColumnPacker* packer) {
       "interval_held", columns.intervals, [](const Interval& row) { return row.held; }, packer);
   AddColumn(
       "interval_kept", columns.intervals, [](const Interval& row) { return row.kept; }, packer);
+  std::vector<uint8_t> estimated;
+  for (const Interval& row : columns.intervals) estimated.push_back(row.is_estimated ? 1 : 0);
+  packer->Add("interval_estimated", estimated);
   using Window = SampleColumns::WindowRow;
   AddColumn(
       "window_start", columns.windows, [](const Window& row) { return row.start_ns; }, packer);
@@ -205,7 +208,7 @@ std::string ReportData(const SampleColumns& columns, Object facts) {
   for (const auto& pause : columns.pauses) causes.emplace_back(pause.cause);
   const Object design{
       {"factor", columns.factor}, {"calibrated", columns.calibrated}, {"variance_of_bytes", columns.variance_of_bytes},
-      {"lost", columns.lost},     {"unwritten", columns.unwritten},   {"counted_bytes", columns.counted_bytes}};
+      {"lost", columns.lost},     {"unwritten", columns.unwritten},   {"total", columns.total}};
   for (Member& member : Object{{"names", columns.names},
                                {"strata", StrataOf(columns)},
                                {"stratum_of_class", columns.stratum_of_class},

@@ -2,7 +2,7 @@
 
 const DIMENSIONS = {sites: {field: "site", bit: FAILS.site, label: "Site"}, classes: {field: "cls", bit: FAILS.cls, label: "Class"},
   threads: {field: "thread", bit: FAILS.thread, label: "Thread"}};
-const FDR = 0.05, ROWS = 40, ROWS_OF_DRAG = 20, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
+const ROWS = 40, ROWS_OF_DRAG = 20, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
 
 // {keys(samples), names, grain, title} of a tab.
 function dimensionOf(page, tab) {
@@ -20,9 +20,10 @@ function rowsOf(page, tab) {
   const one = sideA.rows(keys(sideA.samples), names.length, grain, bit);
   for (const row of one) row.name = names[row.key];
   if (!sideB) return one.sort(orderOf(state.sort));
+  const isAll = !sideA.isOn("cls") && !sideA.isOn("site") && !sideA.isOn("thread") && !sideA.isOn("focus") && !state.live && !state.mine;
   return comparedRows(one, sideB.rows(keys(sideB.samples), names.length, grain, bit), names,
     [[sideA, page.unit.a], [sideB, page.unit.b]].map(([side, divisor]) => ({divisor, unseen: side.unseen(grain, bit)})), state.sort,
-    page.model.header.compare?.fdr);
+    page.unit, isAll && page.unit.tables?.[tab]);
 }
 
 function orderOf(sort) {
@@ -31,7 +32,7 @@ function orderOf(sort) {
   return (x, y) => y.bytes[0] - x.bytes[0] || (x.name < y.name ? -1 : 1);
 }
 
-function comparedRows(one, two, names, [a, b], sort, rate = FDR) {
+function comparedRows(one, two, names, [a, b], sort, unit, known) {
   const rows = new Map();
   for (const row of one) rows.set(row.key, {key: row.key, name: names[row.key], one: row.bytes, two: b.unseen, samples: row.samples});
   for (const row of two) {
@@ -41,7 +42,7 @@ function comparedRows(one, two, names, [a, b], sort, rate = FDR) {
   }
   const all = [...rows.values()];
   for (const row of all) Object.assign(row, compareLazily(scaled(row.one, 1 / a.divisor), scaled(row.two, 1 / b.divisor)));
-  judge(all, rate);
+  judgeRows(all, unit, known);
   const size = row => Math.abs(row.change[0]);
   const differs = row => row.verdict === "same" ? 1 : 0;
   return all.sort(sort === "name" ? orderOf("name") : (x, y) => differs(x) - differs(y) || size(y) - size(x));
@@ -121,6 +122,7 @@ function coursesOf(page, shown) {
 
 function drawTableNote(page, rows, rest, count) {
   const changed = page.sideB ? rows.filter(row => row.verdict !== "same").length : 0;
-  const note = page.sideB ? `${changed} of ${rows.length} changed at q &lt; ${percentText(page.model.header.compare?.fdr || FDR)}; grey rows may be noise; sampling error alone${page.unit.varies ? ": the tab Difference knows how runs vary" : ", not how runs vary"}` : "dot: share of the selection, whisker: its 95 % interval";
+  const note = page.sideB ? page.unit.varies.isJudged ? `${changed} of ${rows.length} changed; grey rows may be noise`
+    : "not judged: rates of one run of each side also show how fast the machine was" : "dot: share of the selection, whisker: its 95 % interval";
   setHtml($("tablenote"), `<span>${note}</span>` + (rest > 0 ? `<button data-all>Show all ${count} rows</button>` : ""));
 }

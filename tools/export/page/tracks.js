@@ -10,12 +10,14 @@ function stepsOf(samples) {
   const {columns, header} = samples, width = header.interval_ns / 1e9;
   const count = Math.max(1, Math.ceil((samples.end - samples.begin) / width - 1e-6)), each = Math.ceil(count / MOST_STEPS_SHOWN);
   const seconds = width * each, n = Math.ceil(count / each), bytes = new Float64Array(n);
+  let estimated = samples.end;  // from then on
   columns.interval_begin.forEach((begin, i) => {
     const step = Math.floor((begin / 1e9 - samples.begin) / seconds + 1e-6);
     bytes[clamp(step, 0, n - 1)] += columns.interval_bytes[i];
+    if (columns.interval_estimated[i]) estimated = Math.min(estimated, begin / 1e9);
   });
   if (!header.design.calibrated || bytes.every(b => b === 0)) bytes.set(new Side(samples, {}).course(samples.begin, seconds, n));
-  return {seconds, bytes, count: n, begin: samples.begin, end: samples.end};
+  return {seconds, bytes, count: n, begin: samples.begin, end: samples.end, estimated};
 }
 
 function pausesOf({columns, header}) {
@@ -95,7 +97,9 @@ class Tracks {
     this.windows = windowsOf(samples);
     this.losses = lossesOf(samples);
     this.part = null;
+    const {estimated, end} = this.steps;
     [this.exact, this.perUnit] = samples.header.counts_events ? ["exact events/s", "samples per event"] : ["exact bytes/s", "samples per MiB"];
+    if (estimated < end) this.exact += ` (last ${secondsText(end - estimated)} estimated: the process died before they were counted)`;
   }
 
   // Beginning when the first one does.
@@ -201,8 +205,11 @@ class Tracks {
     g.restore();
   }
 
-  // A bar at the top where samples were lost.
+  // A bar at the top where samples were lost, and a band where bytes are estimated.
   drawLosses(g, area, chart) {
+    const estimated = chart.toDomXCoord(this.steps.estimated);
+    g.fillStyle = ink.hair;
+    if (estimated < area.x + area.w) g.fillRect(Math.max(area.x, estimated), area.y, area.x + area.w - Math.max(area.x, estimated), area.h);
     g.fillStyle = ink.bad;
     for (const {from, to} of this.losses) {
       const x = Math.max(area.x, chart.toDomXCoord(from)), end = Math.min(area.x + area.w, chart.toDomXCoord(to));

@@ -43,7 +43,7 @@ FleetEstimator::FleetEstimator(const std::map<uint64_t, Totals>& totals) {
     scales_.push_back(ScaleOf(recording, one));
     all_.Add(one.all, scales_.back());
     if (!one.IsCalibrated() && one.all.bytes > 0) is_calibrated_ = false;
-    counted_ += one.IsCalibrated() ? one.counted : one.all.bytes;
+    counted_ += one.IsCalibrated() || !(one.all.bytes > 0) ? one.counted : one.all.bytes;
   }
   if (all_.sums.bytes > 0) unit_ = all_.sums.apart / all_.sums.bytes;
 }

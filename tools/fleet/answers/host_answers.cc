@@ -47,7 +47,7 @@ Built Build(const Selection& selection, const TimeRange& range, const std::map<u
     const uint32_t unit = units->Of(*info);
     if (!(seconds[unit] > 0)) continue;
     built.side.shares.push_back({id, unit, one.Factor() / seconds[unit]});
-    built.rates[unit] += (one.IsCalibrated() ? one.counted : one.all.bytes) / seconds[unit];
+    built.rates[unit] += (one.IsCalibrated() || !(one.all.bytes > 0) ? one.counted : one.all.bytes) / seconds[unit];
   }
   return built;
 }

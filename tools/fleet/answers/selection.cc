@@ -4,9 +4,11 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tools/fleet/answers/fleet_time.h"
 #include "tools/query/filter/name_pattern.h"
+#include "tools/query/filter/name_search.h"
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -21,7 +23,10 @@ format::Result<std::vector<uint64_t>> IdsOf(Source* source, NameKind kind, const
     if (matcher->Matches(one.name)) ids.push_back(one.id);
   }
   if (ids.empty()) {
-    return format::Error{fmt::format("no {} matches '{}'", kind == NameKind::kClass ? "class" : "method", pattern)};
+    std::set<std::string> all;
+    for (const NamedId& one : *names) all.insert(one.name);
+    const std::string why = NoMatchText(kind == NameKind::kClass ? "class" : "method", NearestNames(pattern, all));
+    return format::Error{fmt::format("'{}': {}", pattern, why)};
   }
   std::ranges::sort(ids);
   return ids;

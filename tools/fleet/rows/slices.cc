@@ -276,9 +276,8 @@ uint64_t SliceReader::IdOfName(NameKind kind, std::string_view name, std::vector
                                format::Index index) {
   // Whoever has no name shares one; it is not cached.
   if (index != format::kNone && index < cache->size() && (*cache)[index] != 0) return (*cache)[index];
-  const std::string known = FleetName(name);
-  const uint64_t id = NameId(kind, known);
-  if (known_names_.insert(id).second) new_names_.push_back({kind, id, known});
+  const uint64_t id = NameId(kind, name);
+  if (known_names_.insert(id).second) new_names_.push_back({kind, id, std::string(name)});
   if (index != format::kNone && index < (1u << 24)) {
     if (index >= cache->size()) cache->resize(index + size_t{1});
     (*cache)[index] = id;

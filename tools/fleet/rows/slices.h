@@ -126,7 +126,8 @@ class SliceReader {
   const AllocationPrimitives primitives_ = AllocationPrimitives::Default();
   Design design_;
   StreamTrust trust_;
-  Names names_;
+  MergedNames merged_{/*settles=*/false};  // what is shipped cannot be read again
+  Names names_{&merged_};
   LiveTracker live_;
   uint32_t chunk_ = format::kNone;
   std::vector<uint64_t> classes_, methods_, sites_, stacks_;  // of the chunk

@@ -44,6 +44,8 @@ class CensusScan {
   // All recordings of a file. kUnreadable: it cannot be read, or has no census.
   ExitCode Read(const std::string& path);
 
+  // The names that were asked for.
+  const std::vector<AskedName>& asked() const { return filter_.asked(); }
   const CensusTable& table() const { return table_; }
   // The sum of everything that the filters match.
   CensusTable::Row total() const { return total_.All(); }

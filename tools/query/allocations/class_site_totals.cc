@@ -15,7 +15,8 @@ CallTree::Options SiteOptions() {
 
 }  // namespace
 
-ClassSiteTotals::ClassSiteTotals(Keeps keeps) : keeps_(std::move(keeps)), stacks_(&site_names_, SiteOptions()) {}
+ClassSiteTotals::ClassSiteTotals(Keeps keeps, std::shared_ptr<MergedNames> merged)
+    : keeps_(std::move(keeps)), site_names_(std::move(merged)), stacks_(&site_names_, SiteOptions()) {}
 
 void ClassSiteTotals::Enter(const format::Block& block, Names* names) {
   const format::Dictionaries& now = *block.dictionaries;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,8 +35,9 @@ class ClassSiteTotals {
   };
   using Groups = std::unordered_map<std::string, Subset, Hash, std::equal_to<>>;
 
-  // `keeps`: of which samples; empty: of all.
-  explicit ClassSiteTotals(Keeps keeps = {});
+  // `keeps`: of which samples; empty: of all. `merged`: as NamePool.
+  explicit ClassSiteTotals(Keeps keeps = {}, std::shared_ptr<MergedNames> merged = nullptr);
+  MergedNames* merged() const { return site_names_.merged(); }
 
   // The next block, what Design::Add gave for it, and its names: after they have entered it.
   void Add(const format::Block& block, std::span<const WeightedSample> drawn, Names* names);

@@ -133,26 +133,34 @@ void BoxVisitor::Visit(const MatchedBlock& matched_block) {
 }
 
 ExitCode FlameScan::ChooseBoxes() {
+  ExitCode read = ExitCode::kOk;
   if (!question_.live) {
     RecordingScan rehearsal = scan_;
     rehearsal.SuppressMessages();
-    const ExitCode read = rehearsal.Run(&tree_, &leaves_);
-    if (read != ExitCode::kUnreadable) boxes_ = BoxesOf(leaves_.weights());
+    do {
+      Begin();
+      read = rehearsal.Run(&*tree_, &*leaves_);
+    } while (rehearsal.StartsAgain(&names_));
+    if (read != ExitCode::kUnreadable) boxes_ = BoxesOf(leaves_->weights());
     return read;
   }
-  LiveLeafVisitor live(&leaves_, {scan_.stream(), question_.at, question_.least_age_ns});
-  const ExitCode read = scan_.Run(&tree_, &live);
+  std::optional<LiveLeafVisitor> live;
+  do {
+    Begin();
+    live.emplace(&*leaves_, LiveLeafVisitor::Question{scan_.stream(), question_.at, question_.least_age_ns});
+    read = scan_.Run(&*tree_, &*live);
+  } while (scan_.StartsAgain(&names_));
   if (read == ExitCode::kUnreadable) return read;
-  tracked_ = live.tracked();
-  boxes_ = BoxesOf(live.weights());
-  estimates_ = live.EstimatesOf(boxes_);
+  tracked_ = live->tracked();
+  boxes_ = BoxesOf(live->weights());
+  estimates_ = live->EstimatesOf(boxes_);
   return read;
 }
 
 ExitCode FlameScan::EstimateBoxes() {
   if (question_.live) return ExitCode::kOk;
-  BoxVisitor visitor(&leaves_, &boxes_);
-  const ExitCode read = scan_.Run(&tree_, &visitor);
+  BoxVisitor visitor(&*leaves_, &boxes_);
+  const ExitCode read = scan_.Run(&*tree_, &visitor);
   for (FlameBoxTree::BoxId box = 0; box < boxes_.boxes().size(); ++box) {
     estimates_.push_back(visitor.Of(box));
     own_.push_back(visitor.OwnOf(box));

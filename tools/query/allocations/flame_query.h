@@ -144,7 +144,7 @@ struct FlameQuestion {
 class FlameScan {
  public:
   FlameScan(const RecordingScan& scan, const FlameQuestion& question)
-      : question_(question), scan_(scan), tree_(&names_, scan.TreeOptions()), leaves_(question.classes) {}
+      : question_(question), scan_(scan), names_(scan.Naming()) {}
   FlameScan(const FlameScan&) = delete;
   FlameScan& operator=(const FlameScan&) = delete;
 
@@ -152,8 +152,8 @@ class FlameScan {
   ExitCode EstimateBoxes();
 
   const RecordingScan& scan() const { return scan_; }
-  const CallTree& calls() const { return tree_; }
-  const LeafVisitor& leaves() const { return leaves_; }
+  const CallTree& calls() const { return *tree_; }
+  const LeafVisitor& leaves() const { return *leaves_; }
   // Number of recordings that tracked objects, if the question is for live objects.
   size_t tracked() const { return tracked_; }
   const FlameBoxTree& boxes() const { return boxes_; }
@@ -162,16 +162,20 @@ class FlameScan {
   bool of_callers() const { return question_.callers; }
 
  private:
+  void Begin() {
+    tree_.emplace(&names_, scan_.TreeOptions());
+    leaves_.emplace(question_.classes);
+  }
   FlameBoxTree BoxesOf(std::span<const double> weights) const {
-    return question_.callers ? FlameBoxTree::Callers(tree_, weights, question_.bounds)
-                             : FlameBoxTree::Callees(tree_, weights, question_.bounds);
+    return question_.callers ? FlameBoxTree::Callers(*tree_, weights, question_.bounds)
+                             : FlameBoxTree::Callees(*tree_, weights, question_.bounds);
   }
 
   const FlameQuestion question_;
   RecordingScan scan_;
   NamePool names_;
-  CallTree tree_;
-  LeafVisitor leaves_;
+  std::optional<CallTree> tree_;  // both since ChooseBoxes
+  std::optional<LeafVisitor> leaves_;
   size_t tracked_ = 0;
   FlameBoxTree boxes_;
   std::vector<GroupEstimates> estimates_, own_;

@@ -57,7 +57,8 @@ const std::vector<std::string>& SortKeys() {
 
 std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree) {
   const bool by_cumulative = ranking.sort == kCumulative && of.cumulative() != nullptr;
-  const GroupTable& table = by_cumulative ? *of.cumulative() : of.own();
+  // A method that only calls has no group of its own.
+  const GroupTable& table = of.cumulative() != nullptr ? *of.cumulative() : of.own();
   struct Entry {
     double measure;
     std::string name;
@@ -65,8 +66,9 @@ std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& rank
   };
   std::vector<Entry> entries;
   for (const GroupTable::Row& row : table.Rows()) {
-    if (row.estimates.share.value < ranking.min_share) continue;
-    const double measure = ranking.sort == kName ? 0 : Measure(row.estimates, ranking.sort);
+    const GroupEstimates& estimates = by_cumulative ? row.estimates : of.own().Of(row.key);
+    if (estimates.share.value < ranking.min_share) continue;
+    const double measure = ranking.sort == kName ? 0 : Measure(estimates, ranking.sort);
     entries.push_back({measure, of.grouping().NameOf(row.key, tree), &row});
   }
   const bool by_size = ranking.sort == kName && of.grouping().by() == By::kSize;

@@ -51,7 +51,7 @@ struct Ranking {
 };
 const std::vector<std::string>& SortKeys();
 
-// The rows of `of` (of the cumulative table, if that is what is sorted by), the largest first.
+// The rows of `of`, by method those of the cumulative table, the largest first.
 std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree);
 
 // Several groupings of the same samples in one scan.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "tools/analysis/uncounted.h"
 #include "tools/input/program_recording.h"
 
 namespace heaprec::tools {
@@ -140,7 +141,8 @@ void TimelineVisitor::AddStates(const format::Block& block) {
     StepState& state = states_[StepOf(time_ns)];
     state.kept += interval.kept;
     state.allowed += cap_;
-    state.bytes += interval.bytes;
+    state.is_estimated |= IsUncounted(interval);
+    state.bytes += IsUncounted(interval) ? static_cast<uint64_t>(SampledBytes(block, interval)) : interval.bytes;
   }
   for (const format::ProcessState& look : block.states) {
     if (!is_shown(look.time_ns) || !format::IsOfHeap(look.kind)) continue;
@@ -202,15 +204,23 @@ Timeline TimelineOf(const TimelineVisitor& scan, const CoveredTime& covered, con
 ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, size_t most_steps, RecordingScan* scan,
                       Timeline* into) {
   RecordingScan first = *scan;
-  NamePool names;
-  CallTree tree(&names, first.TreeOptions());
-  TimeSpan span(scan->stream(), by);
-  const ExitCode read = first.Run(&tree, &span);
+  NamePool names(first.Naming());
+  std::optional<CallTree> stacks;
+  std::optional<TimeSpan> spanned;
+  ExitCode read = ExitCode::kOk;
+  do {
+    stacks.emplace(&names, first.TreeOptions());
+    spanned.emplace(scan->stream(), by);
+    read = first.Run(&*stacks, &*spanned);
+  } while (first.StartsAgain(&names));
+  CallTree& tree = *stacks;
+  TimeSpan& span = *spanned;
   if (read == ExitCode::kUnreadable) return read;
   std::vector<GroupTable::Key> keys;
   std::vector<std::string> groups;
   if (by) {
     for (const GroupTable::Row* row : Ranked(*span.groups(), {.sort = "bytes", .limit = most_groups}, tree)) {
+      if (span.groups()->own().Of(row->key).bytes.value == 0) break;  // a method that only calls
       keys.push_back(row->key);
       groups.push_back(by->NameOf(row->key, tree));
     }

@@ -91,7 +91,8 @@ class TimeSpan : public ScanVisitor {
 // The sampler and the heap in one step.
 struct StepState {
   uint64_t kept = 0, allowed = 0;  // samples, and the sum of the caps of the intervals
-  uint64_t bytes = 0;              // counted
+  uint64_t bytes = 0;              // counted, and where nothing was counted what the samples represent
+  bool is_estimated = false;       // a part of them by samples
   uint64_t pauses = 0, paused_ns = 0;
   uint64_t heap_used = 0;  // maximum seen; 0: unknown
 };

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <utility>
 
-#include "tools/analysis/generated_names.h"
-
 namespace heaprec::tools {
 namespace {
 
@@ -107,12 +105,14 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
   if (colon == std::string_view::npos || kind == kSubjects.end()) {
     return Wrong(text, 0, "expected total, or class:, site:, method:, package: or thread: with a pattern");
   }
-  const std::string_view pattern = subject.substr(colon + 1);
+  std::string_view pattern = subject.substr(colon + 1);
+  budget->may_be_absent = pattern.ends_with('?');
+  if (budget->may_be_absent) pattern.remove_suffix(1);
+  budget->pattern_text = pattern;
   if (pattern.empty()) return Wrong(text, colon + 1, "expected a pattern");
   budget->subject = kind->second;
-  const std::string lasting = pattern.starts_with('/') ? std::string(pattern) : StripGeneratedSuffix(pattern);
   auto parsed =
-      kind->second == Budget::Subject::kThread ? NamePattern::ForFreeText(pattern) : NamePattern::ForNames(lasting);
+      kind->second == Budget::Subject::kThread ? NamePattern::ForFreeText(pattern) : NamePattern::ForNames(pattern);
   if (!parsed.ok()) return Wrong(text, colon + 1, parsed.error().message);
   budget->pattern = std::move(*parsed);
   return {};
@@ -120,9 +120,10 @@ std::optional<format::Error> SetSubject(const std::string& text, std::string_vie
 
 }  // namespace
 
-// Globs and expressions may have been written for names as they were in one run: so these are asked, too.
-bool Budget::Matches(std::string_view name) const {
-  return pattern->Matches(StripGeneratedSuffix(name)) || pattern->Matches(name);
+Named Budget::Kind() const {
+  if (subject == Subject::kClass) return Named::kClass;
+  if (subject == Subject::kThread) return Named::kThread;
+  return subject == Subject::kPackage ? Named::kPackage : Named::kMethod;
 }
 
 format::Result<Budget> Budget::Parse(const std::string& text) {

@@ -5,8 +5,8 @@
 //   subject  = "total" | ("class" | "site" | "method" | "package" | "thread") ":" pattern
 //   amount   = number [unit] ["/op" | "/s"]        unit: B KiB MiB GiB TiB (KB and k mean KiB too), objects, events, %
 //
-// A pattern is that of the filters (name_pattern.h); what it matches counts together. It is asked for names as they are
-// in every run (generated_names.h), and may itself hold what a JVM made up.
+// A pattern is that of the filters (name_pattern.h), for names as they are shown (generated_names.h); what it matches
+// counts together. "?" at its end: there may be no such name.
 //
 // Failure:  Parse returns the sentence for the user: what is wrong, where, and an example.
 #pragma once
@@ -18,6 +18,7 @@
 
 #include "format/bytes/result.h"
 #include "tools/query/filter/name_pattern.h"
+#include "tools/query/filter/name_search.h"
 
 namespace heaprec::tools {
 
@@ -29,15 +30,18 @@ struct Budget {
   std::string text;  // as given
   Subject subject = Subject::kTotal;
   std::string subject_text;            // "site:com.acme.*"
+  std::string pattern_text;            // "com.acme.*"
   std::optional<NamePattern> pattern;  // nullopt: all
-  double limit = 0;                    // bytes, objects, or a part from 0 to 1
+  bool may_be_absent = false;
+  double limit = 0;  // bytes, objects, or a part from 0 to 1
   Unit unit = Unit::kBytes;
   bool has_unit = true;       // else it is a plain number, of bytes
   bool is_of_events = false;  // the unit was "events"
   Per per = Per::kRecording;
 
   // Not for kTotal.
-  bool Matches(std::string_view name) const;
+  Named Kind() const;
+  bool Matches(std::string_view name) const { return pattern->Matches(name); }
 
   static format::Result<Budget> Parse(const std::string& text);
 };

@@ -12,6 +12,9 @@ namespace {
 
 using render::Unit;
 
+// Up to this ratio two totals pass for the same work (SameWork).
+constexpr double kOtherWork = 1.05;
+
 std::optional<format::Error> ValidateOptions(const CheckOptions& options, const std::vector<Budget>& budgets) {
   if (budgets.empty() && options.baselines.empty()) {
     return format::Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.hrec --max-regression 3%"};
@@ -81,6 +84,17 @@ GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visit
                            size_t index) {
   if (scan.lacks_data() || visitor.MissesStackChunks(index)) return kUnknownGroup;
   return budget.subject == Budget::Subject::kTotal ? scan.matched() : visitor.Of(index);
+}
+
+// Why a budget without samples is not judged: its name may be mistyped, or may have changed. Empty: it is judged.
+std::string WhyNotJudged(const CheckQuestion& question, const BudgetVisitor& spent, size_t index) {
+  const Budget& budget = question.budgets[index];
+  if (!budget.pattern || budget.may_be_absent || spent.Of(index).samples > 0 || spent.IsCounted(index)) return {};
+  std::vector<std::string> files = question.options.scan.files;
+  files.insert(files.end(), question.options.baselines.begin(), question.options.baselines.end());
+  const auto why = WhyNoMatch(
+      {budget.Kind(), "", budget.pattern_text, [&](std::string_view name) { return budget.Matches(name); }}, files);
+  return why ? *why + "; '?' at the end of the pattern allows that" : "";
 }
 
 // One sample exceeds a budget of 0.
@@ -169,30 +183,43 @@ CheckResult CheckedRatio(const CheckQuestion& question, std::string_view subject
           : counts ? Unit::kCount
                    : Unit::kBytes,
           scale.Suffix(),
-          of};
+          of,
+          false,
+          {}};
 }
 
-// A subject stands alone: how it varies between runs only its own runs tell. Of one run a side, sampling error does.
+// A subject stands alone: how it varies between runs only its own runs tell. Of one run a side the other rows do. A
+// total has no other rows: without --ops that of single runs also says how fast the machine was and how long they ran,
+// so up to what passes for the same work it is not judged.
 CheckResult CheckRegression(const CheckQuestion& question, const SideOfCheck& before, const SideOfCheck& now, Per per,
-                            size_t index) {
+                            size_t index, const RunVariation& variation) {
   const Budget& subject = question.subjects[index];
   Scale scale{.per = per, .objects = subject.unit == Budget::Unit::kObjects};
   // There are no shares of objects, and the share of all is always the same: their rate is what tells most.
   if (per == Per::kShare && (scale.objects || index == 0)) scale.per = Per::kSecond;
   const RunsOfRow runs{before.ValuesOf(subject, index, scale), now.ValuesOf(subject, index, scale), 0};
-  return CheckedRatio(question, ToUtf8(subject.subject_text), scale, CompareTotals(runs));
+  CheckResult result = CheckedRatio(question, ToUtf8(subject.subject_text), scale,
+                                    CompareTotals(runs, {}, index > 0 ? &variation : nullptr));
+  if (before.runs.size() + now.runs.size() > 2 || result.outcome == CheckOutcome::kUnknown) return result;
+  const bool is_chosen_total = index == 0 && scale.per == Per::kTotal && question.options.per.empty();
+  result.needs_runs = !CanJudge(before.runs, now.runs, scale.per, SidesAre::kRecordings) ||
+                      (is_chosen_total && result.outcome == CheckOutcome::kExceeded && result.value.low < kOtherWork);
+  if (result.needs_runs) result.outcome = CheckOutcome::kInconclusive;
+  return result;
 }
 
 // Judges all rows of the grouping together, and returns those that exceed the baseline.
 CheckedRows CheckRows(const CheckQuestion& question, const SideOfCheck& before, const SideOfCheck& now, Per per,
-                      const CallTree& tree) {
+                      const CallTree& tree, RunVariation* variation) {
+  const bool judged = CanJudge(before.runs, now.runs, per, SidesAre::kRecordings);
   const CheckOptions& options = question.options;
   const Grouping& by = question.rows.front();
   const Scale scale{.per = per};
-  const ComparedRows rows =
-      CompareTables(before.runs, now.runs, 0, before.ScaleOf(scale), now.ScaleOf(scale),
-                    {.margin = options.regression, .fdr = options.fdr, .asked = Alternative::kMore});
-  CheckedRows checked{by.Text(), rows.rows.size(), options.fdr, rows.runs.DetectableAt(0.05), {}};
+  const ComparedRows rows = CompareTables(
+      before.runs, now.runs, 0, before.ScaleOf(scale), now.ScaleOf(scale),
+      {.margin = options.regression, .fdr = options.fdr, .asked = Alternative::kMore, .is_judged = judged});
+  *variation = rows.runs.variation;
+  CheckedRows checked{by.Text(), rows.rows.size(), options.fdr, rows.runs.DetectableAt(0.05), judged, {}};
   for (const ComparedRow& row : rows.rows) {
     if (row.difference.verdict == Verdict::kSame) continue;
     const std::string subject = fmt::format("{}:{}", by.Text(), RowName(by, row.key, tree));
@@ -214,14 +241,16 @@ ExitCode Compare(const CheckQuestion& question, CallTree* tree, CheckAnswer* ans
     if (!IsRead(code)) return code;
   }
   const Per per = UnitOf(options, before.runs, now.runs);
+  RunVariation variation = CompareRuns({}, {}).variation;  // what is usual
+  if (!question.rows.empty() && before.HasData() && now.HasData()) {
+    answer->rows = CheckRows(question, before, now, per, *tree, &variation);
+  }
   for (size_t i = 0; i < question.subjects.size(); ++i) {
-    answer->checks.push_back(CheckRegression(question, before, now, per, i));
+    answer->checks.push_back(CheckRegression(question, before, now, per, i, variation));
   }
   answer->runs = now.runs.size(), answer->runs_of_baseline = before.runs.size();
   answer->doubt_of_baseline = before.runs.TrustVerdict();
   answer->is_imported |= before.is_imported();
-  if (!question.rows.empty() && before.HasData() && now.HasData())
-    answer->rows = CheckRows(question, before, now, per, *tree);
   return ExitCode::kOk;
 }
 
@@ -229,6 +258,36 @@ ExitCode Compare(const CheckQuestion& question, CallTree* tree, CheckAnswer* ans
 void Withhold(CheckAnswer* answer) {
   for (CheckResult& check : answer->checks) check.outcome = CheckOutcome::kInconclusive;
   if (answer->rows) answer->rows->exceeded.clear();
+}
+
+ExitCode CheckOnce(const CheckQuestion& question, NamePool* names, CheckAnswer* answer) {
+  const CheckOptions& options = question.options;
+  RecordingScan scan = *RecordingScan::Parse(options.scan);
+  CallTree tree(names, scan.TreeOptions());
+  BudgetVisitor budgets(&question.budgets);
+  const ExitCode read = scan.Run(&tree, &budgets);
+  if (!IsRead(read)) return read;
+  answer->recording = ToUtf8(options.scan.files.front());
+  answer->seconds = budgets.seconds();
+  // Without samples the total is still counted, and a part of it is anything up to that.
+  const bool lacks_samples_only = scan.scanned().events == 0 && scan.scanned().complete && !scan.lacks_data() &&
+                                  scan.total().low > 0 && scan.trust_reasons().size() == 1;
+  if (!lacks_samples_only) answer->doubt = scan.TrustVerdict();
+  answer->is_imported = budgets.is_imported();
+  answer->accepts_untrustworthy = options.accepts_untrustworthy, answer->is_strict = options.is_strict;
+  for (size_t i = 0; i < question.budgets.size(); ++i) {
+    const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
+    answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
+    CheckResult& check = answer->checks.back();
+    check.why_unknown = WhyNotJudged(question, budgets, i);
+    if (!check.why_unknown.empty()) check.outcome = CheckOutcome::kUnknown;
+  }
+  if (!options.baselines.empty()) {
+    const ExitCode compared = Compare(question, &tree, answer);
+    if (!IsRead(compared)) return compared;
+  }
+  if (answer->IsWithheld()) Withhold(answer);
+  return read;
 }
 
 }  // namespace
@@ -263,27 +322,17 @@ std::vector<CheckResult> CheckAnswer::All() const {
 }
 
 ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
-  const CheckOptions& options = question.options;
-  RecordingScan scan = *RecordingScan::Parse(options.scan);
-  NamePool names(NamePool::Runs::kSeveral);
-  CallTree tree(&names, scan.TreeOptions());
-  BudgetVisitor budgets(&question.budgets);
-  const ExitCode read = scan.Run(&tree, &budgets);
-  if (!IsRead(read)) return read;
-  answer->recording = ToUtf8(options.scan.files.front());
-  answer->seconds = budgets.seconds();
-  answer->doubt = scan.TrustVerdict();
-  answer->is_imported = budgets.is_imported();
-  answer->accepts_untrustworthy = options.accepts_untrustworthy;
-  for (size_t i = 0; i < question.budgets.size(); ++i) {
-    const GroupEstimates estimates = EstimatesOf(scan, budgets, question.budgets[i], i);
-    answer->checks.push_back(CheckBudget(question.budgets[i], estimates, answer->seconds, question));
+  CheckQuestion asked = question;
+  ScanOptions all = asked.options.scan;
+  all.files.insert(all.files.end(), asked.options.baselines.begin(), asked.options.baselines.end());
+  NamePool names(all.Naming());
+  ExitCode read = CheckOnce(asked, &names, answer);
+  if (IsRead(read) && names.Settle()) {
+    asked.options.scan.quiet = true;
+    *answer = {};
+    read = CheckOnce(asked, &names, answer);
   }
-  if (!options.baselines.empty()) {
-    const ExitCode compared = Compare(question, &tree, answer);
-    if (!IsRead(compared)) return compared;
-  }
-  if (answer->IsWithheld()) Withhold(answer);
+  if (names.merged() != nullptr) answer->merged_names = names.merged()->Text();
   return read;
 }
 

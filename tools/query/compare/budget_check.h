@@ -34,6 +34,7 @@ struct CheckOptions {
   double regression = -1;  // maximum increase over the baseline, such as 0.03; below 0: not given
   double fdr = 0.05;       // false discovery rate of the rows
   bool accepts_untrustworthy = false;
+  bool is_strict = false;  // what is inconclusive fails, too
 };
 
 struct CheckQuestion {
@@ -47,7 +48,7 @@ struct CheckQuestion {
 };
 
 // kWithin, kExceeded: the whole interval is below or above the limit. kInconclusive: the limit is inside the interval.
-// kUnknown: the recording does not have the quantity.
+// kUnknown: the recording does not have the quantity, or no name matches the pattern.
 enum class CheckOutcome : uint8_t { kWithin, kExceeded, kInconclusive, kUnknown };
 
 struct CheckResult {
@@ -59,6 +60,9 @@ struct CheckResult {
   render::Unit unit = render::Unit::kBytes;
   std::string suffix;
   std::optional<Difference> difference;  // against a baseline
+  // Inconclusive because a single run of each side cannot show it, however many samples it has.
+  bool needs_runs = false;
+  std::string why_unknown;  // "no method matches; nearest: A.b, C.d"; empty: the quantity is missing
 };
 
 // Rows compared with a baseline, tested together at a false discovery rate.
@@ -67,6 +71,7 @@ struct CheckedRows {
   size_t count = 0;       // of compared rows
   double fdr = 0.05;      // false discovery rate among `exceeded`
   double detectable = 0;  // smallest detectable change of a row with 5 % of all bytes
+  bool is_judged = true;  // false: rates of single runs
   std::vector<CheckResult> exceeded;
 };
 
@@ -79,7 +84,8 @@ struct CheckAnswer {
   std::string doubt, doubt_of_baseline;
   size_t runs = 1, runs_of_baseline = 0;  // 0: there is no baseline
   bool is_imported = false;               // one of them is from another recorder
-  bool accepts_untrustworthy = false;
+  bool accepts_untrustworthy = false, is_strict = false;
+  std::string merged_names;  // MergedNames::Text
 
   size_t Count(CheckOutcome outcome) const {  // of the checks
     return static_cast<size_t>(std::ranges::count(checks, outcome, &CheckResult::outcome));
@@ -87,7 +93,10 @@ struct CheckAnswer {
   size_t Exceeded() const { return Count(CheckOutcome::kExceeded) + (rows ? rows->exceeded.size() : 0); }
   // No budget is checked, because a recording is not trustworthy.
   bool IsWithheld() const { return !accepts_untrustworthy && !(doubt.empty() && doubt_of_baseline.empty()); }
-  bool Fails() const { return IsWithheld() || Count(CheckOutcome::kUnknown) > 0 || Exceeded() > 0; }
+  bool Fails() const {
+    return IsWithheld() || Count(CheckOutcome::kUnknown) > 0 || Exceeded() > 0 ||
+           (is_strict && Count(CheckOutcome::kInconclusive) > 0);
+  }
   // The checks, then the exceeded rows.
   std::vector<CheckResult> All() const;
 };

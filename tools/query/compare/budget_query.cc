@@ -16,7 +16,6 @@ OrderLevel GrainOf(Budget::Subject subject) {
       return OrderLevel::kClass;
     case Budget::Subject::kSite:
     case Budget::Subject::kPackage:
-      return OrderLevel::kMethod;
     case Budget::Subject::kMethod:
       return OrderLevel::kStack;
     case Budget::Subject::kThread:
@@ -25,19 +24,13 @@ OrderLevel GrainOf(Budget::Subject subject) {
   return OrderLevel::kThread;
 }
 
-std::string_view SiteOf(format::Index stack, Names* names) {
-  std::string_view site = kUnknown;
-  ForEachFrame(*names, stack, 1, [&](const format::Frame& leaf) { site = names->Method(leaf); });
-  return site;
-}
-
-// "java.util" of "java.util.HashMap.resize".
-std::string_view PackageOf(std::string_view method) {
-  for (int part = 0; part < 2; ++part) {
-    const size_t dot = method.rfind('.');
-    method = dot == std::string_view::npos ? std::string_view() : method.substr(0, dot);
-  }
-  return method;
+// As top names it, without the line of --lines.
+std::string_view SiteOf(format::Index stack, CallTree* tree) {
+  const std::string_view site = tree->names().At(tree->LeafNameOf(stack));
+  const size_t colon = site.rfind(':');
+  const bool has_line = colon != std::string_view::npos && colon + 1 < site.size() &&
+                        site.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+  return has_line ? site.substr(0, colon) : site;
 }
 
 // Asks once for each entry.
@@ -63,6 +56,7 @@ BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*bud
 void BudgetVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   is_imported_ |= header.source == kImported;
   has_census_ = header.census == format::CensusMode::kAll;
+  chooses_all_ = !matched_by;
   for (Known& known : known_) known.counted = {};
   chunk_ = format::kNone;
   for (GroupTable& table : tables_) table.Start(matched_by);
@@ -79,7 +73,7 @@ void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
     if (known.any_frame) known.any_frame->Enter(matched_block.block, &matched_block.names, is_new);
     for (const WeightedSample* drawn : matched_block.drawn) {
       const format::Sample& sample = matched_block.block.samples[drawn->index];
-      if (Takes(budgets_[i], &known, sample, &matched_block.names)) tables_[i].Add(0, *drawn);
+      if (Takes(budgets_[i], &known, sample, matched_block)) tables_[i].Add(0, *drawn);
     }
     if (has_census_ && budgets_[i].subject == Budget::Subject::kClass) {
       known.counted.Add(matched_block.block, [&](format::Index id) {
@@ -91,23 +85,23 @@ void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
   has_stack_chunks_ |= matched_block.block.counters[format::Stream::kAllocations].stack_chunks() > 0;
 }
 
-bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names) {
+bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Sample& sample, const MatchedBlock& in) {
   const auto matches = [&](std::string_view name) { return budget.Matches(name); };
   switch (budget.subject) {
     case Budget::Subject::kTotal:
       return true;
     case Budget::Subject::kClass:
-      return Once(&known->classes, sample.class_id, [&] { return matches(names->Class(sample.class_id)); });
+      return Once(&known->classes, sample.class_id, [&] { return matches(in.names.Class(sample.class_id)); });
     case Budget::Subject::kSite:
-      return Once(&known->stacks, sample.stack, [&] { return matches(SiteOf(sample.stack, names)); });
+      return Once(&known->stacks, sample.stack, [&] { return matches(SiteOf(sample.stack, &in.tree)); });
     case Budget::Subject::kPackage:
-      return Once(&known->stacks, sample.stack, [&] { return matches(PackageOf(SiteOf(sample.stack, names))); });
+      return Once(&known->stacks, sample.stack, [&] { return matches(PackageOf(SiteOf(sample.stack, &in.tree))); });
     case Budget::Subject::kThread:
-      return Once(&known->threads, sample.thread, [&] { return matches(names->Thread(sample.thread)); });
+      return Once(&known->threads, sample.thread, [&] { return matches(in.names.Thread(sample.thread)); });
     case Budget::Subject::kMethod:
       break;
   }
-  return known->any_frame->AnyFrame(sample.stack);
+  return known->any_frame->Passes(sample.stack);
 }
 
 bool BudgetVisitor::MissesStackChunks(size_t budget) const {
@@ -117,6 +111,7 @@ bool BudgetVisitor::MissesStackChunks(size_t budget) const {
 
 void BudgetVisitor::End(const Estimator& estimator, double seconds) {
   seconds_ += seconds;
+  is_counted_ = is_counted_ && has_census_ && chooses_all_ && estimator.counted_by_class();
   for (size_t i = 0; i < budgets_.size(); ++i) {
     const CountedClasses& counted = known_[i].counted;
     if (has_census_ && budgets_[i].subject == Budget::Subject::kClass && !counted.has_stack_chunks())

@@ -28,6 +28,11 @@ class BudgetVisitor final : public ScanVisitor {
   void End(const Estimator& estimator, double seconds) override;
 
   const GroupEstimates& Of(size_t budget) const { return tables_[budget].Of(0); }
+  // Whether it is of classes that complete censuses counted.
+  bool IsCounted(size_t budget) const {
+    return is_counted_ && budgets_[budget].subject == Budget::Subject::kClass &&
+           !known_[budget].counted.has_stack_chunks();
+  }
   // Whether only stack chunks may belong to the budget; the recorder counts them and never samples them.
   bool MissesStackChunks(size_t budget) const;
   double seconds() const { return seconds_; }
@@ -41,7 +46,7 @@ class BudgetVisitor final : public ScanVisitor {
     std::optional<StackMatch> any_frame;
     CountedClasses counted;
   };
-  bool Takes(const Budget& budget, Known* known, const format::Sample& sample, Names* names);
+  bool Takes(const Budget& budget, Known* known, const format::Sample& sample, const MatchedBlock& in);
 
   const std::vector<Budget>& budgets_;
   std::vector<GroupTable> tables_;  // by budget, of one key
@@ -50,6 +55,7 @@ class BudgetVisitor final : public ScanVisitor {
   size_t stacks_ = 0;
   double seconds_ = 0;
   bool is_imported_ = false, has_census_ = false, has_stack_chunks_ = false;
+  bool chooses_all_ = true, is_counted_ = true;
 };
 
 // What a recording spends on budgets, and on each row that a baseline is compared by, in one pass.

@@ -27,6 +27,8 @@ double SizeOf(const ComparedRow& row) {
   return std::isnan(change) ? -1 : std::abs(change);
 }
 
+// Rows with less of all are not tested: in so few bytes it shows when the JIT compiled what.
+constexpr double kLeastShare = 0.005;
 // Less than this is the same work; of rates, more is another speed. As the logarithm of a ratio.
 constexpr double kSameWork = 0.0488, kOtherSpeed = 0.0488;
 
@@ -189,10 +191,15 @@ ComparisonSide::ComparisonSide(const std::vector<Grouping>& by, bool own_frames)
 
 void ComparisonSide::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   start_epoch_ns_ = std::min(start_epoch_ns_, header.start_epoch_ns);
+  epoch_ns_ = header.start_epoch_ns;
   for (Groups& one : groups_) one.Begin(matched_by);
 }
 
 void ComparisonSide::Visit(const MatchedBlock& matched_block) {
+  for (const format::ProcessState& state : matched_block.block.states) {
+    if (state.paused_ns == 0) continue;
+    pauses_.push_back({epoch_ns_ + state.time_ns, state.paused_ns, state.kind == format::ProcessStateKind::kGcEnd});
+  }
   for (size_t i = 0; i < groups_.size(); ++i) {
     groups_[i].Visit(matched_block);
     if (groups_[i].cumulative() != nullptr) continue;
@@ -292,6 +299,20 @@ bool ComparedRuns::HasCpuTime() const {
   return std::ranges::all_of(surveys_, [](const RecordingScan& run) { return run.cpu().has_value(); });
 }
 
+ComparedRuns::GcPauses ComparedRuns::PausesOf(size_t run) const {
+  GcPauses sum;
+  for (const ComparisonSide::Pause& pause : tables_[run].pauses()) {
+    const bool is_asked = std::ranges::any_of(surveys_[run].asked_times(), [&](const auto& time) {
+      return pause.end_epoch_ns >= time.first && pause.end_epoch_ns <= time.second;
+    });
+    if (!is_asked) continue;
+    const double seconds = static_cast<double>(pause.ns) * 1e-9;
+    sum.seconds += seconds;
+    if (pause.is_one) sum.longest = std::max(sum.longest, seconds);
+  }
+  return sum;
+}
+
 std::string ComparedRuns::TrustVerdict() const {
   for (const RecordingScan& run : surveys_) {
     if (std::string doubt = run.TrustVerdict(); !doubt.empty()) return doubt;
@@ -325,6 +346,11 @@ ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, con
   return {Per::kShare, "the runs allocated different totals; the first line compares the rate"};
 }
 
+bool CanJudge(const ComparedRuns& before, const ComparedRuns& after, Per per, SidesAre sides) {
+  const bool is_rate = per == Per::kSecond || per == Per::kCpuSecond;
+  return !is_rate || sides == SidesAre::kPartsOfOne || before.size() + after.size() > 2;
+}
+
 MachineSpeed CompareSpeed(const ComparedRuns& before, const ComparedRuns& after) {
   MachineSpeed speed;
   if (!before.HasCpuTime() || !after.HasCpuTime()) return speed;
@@ -356,6 +382,7 @@ ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vec
     values.push_back(RunsOf(before, after, &TableOfRun::table, key));
     values.back().over_time = OverTime(before, after, key);
     values.back().overlaps = overlaps;
+    values.back().is_asked = question.is_judged;
     for (const TableOfRun& run : before) row.samples_before += run.table->Of(key).samples;
     for (const TableOfRun& run : after) row.samples_after += run.table->Of(key).samples;
     all.rows.push_back(row);
@@ -366,7 +393,8 @@ ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vec
       values.back().is_asked = false;
     }
   }
-  all.runs = CompareRuns(values, {.rate = question.fdr, .margin = question.margin, .asked = question.asked});
+  all.runs = CompareRuns(
+      values, {.rate = question.fdr, .margin = question.margin, .asked = question.asked, .least_share = kLeastShare});
   for (size_t i = 0; i < all.rows.size(); ++i) all.rows[i].difference = all.runs.rows[i];
   all.runs.rows.clear();
   std::stable_sort(all.rows.begin(), all.rows.end(), [](const ComparedRow& a, const ComparedRow& b) {

@@ -67,7 +67,16 @@ class ComparisonSide final : public ScanVisitor {
   // The start of the first recording; UINT64_MAX if there was none.
   uint64_t start_epoch_ns() const { return start_epoch_ns_; }
 
+  // A pause of a collection, or the sum of several that the JVM only counts.
+  struct Pause {
+    uint64_t end_epoch_ns, ns;
+    bool is_one;
+  };
+  const std::vector<Pause>& pauses() const { return pauses_; }
+
  private:
+  std::vector<Pause> pauses_;
+  uint64_t epoch_ns_ = 0;  // start of the current recording
   std::vector<Groups> groups_;
   std::vector<ProgressBlocks> progress_;
   uint64_t start_epoch_ns_ = UINT64_MAX;
@@ -101,6 +110,11 @@ class ComparedRuns {
   std::vector<Estimate> Totals(const Scale& scale) const;
   Work WorkOf(Scale scale) const;
   bool HasCpuTime() const;
+  // What collections took of a run's seconds within --from and --to.
+  struct GcPauses {
+    double seconds = 0, longest = 0;
+  };
+  GcPauses PausesOf(size_t run) const;
   // Why a run should not be believed; empty: all may be.
   std::string TrustVerdict() const;
 
@@ -148,7 +162,12 @@ struct Question {
   double margin = 0;
   double fdr = 0.05;
   Alternative asked = Alternative::kEither;
+  bool is_judged = true;  // false: values are shown, and no row is called different
 };
+
+// Whether a comparison can tell a change of the program. Rates of single runs cannot: they also say how fast the
+// machine was. Two windows of one recording can, because one JVM ran both.
+bool CanJudge(const ComparedRuns& before, const ComparedRuns& after, Per per, SidesAre sides);
 
 struct ComparedRows {
   std::vector<ComparedRow> rows;  // those that differ first, the largest change first

@@ -94,20 +94,36 @@ format::Result<DiffScan> DiffScan::Parse(const DiffOptions& options) {
 }
 
 DiffScan::DiffScan(DiffOptions options, Sides sides, std::vector<Grouping> by)
-    : options_(std::move(options)),
-      sides_(std::move(sides)),
-      by_(std::move(by)),
-      names_(std::make_unique<NamePool>(NamePool::Runs::kSeveral)),
-      tree_(std::make_unique<CallTree>(names_.get(), RecordingScan::Parse(sides_.before)->TreeOptions())),
-      before_(std::make_unique<ComparedRuns>(sides_.before, by_, options_.scan.OwnFrames())),
-      after_(std::make_unique<ComparedRuns>(sides_.after, by_, options_.scan.OwnFrames())) {}
+    : options_(std::move(options)), sides_(std::move(sides)), by_(std::move(by)) {
+  ScanOptions all = sides_.before;
+  all.files.insert(all.files.end(), sides_.after.files.begin(), sides_.after.files.end());
+  names_ = std::make_unique<NamePool>(all.Naming());
+  MakeSides();
+}
 
-ExitCode DiffScan::Run() {
+void DiffScan::MakeSides() {
+  tree_ = std::make_unique<CallTree>(names_.get(), RecordingScan::Parse(sides_.before)->TreeOptions());
+  before_ = std::make_unique<ComparedRuns>(sides_.before, by_, options_.scan.OwnFrames());
+  after_ = std::make_unique<ComparedRuns>(sides_.after, by_, options_.scan.OwnFrames());
+}
+
+ExitCode DiffScan::ReadSides() {
   ExitCode code = ExitCode::kOk;
   for (ComparedRuns* side : {before_.get(), after_.get()}) {
     const ExitCode one = side->Read(tree_.get());
     if (one == ExitCode::kUnreadable) return one;
     if (code == ExitCode::kOk) code = one;
+  }
+  return code;
+}
+
+ExitCode DiffScan::Run() {
+  ExitCode code = ReadSides();
+  if (code == ExitCode::kUnreadable) return code;
+  if (names_->Settle()) {
+    sides_.before.quiet = sides_.after.quiet = true;
+    MakeSides();
+    code = ReadSides();
   }
   Compare();
   return code;
@@ -128,7 +144,8 @@ void DiffScan::Compare() {
   result_.speed = CompareSpeed(*before_, *after_);
   result_.unit_reason = ChooseScales();
   result_.scale = sides_.scale_before;
-  result_.question = {options_.margin, options_.fdr};
+  result_.question = {options_.margin, options_.fdr, Alternative::kEither,
+                      CanJudge(*before_, *after_, result_.scale.per, KindOfSides(options_))};
   result_.reversed = options_.windows.empty() && after_->start_epoch_ns() < before_->start_epoch_ns();
   for (size_t i = 0; i < by_.size(); ++i) {
     ComparedRows rows = CompareTables(*before_, *after_, i, sides_.scale_before, sides_.scale_after, result_.question);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "format/model/thread_name.h"
+#include "tools/analysis/allocation_primitives.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/option_values.h"
@@ -53,8 +54,8 @@ constexpr const char* kGroup = "Filters";
 }  // namespace
 
 bool FilterOptions::ChoosesAll() const {
-  return from.empty() && to.empty() && thread.empty() && class_name.empty() && site.empty() && kinds.empty() &&
-         labels.empty() && focus.empty() && ignore.empty();
+  return from.empty() && to.empty() && thread.empty() && class_name.empty() && site.empty() && frame.empty() &&
+         kinds.empty() && labels.empty() && focus.empty() && ignore.empty();
 }
 
 void FilterOptions::AddTo(Command& command) {
@@ -77,7 +78,10 @@ void FilterOptions::AddChoiceTo(Command& command) {
       .AddOption("--class", class_name, "Objects of this class: full name, simple name, glob (java.util.*) or /regex/")
       .Value("NAME")
       .InGroup(kGroup);
-  command.AddOption("--site", site, "Samples with this Class.method on the stack; same patterns as --class")
+  command.AddOption("--site", site, "Samples that this Class.method allocated; same patterns as --class")
+      .Value("NAME")
+      .InGroup(kGroup);
+  command.AddOption("--frame", frame, "Samples with this Class.method anywhere on the stack; same patterns")
       .Value("NAME")
       .InGroup(kGroup);
   AddKindTo(command);
@@ -131,6 +135,8 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   if (!class_name.ok()) return class_name.error();
   auto site = ParseNames(options.site, "--site");
   if (!site.ok()) return site.error();
+  auto frame = ParseNames(options.frame, "--frame");
+  if (!frame.ok()) return frame.error();
   auto focus = ParseFrames(options.focus, "--focus");
   if (!focus.ok()) return focus.error();
   auto ignore = ParseFrames(options.ignore, "--ignore");
@@ -142,10 +148,16 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   filter.from_ = *from;
   filter.to_ = *to;
   filter.class_ = std::move(*class_name);
-  filter.site_ = MatchOf(std::move(*site));
+  filter.site_name_ = std::move(*site);
+  filter.frame_ = MatchOf(*frame);
   filter.focus_ = MatchOf(std::move(*focus));
   filter.ignore_ = MatchOf(std::move(*ignore));
   filter.hide_ = std::move(*hide);
+  if (filter.site_name_) {
+    filter.SetPrimitives([primitives = AllocationPrimitives::Default()](std::string_view method) {
+      return primitives.Contains(method);
+    });
+  }
   if (options.limit) filter.limit_ = static_cast<uint64_t>(*options.limit);
   for (size_t kind = 0; kind < filter.kinds_.size(); ++kind) {
     const auto of = static_cast<format::Kind>(kind);
@@ -181,14 +193,45 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
     filter.thread_ = std::move(*pattern);
   }
   filter.NoteChoice(options);
+  filter.NoteNames(options);
   return filter;
+}
+
+void Filter::SetPrimitives(const StackMatch::Test& is_primitive) {
+  if (!site_name_) return;
+  const auto passes_over = [is_primitive, hide = hide_](std::string_view method) {
+    return (is_primitive && is_primitive(method)) || (hide && hide->Matches(method));
+  };
+  site_.emplace([site = *site_name_](std::string_view method) { return site.Matches(method); }, passes_over);
+}
+
+void Filter::NoteNames(const FilterOptions& options) {
+  const auto note = [this](Named kind, const char* option, const std::string& text, const auto& matches) {
+    if (!text.empty()) asked_.push_back({kind, fmt::format("{} '{}'", option, text), text, matches});
+  };
+  const auto note_pattern = [&note](Named kind, const char* option, const std::string& text, auto parsed) {
+    if (parsed.ok())
+      note(kind, option, text, [pattern = *parsed](std::string_view name) { return pattern.Matches(name); });
+  };
+  note_pattern(Named::kClass, "--class", options.class_name, NamePattern::ForNames(options.class_name));
+  note_pattern(Named::kMethod, "--site", options.site, NamePattern::ForNames(options.site));
+  note_pattern(Named::kMethod, "--frame", options.frame, NamePattern::ForNames(options.frame));
+  note_pattern(Named::kMethod, "--focus", options.focus, FramePattern::Parse("--focus", options.focus));
+  if (options.thread.starts_with('#')) {
+    note(Named::kThread, "--thread", options.thread,
+         [id = options.thread](std::string_view name) { return name == id; });
+  } else {
+    note_pattern(Named::kThread, "--thread", options.thread, NamePattern::ForFreeText(options.thread));
+  }
+  for (const std::string& label : options.labels)
+    note(Named::kLabel, "--label", label, [label](std::string_view name) { return name == label; });
 }
 
 // Threads, times and kinds cut through whatever the line of the second stage holds together.
 void Filter::NoteChoice(const FilterOptions& options) {
   const auto refine = [this](OrderLevel level) { chosen_by_ = chosen_by_ ? std::max(*chosen_by_, level) : level; };
   if (class_) refine(OrderLevel::kClass);
-  if (site_ || focus_ || ignore_) refine(OrderLevel::kStack);
+  if (site_ || frame_ || focus_ || ignore_) refine(OrderLevel::kStack);
   const bool one_of_two =
       kinds_[static_cast<size_t>(format::Kind::kTlab)] != kinds_[static_cast<size_t>(format::Kind::kOutside)];
   if (from_ || to_ || !options.thread.empty() || !labels_.empty() || one_of_two) refine(OrderLevel::kThread);
@@ -220,7 +263,7 @@ void Filter::Enter(const format::Block& block, Names* names) {
     threads_.clear();
     classes_.clear();
   }
-  for (std::optional<StackMatch>* match : {&site_, &focus_, &ignore_}) {
+  for (std::optional<StackMatch>* match : {&site_, &frame_, &focus_, &ignore_}) {
     if (*match) (*match)->Enter(block, names, is_new);
   }
   chunk_ = block.chunk;
@@ -251,7 +294,7 @@ bool Filter::Keeps(const format::LifecycleEvent& lifecycle) const {
 }
 
 bool Filter::Keeps(const format::CensusRow& row) {
-  if (!census_ || !KeepsTime(row.time_ns) || !labels_.empty() || site_ || focus_ || ignore_) return false;
+  if (!census_ || !KeepsTime(row.time_ns) || !labels_.empty() || site_ || frame_ || focus_ || ignore_) return false;
   if ((thread_ || java_tid_ || os_tid_) && !KeepsThread(row.thread)) return false;
   return !class_ || KeepsClass(row.class_id);
 }
@@ -264,7 +307,7 @@ bool Filter::KeepsClass(format::Index index) {
 }
 
 bool Filter::KeepsAnyThreadAndPlace() const {
-  return !thread_ && !java_tid_ && !os_tid_ && labels_.empty() && !class_ && !site_ && !focus_ && !ignore_;
+  return !thread_ && !java_tid_ && !os_tid_ && labels_.empty() && !class_ && !site_ && !frame_ && !focus_ && !ignore_;
 }
 
 bool Filter::MatchesThread(format::Index index) {
@@ -293,9 +336,10 @@ bool Filter::KeepsThread(format::Index index) {
 }
 
 bool Filter::KeepsStack(format::Index index) {
-  if (site_ && !site_->AnyFrame(index)) return false;
-  if (focus_ && !focus_->AnyFrame(index)) return false;
-  return !ignore_ || !ignore_->AnyFrame(index);
+  if (site_ && !site_->Passes(index)) return false;
+  if (frame_ && !frame_->Passes(index)) return false;
+  if (focus_ && !focus_->Passes(index)) return false;
+  return !ignore_ || !ignore_->Passes(index);
 }
 
 }  // namespace heaprec::tools

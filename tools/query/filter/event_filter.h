@@ -20,6 +20,7 @@
 #include "tools/input/dictionary_names.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/name_pattern.h"
+#include "tools/query/filter/name_search.h"
 #include "tools/query/filter/stack_matcher.h"
 #include "tools/query/filter/time_point.h"
 
@@ -27,7 +28,7 @@ namespace heaprec::tools {
 
 // As given on the command line.
 struct FilterOptions {
-  std::string from, to, thread, class_name, site;
+  std::string from, to, thread, class_name, site, frame;
   std::string focus, ignore, hide;  // of commands that show stacks
   std::vector<std::string> kinds, labels;
   std::optional<int64_t> limit;
@@ -66,6 +67,10 @@ class Filter {
   bool KeepsClass(format::Index index);
 
   uint64_t limit() const { return limit_; }
+  // Frames at a leaf that are no sites, for --site; the built-in primitives unless told otherwise. Before Start.
+  void SetPrimitives(const StackMatch::Test& is_primitive);
+  // The names that were asked for.
+  const std::vector<AskedName>& asked() const { return asked_; }
   // Frames that are not to be shown: the caller leaves them out.
   const std::optional<FramePattern>& hide() const { return hide_; }
   // The finest grain that has a say in what is kept, for estimates of it; nullopt: all of every stream asked for is.
@@ -82,10 +87,13 @@ class Filter {
   bool KeepsStack(format::Index index);
   bool MatchesThread(format::Index index);
   void NoteChoice(const FilterOptions& options);
+  void NoteNames(const FilterOptions& options);
 
   std::optional<TimePoint> from_, to_;
   std::optional<NamePattern> thread_, class_;
-  std::optional<StackMatch> site_, focus_, ignore_;
+  std::optional<NamePattern> site_name_;
+  std::optional<StackMatch> site_, frame_, focus_, ignore_;
+  std::vector<AskedName> asked_;
   std::optional<FramePattern> hide_;
   std::optional<OrderLevel> chosen_by_;
   std::optional<uint64_t> java_tid_, os_tid_;

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "format/model/java_names.h"
+
 namespace heaprec::tools {
 namespace {
 
@@ -15,6 +17,12 @@ std::string Quoted(std::string_view text) { return re2::RE2::QuoteMeta(re2::Stri
 
 bool IsSlashed(std::string_view pattern) {
   return pattern.size() > 2 && pattern.front() == '/' && pattern.back() == '/';
+}
+
+// "[B", "[[Lp/A;", but not "[unknown]".
+bool IsArrayDescriptor(std::string_view pattern) {
+  static const auto* const kDescriptor = new re2::RE2("\\[+([BCDFIJSZ]|L[^;]+;)");
+  return re2::RE2::FullMatch(re2::StringPiece(pattern.data(), pattern.size()), *kDescriptor);
 }
 
 }  // namespace
@@ -36,9 +44,15 @@ bool FramePattern::Matches(std::string_view method) const {
 Result<NamePattern> NamePattern::ForNames(std::string_view pattern) {
   std::string expression(IsSlashed(pattern) ? pattern.substr(1, pattern.size() - 2) : pattern);
   if (!IsSlashed(pattern)) {
-    expression = "(?s)(?:^|\\.)" + Quoted(pattern) + "$";
+    const std::string text = IsArrayDescriptor(pattern) ? format::JavaClassName(pattern) : std::string(pattern);
+    // Names of native functions may have parameters.
+    const size_t parameters = text.ends_with(')') ? text.find('(') : std::string::npos;
+    expression = Quoted(text.substr(0, parameters));
+    if (parameters != std::string::npos) expression += "(?:" + Quoted(text.substr(parameters)) + ")?";
+    expression = "(?s)(?:^|[.$])" + expression + "$";
     re2::RE2::GlobalReplace(&expression, R"(\\\*)", ".*");
     re2::RE2::GlobalReplace(&expression, R"(\\\?)", ".");
+    re2::RE2::GlobalReplace(&expression, R"(\\#)", "(?:#|[0-9]+)");
   }
   auto regex = FramePattern::Parse("pattern", expression);
   if (!regex.ok()) return regex.error();

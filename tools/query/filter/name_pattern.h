@@ -32,8 +32,11 @@ class FramePattern {
 };
 
 // /regex/   a regular expression (RE2's syntax, as in --focus), found anywhere in the name
-// glob      with * (any characters, dots too) or ?: the whole name, or all of it after one of its dots
-// text      the whole name, or all of it after one of its dots: "HashMap.resize" is "java.util.HashMap.resize"
+// glob      with * (any characters, dots too) or ?: the whole name, or all of it behind a dot or a dollar sign
+// text      the whole name, or all of it behind a dot or a dollar sign: "Entry.<init>" is "java.util.Map$Entry.<init>"
+//
+// "#" in either is a number of a generated name (generated_names.h), or "#" itself. "[B" and "[Ljava/lang/String;" are
+// "byte[]" and "java.lang.String[]", and "A.m(int)" is "A.m": names have no parameters.
 //
 // A pattern for free text (thread names) is instead found anywhere in it, as text or as a regular expression.
 class NamePattern {

@@ -14,6 +14,7 @@
 #include "tools/analysis/frame_types.h"
 #include "tools/analysis/imported.h"
 #include "tools/analysis/live/lifetimes.h"
+#include "tools/analysis/uncounted.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/query/samples/sample_thinning.h"
 #include "tools/query/scan/census_strata.h"
@@ -54,8 +55,9 @@ class ColumnBuilder {
       : question_(question),
         is_one_(is_one),
         into_(*into),
-        names_(question.runs),
-        tree_(&names_, OptionsOf(question.tree)) {}
+        names_(question.merged),
+        tree_(&names_, OptionsOf(question.tree)),
+        dictionary_(names_.merged()) {}
 
   void Start(const Recording& recording, int64_t shift_ns) {
     shift_ns_ = shift_ns;
@@ -68,6 +70,7 @@ class ColumnBuilder {
     lives_.emplace(recording.header(), question_.stream);
     filter_ = question_.filter;
     filter_.Start(recording.header());
+    if (names_.merged() != nullptr) names_.merged()->Start(recording.header().recording_id);
     tree_.Start();
     types_.Start();
     chunk_ = format::kNone;
@@ -83,8 +86,8 @@ class ColumnBuilder {
     if (tracks_) AddLives(block);
   }
 
-  // `end_ns`: of the recording.
-  void Close(const Recording& recording, uint64_t end_ns) {
+  // `end_ns`: of the recording. Returns the factor by which its samples are scaled.
+  double Close(const Recording& recording, uint64_t end_ns) {
     const format::StreamCounters& counters = recording.counters(question_.stream);
     if (into_.counts_events) design_->SetCounted(counters.candidates);
     design_->CountUnwritten(counters);
@@ -95,10 +98,12 @@ class ColumnBuilder {
     into_.calibrated = (into_.calibrated || into_.factors.size() == 1) && estimator.calibrated();
     into_.variance_of_bytes += design_->VarianceOfBytes() * (is_one_ ? 1 : factor * factor);
     into_.lost += LostWeight(counters) * factor;
+    if (design_->all().samples() == 0) into_.lost = std::max(into_.lost, estimator.Total().value);
     into_.unwritten += UnwrittenWeight(counters) * factor;
-    into_.counted_bytes += static_cast<double>(design_->counted_bytes());
+    into_.total += estimator.Total().value;
     types_.Close(factor);
     if (tracks_) CloseLives(recording.header().start_epoch_ns, end_ns);
+    return factor;
   }
 
   void CloseNames() {
@@ -291,6 +296,7 @@ class AxisBuilder {
     shift_ns_ = static_cast<int64_t>(into_.end_ns) - static_cast<int64_t>(begin_ns);
     last_ns_ = header.start.begin_ns;
     before_ = header.start.counters[stream_];
+    first_interval_ = into_.intervals.size();
     begun_.reset();
     return shift_ns_;
   }
@@ -298,9 +304,11 @@ class AxisBuilder {
   void Add(const format::Block& block) {
     for (const format::Interval& interval : block.intervals) {
       if (interval.stream != stream_) continue;
-      into_.intervals.push_back({Shifted(interval.index * interval_ns_, shift_ns_), static_cast<double>(interval.bytes),
+      const bool is_estimated = IsUncounted(interval);
+      into_.intervals.push_back({Shifted(interval.index * interval_ns_, shift_ns_),
+                                 is_estimated ? SampledBytes(block, interval) : static_cast<double>(interval.bytes),
                                  static_cast<double>(interval.buffered), static_cast<double>(interval.kept),
-                                 std::isfinite(interval.tau) ? interval.tau : 0});
+                                 std::isfinite(interval.tau) ? interval.tau : 0, is_estimated});
     }
     for (const format::ProcessState& state : block.states) AddState(state);
     for (const format::Sample& sample : block.samples) {
@@ -311,6 +319,13 @@ class AxisBuilder {
     AddLosses(block);
     into_.end_ns = std::max(into_.end_ns, Shifted(block.ending ? block.ending->time_ns : block.end_ns, shift_ns_));
     last_ns_ = block.end_ns;
+  }
+
+  // `factor`: by which the samples of the recording are scaled.
+  void Close(double factor) {
+    for (size_t i = first_interval_; i < into_.intervals.size(); ++i) {
+      if (into_.intervals[i].is_estimated) into_.intervals[i].bytes *= factor;
+    }
   }
 
  private:
@@ -351,6 +366,7 @@ class AxisBuilder {
   std::optional<format::ProcessState> begun_;
   format::StreamCounters before_;
   uint64_t interval_ns_ = 1, last_ns_ = 0;
+  size_t first_interval_ = 0;
   int64_t shift_ns_ = 0;
 };
 
@@ -377,7 +393,7 @@ SampleColumns ReadSampleColumns(std::span<const std::unique_ptr<Recording>> reco
     }
     const auto& ending = recording->ending();
     if (ending) columns.end_ns = std::max(begin_ns, Shifted(ending->time_ns, shift_ns));
-    builder.Close(*recording, ending ? ending->time_ns : Shifted(columns.end_ns, -shift_ns));
+    axis.Close(builder.Close(*recording, ending ? ending->time_ns : Shifted(columns.end_ns, -shift_ns)));
   }
   builder.CloseNames();
   columns.samples = columns.second.size();

@@ -90,7 +90,7 @@ struct SampleColumns {
   double variance_of_bytes = 0;  // Design::VarianceOfBytes
   double lost = 0;               // bytes of lost points
   double unwritten = 0;          // those that could not be written, or that a kill lost
-  double counted_bytes = 0;      // by the recorder
+  double total = 0;              // bytes of all, as the summary has them
   bool calibrated = false;
   double thinned_to = 0;
   uint64_t samples = 0;  // before thinning
@@ -101,6 +101,7 @@ struct SampleColumns {
     uint64_t begin_ns = 0;
     double bytes = 0;
     double held = 0, kept = 0, tau = 0;
+    bool is_estimated = false;  // by its samples: nothing was counted
   };
   std::vector<IntervalRow> intervals;
   struct WindowRow {
@@ -134,9 +135,9 @@ struct ColumnsQuestion {
   format::Stream stream = format::Stream::kAllocations;
   bool use_census = true;  // scale the samples of each class to what a census counted of it; not of several recordings
   Filter filter;
-  NamePool::Runs runs = NamePool::Runs::kOne;  // several: it is compared with columns of other recordings
-  CallTree::Options tree{};                    // `is_primitive` names the primitives; no frame is left out for it
-  std::optional<TimePoint> at;                 // when objects are to be alive; nullopt: at the end
+  std::shared_ptr<MergedNames> merged{};  // as NamePool
+  CallTree::Options tree{};               // `is_primitive` names the primitives; no frame is left out for it
+  std::optional<TimePoint> at;            // when objects are to be alive; nullopt: at the end
 };
 
 // Reads the recordings to their ends. At most 255 of them.

@@ -82,9 +82,18 @@ void ScanOptions::AddTo(Command& command) {
       .AddOption("--primitives", primitives,
                  "File that lists the methods which only allocate for their caller, one per line (default: built in)")
       .Value("FILE");
+  AddNamesTo(command, &names);
   command.AddFlag("--no-census", no_census, "Ignore the census; estimate from samples only");
   filter.AddChoiceTo(command);
   filter.AddStackChoiceTo(command);
+}
+
+void ScanOptions::AddNamesTo(Command& command, std::string* names) {
+  command
+      .AddOption("--names", *names,
+                 "merged: names that differ only in generated parts are one (default); exact: as they were recorded")
+      .Value("HOW")
+      .OneOf({"merged", "exact"});
 }
 
 void ScanOptions::AddShareTo(Command& command) {
@@ -92,6 +101,11 @@ void ScanOptions::AddShareTo(Command& command) {
   command.AddOption("--share-of", share_of, "Base of shares: selection (default; what the filters match) or all")
       .Value("WHAT")
       .OneOf({"selection", "all"});
+}
+
+std::shared_ptr<MergedNames> ScanOptions::Naming() const {
+  const bool can_read_again = std::ranges::find(files, "-") == files.end();
+  return names == "exact" ? nullptr : std::make_shared<MergedNames>(can_read_again);
 }
 
 format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
@@ -125,11 +139,12 @@ format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
 }
 
 RecordingScan::RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives)
-    : options_(options), filter_(std::move(filter)), primitives_(std::move(primitives)) {
+    : options_(options), filter_(std::move(filter)), primitives_(std::move(primitives)), is_quiet_(options.quiet) {
   if (options_.share_of == "all") options_.shares = ScanOptions::ShareOf::kAll;
   for (const Stream stream : format::kAllStreams) {
     if (stream != Stream::kAllocations && filter_.TakesAny(stream)) stream_ = stream;
   }
+  filter_.SetPrimitives(TreeOptions().is_primitive);
 }
 
 CallTree::Options RecordingScan::TreeOptions() const {
@@ -150,11 +165,21 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
     if (one == ExitCode::kUnreadable) return one;
     if (one != ExitCode::kOk) code = one;
   }
+  if (const MergedNames* const merged = tree->names().merged()) summary_.SetMergedNames(merged->Text());
   if (is_quiet_) return code;
+  if (summary_.scanned().matched == 0) ReportUnmatched(filter_.asked(), options_.files);
   asked_time_.Report();
   asked_span_.Report();
   asked_instant_.Report(kAtInstant);
   return code;
+}
+
+bool RecordingScan::StartsAgain(NamePool* names) {
+  if (!names->Settle()) return false;
+  ScanOptions options = options_;
+  options.quiet = true;
+  *this = *Parse(options);
+  return true;
 }
 
 ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor) {
@@ -184,7 +209,9 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   recording->Prepare([header = recording->header(), stream = stream_, finest] {
     return std::make_unique<Drafting>(header, stream, finest);
   });
-  Names names;
+  MergedNames* const merged = tree->names().merged();
+  if (merged != nullptr) merged->Start(recording->header().recording_id);
+  Names names(merged);
   Filter filter = filter_;
   filter.Start(recording->header());
   // Without a filter the design has exactly the samples of the scanned stream.
@@ -242,6 +269,11 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   has_unread_ |= recording->has_nothing();
   GroupEstimates matched = EstimateGroup(sieve != nullptr ? passed.all : design.all(), estimator);
   if (counted) SetCounted(counted->bytes(), counted->objects(), estimator.Whole(), &matched);
+  const double calls = static_cast<double>(design.counted_candidates());
+  if (sieve == nullptr && TraitsOf(stream_).counts_calls && calls > 0 && design.uncounted().bytes() == 0) {
+    matched.objects = {calls, calls, calls};
+    matched.mean_size = Scaled(estimator.Total(), 1 / calls);
+  }
   Conclude(matched, matched_by, estimator);
   summary_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;

@@ -51,13 +51,19 @@ struct ScanOptions {
   enum class ShareOf : uint8_t { kAll, kSpan, kSelection };
   ShareOf shares = ShareOf::kAll;
   std::string share_of;  // as given with --share-of
+  std::string names;     // as given with --names
+  bool quiet = false;    // another pass has reported damage
   FilterOptions filter;
 
   ScanOptions() { filter.allocations_only = true; }
   // REC..., the filters with --focus, --ignore and --hide, and --lines.
   void AddTo(Command& command);
+  // --names
+  static void AddNamesTo(Command& command, std::string* names);
   // --share-of; then shares are of the selection by default.
   void AddShareTo(Command& command);
+  // The rule for generated names, for a NamePool; null: they stay as they are.
+  std::shared_ptr<MergedNames> Naming() const;
   // Whether a site depends on more than the method of a stack's leaf.
   bool OwnFrames() const { return lines || !exact_sites || !filter.hide.empty(); }
 };
@@ -99,11 +105,17 @@ class RecordingScan {
   static format::Result<RecordingScan> Parse(const ScanOptions& options);
 
   CallTree::Options TreeOptions() const;
+  std::shared_ptr<MergedNames> Naming() const { return options_.Naming(); }
+  // As parsed, for a pass of another kind.
+  const Filter& filter() const { return filter_; }
   // Whether the samples are exceptions, so that weights are events.
   format::Stream stream() const { return stream_; }
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
 
   ExitCode Run(CallTree* tree, ScanVisitor* visitor);
+  // After Run: whether names have turned out to be one (MergedNames::Settle). If so, the pool is empty and the scan as
+  // parsed, and all must be read again into another tree and visitor.
+  bool StartsAgain(NamePool* names);
   // For a second pass: the first one has reported damage.
   void SuppressMessages() { is_quiet_ = true; }
 

@@ -10,6 +10,12 @@
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
+namespace {
+
+// Fewer lost samples, as a share of all, are not worth a word.
+constexpr double kFewLost = 0.001;
+
+}  // namespace
 
 void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matched, const CensusStrata& census,
                        const std::vector<std::string>& reasons) {
@@ -48,10 +54,15 @@ void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matc
 std::string ScanSummary::LossLine() const {
   std::string line = "# ";
   if (scanned_.matched != scanned_.events) line += Grouped(scanned_.matched) + " of ";
-  line += CountOf(scanned_.events, "sample") + ", ";
-  line += HasLosses() ? fmt::format("{} dropped to keep the rate (their weight is kept), {} lost",
-                                    Grouped(scanned_.thinned), Grouped(scanned_.lost))
-                      : "losses unknown";
+  line += CountOf(scanned_.events, "sample");
+  const uint64_t all = scanned_.events + scanned_.thinned + scanned_.lost;
+  if (!HasLosses()) {
+    line += ", losses unknown";
+  } else if (scanned_.thinned > 0) {
+    line += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));
+  }
+  const double lost = static_cast<double>(scanned_.lost) / static_cast<double>(std::max<uint64_t>(all, 1));
+  if (lost > kFewLost) line += fmt::format("; {} lost ({})", Grouped(scanned_.lost), ShortPercent(lost));
   if (scanned_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(scanned_.salvaged));
   if (sharpened_ > 0) {
     line += sharpened_ < scanned_.recordings ? fmt::format("; {} adjusted by a census", sharpened_)
@@ -59,7 +70,9 @@ std::string ScanSummary::LossLine() const {
   }
   for (const std::string& text : blunted_) line += text;
   if (scanned_.recordings != 1) line += fmt::format("; {} recordings", scanned_.recordings);
-  return line + "\n" + (doubts_.empty() ? "" : "# trustworthy: " + TrustVerdict() + "\n");
+  line += "\n";
+  if (!merged_names_.empty()) line += "# " + merged_names_ + "\n";
+  return line + (doubts_.empty() ? "" : "# trustworthy: " + TrustVerdict() + "\n");
 }
 
 std::string ScanSummary::TrustVerdict() const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/input/recording.h"
@@ -31,6 +32,8 @@ class ScanSummary {
   void Note(const Recording& recording, double seconds, uint64_t matched, const CensusStrata& census,
             const std::vector<std::string>& reasons);
 
+  // MergedNames::Text
+  void SetMergedNames(std::string text) { merged_names_ = std::move(text); }
   const ScannedTotals& scanned() const { return scanned_; }
   // "# 1,234 samples, 12 dropped to keep the rate (their weight is kept), 0 lost\n"; if a recording is not trustworthy,
   // a second line says so: "# trustworthy: no, because ...\n". Only imports do not know their losses.
@@ -50,6 +53,7 @@ class ScanSummary {
   std::set<std::string> blunted_;  // what is said of those that have one, but are not
   size_t doubted_ = 0;             // recordings
   std::vector<std::string> doubts_;
+  std::string merged_names_;
   render::List recordings_;
 };
 

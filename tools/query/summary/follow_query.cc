@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/input/program_recording.h"
 
@@ -59,12 +60,10 @@ format::Result<std::unique_ptr<Follow>> Follow::Start(std::unique_ptr<Recording>
   auto scan = RecordingScan::Parse(question.scan);
   if (!scan.ok()) return scan.error();
   if (scan->stream() != Stream::kAllocations) return format::Error{kHeapOnly};
-  auto filter = Filter::Parse(question.scan.filter);
-  if (!filter.ok()) return filter.error();
   if (MainStream(recording->header()) != Stream::kAllocations) {
     return format::Error{recording->source().name() + ": the recording has native memory only; " + kHeapOnly};
   }
-  return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, std::move(*filter)));
+  return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, scan->filter()));
 }
 
 Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, const RecordingScan& scan, Filter filter)
@@ -73,7 +72,9 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
       filter_(std::move(filter)),
       matched_by_(filter_.matched_by()),
       grouping_(question_.grouping),
+      pool_(question_.scan.Naming()),
       tree_(&pool_, scan.TreeOptions()),
+      names_(pool_.merged()),
       design_(recording_->header()),
       trust_(recording_->header(), Stream::kAllocations, /*has_design=*/true),
       heap_(recording_->header()),
@@ -145,7 +146,7 @@ FollowStep* Follow::StepAt(uint64_t time_ns) {
   if (step < first_step_) return nullptr;
   // A time far ahead of the intervals is damage.
   if (step - first_step_ >= steps_.size() + kSteps) return nullptr;
-  while (step - first_step_ >= steps_.size()) steps_.push_back({0, last_heap_, 0, 0});
+  while (step - first_step_ >= steps_.size()) steps_.push_back({0, last_heap_, 0, 0, heap_.last_after});
   return &steps_[step - first_step_];
 }
 
@@ -164,6 +165,7 @@ void Follow::AddStates(const format::Block& block) {
     if (state.used > 0) last_heap_ = state.used;
     if (step == nullptr) continue;
     step->heap_used = last_heap_;
+    step->heap_after = heap_.last_after;
     if (state.kind == format::ProcessStateKind::kSnapshot || state.kind == format::ProcessStateKind::kGcBegin) continue;
     step->pauses += state.pauses;
     step->paused_ns += state.paused_ns;
@@ -267,7 +269,8 @@ Headlines Follow::HeadlinesSoFar(const std::string& file) {
   inputs.site = TopOf(sites_, estimator);
   inputs.klass = TopOf(classes_, estimator);
   inputs.allocated_bytes = estimator.Total().value;
-  inputs.estimated_bytes = estimator.calibrated() ? raw.Total().value : 0;
+  if (estimator.calibrated()) inputs.estimated_bytes = raw.Total();
+  inputs.chance_bytes = CheckCounts(design_, counters).slack;
   inputs.duration_ns = end_ns_ - begin_ns_;
   inputs.heap = &heap_;
   inputs.trust_reasons = trust_.Reasons(*recording_, &design_);

@@ -71,6 +71,7 @@ struct FollowStep {
   uint64_t counted_bytes = 0;
   uint64_t heap_used = 0;  // the last that was seen until then; 0: none
   uint64_t pauses = 0, paused_ns = 0;
+  uint64_t heap_after = 0;  // what the last collection until then left; 0: there was none
 };
 
 class Follow {

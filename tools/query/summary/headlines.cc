@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "tools/input/joined_files.h"
 #include "tools/render/value_format.h"
 #include "tools/text/text.h"
 
@@ -16,6 +17,10 @@ namespace {
 constexpr double kMuchGc = 0.1, kSomeGc = 0.05;
 // The heap after a collection that grew by this factor has grown.
 constexpr double kGrown = 1.25;
+// Fewer lost samples, as a share of all, are not worth a word.
+constexpr double kFewLost = 0.001;
+// Half of an interval, as a share, with which samples say nothing about a count.
+constexpr double kTooVague = 0.5;
 
 std::string Shown(const render::Value& value, render::Unit unit) { return render::FormatInline(value, unit, true); }
 
@@ -25,6 +30,33 @@ std::string ShortSite(const std::string& site) {
   if (method == std::string::npos || method == 0) return site;
   const size_t package = site.rfind('.', method - 1);
   return package == std::string::npos ? site : site.substr(package + 1);
+}
+
+void AddOutOfMemory(const HeadlineInputs& inputs, std::vector<Headline>* into) {
+  if (!inputs.out_of_memory) return;
+  into->push_back({"oom", Mood::kBad,
+                   fmt::format("OutOfMemoryError was thrown {}.",
+                               inputs.out_of_memory->value < 1.5
+                                   ? "once"
+                                   : Shown(inputs.out_of_memory->value, render::Unit::kCount) + " times")});
+}
+
+// "since 2 min 10 s (1 min 50 s to 2 min 30 s) after the start"
+std::string SinceText(const Estimate& since_s) {
+  const auto time = [](double seconds) { return Duration(static_cast<uint64_t>(seconds * 1e9)); };
+  if (since_s.value <= since_s.low) return "";
+  return fmt::format(" since {} ({} to {}) after the start", time(since_s.value), time(since_s.low),
+                     time(since_s.high));
+}
+
+void AddLeak(const HeadlineInputs& inputs, std::vector<Headline>* into) {
+  if (inputs.leaks.empty()) return;
+  const HeadlineInputs::Leak& leak = inputs.leaks.front();
+  std::string text = fmt::format("Leak: {}{} of {} grow by {}{}", leak.kind.empty() ? "" : leak.kind + " ", leak.things,
+                                 ShortSite(leak.site), Shown(leak.per_second.value, render::Unit::kBytesPerSecond),
+                                 leak.since_s ? SinceText(*leak.since_s) : "");
+  if (inputs.leaks.size() > 1) text += fmt::format("; {}", CountOf(inputs.leaks.size() - 1, "more leak"));
+  into->push_back({"leak", Mood::kBad, text + "."});
 }
 
 void AddTop(const HeadlineInputs& inputs, std::vector<Headline>* into) {
@@ -71,38 +103,52 @@ void AddGrowth(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   }
 }
 
+// ": samples agree with the exact count (-3.6 %, expected up to 4 %)"; empty: nothing was counted.
+std::string AgreementText(const HeadlineInputs& inputs) {
+  const auto share = [](double value) { return Shown(value, render::Unit::kShare); };
+  std::string text;
+  if (inputs.allocated_bytes > 0 && inputs.estimated_bytes && inputs.estimated_bytes->value > 0) {
+    const Estimate& samples = *inputs.estimated_bytes;
+    const double off = samples.value / inputs.allocated_bytes - 1;
+    const double expected = (samples.high - samples.low) / 2 / samples.value;
+    const bool is_vague = expected >= kTooVague || inputs.chance_bytes >= inputs.allocated_bytes / 2;
+    text = !is_vague ? fmt::format(": samples {} the exact count ({}{}, expected up to {})",
+                                   std::abs(off) > expected ? "are a little off" : "agree with", off < 0 ? "-" : "+",
+                                   share(std::abs(off)), share(expected))
+                     : ": too few samples to compare with the exact count";
+  }
+  const double lost = static_cast<double>(inputs.lost_samples), points = static_cast<double>(inputs.sample_points);
+  if (lost > kFewLost * points)
+    text += fmt::format("{} {} of samples lost", text.empty() ? ":" : ",", share(lost / points));
+  return text;
+}
+
 void AddTrust(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   if (!inputs.trust_reasons.empty()) {
     into->push_back({"trust", Mood::kBad, "Not trustworthy: " + inputs.trust_reasons.front() + "."});
     return;
   }
-  std::string text = "Trustworthy";
-  if (inputs.allocated_bytes > 0 && inputs.estimated_bytes > 0) {
-    const double off = inputs.estimated_bytes / inputs.allocated_bytes - 1;
-    text += fmt::format(": the samples alone give {} {} than the exact count",
-                        Shown(std::abs(off), render::Unit::kShare), off < 0 ? "less" : "more");
-  }
-  if (inputs.sample_points > 0) {
-    text += fmt::format("{} {} of {} lost", text == "Trustworthy" ? ":" : ",", Grouped(inputs.lost_samples),
-                        CountOf(inputs.sample_points, "sample"));
-  }
-  into->push_back({"trust", Mood::kGood, text + "."});
+  into->push_back({"trust", Mood::kGood, "Trustworthy" + AgreementText(inputs) + "."});
 }
 
 void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
-  const std::string file = ShellQuoted(inputs.file);
+  std::string file;
+  for (const std::string& one : FilesOf(inputs.file)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
+  const auto choose = [into](const std::string& command, const char* reason) {
+    into->next_command = "heaprec " + command;
+    into->next_reason = reason;
+  };
   const bool has_grown = std::ranges::any_of(
       into->sentences, [](const Headline& one) { return one.id == "growth" && one.mood == Mood::kWarning; });
-  if (!inputs.trust_reasons.empty()) {
-    into->next_command = "heaprec doctor " + file;
-    into->next_reason = "what is wrong with the numbers";
-  } else if (has_grown && inputs.live_bytes) {
-    into->next_command = "heaprec leaks " + file;
-    into->next_reason = "what grows";
-  } else if (inputs.site) {
-    into->next_command = fmt::format("heaprec tree --callers --site {} {}", ShellQuoted(inputs.site->name), file);
-    into->next_reason = "who calls it";
+  if (!inputs.trust_reasons.empty()) return choose("doctor " + file, "what is wrong with the numbers");
+  if (!inputs.leaks.empty()) {
+    const std::string& kind = inputs.leaks.front().kind;
+    return choose((kind.empty() ? "leaks " : "leaks --kind " + kind + " ") + file, "what grows");
   }
+  if ((has_grown || inputs.out_of_memory) && inputs.live_bytes) return choose("live " + file, "what fills the heap");
+  if (inputs.out_of_memory) return choose("tree --callers --kind exception " + file, "where errors are thrown");
+  if (!inputs.site) return;
+  choose(fmt::format("tree --callers --site {} {}", ShellQuoted(inputs.site->name), file), "who calls it");
 }
 
 }  // namespace
@@ -122,6 +168,8 @@ const char* MoodName(Mood mood) {
 
 Headlines HeadlinesOf(const HeadlineInputs& inputs) {
   Headlines headlines;
+  AddOutOfMemory(inputs, &headlines.sentences);
+  AddLeak(inputs, &headlines.sentences);
   AddTop(inputs, &headlines.sentences);
   AddGc(inputs, &headlines.sentences);
   AddGrowth(inputs, &headlines.sentences);

@@ -23,7 +23,7 @@ enum class Mood : uint8_t { kNeutral, kGood, kWarning, kBad };
 const char* MoodName(Mood mood);  // "neutral", "good", "warning", "bad"
 
 struct Headline {
-  std::string id;  // stable: "top", "gc", "growth", "trust"
+  std::string id;  // stable: "oom", "leak", "top", "gc", "growth", "trust"
   Mood mood = Mood::kNeutral;
   std::string text;  // one sentence
 };
@@ -34,14 +34,25 @@ struct HeadlineInputs {
     std::string name;
     Estimate share;
   };
-  std::string file;                // as a command line names it
-  std::optional<Top> site, klass;  // with the most bytes
-  double allocated_bytes = 0;      // in all
+  // What grows, of all that the recording tracks.
+  struct Leak {
+    std::string kind;    // as --kind spells it; empty: objects
+    std::string things;  // "objects", "blocks", "mappings"
+    std::string site;
+    Estimate per_second;
+    std::optional<Estimate> since_s;  // since the start of the recording
+  };
+  std::string file;                       // as commands open it
+  std::vector<Leak> leaks;                // the fastest growing first
+  std::optional<Estimate> out_of_memory;  // OutOfMemoryErrors that were thrown
+  std::optional<Top> site, klass;         // with the most bytes
+  double allocated_bytes = 0;             // in all
   uint64_t duration_ns = 0;
   const GcSummary* heap = nullptr;
-  std::optional<Estimate> live_bytes;      // at the end
-  std::vector<std::string> trust_reasons;  // why the numbers are not trustworthy
-  double estimated_bytes = 0;              // by the samples alone
+  std::optional<Estimate> live_bytes;       // at the end
+  std::vector<std::string> trust_reasons;   // why the numbers are not trustworthy
+  std::optional<Estimate> estimated_bytes;  // by the samples alone, where all were counted, too
+  double chance_bytes = 0;                  // by which count and samples differ at most by chance
   uint64_t lost_samples = 0, sample_points = 0;
 };
 

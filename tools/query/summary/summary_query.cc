@@ -49,7 +49,9 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
   Facts facts{.totals = TotalsOfStreams(header), .heap = GcSummary(header)};
   ExceptionTotalsBuilder thrown(header, KeptBy(filter));
   LiveAtEnd live(header);
-  Names names;
+  MergedNames* const merged = breakdown->merged();
+  if (merged != nullptr) merged->Start(header.recording_id);
+  Names names(merged);
   if (filter != nullptr) filter->Start(header);
   Progress progress(recording->source().name(), recording->source().size());
   while (const auto block = recording->Next()) {

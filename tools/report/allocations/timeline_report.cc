@@ -87,6 +87,7 @@ Table Steps(const RecordingScan& scan, const Timeline& timeline) {
        [](const Step& of) { return of.state.bytes > 0 ? Value(of.samples_per_mib) : Value(); }},
       {"counted_bytes", "counted", Unit::kBytes, Detail::kAlways,
        [has_counts](const Step& of) { return has_counts ? Value(of.state.bytes) : Value(); }},
+      {"is_estimated", "estimated", Unit::kText, Detail::kAlways, [](const Step& of) { return of.state.is_estimated; }},
       {"pauses", "GC pauses", Unit::kInteger, Detail::kAlways, [](const Step& of) { return of.state.pauses; }},
       {"paused_ns", "paused", Unit::kNanoseconds, Detail::kAlways, [](const Step& of) { return of.state.paused_ns; }},
       {"heap_used", "heap used", Unit::kBytes, Detail::kAlways,
@@ -127,6 +128,8 @@ Report TimelineReport(const RecordingScan& scan, const Timeline& timeline) {
   report.Add(Steps(scan, timeline));
   report.Add(GroupRates(timeline));
   if (timeline.axis.steps > 0) report.Add(Chart(timeline));
+  if (std::ranges::any_of(timeline.states, &StepState::is_estimated))
+    report.Add(Sentence("the last steps are estimated from samples: the process died before they were counted"));
   report.Add(FooterOf(scan, "step"));
   return report;
 }

@@ -31,9 +31,9 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
   if (of.cumulative() != nullptr) words.other = "cumulative";
   words.shows_other = of.cumulative() != nullptr;
   words.has_frames = of.grouping().by() == By::kStack;
-  // A method that only calls has no group of its own.
-  const size_t count = of.cumulative() != nullptr ? of.cumulative()->Rows().size() : of.own().Rows().size();
-  Table table = MakeTable("tables[]", GroupColumns(words), rows, count);
+  const GroupTable& all = of.cumulative() != nullptr ? *of.cumulative() : of.own();
+  Table table = MakeTable("tables[]", GroupColumns(words), rows, all.Rows().size());
+  if (ranking.min_share > 0) table.more = "--min-share 0 --limit 0 shows all";
   table.fields = {{"by", of.grouping().Text()}};
   for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = CallersOf(rows[i].frames, kCallers);
   return table;

@@ -60,6 +60,7 @@ std::vector<render::Line> LossLines(const RecordingScan& scan) {
 render::Line LimitLine(const std::string& what, const Estimate& unseen, Unit unit, const std::string& json) {
   if (IsUnknown(unseen))
     return Sentence("detection limit: unknown, because there are no samples", {{json, Value(), unit}});
+  if (!(unseen.high > 0)) return Hidden({{json, unseen.high, unit}});  // everything was kept
   return Sentence("detection limit: " + what + " at most {} (95 %)", {{json, unseen.high, unit}});
 }
 

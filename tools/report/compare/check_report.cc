@@ -1,5 +1,6 @@
 #include "tools/report/compare/check_report.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -29,8 +30,11 @@ std::vector<Column<CheckResult>> Columns(const std::string& value, Unit amount) 
           Outcome(),
           {"value", value, amount, Detail::kAlways, &CheckResult::value, Detail::kAlways},
           {"limit", "allowed", amount, Detail::kAlways, &CheckResult::limit},
+          {"needs_runs", "", Unit::kInteger, Detail::kJsonOnly,
+           [](const CheckResult& check) -> Value { return check.needs_runs; }},
           {"measured", "", Unit::kText, Detail::kJsonOnly, MeasuredText},
-          {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText}};
+          {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText},
+          {"why_unknown", "", Unit::kText, Detail::kJsonOnly, &CheckResult::why_unknown}};
 }
 
 // Makes the table of budgets, or of comparisons with a baseline. In JSON both are one array.
@@ -79,18 +83,26 @@ Line HeadlineOf(const CheckAnswer& answer) {
   return line;
 }
 
-// "by site: 2 of 412 exceeded against the baseline (false discovery rate 5.0 %)"
+// "by site: 2 of 412 allocate more than the baseline allows; a site with 5 % of all must grow by 34 % to be noticed"
 Line RowsLine(const CheckedRows& rows) {
-  Line line = Sentence("by {}: {} of {} exceeded against the baseline (false discovery rate {})",
+  Line line = Sentence("by {}: {} of {} allocate more than the baseline allows",
                        {{"rows.by", rows.by},
                         {"rows.exceeded", rows.exceeded.size(), Unit::kInteger},
-                        {"rows.count", rows.count, Unit::kInteger},
-                        {"rows.fdr", rows.fdr, Unit::kShare}});
-  if (std::isfinite(rows.detectable)) {
-    line.text += "; detects a change of {} in a " + rows.by + " with 5 % of all";
+                        {"rows.count", rows.count, Unit::kInteger}});
+  if (!rows.is_judged) {
+    line.text = "by {}: not judged";
+  } else if (std::isfinite(rows.detectable)) {
+    line.text += "; a " + rows.by + " with 5 % of all must grow by {} to be noticed";
+    line.fields.push_back({"", rows.detectable, Unit::kShare});
   }
+  line.fields.push_back({"rows.judged", rows.is_judged});
+  line.fields.push_back({"rows.fdr", rows.fdr, Unit::kShare});
   line.fields.push_back({"rows.detectable_at_5_percent", rows.detectable, Unit::kShare});
   return line;
+}
+
+bool NeedsRuns(const CheckAnswer& answer) {
+  return std::ranges::any_of(answer.checks, &CheckResult::needs_runs) || (answer.rows && !answer.rows->is_judged);
 }
 
 // Shows the number of runs, or what a single run per side means.
@@ -100,7 +112,12 @@ Line RunsLine(const CheckAnswer& answer) {
   if (answer.runs_of_baseline == 0) return Hidden(runs);
   if (answer.runs + answer.runs_of_baseline > 2) return Sentence("{} run(s) against {} of the baseline", runs);
   Line line = Hidden(runs);
-  line.text = "one run of each side: intervals show sampling error only, not variation between runs";
+  line.text =
+      NeedsRuns(answer)
+          ? "one run of each side: its total and rates also show how fast the machine was and how long it ran, so they "
+            "are not judged; give --ops N (operations of a run), --per total if both did the same work, or three runs "
+            "of each side"
+          : "one run of each side shows only large changes: three of each show smaller ones";
   line.detail = Detail::kAlways;
   return line;
 }
@@ -125,6 +142,10 @@ Report CheckReport(const CheckAnswer& answer) {
   for (const CheckResult& check : answer.All()) (check.difference ? compared : budgets).push_back(check);
   if (!budgets.empty()) report.Add(BudgetTable(budgets));
   if (!compared.empty()) report.Add(BaselineTable(compared));
+  for (const CheckResult& check : budgets) {
+    if (!check.why_unknown.empty()) report.Add(Sentence("# {}: {}", {{"", check.name}, {"", check.why_unknown}}));
+  }
+  if (!answer.merged_names.empty()) report.Add(Sentence("# " + answer.merged_names));
   for (const std::string& doubt : doubts) report.Add(Sentence("# " + doubt));
   return report;
 }

@@ -1,5 +1,7 @@
 #include "tools/report/compare/diff_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -127,6 +129,8 @@ std::vector<Line> SideLines(const std::string& name, const DiffSide& side) {
     Object one = scan.AsObject();
     one.push_back({"cpu_seconds", has_cpu ? Value(scan.cpu()->process) : Value()});
     one.push_back({"gc_cpu_seconds", has_cpu ? Value(scan.cpu()->collector) : Value()});
+    one.push_back({"gc_pause_seconds", side.runs.PausesOf(run).seconds});
+    one.push_back({"gc_longest_pause_seconds", side.runs.PausesOf(run).longest});
     runs.emplace_back(std::move(one));
   }
   lines.push_back(Hidden({{name + ".runs", std::move(runs)}}));
@@ -139,30 +143,71 @@ const char* UnitText(const Scale& scale) {
   return kTexts[static_cast<size_t>(scale.per)];
 }
 
-// Appends to a line how small a change could have been seen. What no change would show is said to be so.
-void AppendDetectable(double change, Line* line) {
-  if (!(change < kTenfold)) {
-    line->text += "more than tenfold";
-    return;
+// The share of time and CPU time that collections took on each side.
+std::vector<Line> GcLines(const DiffSide& before, const DiffSide& after) {
+  if (!before.runs.HasCpuTime() || !after.runs.HasCpuTime()) return {};
+  Line line = Fact("gc", "", std::vector<Field>());
+  for (const auto& [side, when] : {std::pair(&before, " before; "), std::pair(&after, " after")}) {
+    CpuSeconds sum;
+    ComparedRuns::GcPauses pauses;
+    double seconds = 0;
+    for (size_t run = 0; run < side->runs.size(); ++run) {
+      const CpuSeconds& one = *side->runs.scan(run).cpu();
+      const ComparedRuns::GcPauses paused = side->runs.PausesOf(run);
+      sum.process += one.process, sum.collector += one.collector;
+      pauses.seconds += paused.seconds, pauses.longest = std::max(pauses.longest, paused.longest);
+      seconds += side->runs.scan(run).scanned().seconds;
+    }
+    if (!(seconds > 0)) return {};
+    line.text += "{} of the time in pauses, longest {}";
+    line.fields.push_back({"", std::min(pauses.seconds / seconds, 1.0), Unit::kShare});
+    line.fields.push_back({"", pauses.longest, Unit::kSeconds});
+    if (sum.collector > 0) {
+      line.text += ", {} of the CPU time";
+      line.fields.push_back({"", sum.collector / sum.process, Unit::kShare});
+    }
+    line.text += when;
   }
-  line->text += "{}";
-  line->fields.push_back({"", change, Unit::kShare});
+  return {line};
 }
 
-Line RunsLine(const RunComparison& runs) {
+// How a row must change to be noticed, in words.
+std::string ChangeWords(double change) {
+  if (!(change < kTenfold)) return "more than tenfold";
+  if (change > 1.8) return fmt::format("more than {:.0f}-fold", 1 + change);
+  if (change > 0.9) return "more than double";
+  return fmt::format("by {}", render::FormatInline(change, Unit::kShare, true));
+}
+
+// "a site with 5 % of the bytes must more than double to be noticed, one with 1 % change more than 5-fold"
+std::string NoticedWords(const RunComparison& runs, const std::string& row, const char* amount) {
+  const auto words = [&](double share) {
+    const std::string change = ChangeWords(runs.DetectableAt(share));
+    return (change == "more than double" ? "" : "change ") + change;
+  };
+  return fmt::format("a {} with 5 % of the {} must {} to be noticed, one with 1 % {}", row, amount, words(0.05),
+                     words(0.01));
+}
+
+// What so many runs can show.
+std::vector<Line> RunsLines(const RunComparison& runs, const std::string& row, const char* amount) {
   const Field deviation{"", runs.variation.deviation, Unit::kShare};
+  const std::string noticed = NoticedWords(runs, row, amount);
   if (runs.is_replicated()) {
-    return Fact("runs", "{} and {}; between runs of the same program a row varies by {}",
-                {{"", runs.runs_before, Unit::kInteger}, {"", runs.runs_after, Unit::kInteger}, deviation});
+    return {Fact("runs", "{} before, {} after: " + noticed + "; between runs of the same program it varies by {}",
+                 {{"", runs.runs_before, Unit::kInteger}, {"", runs.runs_after, Unit::kInteger}, deviation})};
   }
+  RunComparison three = runs;
+  three.runs_before = three.runs_after = 3;
+  std::vector<Line> lines;
   if (runs.variation.deviation > kUnlike) {
-    return Fact(
-        "runs",
-        "one of each side; most rows differ, by {}: record several runs of each side to tell changes from variation",
-        {deviation});
+    lines.push_back(
+        Fact("runs", "most rows differ, by {}: one run of each side cannot tell changes from variation", {deviation}));
   }
-  return Fact("runs", "one of each side; variation between runs is assumed to be {}, estimated from all rows",
-              {deviation});
+  lines.push_back(Fact("runs", "one run of each side shows only large changes: " + noticed, std::vector<Field>()));
+  lines.push_back(Fact("runs", "of three runs of each side (heaprec bench) " + NoticedWords(three, row, amount),
+                       std::vector<Field>()));
+  return lines;
 }
 
 // How the rows were compared, and what could have been seen.
@@ -170,23 +215,16 @@ std::vector<Line> MethodLines(const DiffResult& result) {
   std::vector<Line> lines{
       Fact("rows", std::string("compared ") + UnitText(result.scale) + ": {}", {{"per_reason", result.unit_reason}})};
   if (result.tables.empty()) return lines;
-  const RunComparison& runs = result.tables.back().runs;
-  lines.push_back(RunsLine(runs));
-  Line detects = Fact("detects", "4 of 5 changes of ", std::vector<Field>());
-  const double detectable = runs.DetectableAt(0.05);
-  AppendDetectable(detectable, &detects);
-  detects.text += detectable < kTenfold ? " or more in rows with 5 % of all, of " : " in rows with 5 % of all, of ";
-  AppendDetectable(runs.DetectableAt(0.01), &detects);
-  detects.text += " in rows with 1 %";
-  lines.push_back(std::move(detects));
-  if (!runs.is_replicated()) {
-    RunComparison three = runs;
-    three.runs_before = three.runs_after = 3;
-    Line replicated = Fact("detects", "with three runs of each side (heaprec bench) ", std::vector<Field>());
-    AppendDetectable(three.DetectableAt(0.05), &replicated);
-    replicated.text += " and ";
-    AppendDetectable(three.DetectableAt(0.01), &replicated);
-    lines.push_back(std::move(replicated));
+  if (!result.question.is_judged) {
+    lines.push_back(Fact("runs",
+                         "not judged: rates of one run of each side also show how fast the machine was; compare shares "
+                         "(--per share) or operations (--ops), or record three runs of each side",
+                         std::vector<Field>()));
+    return lines;
+  }
+  const ComparedTable& last = result.tables.back();
+  for (Line& line : RunsLines(last.runs, last.by.Text(), result.scale.objects ? "objects" : "bytes")) {
+    lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -196,10 +234,12 @@ Value Finite(double value) { return std::isfinite(value) ? Value(value) : Value(
 
 void AddTable(const ComparedTable& of, const DiffResult& result, const RecordingScan& scan, const DiffRows& shown,
               const CallTree& tree, Report* into) {
-  Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed (false discovery rate {})",
-                          {{"", of.changed, Unit::kInteger},
-                           {"", of.rows.size(), Unit::kInteger},
-                           {"", result.question.fdr, Unit::kShare}});
+  Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed",
+                          {{"", of.changed, Unit::kInteger}, {"", of.rows.size(), Unit::kInteger}});
+  if (of.changed > 0) {
+    heading.text += "; of such rows about {} may not have";
+    heading.fields.push_back({"", result.question.fdr, Unit::kShare});
+  }
   heading.detail = Detail::kTextOnly;
   into->Add(std::move(heading));
   const size_t all = shown.all ? of.rows.size() : of.changed;
@@ -212,8 +252,10 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   }
   Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
                           rows, of.rows.size());
-  table.empty = "no significant change";
-  table.more = rows.size() < all ? "--limit 0 shows all that changed" : "--all shows them";
+  table.empty = result.question.is_judged ? "no change that chance would not show" : "not judged";
+  table.more = rows.size() == all ? "--all shows them"
+               : shown.all        ? "--limit 0 shows all"
+                                  : "--limit 0 shows all that changed";
   table.fields = {{"by", of.by.Text()},
                   {"changed", of.changed, Unit::kInteger},
                   {"tested", of.runs.tested, Unit::kInteger},
@@ -246,6 +288,17 @@ std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
   return divisors;
 }
 
+// The rows of a table that were tested, for the page.
+List PageRows(const ComparedTable& table, const CallTree& tree) {
+  List rows;
+  for (const ComparedRow& row : table.rows) {
+    const Difference& of = row.difference;
+    if (!(of.p < 1)) continue;
+    rows.emplace_back(List{RowName(table.by, row.key, tree), of.p, of.q, VerdictName(of.verdict)});
+  }
+  return rows;
+}
+
 PageComparison ComparisonOf(const DiffScan& diff) {
   const DiffResult& result = diff.result();
   const RunVariation& variation = result.tables.back().runs.variation;
@@ -264,6 +317,14 @@ PageComparison ComparisonOf(const DiffScan& diff) {
   comparison.margin = result.question.margin;
   comparison.deviation = variation.deviation;
   comparison.freedom = std::min(variation.degrees_of_freedom, kManyDegrees);
+  comparison.is_judged = result.question.is_judged;
+  const DiffSide before{diff.before(), ""}, after{diff.after(), ""};
+  for (const Line& line : GcLines(before, after)) comparison.gc = "GC: " + FormatLine(line, true);
+  for (const ComparedTable& table : result.tables) {
+    const bool is_class = table.by.by() == By::kClass;
+    if (!is_class && table.by.by() != By::kSite) continue;
+    comparison.tables.push_back({is_class ? "classes" : "sites", PageRows(table, diff.tree())});
+  }
   return comparison;
 }
 
@@ -300,11 +361,13 @@ Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSi
                      {"unit", result.scale.objects ? "objects" : amount},
                      {"fdr", result.question.fdr},
                      {"min_change", result.question.margin},
+                     {"judged", result.question.is_judged},
                      {"reversed", result.reversed}}));
   report.Add(Hidden(TotalFields(result.total)));
   report.Add(SpeedLines(result.speed));
   report.Add(SideLines("before", before));
   report.Add(SideLines("after", after));
+  report.Add(GcLines(before, after));
   const std::string without_data = RunWithoutData(before, after);
   report.Add(Hidden({{"without_data", without_data.empty() ? Value() : Value(without_data)}}));
   if (without_data.empty()) {

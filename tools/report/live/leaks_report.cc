@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "tools/analysis/live/live_group.h"
 #include "tools/input/stream_traits.h"
+#include "tools/query/live/leak_search.h"
 #include "tools/report/columns/stack_lines.h"
 
 namespace heaprec::tools {
@@ -17,33 +18,26 @@ struct LeakRow {
   std::string name;
   const LiveGroup* group;
   Leak leak;
+  std::optional<Estimate> since_s;
   LiveEstimates estimates;          // of what survived
   std::vector<std::string> frames;  // of a stack, the root first
 };
 
 const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return row.leak.growth[span]; }
 
-// Leaks come first, the fastest growing at the top.
 std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
-  if (!answer.live.knows_growth()) return {};
-  const LiveTable& table = answer.live.tables().front();
-  std::vector<const LiveGroup*> groups;
   std::vector<LeakRow> rows;
-  for (const LiveTable::Row& row : table.rows) {
-    if (row.group.growth[kWholeTime].slope_square_sum == 0) continue;
-    groups.push_back(&row.group);
-    rows.push_back({table.grouping.NameOf(row.key, answer.tree), &row.group, {}, {}, {}});
-    if (table.grouping.by() == By::kStack) rows.back().frames = FramesOf(row.key, answer.tree);
+  const Grouping& grouping = answer.live.tables().front().grouping;
+  for (const TestedRow& one : TestRows(answer.live, rate)) {
+    const LiveGroup& group = one.row->group;
+    rows.push_back({grouping.NameOf(one.row->key, answer.tree),
+                    &group,
+                    one.leak,
+                    one.since_s,
+                    answer.live.EstimateGroup(group.alive).estimates,
+                    {}});
+    if (grouping.by() == By::kStack) rows.back().frames = FramesOf(one.row->key, answer.tree);
   }
-  const std::vector<Leak> leaks = LeaksOf(groups, rate, answer.live.has_old_growth());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i].leak = leaks[i];
-    rows[i].estimates = answer.live.EstimateGroup(rows[i].group->alive).estimates;
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const LeakRow& a, const LeakRow& b) {
-    if (a.leak.leaks != b.leak.leaks) return a.leak.leaks;
-    return GrowthOf(a).per_second.value > GrowthOf(b).per_second.value;
-  });
   return rows;
 }
 
@@ -72,6 +66,8 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
        Detail::kAlways},
       {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return GrowthOf(row).p; }},
       {"bytes", "live", Unit::kBytes, Detail::kAlways, [](const LeakRow& row) { return row.estimates.bytes; }},
+      {"since_seconds", "grows since", Unit::kSeconds, Detail::kAlways,
+       [](const LeakRow& row) { return row.since_s ? Value(*row.since_s) : Value(); }, Detail::kAlways},
       {"late_growth", "later half", Unit::kGrowth, Detail::kWide,
        [](const LeakRow& row) { return GrowthOf(row, kLaterHalf).per_second; }},
       {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
@@ -123,10 +119,6 @@ render::Line TooShort(const LiveVisitor& live) {
                   SpannedCollections(live));
 }
 
-bool IsTooShort(const LiveVisitor& live) {
-  return !live.knows_growth() || (live.tracked() == 1 && live.instants().size() < 3);
-}
-
 std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
   if (IsTooShort(answer.live)) return {TooShort(answer.live)};
   const std::string by = answer.live.tables().front().grouping.Text();
@@ -137,7 +129,7 @@ std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<Le
     text = "{} leak(s) by " + by;
     fields.push_back({"", uint64_t{leaks}, Unit::kInteger});
   }
-  text += ", of {} with bytes" + SurvivedText(answer.live.grown()) + " (false discovery rate {})";
+  text += ", of {} with bytes" + SurvivedText(answer.live.grown()) + " ({} of reported leaks may be false alarms)";
   fields.push_back({"", uint64_t{rows.size()}, Unit::kInteger});
   for (Field& field : SurvivedField(answer.live.grown())) fields.push_back(std::move(field));
   fields.push_back({"", rate, Unit::kShare});

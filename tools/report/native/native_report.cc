@@ -204,6 +204,7 @@ Report NativeReport(const NativeAnswer& answer) {
   if (!answer.native.refusal().empty()) {
     report.Add(Sentence("{}", {{"unavailable_reason", answer.native.refusal()}}));
   }
+  report.Add(Sentence(kRequested));
   report.Add(LimitLine("a " + grouping.Text() + " without samples allocated", answer.scan.unseen().bytes, Unit::kBytes,
                        "detection_limit.bytes"));
   report.Add(LossLines(answer.scan));

@@ -31,6 +31,9 @@ struct MappingAnswer {
   size_t limit = 0, callers = 0;
 };
 
+// What bytes of native memory are, wherever they are added up.
+inline constexpr char kRequested[] = "# bytes are requested, not resident: memory that was never touched counts";
+
 render::Report NativeReport(const NativeAnswer& answer);
 // The mappings, as the member "mmap" of that report.
 void AddMappings(const MappingAnswer& answer, render::Report* report);

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "tools/report/native/native_report.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
@@ -138,6 +139,7 @@ Report NativeTableReport(const TableAnswer& answer) {
   }
   report.Add(std::move(shown_table));
   AddOverruns(table, &report);
+  report.Add(Sentence(kRequested));
   if (answer.uncounted > 0) {
     report.Add(Sentence(
         "# trustworthy: no, because there was no memory to count {} call(s): what is live is unknown, other sums are "

@@ -50,7 +50,8 @@ List FindingsOf(Recording* recording) {
 
 }  // namespace
 
-Object PageFacts(const Recording& recording, bool use_census, const std::vector<Headline>& headlines) {
+Object PageFacts(const Recording& recording, const std::string& file, bool use_census,
+                 const std::shared_ptr<MergedNames>& merged, const std::vector<Headline>& headlines) {
   Object page;
   if (!headlines.empty()) page.push_back({"headlines", SentencesOf(headlines)});
   auto again = recording.Again();
@@ -58,12 +59,14 @@ Object PageFacts(const Recording& recording, bool use_census, const std::vector<
   Recording& one = **again;
   const CensusStrata census = use_census ? StrataOf(one) : CensusStrata();
   VolumeOfBlocks blocks(one.header(), census.strata);
-  ClassSiteTotals breakdown;
+  ClassSiteTotals breakdown({}, merged);
   Facts facts = FactsOf(&one, nullptr, &blocks, &breakdown, nullptr);
   facts.by_census = census;
   const TrustReport trust = AssessTrust(one, facts.totals, facts.volume);
   const Estimator estimator(blocks.design(), one.counters());
-  const SummaryAnswer summary{one, facts, trust, breakdown, estimator};
+  const SummaryAnswer summary{
+      one,       facts, trust, breakdown,
+      estimator, 0,     false, file.empty() ? std::vector<FoundLeak>() : SearchLeaks(file, one.header())};
   page.push_back({"jvm", ToUtf8(one.header().jvm_name + " " + one.header().jvm_version)});
   page.push_back({"gc", ToUtf8(one.header().gc_name)});
   page.push_back({"start_epoch_ns", one.header().start_epoch_ns});

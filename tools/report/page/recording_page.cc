@@ -68,6 +68,7 @@ List GivenOptions(const ScanOptions& options) {
   add("--thread", filter.thread);
   add("--class", filter.class_name);
   add("--site", filter.site);
+  add("--frame", filter.frame);
   for (const std::string& kind : filter.kinds) add("--kind", kind);
   for (const std::string& label : filter.labels) add("--label", label);
   add("--focus", filter.focus);
@@ -77,6 +78,7 @@ List GivenOptions(const ScanOptions& options) {
   if (options.lines) words.emplace_back("--lines");
   if (options.exact_sites) words.emplace_back("--exact-sites");
   if (options.no_census) words.emplace_back("--no-census");
+  add("--names", options.names);
   return words;
 }
 
@@ -104,6 +106,7 @@ std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingSca
   };
   if (request.comparison) {
     add("change", Mood::kNeutral, request.comparison->headline);
+    if (!request.comparison->gc.empty()) add("gc", Mood::kNeutral, request.comparison->gc);
     for (const std::string& warning : request.comparison->warnings) add("trust", Mood::kWarning, warning);
     return headlines;
   }
@@ -124,14 +127,17 @@ Object StateOf(const PageRequest& request) {
 }
 
 Object AsObject(const PageComparison& comparison) {
-  return {{"suffix", comparison.suffix}, {"shares", comparison.shares},       {"objects", comparison.objects},
-          {"before", comparison.before}, {"after", comparison.after},         {"fdr", comparison.fdr},
-          {"margin", comparison.margin}, {"deviation", comparison.deviation}, {"freedom", comparison.freedom}};
+  return {{"suffix", comparison.suffix},      {"shares", comparison.shares},       {"objects", comparison.objects},
+          {"before", comparison.before},      {"after", comparison.after},         {"fdr", comparison.fdr},
+          {"margin", comparison.margin},      {"deviation", comparison.deviation}, {"freedom", comparison.freedom},
+          {"isJudged", comparison.is_judged}, {"tables", comparison.tables}};
 }
 
 Object FactsOf(const PageRequest& request, const ScanOptions& options, const RecordingScan& scan,
-               const Recording& first) {
-  Object facts = PageFacts(first, !options.no_census, HeadlinesOf(request, scan, options.files.size()));
+               const Recording& first, const std::shared_ptr<MergedNames>& merged) {
+  const bool is_alone = scan.scanned().recordings == 1;
+  Object facts = PageFacts(first, is_alone ? options.files.front() : "", !options.no_census, merged,
+                           HeadlinesOf(request, scan, options.files.size()));
   List files;
   for (const std::string& file : options.files) files.emplace_back(BaseName(file));
   for (render::Member& member : Object{{"file", NamesOf(options.files)},
@@ -160,10 +166,11 @@ Object TabsOf(const PageRequest& request, const std::string& file, const format:
 }
 
 // The recordings of one side; `html`: their data.
-RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_first) {
+RecordingPage ReadSide(ScanOptions options, const PageRequest& request, const std::shared_ptr<MergedNames>& merged,
+                       bool is_first) {
   auto scan = RecordingScan::Parse(options);
   if (!scan.ok()) return {.code = ExitCode::kUsage, .error = scan.error().message};
-  NamePool names;
+  NamePool names(merged);
   CallTree tree(&names, scan->TreeOptions());
   Reading reading(request);
   if (request.said) scan->SuppressMessages();
@@ -181,14 +188,15 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_
   }
   const bool is_one = recordings.size() == 1;
   const FilterOptions times = is_one ? TakeTimes(&options.filter) : FilterOptions();
-  const SampleColumns columns =
-      ReadSampleColumns(recordings, {.max_samples = request.max_samples,
-                                     .stream = scan->stream(),
-                                     .use_census = !options.no_census,
-                                     .filter = *Filter::Parse(options.filter),
-                                     .runs = request.other ? NamePool::Runs::kSeveral : NamePool::Runs::kOne,
-                                     .tree = scan->TreeOptions(),
-                                     .at = request.at});
+  Filter filter = *Filter::Parse(options.filter);
+  filter.SetPrimitives(scan->TreeOptions().is_primitive);
+  const SampleColumns columns = ReadSampleColumns(recordings, {.max_samples = request.max_samples,
+                                                               .stream = scan->stream(),
+                                                               .use_census = !options.no_census,
+                                                               .filter = std::move(filter),
+                                                               .merged = merged,
+                                                               .tree = scan->TreeOptions(),
+                                                               .at = request.at});
   if (request.live && !columns.tracks_objects) {
     return {.code = ExitCode::kUnreadable,
             .error = options.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked};
@@ -198,7 +206,7 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, bool is_
   Object state = StateOf(request);
   if (!times.from.empty() || !times.to.empty()) state.push_back({"a", RangeOf(times, header, columns)});
   if (request.other_times) state.push_back({"b", RangeOf(*request.other_times, header, columns)});
-  Object facts = FactsOf(request, options, *scan, *recordings.front());
+  Object facts = FactsOf(request, options, *scan, *recordings.front(), merged);
   facts.push_back({"state", std::move(state)});
   if (is_first) {
     Object tabs = TabsOf(request, options.files.front(), is_one ? &header : nullptr, &facts);
@@ -216,18 +224,38 @@ std::string TitleOf(const PageRequest& request) {
   return request.title.empty() ? NamesOf(request.scan.files) : ToUtf8(request.title);
 }
 
+namespace {
+
+// Both sides have the same names for the same things.
+RecordingPage ReadSides(const PageRequest& request, const std::shared_ptr<MergedNames>& merged, bool is_again,
+                        ReportPage* page) {
+  const auto read = [&](ScanOptions side, bool is_first) {
+    side.quiet = side.quiet || is_again;
+    return ReadSide(std::move(side), request, merged, is_first);
+  };
+  RecordingPage made = read(request.scan, true);
+  if (made.has_failed()) return made;
+  page->data = std::move(made.html);
+  if (!request.other) return made;
+  RecordingPage other = read(*request.other, false);
+  if (other.has_failed()) return other;
+  if (other.code != ExitCode::kOk) made.code = other.code;
+  page->other_data = std::move(other.html);
+  return made;
+}
+
+}  // namespace
+
 RecordingPage MakePage(const PageRequest& request) {
   ReportPage page;
   page.title = TitleOf(request);
-  RecordingPage made = ReadSide(request.scan, request, /*is_first=*/true);
+  ScanOptions all = request.scan;
+  if (request.other) all.files.insert(all.files.end(), request.other->files.begin(), request.other->files.end());
+  const std::shared_ptr<MergedNames> merged = all.Naming();
+  RecordingPage made = ReadSides(request, merged, /*is_again=*/false, &page);
   if (made.has_failed()) return made;
-  page.data = std::move(made.html);
-  if (request.other) {
-    RecordingPage other = ReadSide(*request.other, request, /*is_first=*/false);
-    if (other.has_failed()) return other;
-    if (other.code != ExitCode::kOk) made.code = other.code;
-    page.other_data = std::move(other.html);
-  }
+  if (merged != nullptr && merged->Settle()) made = ReadSides(request, merged, /*is_again=*/true, &page);
+  if (made.has_failed()) return made;
   made.html = ReportHtml(page);
   return made;
 }

@@ -24,6 +24,9 @@ struct PageComparison {
   std::vector<double> before, after;  // what the amounts of each run are divided by; of shares nothing
   double fdr = 0.05, margin = 0;
   double deviation = 0, freedom = 4;  // RunVariation
+  bool is_judged = true;
+  std::string gc;         // what collections took; empty: not known
+  render::Object tables;  // "classes", "sites": a list of [name, p, q, verdict] for each row that was tested
 };
 
 struct PageRequest {

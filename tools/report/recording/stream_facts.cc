@@ -14,7 +14,7 @@ render::Line Lost(const format::StreamCounters& counters, format::Stream stream)
   const bool counts_events = format::CountsEvents(stream);
   for (size_t at = 0; at < format::kLosses; ++at) {
     const auto reason = static_cast<format::LossReason>(at);
-    if (counters.lost[at] == 0 || !format::IsLoss(reason)) continue;
+    if (counters.lost[at] == 0 || !IsLost(reason)) continue;
     if (!line.text.empty()) line.text += ", ";
     line.text += format::LossReasonName(reason);
     line.text += counts_events ? " {} ({} throws)" : " {} ({})";
@@ -34,10 +34,11 @@ void AddStacks(const format::StreamCounters& counters, std::vector<render::Line>
              {{"", counters.stack_chunks(), Unit::kInteger}, {"", counters.stack_chunk_bytes(), Unit::kBytes}},
              Detail::kWide));
   }
-  lines->push_back(Fact("  stacks", "{} walked, {} from JVMTI, {} walk(s) differed from JVMTI's",
+  lines->push_back(Fact("  stacks", "{} walked, {} from JVMTI, {} walk(s) differed from JVMTI's; {} sample(s) without",
                         {{"", counters.stacks_walked, Unit::kInteger},
                          {"", counters.stacks_from_jvmti, Unit::kInteger},
-                         {"", counters.stack_mismatches, Unit::kInteger}},
+                         {"", counters.stack_mismatches, Unit::kInteger},
+                         {"", counters.lost[static_cast<size_t>(format::LossReason::kNoStack)], Unit::kInteger}},
                         Detail::kWide));
 }
 

@@ -1,10 +1,13 @@
 #include "tools/report/recording/summary_report.h"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <optional>
 
 #include "tools/analysis/health/unavailable.h"
 #include "tools/analysis/imported.h"
+#include "tools/input/joined_files.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
@@ -21,6 +24,8 @@ namespace {
 
 using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
 
+// Fewer lost samples, as a share of all, are not worth a word.
+constexpr double kFewLost = 0.001;
 // Reasons, notes and damaged ranges of a brief summary.
 constexpr size_t kBriefCount = 2;
 
@@ -30,6 +35,15 @@ size_t ShownOf(size_t count, const SummaryAnswer& answer) {
 
 void AddRest(size_t count, const char* what, Group* into) {
   if (count > 0) into->Add(Sentence(std::string("{} more ") + what + " with --verbose", {{"", count, Unit::kInteger}}));
+}
+
+// "CET", of that time here.
+std::string ZoneOf(uint64_t epoch_ns) {
+  const auto when = static_cast<time_t>(epoch_ns / 1'000'000'000);
+  std::tm fields{};
+  std::array<char, 16> zone{};
+  localtime_r(&when, &fields);
+  return strftime(zone.data(), zone.size(), "%Z", &fields) > 0 ? zone.data() : "";
 }
 
 Value OrUnknown(uint64_t number) { return number > 0 ? Value(number) : Value(); }
@@ -65,6 +79,11 @@ std::optional<HeadlineInputs::Top> TopOf(const ClassSiteTotals::Groups& groups, 
   const RankedGroups largest = Ranked(groups, 1);
   if (largest.empty()) return std::nullopt;
   return HeadlineInputs::Top{largest.front()->first, answer.estimator.Share(largest.front()->second)};
+}
+
+std::optional<Estimate> OutOfMemoryErrors(const ExceptionTotals& thrown) {
+  const auto found = std::ranges::find(thrown.classes, "java.lang.OutOfMemoryError", &ExceptionTotals::Group::name);
+  return found != thrown.classes.end() ? std::optional(found->events) : std::nullopt;
 }
 
 void AddVerdict(const SummaryAnswer& answer, Group* into) {
@@ -109,10 +128,16 @@ void AddOrigin(const SummaryAnswer& answer, Group* into) {
     into->Add(Fact("JVM", "{} {}{}, PID {}",
                    {{"", ToUtf8(header.jvm_name)}, {"", ToUtf8(header.jvm_version)}, {"", gc}, {"", header.pid}}));
   }
-  into->Add(Fact("recording", "{}, from {}, {}",
-                 {{"file", ToUtf8(answer.recording.source().name())},
-                  {"", header.start_epoch_ns, Unit::kEpochNs},
+  const uint64_t end_ns = header.start_epoch_ns + answer.facts.end_ns;
+  into->Add(Fact("recording", "{}, {} to {} ({}), {}",
+                 {{"file", ToUtf8(ShownName(answer.recording.source().name()))},
+                  {"", header.start_epoch_ns + header.start.begin_ns, Unit::kEpochNs},
+                  {"end_ns", end_ns, Unit::kEpochNs},
+                  {"", ZoneOf(end_ns)},
                   {"ended", answer.facts.ended}}));
+  for (const format::ServiceLabel& label : header.service_labels) {
+    into->Add(Fact("service label", "{}={}", {{"", ToUtf8(label.key)}, {"", ToUtf8(label.value)}}, Detail::kWide));
+  }
   const RecorderCounts known(header);
   into->Add(Fact("agent", known.are_known() ? "{}, options: {}" : "{}",
                  {{"", known(ToUtf8(header.agent_version))}, {"", known(ToUtf8(header.agent_options))}},
@@ -131,13 +156,21 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   Field mean_rate{"mean_rate", facts.mean_rate, Unit::kPerSecond};
   Field bytes_per_sample{"bytes_per_sample", facts.bytes_per_event, Unit::kBytes};
   if (CountsLosses(header)) {
-    into->Add(Fact("samples", "{}; {} lost; limit {} sample(s)/s, {} of it used",
-                   {samples,
-                    {"", counters.AllLost(), Unit::kInteger},
-                    {"", limit},
-                    {"rate_used", facts.fill, Unit::kShare},
-                    mean_rate,
-                    bytes_per_sample}));
+    const uint64_t read = facts.totals[MainStream(header)].events(), lost = counters.AllLost();
+    const uint64_t all = read + counters.thinned + counters.second_stage + lost;
+    std::vector<Field> fields{samples};
+    std::string text = "{}";
+    if (counters.thinned + counters.second_stage > 0) {
+      text += " kept of {} (rate limit; sums stay unbiased)";
+      fields.push_back({"", all, Unit::kInteger});
+    }
+    if (static_cast<double>(lost) > kFewLost * static_cast<double>(all)) {
+      text += "; {} lost";
+      fields.push_back({"", lost, Unit::kInteger});
+    }
+    for (const Field& field : {Field{"", limit}, {"rate_used", facts.fill, Unit::kShare}, mean_rate, bytes_per_sample})
+      fields.push_back(field);
+    into->Add(Fact("samples", text + "; limit {} sample(s)/s, {} of it used", std::move(fields)));
   } else {
     into->Add(Fact("samples", "{}; losses and limit unknown",
                    {samples, {"rate_used", Value(), Unit::kShare}, mean_rate, bytes_per_sample}));
@@ -344,10 +377,18 @@ Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
   inputs.site = TopOf(answer.breakdown.sites(), answer);
   inputs.klass = TopOf(answer.breakdown.classes(), answer);
   inputs.allocated_bytes = facts.volume.bytes.value;
-  inputs.estimated_bytes = facts.volume.calibrated ? facts.volume.raw_bytes.value : 0;
+  if (facts.volume.calibrated) inputs.estimated_bytes = facts.volume.raw_bytes;
+  inputs.chance_bytes = facts.volume.slack;
   inputs.duration_ns = facts.duration_ns;
   inputs.heap = &facts.heap;
   if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
+  inputs.out_of_memory = OutOfMemoryErrors(facts.thrown);
+  for (const FoundLeak& one : answer.leaks) {
+    const StreamTraits& traits = TraitsOf(one.stream);
+    const bool is_heap = one.stream == format::Stream::kAllocations;
+    inputs.leaks.push_back(
+        {is_heap ? "" : traits.name, traits.lifecycle.things, one.site, one.per_second, one.since_s});
+  }
   inputs.trust_reasons = TextsOf(answer.trust.reasons);
   inputs.lost_samples = counters.AllLost();
   inputs.sample_points = counters.points;

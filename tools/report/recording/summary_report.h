@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/input/recording.h"
+#include "tools/query/live/leak_search.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/query/summary/summary_query.h"
 #include "tools/render/report.h"
@@ -24,6 +26,7 @@ struct SummaryAnswer {
   const Estimator& estimator;
   size_t limit = 0;       // of classes and of sites; 0: all
   bool is_brief = false;  // shows the first reasons, notes and damaged ranges only
+  std::vector<FoundLeak> leaks{};
 };
 
 // What several recordings add up to. They were drawn apart, so variances add up, each side of an interval on its own.

@@ -1,4 +1,4 @@
-#include "recorder/agent/program/program_options.h"
+#include "recorder/agent/options/program_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,7 +28,7 @@ format::Result<ProgramOptions> Parse(const std::vector<Option>& given) {
   for (const Option& option : given) {
     if (option.key == "only") {
       plain.only = option.value;
-    } else if (option.key == "reply" || option.key == "answer") {
+    } else if (option.key == "reply") {
       plain.reply_file = option.value;
     } else if (IsValid(option.key)) {
       common.push_back(option);

@@ -1,0 +1,12 @@
+#include "recorder/unwind/own_stack.h"
+
+#include "recorder/arch/call_site.h"
+
+namespace heaprec::native {
+
+size_t UnwindFromHere(CfiCache* rules, std::span<uintptr_t> into) {
+  const arch::Call call = HEAPREC_CALL;
+  return Unwind(rules, {call.pc(), call.cfa, call.frame}, into);
+}
+
+}  // namespace heaprec::native

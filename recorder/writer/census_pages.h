@@ -1,0 +1,35 @@
+// The census pages of the ring, as the drain sees them (format/ring/census_pages.h).
+//
+// Context:  drain.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "format/ring/census_pages.h"
+
+namespace heaprec::writer {
+
+class CensusPages {
+ public:
+  // Null: there is no census.
+  explicit CensusPages(format::RingCensusPages* pages) : pages_(pages) {}
+
+  // Number of the last page whose rows are in the file.
+  uint64_t written() const { return written_; }
+  // Whether there are rows that are not in the file.
+  bool has_rows() const;
+  // Whether the active page has more than half of its rows or names.
+  bool is_filling() const;
+  // The pages of which the next block has the rows, in their order. Another page becomes active, if it is free.
+  // `is_last`: the active page is among them.
+  std::vector<const format::RingCensusPage*> Take(bool is_last);
+  // The rows of the pages up to `number` are in the file: clears the pages.
+  void Written(uint64_t number);
+
+ private:
+  format::RingCensusPages* pages_;
+  uint64_t written_ = 0;
+};
+
+}  // namespace heaprec::writer

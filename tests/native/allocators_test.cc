@@ -1,0 +1,223 @@
+// Programs and JVMs whose malloc is another allocator's, preloaded or linked: they end as without heaprec, and what
+// they allocate is seen in every form. Estimates may be off by six standard deviations of theirs: chance alone does
+// that once in 500 million times.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
+
+struct Allocator {
+  std::string library, linked;  // the name of its file; of a program that is linked to it
+};
+const std::vector<Allocator> kAllocators{{"libjemalloc.so.2", "cxx_blocks_jemalloc"},
+                                         {"libtcmalloc_minimal.so.4", "cxx_blocks_tcmalloc_minimal"},
+                                         {"libmimalloc.so.2", "cxx_blocks_mimalloc"}};
+// Bytes that each function of cxx_blocks.cc allocates, and keeps.
+struct Truth {
+  std::string function;
+  double allocated, live;
+};
+const std::vector<Truth> kTruths{{"leak_new", 20e6, 20e6},        {"leak_malloc", 20e6, 20e6},
+                                 {"through_default", 20e6, 20e6}, {"through_next", 20e6, 20e6},
+                                 {"through_handle", 20e6, 20e6},  {"churn_vector", 200e6, 0},
+                                 {"all_forms", 280e6, 0},         {"mixes", 40e6, 0}};
+
+std::string Blocks() { return RunfilePath("tests/native/cxx_blocks"); }
+std::string Exact() { return RunfilePath("recorder/libheaprec-native.so"); }
+
+json Read(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), HeaprecPath());
+  const Outcome outcome = Run(Command{arguments});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
+}
+
+// Runs the program with these libraries in front of all others.
+void RunBlocks(const std::string& program, const std::string& libraries, const std::string& variable) {
+  Command command{{program}};
+  command.environment = {"LD_PRELOAD=" + libraries, variable};
+  const Outcome outcome = Run(command);
+  CAPTURE(outcome.err);
+  CHECK(outcome.signal == 0);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.out == "done\n");
+}
+
+// The sum of rows whose name ends so, as (bytes, standard deviation).
+std::pair<double, double> SumOf(const json& rows, const std::string& function, const char* what) {
+  double bytes = 0, variance = 0;
+  for (const json& row : rows) {
+    if (!row["name"].get<std::string>().ends_with("." + function)) continue;
+    const json& estimate = row[what]["bytes"];
+    bytes += estimate["value"].get<double>();
+    const double side = std::max(estimate["high"].get<double>() - estimate["value"].get<double>(),
+                                 estimate["value"].get<double>() - estimate["low"].get<double>());
+    variance += side * side / (kSigmasOfInterval * kSigmasOfInterval);
+  }
+  return {bytes, std::sqrt(variance)};
+}
+
+void CheckSampled(const std::string& recording) {
+  const json sites = Read({"native", "--json", "--limit", "0", recording});
+  for (const Truth& truth : kTruths) {
+    const auto [allocated, deviation] = SumOf(sites["rows"], truth.function, "allocated");
+    CAPTURE(truth.function, allocated, deviation, truth.allocated);
+    CHECK(std::abs(allocated - truth.allocated) <= kSigmas * deviation);
+    const auto [live, live_deviation] = SumOf(sites["rows"], truth.function, "live");
+    CAPTURE(live, live_deviation);
+    CHECK(std::abs(live - truth.live) <= kSigmas * live_deviation);
+  }
+  const json summary = Read({"summary", "--json", recording});
+  CAPTURE(summary["reasons"].dump());
+  CHECK(summary["trustworthy"] == true);
+}
+
+void CheckExact(const std::string& table) {
+  const json document = Read({"native", "--json", "--by", "function", table});
+  CHECK(document["exact"] == true);
+  CHECK(document["foreign_frees"] == 0);
+  for (const Truth& truth : kTruths) {
+    int64_t allocated = 0, live = 0;
+    for (const json& row : document["rows"]) {
+      if (!row["name"].get<std::string>().starts_with(truth.function + " ")) continue;
+      allocated += row["allocated_bytes"].get<int64_t>();
+      live += row["live_bytes"].get<int64_t>();
+    }
+    CAPTURE(truth.function);
+    // An empty block may count as one of a byte.
+    CHECK(allocated >= static_cast<int64_t>(truth.allocated));
+    CHECK(allocated <= static_cast<int64_t>(truth.allocated) + 20'000);
+    CHECK(live == static_cast<int64_t>(truth.live));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Sampled, a program's blocks are seen in whatever form it asks for them, and under any allocator") {
+  const std::string folder = FreshFolder();
+  const auto run = [&](const std::string& program, const std::string& libraries) {
+    CAPTURE(program, libraries);
+    const std::string file = folder + "/rec.bin";
+    RunBlocks(program, libraries, "HEAPREC_NATIVE_SAMPLED=rate=2000,file=" + file);
+    CheckSampled(file);
+    std::filesystem::remove(file);
+  };
+  run(Blocks(), AgentPath());
+  for (const Allocator& allocator : kAllocators) {
+    run(Blocks(), AgentPath() + ":" + allocator.library);
+    run(RunfilePath("tests/native/" + allocator.linked), AgentPath());
+  }
+}
+
+TEST_CASE("Counted, a program's blocks are seen in whatever form it asks for them, and under any allocator") {
+  const std::string folder = FreshFolder();
+  const auto run = [&](const std::string& program, const std::string& libraries) {
+    CAPTURE(program, libraries);
+    const std::string table = folder + "/native.bin";
+    RunBlocks(program, libraries, "HEAPREC_NATIVE_EXACT=file=" + table);
+    CheckExact(table);
+    std::filesystem::remove(table);
+  };
+  run(Blocks(), Exact());
+  for (const Allocator& allocator : kAllocators) {
+    run(Blocks(), Exact() + ":" + allocator.library);
+    run(RunfilePath("tests/native/" + allocator.linked), Exact());
+  }
+}
+
+TEST_CASE("A program with an allocator linked into it is recorded, and not trustworthy") {
+  const std::string file = FreshFolder() + "/rec.bin";
+  Command command{{RunfilePath("tests/native/own_malloc_large")}};
+  command.environment = {"LD_PRELOAD=" + AgentPath(), "HEAPREC_NATIVE_SAMPLED=file=" + file};
+  const Outcome outcome = Run(command);
+  CHECK(outcome.exit_code == 7);
+  const json summary = Read({"summary", "--json", file});
+  CHECK(summary["trustworthy"] == false);
+  CHECK(summary["reasons"].dump().find("other allocator") != std::string::npos);
+  CHECK(summary["losses"]["unseen_allocators"] == 1);
+  CHECK(summary["recording"]["malloc"]["unavailable_reason"] ==
+        "calls of the allocator within the program are not seen");
+}
+
+// F1 and F2: jemalloc maps memory under its lock, and so does mimalloc while it begins a thread.
+TEST_CASE("A JVM on another allocator starts its threads, and ends as without") {
+  for (const Allocator& allocator : kAllocators) {
+    CAPTURE(allocator.library);
+    const std::string folder = FreshFolder();
+    Command sampled{{JavaHome() + "/bin/java", "-Xmx256m",
+                     "-agentpath:" + AgentPath() + "=native=on,file=" + folder + "/rec.bin",
+                     RunfilePath("tests/native/Many.java"), "300", "2"}};
+    sampled.environment = {"LD_PRELOAD=" + allocator.library};
+    const Outcome outcome = Run(sampled);
+    CAPTURE(outcome.err);
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.out == "done\n");
+    const json stacks = Read({"native", "--json", "--limit", "0", "--callers", "50", folder + "/rec.bin"});
+    CHECK(stacks.dump().find("java.nio.ByteBuffer.allocateDirect") != std::string::npos);
+
+    Command counted{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "300", "2"}};
+    counted.environment = {"LD_PRELOAD=" + Exact() + ":" + allocator.library,
+                           "HEAPREC_NATIVE_EXACT=only=java,file=" + folder + "/native.bin"};
+    const Outcome exact = Run(counted);
+    CAPTURE(exact.err);
+    CHECK(exact.exit_code == 0);
+    CHECK(exact.out == "done\n");
+    CHECK(Read({"native", "--json", folder + "/native.bin"})["exact"] == true);
+  }
+}
+
+TEST_CASE("A JVM on another allocator is recorded when the agent comes later") {
+  for (const Allocator& allocator : kAllocators) {
+    CAPTURE(allocator.library);
+    const std::string file = FreshFolder() + "/rec.bin";
+    Command command{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "100", "60"}};
+    command.environment = {"LD_PRELOAD=" + allocator.library};
+    Process process(command);
+    const Outcome attached = Run(Command{{HeaprecPath(), "attach", "--timeout", "60s", "--set", "native=on", "-o", file,
+                                          std::to_string(process.pid())}});
+    CAPTURE(attached.err);
+    CHECK(attached.exit_code == 0);
+    const Outcome outcome = process.Finish();
+    CAPTURE(outcome.err);
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.out == "done\n");
+    CHECK(Read({"native", "--json", file})["allocated"]["bytes"]["value"].get<double>() > 0);
+  }
+}
+
+TEST_CASE("What Java allocates through the linker's default lookup is seen") {
+  if (!std::filesystem::exists(JavaHome() + "/lib/libsyslookup.so")) return;
+  const std::string file = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Command{{JavaHome() + "/bin/java", "--enable-native-access=ALL-UNNAMED",
+                                       "-agentpath:" + AgentPath() + "=native=on,native.rate=2000,file=" + file,
+                                       RunfilePath("tests/native/Ffm.java")}});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.out == "done\n");
+  double bytes = 0, variance = 0;
+  for (const json& row : Read({"native", "--json", "--limit", "0", "--callers", "50", file})["rows"]) {
+    if (row.dump().find("Ffm.viaFfm") == std::string::npos) continue;
+    const json& estimate = row["allocated"]["bytes"];
+    bytes += estimate["value"].get<double>();
+    const double side = (estimate["high"].get<double>() - estimate["value"].get<double>()) / kSigmasOfInterval;
+    variance += side * side;
+  }
+  CAPTURE(bytes, std::sqrt(variance));
+  CHECK(std::abs(bytes - 30e6) <= kSigmas * std::sqrt(variance));
+}
+
+}  // namespace heaprec::testing

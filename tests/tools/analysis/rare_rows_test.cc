@@ -1,0 +1,140 @@
+// Intervals of rows with few samples: what a table of a program with a long tail of sites shows.
+//
+// The whole chain at 150/s for 8 s, on 12, 300 and 2,000 sites whose bytes fall as a power of their rank (Zipf). A row
+// is a site with at least one sample; sites without one are judged by the detection limit. Rows are grouped by their
+// samples, which selects among truths, so no interval can promise 95 % of each count; of 1 to 9 samples together it
+// must hold 93 %, of 10 and more 93 to 97 %.
+//
+// Rows of one run depend on each other, so a coverage is judged by the scatter between runs. Measured: rows of 1 to 9
+// samples 0.980, 0.976 and 0.961 (standard deviations 0.0014, 0.0008, 0.0016), of more 0.951 in all (0.0019) and at
+// least 0.943 in one program (0.009). With other seeds the test would fail in less than 1 of 100,000 cases. With score
+// intervals, rows of 1 to 9 samples of 2,000 sites held in 0.66.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/tools/analysis/coverage.h"
+
+namespace heaprec::testing {
+namespace {
+
+// The lengths of Garwood's exact intervals of Poisson counts, 0 to 9.
+constexpr std::array<double, 10> kGarwood{3.689, 5.546, 6.982, 8.149, 9.152, 10.045, 10.858, 11.608, 12.309, 12.969};
+constexpr uint64_t kFew = 9;
+
+// Sites of which the k-th has 1 / k of the bytes of the first, of few 1 / k^2.5; objects of 16 to 400 B.
+class Zipf {
+ public:
+  explicit Zipf(uint32_t sites) {
+    for (uint32_t k = 0; k < sites; ++k) {
+      sizes_.push_back(16 + throttle::Mix64(k + 1) % 49 * 8);
+      const double share = std::pow(k + 1, sites < 100 ? -2.5 : -1.0);
+      until_.push_back((k > 0 ? until_.back() : 0) + share / static_cast<double>(sizes_.back()));
+    }
+  }
+  std::pair<uint32_t, uint64_t> Draw(throttle::Random& random) const {
+    const auto at = std::ranges::upper_bound(until_, random.Uniform() * until_.back());
+    const auto k = static_cast<uint32_t>(std::min<size_t>(at - until_.begin(), until_.size() - 1));
+    return {k, sizes_[k]};
+  }
+
+ private:
+  std::vector<uint64_t> sizes_;
+  std::vector<double> until_;
+};
+
+struct Rows {
+  ScanSummary few, many, all;   // 1 to kFew samples, more, and with those that have none
+  double width = 0, exact = 0;  // of the few
+};
+
+struct Measured {
+  Rows bytes, objects;
+};
+
+void Add(uint64_t samples, double truth, double value, const tools::Estimate& estimate, Rows* rows) {
+  rows->all.Add(truth, estimate);
+  if (samples == 0) return;
+  (samples <= kFew ? rows->few : rows->many).Add(truth, estimate);
+  if (samples > kFew) return;
+  rows->width += estimate.high - estimate.low;
+  rows->exact += kGarwood[samples] * value / static_cast<double>(samples);
+}
+
+void MeasureRun(uint32_t sites, uint64_t seed, Measured* into) {
+  const Zipf zipf(sites);
+  const throttle::ControllerConfig config = throttle::ConfigFor(150, 1e6);
+  format::FileHeader header;
+  header.interval_ns = config.interval_ns, header.source = "hooks";
+  format::Dictionaries names;
+  NamePlaces(2, &names, sites);
+  SimulatedRecorder recorder(config, sites, seed);
+  std::vector<Truth::Part> truth(sites);
+  recorder.watch = [&](const Allocation& one) {
+    truth[one.site].bytes += static_cast<double>(one.size), truth[one.site].objects += 1;
+  };
+  const double speed = sites < 1000 ? 5e5 : 1.5e6;
+  const Load load{"zipf", 2, [speed](uint32_t, double) { return speed; }, TlabShape{},
+                  [&](uint64_t, double, throttle::Random& random) { return zipf.Draw(random); }};
+  Run(load, 8, seed, &recorder);
+  std::vector<format::Block> blocks(recorder.counted().size());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    blocks[i].dictionaries = &names;
+    format::Interval interval;
+    interval.index = i, interval.bytes = recorder.counted()[i];
+    blocks[i].intervals.push_back(interval);
+  }
+  for (const KeptSample& kept : recorder.samples()) {
+    format::Block& block = blocks[kept.interval];
+    block.windows.push_back({kept.window, 0, kept.lambda});
+    block.samples.push_back(ToSample(kept, config.interval_ns, block.samples.size()));
+  }
+  tools::Design design(header);
+  std::vector<tools::Subset> subsets(sites, tools::Subset(tools::OrderLevel::kStack));
+  for (const format::Block& block : blocks) {
+    for (const tools::WeightedSample& drawn : design.Add(block)) subsets[block.samples[drawn.index].stack].Add(drawn);
+  }
+  const tools::Estimator estimator(design, 0);
+  for (uint32_t site = 0; site < sites; ++site) {
+    const tools::Subset& of = subsets[site];
+    if (truth[site].bytes > 0) {
+      Add(of.samples(), truth[site].bytes, estimator.factor() * of.bytes(), estimator.Bytes(of), &into->bytes);
+      Add(of.samples(), truth[site].objects, estimator.factor() * of.objects(), estimator.Objects(of), &into->objects);
+    }
+  }
+  for (Rows* rows : {&into->bytes, &into->objects}) {
+    for (ScanSummary* one : {&rows->few, &rows->many, &rows->all}) one->EndRun();
+  }
+}
+
+TEST_CASE("intervals of rows with few samples hold the truth in long tails and short ones") {
+  Measured all;
+  for (const auto& [sites, runs] : {std::pair(12u, 1500), {300u, 200}, {2000u, 40}}) {
+    Measured of;
+    for (int run = 0; run < runs; ++run) MeasureRun(sites, throttle::Mix64(static_cast<uint64_t>(run) + 1), &of);
+    for (const auto& [name, rows] : {std::pair("bytes", &of.bytes), std::pair("objects", &of.objects)}) {
+      INFO(sites << " sites, " << name << "; 1 to 9 samples: " << rows->few.pairs() << " rows, held "
+                 << rows->few.held() << " +- " << rows->few.sigma() << ", truth below " << rows->few.below()
+                 << ", width over the exact one " << rows->width / rows->exact
+                 << "; 10 and more: " << rows->many.pairs() << " rows, held " << rows->many.held() << " +- "
+                 << rows->many.sigma() << "; all sites: " << rows->all.pairs() << ", held " << rows->all.held()
+                 << " +- " << rows->all.sigma());
+      CHECK(rows->few.held() > 0.93);
+      CHECK(rows->width < 1.1 * rows->exact);
+      CHECK(rows->many.held() > 0.90);
+      CHECK(rows->all.held() > 0.93);
+    }
+    all.bytes.many.Merge(of.bytes.many);
+    all.objects.many.Merge(of.objects.many);
+  }
+  for (const Rows* rows : {&all.bytes, &all.objects}) {
+    INFO("10 and more: " << rows->many.pairs() << " rows, held " << rows->many.held() << " +- " << rows->many.sigma());
+    CHECK(rows->many.held() > 0.93);
+    CHECK(rows->many.held() < 0.97);
+  }
+}
+
+}  // namespace
+}  // namespace heaprec::testing
