@@ -154,7 +154,16 @@ TEST_CASE("A program with an allocator linked into it is recorded, and not trust
         "calls of the allocator within the program are not seen");
 }
 
-// F1 and F2: jemalloc maps memory under its lock, and so does mimalloc while it begins a thread.
+// A hook may run in a thread's first malloc: what it reads must be there without an allocation.
+TEST_CASE("The thread-local memory of both libraries is in the static block") {
+  for (const std::string& library : {AgentPath(), Exact()}) {
+    CAPTURE(library);
+    CHECK(Run(Command{{"readelf", "-dW", library}}).out.find("STATIC_TLS") != std::string::npos);
+    CHECK(Run(Command{{"readelf", "-rW", library}}).out.find("TLSDESC") == std::string::npos);
+  }
+}
+
+// jemalloc maps memory under its lock, and so does mimalloc while it begins a thread.
 TEST_CASE("A JVM on another allocator starts its threads, and ends as without") {
   for (const Allocator& allocator : kAllocators) {
     CAPTURE(allocator.library);
