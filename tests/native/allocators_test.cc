@@ -197,7 +197,7 @@ TEST_CASE("A JVM on another allocator is recorded when the agent comes later") {
     Command command{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "100", "60"}};
     command.environment = {"LD_PRELOAD=" + allocator.library};
     Process process(command);
-    const Outcome attached = Run(Command{{HeaprecPath(), "attach", "--timeout", "60s", "--set", "native=on", "-o", file,
+    const Outcome attached = Run(Command{{HeaprecPath(), "attach", "--timeout", "60", "--set", "native=on", "-o", file,
                                           std::to_string(process.pid())}});
     CAPTURE(attached.err);
     CHECK(attached.exit_code == 0);
