@@ -213,7 +213,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   if (merged != nullptr) merged->Start(recording->header().recording_id);
   Names names(merged);
   Filter filter = filter_;
-  filter.Start(recording->header());
+  filter.Start(*recording);
   // Without a filter the design has exactly the samples of the scanned stream.
   Filter* const sieve = filter.matched_by() ? &filter : nullptr;
   tree->Start();
