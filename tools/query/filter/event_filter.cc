@@ -265,12 +265,12 @@ uint64_t EndOf(const Recording& recording) {
 
 void Filter::Start(const Recording& recording) {
   const bool needs_end = (from_ && from_->needs_end()) || (to_ && to_->needs_end());
-  Start(recording.header(), needs_end ? EndOf(recording) : 0);
+  Start(recording.header().start_epoch_ns, needs_end ? EndOf(recording) : 0);
 }
 
-void Filter::Start(const format::FileHeader& header, uint64_t end_ns) {
-  if (from_) from_ns_ = from_->InRecording(header.start_epoch_ns, end_ns);
-  if (to_) to_ns_ = to_->InRecording(header.start_epoch_ns, end_ns);
+void Filter::Start(uint64_t start_epoch_ns, uint64_t end_ns) {
+  if (from_) from_ns_ = from_->InRecording(start_epoch_ns, end_ns);
+  if (to_) to_ns_ = to_->InRecording(start_epoch_ns, end_ns);
 }
 
 void Filter::Enter(const format::Block& block, Names* names) {

@@ -56,7 +56,7 @@ class Filter {
 
   // Once, when the recording is open. Reads all of it if a time counts from its end.
   void Start(const Recording& recording);
-  void Start(const format::FileHeader& header, uint64_t end_ns);
+  void Start(uint64_t start_epoch_ns, uint64_t end_ns);
   // With every block, after `names` has entered it. Both must stay until the next one.
   void Enter(const format::Block& block, Names* names);
   bool Keeps(const format::Sample& sample);
