@@ -26,9 +26,9 @@ window.makeModel = (more = {}) => {
     explicit_first_weight: f64([1000, 2000, 3000, 4000]), explicit_size: f64([]), uncounted: none, alive: none, alive_weight: f64([]),
     alive_age: f64([]), chosen: Uint8Array.from([1, 1, 1, 1]), recording: Uint8Array.from([]),
     lambda: f64([0, 1e-3]), rounding0: new Float32Array(0), rounding1: new Float32Array(0), rounding2: new Float32Array(0),
-    rounding3: new Float32Array(0), line_begin: none, line_end: none, line_weight: f64([]), classes: u32([1, 2]), threads: u32([3]),
+    rounding3: new Float32Array(0), interval_estimated: none, line_begin: none, line_end: none, line_weight: f64([]), classes: u32([1, 2]), threads: u32([3]),
     node_back: u32([0, 1, 1, 1, 2, 2]), node_name: u32([0, 4, 5, 6, 7, 6]), node_type: Uint8Array.from([0, 2, 2, 2, 3, 2])};
-  const design = {factor: 2, calibrated: true, variance_of_bytes: 1, lost: 0, unwritten: 0, counted_bytes: 20000};
+  const design = {factor: 2, calibrated: true, variance_of_bytes: 1, lost: 0, unwritten: 0, counted_bytes: 20000, total: 20000};
   const header = {names, strata: [], stratum_of_class: [-1, -1], has_no_chances: false, thinned_to: 0, samples: 4, interval_ns: 1e9,
     begin_ns: 0, end_ns: 2e9, tracks_objects: false, pause_causes: [], primitives: [], design, own: "", file: "x.hrec",
     files: ["x.hrec"], given: [], boxes: {}, state: {}, factors: [], chosen_by: -1, counts_events: false, stream: "allocations"};
