@@ -219,7 +219,8 @@ TEST_CASE("What Java allocates through the linker's default lookup is seen") {
   CAPTURE(outcome.err);
   REQUIRE(outcome.out == "done\n");
   double bytes = 0, variance = 0;
-  for (const json& row : Read({"native", "--json", "--limit", "0", "--callers", "50", file})["rows"]) {
+  const json stacks = Read({"native", "--json", "--limit", "0", "--callers", "50", file});
+  for (const json& row : stacks["rows"]) {
     if (row.dump().find("Ffm.viaFfm") == std::string::npos) continue;
     const json& estimate = row["allocated"]["bytes"];
     bytes += estimate["value"].get<double>();
