@@ -56,18 +56,18 @@ for allocator in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
     run "$of, C, counted" "$EXACT:$allocator" \
       "HEAPREC_NATIVE_EXACT=only=many_threads,file=$SCRATCH/c.hnt" "${c_many[@]}"
   done
-  # Attached while its threads start.
+  # Attached while its threads start, and run.
   for round in 1 2 3; do
-    env LD_PRELOAD="$allocator" "${java_many[@]}" > "$SCRATCH/attached" 2>&1 &
+    env LD_PRELOAD="$allocator" "${java_many[@]:0:${#java_many[@]}-1}" 30 > "$SCRATCH/attached" 2>&1 &
     pid=$!
     sleep "0.$((round * 3))"
-    "$BIN/tools/heaprec" attach --lib "$AGENT" --timeout 60s --set native=on -o "$SCRATCH/a.hrec" "$pid" > "$SCRATCH/said" 2>&1
+    "$BIN/tools/heaprec" attach --lib "$AGENT" --timeout 60 --set native=on -o "$SCRATCH/a.hrec" "$pid" > "$SCRATCH/said" 2>&1
     said=$?
-    (sleep "$PATIENCE"; kill -9 "$pid" 2> "$SCRATCH/none") & guard=$!
+    timeout "$PATIENCE" tail --pid="$pid" -f /dev/null || kill -9 "$pid"
     wait "$pid"
     check "$allocator, JVM, attached in round $round" "$SCRATCH/attached" $?
-    kill "$guard" 2> "$SCRATCH/none"
-    [ "$said" -eq 0 ] || lines+=("$allocator, attach in round $round: $(tail -1 "$SCRATCH/said")")
+    echo done >> "$SCRATCH/said"
+    check "$allocator, attach in round $round: $(head -1 "$SCRATCH/said")" "$SCRATCH/said" "$said"
     rm -f "$SCRATCH/a.hrec"
   done
 done

@@ -34,7 +34,7 @@ struct Truth {
 const std::vector<Truth> kTruths{{"leak_new", 20e6, 20e6},        {"leak_malloc", 20e6, 20e6},
                                  {"through_default", 20e6, 20e6}, {"through_next", 20e6, 20e6},
                                  {"through_handle", 20e6, 20e6},  {"churn_vector", 200e6, 0},
-                                 {"all_forms", 280e6, 0},         {"mixes", 40e6, 0}};
+                                 {"all_forms", 286'720'000, 0},   {"mixes", 40e6, 0}};
 
 std::string Blocks() { return RunfilePath("tests/native/cxx_blocks"); }
 std::string Exact() { return RunfilePath("recorder/libheaprec-native.so"); }
@@ -149,12 +149,21 @@ TEST_CASE("A program with an allocator linked into it is recorded, and not trust
   const json summary = Read({"summary", "--json", file});
   CHECK(summary["trustworthy"] == false);
   CHECK(summary["reasons"].dump().find("other allocator") != std::string::npos);
-  CHECK(summary["losses"]["unseen_allocators"] == 1);
+  CHECK(summary.dump().find("\"unseen_allocators\":1") != std::string::npos);
   CHECK(summary["recording"]["malloc"]["unavailable_reason"] ==
         "calls of the allocator within the program are not seen");
 }
 
-// F1 and F2: jemalloc maps memory under its lock, and so does mimalloc while it begins a thread.
+// A hook may run in a thread's first malloc: what it reads must be there without an allocation.
+TEST_CASE("The thread-local memory of both libraries is in the static block") {
+  for (const std::string& library : {AgentPath(), Exact()}) {
+    CAPTURE(library);
+    CHECK(Run(Command{{"readelf", "-dW", library}}).out.find("STATIC_TLS") != std::string::npos);
+    CHECK(Run(Command{{"readelf", "-rW", library}}).out.find("TLSDESC") == std::string::npos);
+  }
+}
+
+// jemalloc maps memory under its lock, and so does mimalloc while it begins a thread.
 TEST_CASE("A JVM on another allocator starts its threads, and ends as without") {
   for (const Allocator& allocator : kAllocators) {
     CAPTURE(allocator.library);
@@ -188,8 +197,8 @@ TEST_CASE("A JVM on another allocator is recorded when the agent comes later") {
     Command command{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "100", "60"}};
     command.environment = {"LD_PRELOAD=" + allocator.library};
     Process process(command);
-    const Outcome attached = Run(Command{{HeaprecPath(), "attach", "--timeout", "60s", "--set", "native=on", "-o", file,
-                                          std::to_string(process.pid())}});
+    const Outcome attached = Run(Command{
+        {HeaprecPath(), "attach", "--timeout", "60", "--set", "native=on", "-o", file, std::to_string(process.pid())}});
     CAPTURE(attached.err);
     CHECK(attached.exit_code == 0);
     const Outcome outcome = process.Finish();
@@ -201,7 +210,8 @@ TEST_CASE("A JVM on another allocator is recorded when the agent comes later") {
 }
 
 TEST_CASE("What Java allocates through the linker's default lookup is seen") {
-  if (!std::filesystem::exists(JavaHome() + "/lib/libsyslookup.so")) return;
+  // Final in JDK 22; 17 does not know the class.
+  if (Run(Command{{JavaHome() + "/bin/javap", "java.lang.foreign.Linker"}}).exit_code != 0) return;
   const std::string file = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(Command{{JavaHome() + "/bin/java", "--enable-native-access=ALL-UNNAMED",
                                        "-agentpath:" + AgentPath() + "=native=on,native.rate=2000,file=" + file,
@@ -209,7 +219,8 @@ TEST_CASE("What Java allocates through the linker's default lookup is seen") {
   CAPTURE(outcome.err);
   REQUIRE(outcome.out == "done\n");
   double bytes = 0, variance = 0;
-  for (const json& row : Read({"native", "--json", "--limit", "0", "--callers", "50", file})["rows"]) {
+  const json stacks = Read({"native", "--json", "--limit", "0", "--callers", "50", file});
+  for (const json& row : stacks["rows"]) {
     if (row.dump().find("Ffm.viaFfm") == std::string::npos) continue;
     const json& estimate = row["allocated"]["bytes"];
     bytes += estimate["value"].get<double>();

@@ -30,9 +30,10 @@ FUNCTION void churn_vector() {
   sink = reinterpret_cast<char*>(const_cast<int*>(numbers.data()));
 }
 
-// Fourteen blocks of 1,000 bytes, each by another pair of forms, and an empty one.
+// Fourteen blocks of 1,024 bytes, a multiple of the alignment, to which libstdc++ rounds up, each by another pair of
+// forms, and an empty one.
 FUNCTION void all_forms() {
-  const std::size_t size = 1000;
+  constexpr std::size_t size = 1024;
   const auto churn = [](void* block, auto release) {
     if (reinterpret_cast<std::size_t>(block) % 16 != 0) abort();
     Use(static_cast<char*>(block));

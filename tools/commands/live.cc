@@ -76,7 +76,9 @@ Command LiveCommand() {
   auto options = std::make_shared<LiveOptions>();
   Command command("live", "Show live objects at any time, and lifetimes");
   command
-      .AddOption("--at", options->common.at, "Time to show: an offset (10s), ISO 8601 or epoch ns (default: the end)")
+      .AddOption(
+          "--at", options->common.at,
+          "Time to show: an offset (10s; -30s = from the end), ISO 8601, 23:27:50 or epoch ns (default: the end)")
       .Value("TIME");
   command.AddOption("--by", options->common.by, "Group rows by this key (default: one table by class and one by site)")
       .Value("KEY")

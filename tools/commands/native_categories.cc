@@ -38,7 +38,7 @@ render::Group GroupOf(const Recording& recording, std::vector<MemorySnapshot> sn
   answer.shown =
       ChooseSnapshots(answer.snapshots, query.instead_of.empty() ? query.output.limit.value_or(kShown) : kShown);
   answer.with_sites = query.output.is_for_people() ? answer.shown : ChooseSnapshots(answer.snapshots, kMaxWithSites);
-  if (is_alone) answer.sites = SitesOf(query.file, answer.with_sites);
+  if (is_alone && recording.header().max_tracked_blocks > 0) answer.sites = SitesOf(query.file, answer.with_sites);
   AddMemory(answer, &group);
   return group;
 }

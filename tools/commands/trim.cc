@@ -7,6 +7,7 @@
 
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/option_values.h"
 #include "tools/rewrite/recording_editor.h"
 #include "tools/rewrite/time_slice.h"
@@ -26,9 +27,10 @@ struct Span {
 };
 
 // In the recording, from its start on.
-uint64_t At(const std::optional<TimePoint>& time, const format::FileHeader& header, uint64_t otherwise) {
+uint64_t At(const std::optional<TimePoint>& time, const Recording& recording, uint64_t otherwise) {
   if (!time) return otherwise;
-  return static_cast<uint64_t>(std::max<int64_t>(time->InRecording(header.start_epoch_ns), 0));
+  const uint64_t end_ns = time->needs_end() ? EndOf(recording) : 0;
+  return static_cast<uint64_t>(std::max<int64_t>(time->InRecording(recording.header().start_epoch_ns, end_ns), 0));
 }
 
 format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& span, Output* output) {
@@ -36,7 +38,7 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
   bool has_data = !span.from && !span.to;
   std::string spans;
   for (const auto& recording : recordings) {
-    const uint64_t from = At(span.from, recording->header(), 0), to = At(span.to, recording->header(), UINT64_MAX);
+    const uint64_t from = At(span.from, *recording, 0), to = At(span.to, *recording, UINT64_MAX);
     if (from >= to) return format::Error{"--from must be before --to"};
     TimeSlice cut(recording->header(), from, to);
     RecordingEditor editor(cut.header(), output);

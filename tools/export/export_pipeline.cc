@@ -56,7 +56,7 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
   Names names;
   std::vector<const format::Sample*> samples;
   std::vector<const format::CheckpointSample*> live_checkpoint;
-  filter.Start(recording.header());
+  filter.Start(recording);
   exporter->Begin(recording);
   while (events < most && !stop()) {
     const auto block = recording.Next();

@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "tools/text/temporary_folder.h"
@@ -43,23 +45,40 @@ bool CopyAll(int from, int to) {
   }
 }
 
-Result<int> SpoolStandardInput() {
+Result<int> Spool(int from, const std::string& name) {
   std::string path = TemporaryPattern();
   const int spool = mkostemp(path.data(), O_CLOEXEC);
   if (spool < 0) return Error{fmt::format("{}: {}", path, Reason(errno))};
   unlink(path.c_str());
-  if (CopyAll(STDIN_FILENO, spool)) return spool;
+  if (CopyAll(from, spool)) return spool;
   const int error = errno;
   close(spool);
-  return Error{fmt::format("standard input: {}", Reason(error))};
+  return Error{fmt::format("{}: {}", name, Reason(error))};
 }
 
-// Standard input is read once; a command that needs two passes opens it twice.
-Result<int> OpenStandardInput() {
-  static const Result<int> spool = SpoolStandardInput();
-  if (!spool.ok()) return spool;
-  const int copy = fcntl(*spool, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return Error{fmt::format("standard input: {}", Reason(errno))};
+// As a shell names the pipe of <(command).
+bool IsOwnPipe(const std::string& path) {
+  struct stat status {};
+  return (path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/")) && stat(path.c_str(), &status) == 0 &&
+         S_ISFIFO(status.st_mode);
+}
+
+// Read once; a command that needs two passes opens it twice.
+Result<int> OpenSpooled(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, Result<int>> spools;
+  const std::lock_guard lock(mutex);
+  const std::string name = path == "-" ? "standard input" : path;
+  auto spool = spools.find(path);
+  if (spool == spools.end()) {
+    const int from = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (from < 0) return Error{fmt::format("{}: {}", name, Reason(errno))};
+    spool = spools.emplace(path, Spool(from, name)).first;
+    if (from != STDIN_FILENO) close(from);
+  }
+  if (!spool->second.ok()) return spool->second;
+  const int copy = fcntl(*spool->second, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return Error{fmt::format("{}: {}", name, Reason(errno))};
   return copy;
 }
 
@@ -77,7 +96,8 @@ Result<int> OpenFile(const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
-  Result<int> descriptor = path == "-" ? OpenStandardInput() : OpenFile(path);
+  const bool is_spool = path == "-" || IsOwnPipe(path);
+  Result<int> descriptor = is_spool ? OpenSpooled(path) : OpenFile(path);
   if (!descriptor.ok()) return descriptor.error();
   return std::unique_ptr<FileSource>(new FileSource(*descriptor, path));
 }
@@ -103,7 +123,7 @@ uint64_t FileSource::size() const {
 
 bool FileSource::IsReplaced() const {
   struct stat named {};
-  return !is_spool_ && stat(name_.c_str(), &named) == 0 && !IsSameFileAs(name_);
+  return !is_spool_ && !IsOwnPipe(name_) && stat(name_.c_str(), &named) == 0 && !IsSameFileAs(name_);
 }
 
 bool FileSource::IsSameFileAs(const std::string& other) const {
@@ -115,7 +135,7 @@ bool FileSource::IsSameFileAs(const std::string& other) const {
 
 std::optional<uid_t> FileSource::owner() const {
   struct stat mine {};
-  return !is_spool_ && fstat(descriptor_, &mine) == 0 ? std::optional(mine.st_uid) : std::nullopt;
+  return !is_spool_ && !IsOwnPipe(name_) && fstat(descriptor_, &mine) == 0 ? std::optional(mine.st_uid) : std::nullopt;
 }
 
 }  // namespace heaprec::tools

@@ -223,7 +223,22 @@ class Layout {
     for (const std::string& line : FormatChart(values, rows_[row].row->height, repeat, terminal_.unicode)) {
       text += (text.empty() ? "" : std::string(used, ' ')) + line + "\n";
     }
-    return text;
+    const std::string axis = AxisOf(rows_[row].row->below, repeat);
+    return text + (axis.empty() ? "" : std::string(used, ' ') + terminal_.Dim(axis) + "\n");
+  }
+
+  // Labels of the values, below them: each begins at its value, and those without room are left out.
+  static std::string AxisOf(const std::vector<std::string>& labels, size_t repeat) {
+    std::string line;
+    for (size_t i = 0; i < labels.size(); ++i) {
+      const size_t at = i * repeat;
+      const bool fits = at > line.size() && at + 1 + labels[i].size() <= labels.size() * repeat;
+      if (i > 0 && !fits) continue;
+      line.append(at - line.size(), ' ');
+      line += "|" + labels[i] + " ";
+    }
+    if (!line.empty()) line.pop_back();
+    return line;
   }
 
   // What stands after `used` columns: names become shorter, sentences continue on the next line.

@@ -187,7 +187,7 @@ TEST_CASE("a site that has all samples of its class may still not be alone with 
   const auto judged = counted.Of(kString, 1, OrderLevel::kThread);
   const Estimator estimator(judged.design, 0);
   CHECK(estimator.Bytes(judged.subset).high == Approx(200'000));
-  // Wilson's interval of 20 in 20: from 0.84 on; unequal weights are not told from equal ones.
+  // The exact interval of 20 in 20: from 0.83 on; unequal weights are not told from equal ones.
   CHECK(estimator.Bytes(judged.subset).low == Approx(0.84 * 200'000).epsilon(0.02));
   CHECK(estimator.Objects(judged.subset).low == Approx(0.84 * 2'000).epsilon(0.02));
 }

@@ -137,6 +137,17 @@ TEST_CASE("print --json is one document with everything") {
   CHECK(document["losses"]["complete"] == true);
 }
 
+TEST_CASE("Recordings come through pipes of the shell, several of them too") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteSmall(path);
+  const Outcome one = Heaprec("top <(cat " + path + ")");
+  INFO(one.err);
+  CHECK(one.code == 0);
+  CHECK(one.out == Heaprec("top " + path).out);
+  CHECK(Heaprec("top <(cat " + path + ") <(cat " + path + ")").out == Heaprec("top " + path + " " + path).out);
+}
+
 TEST_CASE("print --json of a recording without events is still a document") {
   const Directory directory;
   RecordingFile(directory / "rec.bin", SomeHeader()).End("jvm exit", kSecond);
@@ -157,6 +168,10 @@ TEST_CASE("Filters choose events, and the loss line says of how many") {
   CHECK(count("--from 1500ms --to 1501ms") == 1);
   CHECK(count("--from 2026-11-20T16:40:02Z") == 1);
   CHECK(count("--to 1795192801000000000") == 1);
+  CHECK(count("--from 16:40:02") == 1);
+  CHECK(count("--to 16:40:02") == 2);
+  CHECK(count("--from -1s") == 1);  // it lasted three seconds
+  CHECK(count("--to -1s") == 2);
   CHECK(count("--thread worker") == 1);
   CHECK(count("--thread '^(main|nobody)$'") == 2);
   CHECK(count("--thread '#1'") == 2);

@@ -56,6 +56,16 @@ json Parsed(const std::string& arguments) {
   return json::parse(outcome.out);
 }
 
+TEST_CASE("The chart of timeline has an axis of local times, each below its value") {
+  const Directory directory;
+  WriteTenSeconds(directory / "rec.bin");
+  const std::string chart = Shell("COLUMNS=120 $HEAPREC timeline " + directory / "rec.bin").out;
+  INFO(chart);
+  const size_t axis = chart.find("|16:40:00");
+  REQUIRE(axis != std::string::npos);
+  CHECK(chart.find("|16:40:03   |16:40:06", axis) != std::string::npos);
+}
+
 TEST_CASE("histogram has a class for each power of two, empty ones between too") {
   const Directory directory;
   WriteTenSeconds(directory / "rec.bin");

@@ -14,7 +14,7 @@ constexpr int64_t kEpoch = 1795192800;
 int64_t Offset(const char* text) {
   const auto time = ParseTimePoint(text);
   REQUIRE(time.ok());
-  REQUIRE(time->since_start);
+  REQUIRE(time->origin == TimePoint::Origin::kStart);
   return time->ns;
 }
 
@@ -22,7 +22,7 @@ int64_t Absolute(const char* text) {
   const auto time = ParseTimePoint(text);
   INFO(text);
   REQUIRE(time.ok());
-  REQUIRE_FALSE(time->since_start);
+  REQUIRE(time->origin == TimePoint::Origin::kEpoch);
   return time->ns;
 }
 
@@ -73,18 +73,43 @@ TEST_CASE("A big number is epoch nanoseconds and a small one a forgotten unit") 
 }
 
 TEST_CASE("What is no time is refused") {
-  for (const char* text :
-       {"", "s", "10x", "10s5", "-5s", "1m 30s", "2026-13-01", "2026-11-20T25:00", "2026-11-20T",
-        "2026-11-20T16:40:00+", "2026-11-20T16:40:00Zz", "99999999999999999999", "yesterday", "1e3s", "9999999d"}) {
+  for (const char* text : {"", "s", "10x", "10s5", "-5", "--5s", "24:00", "1:30", "12:00:00Zz", "1m 30s", "2026-13-01",
+                           "2026-11-20T25:00", "2026-11-20T", "2026-11-20T16:40:00+", "2026-11-20T16:40:00Zz",
+                           "99999999999999999999", "yesterday", "1e3s", "9999999d"}) {
     INFO(text);
     CHECK_FALSE(ParseTimePoint(text).ok());
   }
 }
 
 TEST_CASE("An absolute time becomes an offset from the recording's start, which may be negative") {
-  CHECK(ParseTimePoint("2026-11-20T16:40:01Z")->InRecording(kEpoch * kSecond) == kSecond);
-  CHECK(ParseTimePoint("2026-11-20T16:39:59Z")->InRecording(kEpoch * kSecond) == -kSecond);
-  CHECK(ParseTimePoint("2s")->InRecording(kEpoch * kSecond) == 2 * kSecond);
+  CHECK(ParseTimePoint("2026-11-20T16:40:01Z")->InRecording(kEpoch * kSecond, 0) == kSecond);
+  CHECK(ParseTimePoint("2026-11-20T16:39:59Z")->InRecording(kEpoch * kSecond, 0) == -kSecond);
+  CHECK(ParseTimePoint("2s")->InRecording(kEpoch * kSecond, 0) == 2 * kSecond);
+}
+
+TEST_CASE("An offset with a minus sign counts from the recording's end") {
+  CHECK(ParseTimePoint("-30s")->InRecording(kEpoch * kSecond, 100 * kSecond) == 70 * kSecond);
+  CHECK(ParseTimePoint("-2m")->InRecording(kEpoch * kSecond, 100 * kSecond) == -20 * kSecond);
+}
+
+// The recording starts at 16:40:00 UTC.
+TEST_CASE("A time of day is the last one in the recording, else the one nearest to it") {
+  const auto at = [](const char* text, int64_t seconds) {
+    return ParseTimePoint(text)->InRecording(kEpoch * kSecond, static_cast<uint64_t>(seconds * kSecond)) / kSecond;
+  };
+  constexpr int64_t kHour = 3600, kDay = 24 * kHour;
+  CHECK(at("16:41Z", 10 * kHour) == 60);
+  CHECK(at("16:41:30.5Z", 10 * kHour) == 90);
+  CHECK(at("01:40+01:00", 10 * kHour) == 8 * kHour);
+  CHECK(at("16:41Z", 3 * kDay) == 2 * kDay + 60);
+  CHECK(at("16:39Z", 600) == -60);
+  CHECK(at("17:00Z", 600) == 20 * 60);
+  CHECK(at("03:00Z", 600) == 10 * kHour + 20 * 60);
+  setenv("TZ", "Asia/Tokyo", 1);
+  tzset();
+  CHECK(at("01:41", 600) == 60);
+  setenv("TZ", "UTC", 1);
+  tzset();
 }
 
 }  // namespace

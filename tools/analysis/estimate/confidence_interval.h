@@ -1,8 +1,8 @@
 // An estimate with its 95 % interval, and how intervals are made from a variance.
 //
 // Normal intervals miss their 5 % badly where few samples are, for the variance is then as small or large by chance as
-// the estimate. Score intervals ask which truths would make the estimate a surprise: Wilson's for a share; for a total,
-// the limit of it that belongs to Poisson counts (for n samples of equal weight n + z^2/2 -+ z sqrt(n + z^2/4)).
+// the estimate. These are the exact ones of a count that would have the same variance: Garwood's of a Poisson count for
+// a total, Clopper and Pearson's of a binomial one for a share.
 //
 // Context:  pure functions.
 // Maths:    docs/estimates.md#intervals
@@ -37,11 +37,11 @@ inline Estimate OrUnbounded(const Estimate& estimate) {
 }
 
 // The interval of a total. `unit`: what one sample represents, > 0 even without samples. Then value and variance are 0,
-// and high is 3.84 units (Garwood's exact bound for a count of 0 is 3.69).
+// and high is 3.67 units (exact: 3.69). For n samples of equal weight, variance = n unit^2: Garwood's interval.
 Estimate TotalInterval(double value, double variance, double unit);
 
 // The interval of a share of a whole, 0 <= value <= 1. `unit`: the share that one sample represents. For n independent
-// samples of equal weight, variance = value (1 - value) / n and unit = 1 / n: Wilson's interval.
+// samples of equal weight, variance = value (1 - value) / n and unit = 1 / n: Clopper and Pearson's interval.
 Estimate ShareInterval(double value, double variance, double unit);
 
 // The interval of a ratio, 0 < value, from `effective_samples` of equal weight: +-t sqrt(variance), cut at 0. With

@@ -23,15 +23,15 @@ struct Counts {
 // On which side of an estimate the truth would have to be.
 enum class Truth : uint8_t { kAbove, kBelow };
 
-// The end of a score interval is kZ standard deviations of what would be true there away, which has end / weight
+// The end of an interval is about kZ standard deviations of what would be true there away, which has end / weight
 // samples.
 double WeightByEnd(double reach, double end) {
   return reach > 0 ? reach * reach / (kZ * kZ * std::max(end, reach * 1e-9)) : 0;
 }
 
-// For a score interval that extends a below and b above the value, a b = z^2 V and b - a = z^2 u
-// (docs/estimates.md#intervals). This fails if an end was cut: no share is above 1, no total below what was seen. Then
-// the end on the truth's side shows the certainty on that side.
+// For an interval that extends a below and b above the value, a b is about z^2 V and b - a about z^2 u
+// (docs/estimates.md#differences). This fails if an end was cut: no share is above 1, no total below what was seen.
+// Then the end on the truth's side shows the certainty on that side.
 Counts CountsOf(const Estimate& of, Truth truth) {
   const double below = of.value - of.low, above = of.high - of.value;
   const double variance = below * above / (kZ * kZ), unit = std::max(above - below, 0.0) / (kZ * kZ);

@@ -9,7 +9,7 @@ namespace {
 constexpr double kMinObject = 16;  // bytes: no object of HotSpot is smaller
 
 // Student's t in place of z, as a factor on the variance, for it is an estimate itself: a sum of squares with a
-// relative variance of fourth / variance^2. Of that, what n equal samples have (1 / n) is in the score intervals
+// relative variance of fourth / variance^2. Of that, what n equal samples have (1 / n) is in the intervals
 // already.
 double Widening(double sum, double variance, double fourth) {
   if (!(variance > 0) || !(sum > 0)) return 1;

@@ -1,6 +1,6 @@
 // What a table says of a group of samples (a class, a site, a node of a tree), over one recording or several.
 //
-// Several recordings were drawn apart: values add up, and so do variances. Score intervals have no two equal sides, so
+// Several recordings were drawn apart: values add up, and so do variances. Their two sides differ, so
 // each side adds up on its own. What a side allows for lost points adds up in full: all of them may belong to one
 // group.
 //

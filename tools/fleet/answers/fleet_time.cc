@@ -43,7 +43,8 @@ format::Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now) {
   if (text.find('-') == std::string_view::npos) {
     auto length = ParseLength(text);
     if (length.ok()) return now > *length ? now - *length : 0;
-  } else if (auto point = ParseTimePoint(text); point.ok() && !point->since_start && point->ns >= 0) {
+  } else if (auto point = ParseTimePoint(text);
+             point.ok() && point->origin == TimePoint::Origin::kEpoch && point->ns >= 0) {
     return static_cast<uint32_t>(static_cast<uint64_t>(point->ns) / 1'000'000'000);
   }
   return format::Error{fmt::format("'{}' is not a time: use how long ago (2h, 14d), or 2026-11-20T10:00Z", text)};

@@ -66,7 +66,7 @@ ExitCode CensusScan::Read(Recording* recording) {
   const format::FileHeader& header = recording->header();
   if (header.census == format::CensusMode::kOff) return Fail(ExitCode::kUnreadable, WhyNone(*recording));
   Filter filter = filter_;
-  filter.Start(header);
+  filter.Start(*recording);
   Names names;
   while (const auto block = recording->Next()) {
     names.Enter(*block);

@@ -5,13 +5,11 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tools/analysis/group_table.h"
 #include "tools/analysis/grouping.h"
 #include "tools/query/compare/budget.h"
-#include "tools/query/compare/comparison.h"
 #include "tools/query/filter/stack_matcher.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan.h"
@@ -56,62 +54,6 @@ class BudgetVisitor final : public ScanVisitor {
   double seconds_ = 0;
   bool is_imported_ = false, has_census_ = false, has_stack_chunks_ = false;
   bool chooses_all_ = true, is_counted_ = true;
-};
-
-// What a recording spends on budgets, and on each row that a baseline is compared by, in one pass.
-//
-//   BudgetTotals now(*RecordingScan::Parse(options), &budgets, {Grouping(By::kSite)}, false);
-//   now.Read(&tree);
-//
-// Threads:  one.
-// Failure:  Read's, as RecordingScan::Run's.
-class BudgetTotals final : public ScanVisitor {
- public:
-  // `budgets` must outlive it. `own_frames`: as Groups.
-  BudgetTotals(RecordingScan scan, const std::vector<Budget>* budgets, const std::vector<Grouping>& rows,
-               bool own_frames)
-      : scan_(std::move(scan)),
-        asked_(*budgets),
-        budgets_(budgets),
-        rows_(rows, own_frames),
-        has_rows_(!rows.empty()) {}
-
-  ExitCode Read(CallTree* tree) { return scan_.Run(tree, this); }
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override {
-    budgets_.Begin(header, matched_by);
-    rows_.Begin(header, matched_by);
-  }
-  void Visit(const MatchedBlock& matched_block) override {
-    budgets_.Visit(matched_block);
-    rows_.Visit(matched_block);
-  }
-  void End(const Estimator& estimator, double seconds) override {
-    budgets_.End(estimator, seconds);
-    rows_.End(estimator, seconds);
-  }
-
-  // The total is what was counted, where it was.
-  GroupEstimates Of(size_t budget) const {
-    return asked_[budget].subject == Budget::Subject::kTotal ? scan_.matched() : budgets_.Of(budget);
-  }
-  GroupEstimates All() const { return scan_.matched(); }
-  size_t budgets() const { return asked_.size(); }
-  const ComparisonSide& rows() const { return rows_; }
-  bool has_rows() const { return has_rows_; }
-  // 0: not known.
-  double cpu_seconds() const { return scan_.cpu() ? scan_.cpu()->process : 0; }
-  double seconds() const { return budgets_.seconds(); }
-  // A recording is of another recorder, whose weights are biased.
-  bool is_imported() const { return budgets_.is_imported(); }
-  // RecordingScan::Doubt
-  std::string TrustVerdict() const { return scan_.TrustVerdict(); }
-
- private:
-  RecordingScan scan_;
-  const std::vector<Budget>& asked_;
-  BudgetVisitor budgets_;
-  ComparisonSide rows_;
-  bool has_rows_;
 };
 
 }  // namespace heaprec::tools

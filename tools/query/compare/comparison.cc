@@ -142,10 +142,10 @@ Per PerOf(std::string_view word) {
 Estimate Scale::Of(const GroupEstimates& estimates) const {
   if (per == Per::kShare) return objects ? kUnknownEstimate : estimates.share;
   const Estimate of = objects ? estimates.objects : estimates.bytes;
-  double normalization = runs;
+  double normalization = 1;
   if (per == Per::kSecond) normalization = seconds;
   if (per == Per::kCpuSecond) normalization = cpu_seconds;
-  if (per == Per::kOp) normalization = operations * runs;
+  if (per == Per::kOp) normalization = operations;
   return normalization > 0 ? Scaled(of, 1 / normalization) : kUnknownEstimate;
 }
 
@@ -258,7 +258,6 @@ uint64_t ComparedRuns::start_epoch_ns() const {
 Scale ComparedRuns::ScaleOf(size_t run, Scale scale) const {
   scale.seconds = surveys_[run].scanned().seconds;
   scale.cpu_seconds = surveys_[run].cpu() ? surveys_[run].cpu()->process : 0;
-  scale.runs = 1;
   return scale;
 }
 
@@ -266,18 +265,6 @@ std::vector<Scale> ComparedRuns::Scales(const Scale& scale) const {
   std::vector<Scale> scales;
   for (size_t run = 0; run < size(); ++run) scales.push_back(ScaleOf(run, scale));
   return scales;
-}
-
-Scale ComparedRuns::ScaleOfAll(Scale scale) const {
-  scale.seconds = scale.cpu_seconds = 0;
-  for (size_t run = 0; run < size(); ++run) {
-    const Scale one = ScaleOf(run, scale);
-    scale.seconds += one.seconds;
-    scale.cpu_seconds += one.cpu_seconds;
-  }
-  scale.runs = static_cast<double>(size());
-  if (!HasCpuTime()) scale.cpu_seconds = 0;
-  return scale;
 }
 
 std::vector<Estimate> ComparedRuns::Totals(const Scale& scale) const {

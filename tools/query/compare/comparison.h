@@ -36,7 +36,6 @@ struct Scale {
   double operations = 0;   // kOp
   double seconds = 0;      // kSecond
   double cpu_seconds = 0;  // kCpuSecond
-  double runs = 1;         // kTotal, kOp: that the estimates are of
 
   // What estimates are in this unit. Without seconds nothing is known.
   Estimate Of(const GroupEstimates& estimates) const;
@@ -105,8 +104,6 @@ class ComparedRuns {
   // `scale` with what is known of the run.
   Scale ScaleOf(size_t run, Scale scale) const;
   std::vector<Scale> Scales(const Scale& scale) const;
-  // The scale of all runs together.
-  Scale ScaleOfAll(Scale scale) const;
   std::vector<Estimate> Totals(const Scale& scale) const;
   Work WorkOf(Scale scale) const;
   bool HasCpuTime() const;

@@ -32,7 +32,7 @@ std::pair<uint64_t, uint64_t> AskedTime::Add(const Recording& recording, const F
 void AskedTime::AddInstant(const Recording& recording, const TimePoint& at, uint64_t last_ns) {
   const format::FileHeader& header = recording.header();
   const uint64_t begin_ns = header.start.begin_ns, end_ns = RecordedTime(recording, last_ns).second;
-  const int64_t at_ns = at.InRecording(header.start_epoch_ns);
+  const int64_t at_ns = at.InRecording(header.start_epoch_ns, end_ns);
   Note(recording, begin_ns, end_ns, std::cmp_greater_equal(at_ns, begin_ns) && std::cmp_less_equal(at_ns, end_ns));
 }
 

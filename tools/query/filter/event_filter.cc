@@ -64,7 +64,10 @@ void FilterOptions::AddTo(Command& command) {
 }
 
 void FilterOptions::AddChoiceTo(Command& command) {
-  command.AddOption("--from", from, "Samples from this time on: an offset (10s, 1m30s, 250ms), ISO 8601 or epoch ns")
+  command
+      .AddOption(
+          "--from", from,
+          "Samples from this time on: an offset (10s, 1m30s; -30s = from the end), ISO 8601, 23:27:50 or epoch ns")
       .Value("TIME")
       .InGroup(kGroup);
   command.AddOption("--to", to, "Samples before this time").Value("TIME").InGroup(kGroup);
@@ -143,7 +146,8 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   if (!ignore.ok()) return ignore.error();
   auto hide = ParseFrames(options.hide, "--hide");
   if (!hide.ok()) return hide.error();
-  if (*from && *to && (*from)->since_start == (*to)->since_start && (*from)->ns >= (*to)->ns)
+  if (*from && *to && (*from)->origin == (*to)->origin && (*from)->origin != TimePoint::Origin::kDay &&
+      (*from)->ns >= (*to)->ns)
     return Error{fmt::format("--from {} is not before --to {}", options.from, options.to)};
   filter.from_ = *from;
   filter.to_ = *to;
@@ -251,9 +255,22 @@ std::pair<uint64_t, uint64_t> Filter::Span(uint64_t begin_ns, uint64_t end_ns) c
   return {within(from_ns_), std::max(within(from_ns_), within(to_ns_))};
 }
 
-void Filter::Start(const format::FileHeader& header) {
-  if (from_) from_ns_ = from_->InRecording(header.start_epoch_ns);
-  if (to_) to_ns_ = to_->InRecording(header.start_epoch_ns);
+uint64_t EndOf(const Recording& recording) {
+  const auto again = recording.Again();
+  if (!again.ok()) return 0;
+  uint64_t end_ns = 0;
+  while (const auto block = (*again)->Next()) end_ns = std::max(end_ns, block->end_ns);
+  return (*again)->ending() ? (*again)->ending()->time_ns : end_ns;
+}
+
+void Filter::Start(const Recording& recording) {
+  const bool needs_end = (from_ && from_->needs_end()) || (to_ && to_->needs_end());
+  Start(recording.header().start_epoch_ns, needs_end ? EndOf(recording) : 0);
+}
+
+void Filter::Start(uint64_t start_epoch_ns, uint64_t end_ns) {
+  if (from_) from_ns_ = from_->InRecording(start_epoch_ns, end_ns);
+  if (to_) to_ns_ = to_->InRecording(start_epoch_ns, end_ns);
 }
 
 void Filter::Enter(const format::Block& block, Names* names) {

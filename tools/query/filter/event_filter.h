@@ -18,6 +18,7 @@
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/dictionary_names.h"
+#include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/name_search.h"
@@ -46,12 +47,16 @@ struct FilterOptions {
   bool ChoosesAll() const;  // but for the limit
 };
 
+// Where a recording ends, in ns since its start. Reads all of it.
+uint64_t EndOf(const Recording& recording);
+
 class Filter {
  public:
   static format::Result<Filter> Parse(const FilterOptions& options);
 
-  // Once, when the recording is open.
-  void Start(const format::FileHeader& header);
+  // Once, when the recording is open. Reads all of it if a time counts from its end.
+  void Start(const Recording& recording);
+  void Start(uint64_t start_epoch_ns, uint64_t end_ns);
   // With every block, after `names` has entered it. Both must stay until the next one.
   void Enter(const format::Block& block, Names* names);
   bool Keeps(const format::Sample& sample);

@@ -66,7 +66,7 @@ std::optional<TimePoint> ParseOffset(std::string_view text) {
     total += *number * *unit;
   }
   if (total > kMaxOffsetNs) return std::nullopt;
-  return TimePoint{true, std::llround(total)};
+  return TimePoint{TimePoint::Origin::kStart, std::llround(total), {}};
 }
 
 // Takes exactly `digits` digits, then `separator` unless that is 0.
@@ -145,11 +145,35 @@ std::optional<TimePoint> ParseIso(std::string_view text) {
   const int64_t fraction = TakeFraction(&text);
   if (text.empty()) {
     time.tm_isdst = -1;  // whatever holds at that time
-    return TimePoint{false, static_cast<int64_t>(mktime(&time)) * kSecond + fraction};
+    return TimePoint{TimePoint::Origin::kEpoch, static_cast<int64_t>(mktime(&time)) * kSecond + fraction, {}};
   }
   const auto zone = TakeZone(&text);
   if (!zone || !text.empty()) return std::nullopt;
-  return TimePoint{false, (static_cast<int64_t>(timegm(&time)) - *zone) * kSecond + fraction};
+  return TimePoint{TimePoint::Origin::kEpoch, (static_cast<int64_t>(timegm(&time)) - *zone) * kSecond + fraction, {}};
+}
+
+std::optional<TimePoint> ParseTimeOfDay(std::string_view text) {
+  std::tm time{};
+  if (!TakeClock(&text, &time)) return std::nullopt;
+  TimePoint point{
+      TimePoint::Origin::kDay, (time.tm_hour * 60 + time.tm_min) * 60 * kSecond + time.tm_sec * kSecond, {}};
+  point.ns += TakeFraction(&text);
+  if (text.empty()) return point;
+  point.zone_s = TakeZone(&text);
+  return point.zone_s && text.empty() ? std::optional(point) : std::nullopt;
+}
+
+// The time of day `point`, `days` after the day of `epoch_ns`.
+int64_t OnDayOf(int64_t epoch_ns, int days, const TimePoint& point) {
+  std::time_t seconds = epoch_ns / kSecond + point.zone_s.value_or(0);
+  std::tm day{};
+  point.zone_s ? gmtime_r(&seconds, &day) : localtime_r(&seconds, &day);
+  day.tm_mday += days;
+  day.tm_hour = day.tm_min = 0;
+  day.tm_sec = static_cast<int>(point.ns / kSecond);
+  day.tm_isdst = -1;
+  const int64_t at = point.zone_s ? timegm(&day) - *point.zone_s : mktime(&day);
+  return at * kSecond + point.ns % kSecond;
 }
 
 }  // namespace
@@ -158,27 +182,49 @@ Result<TimePoint> ParseTimePoint(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), IsDigit)) {
     int64_t ns = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
-    if (error == std::errc() && ns == 0) return TimePoint{true, 0};
-    if (error == std::errc() && ns >= kMinEpochNs) return TimePoint{false, ns};
+    if (error == std::errc() && ns == 0) return TimePoint{TimePoint::Origin::kStart, 0, {}};
+    if (error == std::errc() && ns >= kMinEpochNs) return TimePoint{TimePoint::Origin::kEpoch, ns, {}};
     return Error{fmt::format("'{}': too small for epoch nanoseconds; an offset needs a unit, as in {}s", text, text)};
   }
   if (const auto offset = ParseOffset(text)) return *offset;
+  if (text.starts_with('-')) {
+    if (const auto offset = ParseOffset(text.substr(1))) return TimePoint{TimePoint::Origin::kEnd, -offset->ns, {}};
+  }
   if (const auto time = ParseIso(text)) return *time;
-  return Error{fmt::format(
-      "'{}' is not a time: use an offset (10s, 1m30s, 250ms), an ISO 8601 time (2026-01-31T12:00:00Z; local without a "
-      "zone) or epoch nanoseconds",
-      text)};
+  if (const auto time = ParseTimeOfDay(text)) return *time;
+  return Error{
+      fmt::format("'{}' is not a time: use an offset (10s, 1m30s, 250ms; -30s from the end), an ISO 8601 time "
+                  "(2026-01-31T12:00:00Z; local without a zone), a time of day (12:00:30) or epoch nanoseconds",
+                  text)};
+}
+
+int64_t TimePoint::InRecording(uint64_t start_epoch_ns, uint64_t end_ns) const {
+  const auto start = static_cast<int64_t>(start_epoch_ns), length = static_cast<int64_t>(end_ns);
+  switch (origin) {
+    case Origin::kStart:
+      return ns;
+    case Origin::kEnd:
+      return length + ns;
+    case Origin::kEpoch:
+      return ns - start;
+    case Origin::kDay:
+      break;
+  }
+  const bool is_later_that_day = OnDayOf(start + length, 0, *this) > start + length;
+  const int64_t last = OnDayOf(start + length, is_later_that_day ? -1 : 0, *this) - start;
+  const int64_t next = OnDayOf(start + length, is_later_that_day ? 0 : 1, *this) - start;
+  return last >= 0 || -last <= next - length ? last : next;
 }
 
 uint64_t MomentOf(const std::optional<TimePoint>& at, uint64_t start_epoch_ns, uint64_t end_ns) {
   if (!at) return end_ns;
-  const int64_t at_ns = at->InRecording(start_epoch_ns);
+  const int64_t at_ns = at->InRecording(start_epoch_ns, end_ns);
   return at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
 }
 
 Result<uint64_t> ParseDuration(std::string_view text) {
   const auto length = ParseTimePoint(text);
-  if (!length.ok() || !length->since_start || length->ns < 0) {
+  if (!length.ok() || length->origin != TimePoint::Origin::kStart) {
     return Error{fmt::format("needs a duration, such as 10s or 1m30s, not '{}'", text)};
   }
   return static_cast<uint64_t>(length->ns);

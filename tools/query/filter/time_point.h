@@ -1,4 +1,5 @@
-// Points in time as users write them: "10s", "1m30s", "250ms" (since the start of the recording), ISO 8601, epoch ns.
+// Points in time as users write them: "10s", "1m30s", "250ms" (since the start of the recording), "-30s" (before its
+// end), ISO 8601, "23:27:50" (a time of day), epoch ns.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,23 @@
 namespace heaprec::tools {
 
 struct TimePoint {
-  bool since_start = false;  // else since 1970-01-01T00:00:00Z
+  // What `ns` counts from: the recording's start or end, 1970-01-01T00:00:00Z, or the midnight of a day.
+  enum class Origin { kStart, kEnd, kEpoch, kDay };
+  Origin origin = Origin::kEpoch;
   int64_t ns = 0;
-  // In ns since the start of a recording; negative: before it.
-  int64_t InRecording(uint64_t start_epoch_ns) const {
-    return since_start ? ns : ns - static_cast<int64_t>(start_epoch_ns);
-  }
+  std::optional<int64_t> zone_s;  // of kDay: seconds east of Greenwich; nullopt: local time
+
+  bool needs_end() const { return origin == Origin::kEnd || origin == Origin::kDay; }
+  // In ns since the start of a recording that lasted until `end_ns`; negative: before it. A time of day is the last one
+  // within the recording; if there is none, the one nearest to it.
+  int64_t InRecording(uint64_t start_epoch_ns, uint64_t end_ns) const;
 };
 
 // In ns since the start of a recording that lasted until `end_ns`: when it is asked what is alive. nullopt: at its end.
 uint64_t MomentOf(const std::optional<TimePoint>& at, uint64_t start_epoch_ns, uint64_t end_ns);
 
-// ISO: YYYY-MM-DD, then `T` or a space, HH:MM[:SS[.fraction]], then Z or an offset (+01:00); without one: local time.
+// ISO: YYYY-MM-DD, then `T` or a space, HH:MM[:SS[.fraction]], then Z or an offset (+01:00); without one: local time. A
+// time of day is the part behind the `T`.
 // A number without a unit is epoch ns; one too small to be that is refused, as the unit was forgotten (0 is the start).
 format::Result<TimePoint> ParseTimePoint(std::string_view text);
 

@@ -38,8 +38,6 @@ void LiveVisitor::Begin(const format::FileHeader& header, std::optional<OrderLev
   ++(tracks ? tracked_ : without_);
   if (!tracks) return;
   lives_.emplace(header, stream_);
-  span_ = question_.span;
-  span_.Start(header);
   begin_ns_ = header.start.begin_ns;
   is_imported_ = IsImported(header.source);
   has_import_ |= is_imported_;
@@ -105,6 +103,7 @@ void LiveVisitor::End(const Estimator&, double) {
 void LiveVisitor::SetMoments(uint64_t end_ns) {
   lives_->Close(end_ns);
   moments_ = {};
+  span_.Start(start_epoch_ns_, end_ns);
   std::tie(moments_.from_ns, moments_.to_ns) = span_.Span(begin_ns_, end_ns);
   moments_.at_ns = moments_.to_ns;
   if (question_.at) {

@@ -69,7 +69,7 @@ class ColumnBuilder {
     into_.tracks_objects |= tracks_;
     lives_.emplace(recording.header(), question_.stream);
     filter_ = question_.filter;
-    filter_.Start(recording.header());
+    filter_.Start(recording);
     if (names_.merged() != nullptr) names_.merged()->Start(recording.header().recording_id);
     tree_.Start();
     types_.Start();

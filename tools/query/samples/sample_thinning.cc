@@ -107,7 +107,7 @@ void SetWeights(const std::vector<uint32_t>& places, const std::vector<double>& 
   }
   columns->explicit_first_weights = columns->explicit_weights;
   // The total stays what it was. Of a census the weights here lack its factors: then it is what was counted.
-  if (!columns->strata.empty()) before = columns->counted_bytes;
+  if (!columns->strata.empty()) before = columns->total;
   if (columns->calibrated && before > 0 && sum > 0) columns->factor *= before / sum;
 }
 

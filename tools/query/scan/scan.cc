@@ -213,7 +213,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   if (merged != nullptr) merged->Start(recording->header().recording_id);
   Names names(merged);
   Filter filter = filter_;
-  filter.Start(recording->header());
+  filter.Start(*recording);
   // Without a filter the design has exactly the samples of the scanned stream.
   Filter* const sieve = filter.matched_by() ? &filter : nullptr;
   tree->Start();
@@ -251,7 +251,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   if (live && live->at) asked_instant_.AddInstant(*recording, *live->at, last_ns);
   if (live && live->span != nullptr) {
     Filter span = *live->span;
-    span.Start(recording->header());
+    span.Start(recording->header().start_epoch_ns, RecordedTime(*recording, last_ns).second);
     asked_span_.Add(*recording, span, last_ns);
   }
   const auto [from_ns, to_ns] = asked_time_.Add(*recording, filter, last_ns);

@@ -52,7 +52,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
   MergedNames* const merged = breakdown->merged();
   if (merged != nullptr) merged->Start(header.recording_id);
   Names names(merged);
-  if (filter != nullptr) filter->Start(header);
+  if (filter != nullptr) filter->Start(*recording);
   Progress progress(recording->source().name(), recording->source().size());
   while (const auto block = recording->Next()) {
     for (StreamTotals& totals : facts.totals.of) totals.Add(*block);

@@ -1,8 +1,11 @@
 #include "tools/report/allocations/timeline_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tools/report/columns/selection.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 
@@ -57,6 +60,13 @@ std::vector<Curve> CurvesOf(const Timeline& timeline) {
   return curves;
 }
 
+// "16:40:00"
+std::string LocalTimeOfDay(uint64_t epoch_ns) {
+  Text text;
+  ClockText(epoch_ns).AppendLocal(text, 0);
+  return fmt::to_string(text).substr(0, 8);
+}
+
 Table Chart(const Timeline& timeline) {
   const std::vector<Curve> curves = CurvesOf(timeline);
   const std::vector<Column<Curve>> columns{{"", "curve", Unit::kText, Detail::kTextOnly, &Curve::name},
@@ -67,6 +77,8 @@ Table Chart(const Timeline& timeline) {
     table.rows[i].unit = curves[i].unit;
     table.rows[i].height = curves[i].height;
   }
+  for (size_t step = 0; step < timeline.axis.steps; ++step)
+    table.rows.front().below.push_back(LocalTimeOfDay(timeline.axis.BeginOf(step)));
   table.detail = Detail::kTextOnly;
   return table;
 }

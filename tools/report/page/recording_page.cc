@@ -93,7 +93,7 @@ FilterOptions TakeTimes(FilterOptions* filter) {
 // Where the page of one recording opens, which shows all times. In seconds.
 List RangeOf(const FilterOptions& times, const format::FileHeader& header, const SampleColumns& columns) {
   Filter filter = *Filter::Parse(times);
-  filter.Start(header);
+  filter.Start(header.start_epoch_ns, columns.end_ns);
   const auto [from_ns, to_ns] = filter.Span(columns.begin_ns, columns.end_ns);
   return {static_cast<double>(from_ns) * 1e-9, static_cast<double>(to_ns) * 1e-9};
 }

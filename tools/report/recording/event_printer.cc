@@ -17,7 +17,7 @@ EventPrinter::EventPrinter(const Recording& recording, const Filter& filter, uin
       goes_on_(std::move(goes_on)),
       events_(style, recording.header().start_epoch_ns),
       states_(style, recording.header().start_epoch_ns) {
-  filter_.Start(recording.header());
+  filter_.Start(recording);
 }
 
 void EventPrinter::Begin(size_t which, size_t count, Text& into) {

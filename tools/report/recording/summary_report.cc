@@ -168,8 +168,10 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
       text += "; {} lost";
       fields.push_back({"", lost, Unit::kInteger});
     }
-    for (const Field& field : {Field{"", limit}, {"rate_used", facts.fill, Unit::kShare}, mean_rate, bytes_per_sample})
-      fields.push_back(field);
+    fields.push_back({"", limit});
+    fields.push_back({"rate_used", facts.fill, Unit::kShare});
+    fields.push_back(mean_rate);
+    fields.push_back(bytes_per_sample);
     into->Add(Fact("samples", text + "; limit {} sample(s)/s, {} of it used", std::move(fields)));
   } else {
     into->Add(Fact("samples", "{}; losses and limit unknown",
