@@ -101,10 +101,10 @@ class Page {
     this.unit = this.sideB ? unitOf(this) : null;
     this.parseSearch();
     this.chooseView();
+    drawBar(this);                                  // first: a chip more may leave less room to what is below
     if (state.view === "" || state.view === "timeline") this.drawTracks();
     if (state.view !== "timeline") drawFlamePanel(this);
     if (state.view !== "flame") drawTab(this);
-    drawBar(this);
     if (!this.dragging) this.note("#" + stateToFragment(state, box => this.tree.hashOf(box)));
     this.refocusRow();
     this.timings.last = performance.now() - start;
