@@ -279,7 +279,8 @@ TEST_CASE("live --min-age and flame --live show objects of the minimum age, with
   CHECK(Heaprec("flame --min-age 10s -o " + page + " " + path).code == 2);
   CHECK(Heaprec("flame --live --min-age soon -f -o " + page + " " + path).code == 2);
   WriteSmall(directory / "small.bin");
-  CHECK(Heaprec("flame --live -f -o " + page + " " + directory / "small.bin").err.find("live=off") != std::string::npos);
+  CHECK(Heaprec("flame --live -f -o " + page + " " + directory / "small.bin").err.find("live=off") !=
+        std::string::npos);
 }
 
 TEST_CASE("other samples carry the weight of evicted ones") {
