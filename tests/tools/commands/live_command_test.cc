@@ -353,7 +353,7 @@ TEST_CASE("Parts of one recording are joined, and a time without data in a file 
   const std::string parts = one + " " + two + " " + three, merged = directory / "all.hrec";
   REQUIRE(Heaprec("merge -o " + merged + " " + parts).code == 0);
   const auto document = [](const std::string& command) { return Parsed(command); };
-  for (const std::string given : {parts, three + " " + one + " " + two}) {
+  for (const std::string& given : {parts, three + " " + one + " " + two}) {
     INFO(given);
     const json live = document("live --json " + given);
     CHECK(live["live"] == document("live --json " + merged)["live"]);
