@@ -80,8 +80,6 @@ class Bench {
     options.exceptions_interval_cap = thrown_cap;
     ring_ = std::move(buffer::Ring::Create(options).value());
     shared_counters_ = std::make_unique<buffer::SharedCounters>(ring_->header().counters);
-    census_ = std::make_unique<sources::CensusWriter>(
-        *ring_, threads_, [](const void* klass) { return std::string_view(*static_cast<const std::string*>(klass)); });
     format::FileHeader header;
     header.interval_ns = kSecond;
     header.interval_cap = cap;
@@ -147,6 +145,11 @@ class Bench {
     auto& counters = ring_->header().census.counters;
     ++counters[static_cast<size_t>(format::CensusCount::kWalks)];
     counters[static_cast<size_t>(format::CensusCount::kWalkedBytes)] += 24 * objects;
+    if (census_ == nullptr) {
+      census_ = std::make_unique<sources::CensusWriter>(*ring_, threads_, [](const void* klass) {
+        return std::string_view(*static_cast<const std::string*>(klass));
+      });
+    }
     const sources::ClassCounts::Entry found{reinterpret_cast<uintptr_t>(&class_name), objects, 24 * objects};
     census_->Write(kStart + time_ns, this, weight, {&found, 1});  // of a thread that is not known
   }
