@@ -171,7 +171,7 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
   const std::string all = Heaprec("summary --verbose " + directory / "rec.bin").out;
   for (const char* line : {
            "JVM:         OpenJDK 64-Bit Server VM 17.0.21+9, G1, PID 0\n",
-           ", 16:40:00.000000 (2026-11-20) to 16:40:03.000000 (2026-11-20) (UTC), jvm exit\n",
+           ", 2026-11-20 16:40:00 to 16:40:03 UTC, jvm exit\n",
            "agent:       0.1.0, options: file=rec.bin,rate=150\n",
            "source:      hooks (symbols found)\n",
            "samples:     3 kept of 4 (rate limit; sums stay unbiased); limit 150 samples/s, 0.7 % of it used\n",

@@ -1,7 +1,9 @@
 #include "tools/report/recording/summary_report.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <optional>
 
@@ -37,13 +39,18 @@ void AddRest(size_t count, const char* what, Group* into) {
   if (count > 0) into->Add(Sentence(std::string("{} more ") + what + " with --verbose", {{"", count, Unit::kInteger}}));
 }
 
-// "CET", of that time here.
-std::string ZoneOf(uint64_t epoch_ns) {
-  const auto when = static_cast<time_t>(epoch_ns / 1'000'000'000);
-  std::tm fields{};
-  std::array<char, 16> zone{};
-  localtime_r(&when, &fields);
-  return strftime(zone.data(), zone.size(), "%Z", &fields) > 0 ? zone.data() : "";
+// "2026-11-21 22:50:05 to 22:50:07 UTC", in local time.
+std::string TimesText(uint64_t begin_ns, uint64_t end_ns) {
+  const auto fields_of = [](uint64_t epoch_ns) {
+    const auto when = static_cast<time_t>(epoch_ns / 1'000'000'000);
+    std::tm fields{};
+    localtime_r(&when, &fields);
+    return fields;
+  };
+  const std::tm begin = fields_of(begin_ns), end = fields_of(end_ns);
+  const bool same_day = begin.tm_year == end.tm_year && begin.tm_yday == end.tm_yday;
+  return fmt::format("{:%F %T} to {} {:%Z}", begin, fmt::format(fmt::runtime(same_day ? "{:%T}" : "{:%F %T}"), end),
+                     end);
 }
 
 Value OrUnknown(uint64_t number) { return number > 0 ? Value(number) : Value(); }
@@ -129,11 +136,10 @@ void AddOrigin(const SummaryAnswer& answer, Group* into) {
                    {{"", ToUtf8(header.jvm_name)}, {"", ToUtf8(header.jvm_version)}, {"", gc}, {"", header.pid}}));
   }
   const uint64_t end_ns = header.start_epoch_ns + answer.facts.end_ns;
-  into->Add(Fact("recording", "{}, {} to {} ({}), {}",
+  into->Add(Hidden({{"end_ns", end_ns, Unit::kEpochNs}}));
+  into->Add(Fact("recording", "{}, {}, {}",
                  {{"file", ToUtf8(ShownName(answer.recording.source().name()))},
-                  {"", header.start_epoch_ns + header.start.begin_ns, Unit::kEpochNs},
-                  {"end_ns", end_ns, Unit::kEpochNs},
-                  {"", ZoneOf(end_ns)},
+                  {"", TimesText(header.start_epoch_ns + header.start.begin_ns, end_ns)},
                   {"ended", answer.facts.ended}}));
   for (const format::ServiceLabel& label : header.service_labels) {
     into->Add(Fact("service label", "{}={}", {{"", ToUtf8(label.key)}, {"", ToUtf8(label.value)}}, Detail::kWide));
