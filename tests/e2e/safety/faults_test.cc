@@ -76,7 +76,8 @@ TEST_CASE("Without a thread for the drain nothing is recorded or left behind, an
   REQUIRE(process.WaitForOutput("running"));
   const std::string pid = std::to_string(process.pid());
   const auto heaprec = [&](const std::string& verb, const std::string& file) {
-    return Run(Command{{HeaprecPath(), verb, pid, "--lib", FaultyAgent(), "-q", "-o", folder + "/" + file}});
+    return Run(Command{
+        {HeaprecPath(), verb, pid, "--lib", FaultyAgent(), "-q", "--set", "live=off", "-o", folder + "/" + file}});
   };
   const Outcome refused = heaprec("attach", "never.bin");
   CHECK(refused.exit_code == 5);
