@@ -39,6 +39,7 @@ Command ReportCommand() {
       .Value("PACKAGE");
   command.AddOption("--max-samples", request->max_samples, "Reduce recordings with more samples (default: 300000)")
       .Value("N");
+  ScanOptions::AddNamesTo(command, &request->scan.names);
   command.AddFlag("--no-census", request->scan.no_census, "Ignore the census; estimate from samples only");
   request->scan.filter.AddKindTo(command);
   command.AddFlag("-f,--force", output->force, "Overwrite FILE if it exists");

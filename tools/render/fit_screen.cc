@@ -22,6 +22,11 @@ size_t LinesOnScreen(const std::string& text, size_t width) {
   return lines;
 }
 
+bool IsShownLine(const Section& section) {
+  const auto* line = std::get_if<Line>(&section);
+  return line != nullptr && (line->detail == Detail::kAlways || line->detail == Detail::kTextOnly);
+}
+
 }  // namespace
 
 void FitScreen(const Terminal& terminal, size_t max_lines, Group* group) {
@@ -29,14 +34,17 @@ void FitScreen(const Terminal& terminal, size_t max_lines, Group* group) {
   plain.colour = false;
   Report lines("");
   std::vector<Table*> tables;
+  size_t gaps = 0;  // empty lines between a table and a line below it
+  bool is_below_table = false;
   for (Section& section : group->sections) {
     if (auto* table = std::get_if<Table>(&section)) {
-      if (!table->rows.empty() && table->detail == Detail::kAlways) tables.push_back(table);
+      if (!table->rows.empty() && table->detail == Detail::kAlways) tables.push_back(table), is_below_table = true;
     } else {
+      if (is_below_table && IsShownLine(section)) ++gaps, is_below_table = false;
       lines.sections.push_back(section);
     }
   }
-  const size_t used = LinesOnScreen(RenderText(lines, plain, false), terminal.width);
+  const size_t used = gaps + LinesOnScreen(RenderText(lines, plain, false), terminal.width);
   const size_t room = max_lines - std::min(used, max_lines);
   const size_t shown = std::min(tables.size(), room / (kLinesAroundRows + 1));
   size_t rows_left = room - std::min(room, shown * kLinesAroundRows);

@@ -183,9 +183,6 @@ TEST_CASE("what only collections tell is not asked of native memory") {
           "heaprec: --survived: blocks are not subject to garbage collection; they live until they are freed\n");
   }
   CHECK(Heaprec("live --sort survived" + path).code == 2);
-  const auto exported = Heaprec("export --live --format csv" + path);
-  CHECK(exported.code == 2);
-  CHECK(exported.err.find("heaprec live --kind malloc") != std::string::npos);
   {
     RecordingFile file(directory / "heap.bin", testing::SomeHeader());
     file.Add(Event{});

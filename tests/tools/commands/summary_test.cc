@@ -175,7 +175,7 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
            "agent:       0.1.0, options: file=rec.bin,rate=150\n",
            "source:      hooks (symbols found)\n",
            "samples:     3 kept of 4 (rate limit; sums stay unbiased); limit 150 samples/s, 0.7 % of it used\n",
-           "  tlab:      2 samples, representing 4.69 KiB (1.28-16.9) in 200 (54.5-724) objects\n",
+           "  tlab:      2 samples, representing 4.69 KiB (0.53-16.8) in 200 (22.8-718) objects\n",
            "counted:     2.87 MiB (3,004,800 bytes)\n",
            "estimated:   2.87 MiB (2.86-2.87) from the samples alone, +0.0 % off\n",
            "  busiest:   1 sample in an interval of 1.00 s, limit 150\n",

@@ -116,7 +116,7 @@ TEST_CASE("samples without a stack are recorded, and not among the lost ones") {
   file.End("jvm exit", 2 * kSecond);
   const std::string text = Heaprec("top " + path).out;
   INFO(text);
-  CHECK(text.find(" 0 lost") != std::string::npos);
+  CHECK(text.find(" lost") == std::string::npos);
   const json losses = Parsed("top --json " + path)["scan"]["recordings"][0]["losses"];
   INFO(losses);
   CHECK(losses["stacks"]["none"] == 50);

@@ -49,7 +49,7 @@ TEST_CASE("Numbers are merged where recordings would otherwise have nothing in c
       {"p.Script1111", "user$eval17$fn__4", "p.Outer$1", "p.Outer$2", "p.Outer$7", "p.Sha1"},
       {"p.Script2222", "user$eval18$fn__9", "p.Outer$1", "p.Outer$2", "p.Outer$8", "p.Sha1"}};
   Read(&merged, runs);
-  CHECK(merged.Of("p.Script1111") == "p.Script1111");
+  CHECK(merged.Of("p.Script2222") == "p.Script2222");
   REQUIRE(merged.Settle());
   Read(&merged, runs);
   CHECK_FALSE(merged.Settle());

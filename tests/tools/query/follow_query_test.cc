@@ -45,7 +45,7 @@ void CompareWithTop(FollowQuestion question, const std::string& path, uint64_t s
   }
   auto scan = RecordingScan::Parse(options);
   REQUIRE(scan.ok());
-  NamePool names;
+  NamePool names(scan->Naming());
   CallTree tree(&names, scan->TreeOptions());
   GroupsScan groups({question.grouping}, options.OwnFrames());
   REQUIRE(scan->Run(&tree, &groups) == ExitCode::kOk);

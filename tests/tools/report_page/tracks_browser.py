@@ -76,7 +76,7 @@ def stands_on_its_root(browser, page):
 def two_recordings(browser, page):
     open_page(browser, page)
     headline, rest = browser.text("#headline"), browser.text("#sentences")
-    expect_true(f"both sides have their headline: {headline!r}, {rest!r}", headline.startswith("A: ") and "B: " in rest)
+    expect_true(f"both sides have their headline: {headline!r}, {rest!r}", all(of in headline for of in (" before", " after")) and all(f"{side} trustworthy: " in rest for side in "AB"))
     rows = browser.run("return window.heaprec.page.tracks.allocation().filter(row => row[3] > 0 && row[1] > 0).length")
     expect_true(f"rows with the rates of both sides: {rows}", rows > 1)
     expect("the heap of the other", browser.run("return window.heaprec.page.tracks.other.heap.length > 1"), True)

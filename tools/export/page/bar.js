@@ -55,9 +55,7 @@ function drawHeadlines({model}) {
   $("measure").options[0].textContent = header.compare?.objects ? "Objects" : STREAMS[header.stream].column;
   const other = model.recordings[1] ? ` and ${model.recordings[1].header.file}` : "";
   $("about").textContent = `${secondsText(header.seconds || 0)} of ${header.jvm}, ${header.gc}, ${new Date(header.start_epoch_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC${other}`;
-  const second = header.compare ? null : model.recordings[1]?.header, says = one => one ? one.text : "Nothing was allocated.";
-  $("headline").textContent = second ? `A: ${says(first)}` : says(first);
-  if (second) others.unshift({mood: "neutral", text: `B: ${says((second.headlines || [])[0])} Other lines are of A.`});
+  $("headline").textContent = first ? first.text : "Nothing was allocated.";
   const range = header.is_range ? '<li class="warning">What no major collection has seen yet counts as live, but may be garbage.</li>' : "";
   setHtml($("sentences"), others.map(one => `<li class="${escapeText(one.mood)}">${escapeText(one.text)}</li>`).join("") + range + reducedText(model));
   const command = header.next ? header.next.command : "";
