@@ -32,10 +32,6 @@ Ended RunEnds(const std::vector<std::string>& args, const std::vector<std::strin
 // is in the ring.
 void RequireLast(const Ended& ended, const std::string& how);
 
-// Without the lines in which an agent says that it could not copy, and removed, the ring of a process that another test
-// killed meanwhile.
-std::string WithoutRingsOfOthers(const std::string& err);
-
 // It ended with `exit_code` and said nothing.
 void RequireSilent(const Ended& ended, int exit_code);
 

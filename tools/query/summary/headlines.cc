@@ -24,8 +24,9 @@ constexpr double kTooVague = 0.5;
 
 std::string Shown(const render::Value& value, render::Unit unit) { return render::FormatInline(value, unit, true); }
 
-// "Page.setChild" of "org.h2.mvstore.Page.setChild"
+// "Page.setChild" of "org.h2.mvstore.Page.setChild"; a native function keeps its library.
 std::string ShortSite(const std::string& site) {
+  if (site.find(".so.") != std::string::npos) return site;
   const size_t method = site.rfind('.');
   if (method == std::string::npos || method == 0) return site;
   const size_t package = site.rfind('.', method - 1);

@@ -28,6 +28,8 @@ using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
 
 // Fewer lost samples, as a share of all, are not worth a word.
 constexpr double kFewLost = 0.001;
+// What grows for less time may be the start or the end of the program.
+constexpr double kMinGrowthSeconds = 5;
 // Reasons, notes and damaged ranges of a brief summary.
 constexpr size_t kBriefCount = 2;
 
@@ -392,6 +394,7 @@ Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
   if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
   inputs.out_of_memory = OutOfMemoryErrors(facts.thrown);
   for (const FoundLeak& one : answer.leaks) {
+    if (one.since_s && static_cast<double>(facts.end_ns) * 1e-9 - one.since_s->high < kMinGrowthSeconds) continue;
     const StreamTraits& traits = TraitsOf(one.stream);
     const bool is_heap = one.stream == format::Stream::kAllocations;
     inputs.leaks.push_back(
