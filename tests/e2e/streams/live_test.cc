@@ -176,9 +176,9 @@ TEST_CASE("under -Xcheck:jni following has nothing to complain about") {
   RequireVerified(recording);
 }
 
-TEST_CASE("without the option nothing is followed") {
+TEST_CASE("with live=off nothing is tracked") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  REQUIRE(Run(Leaking({}, recording, "rate=200")).exit_code == 0);
+  REQUIRE(Run(Leaking({}, recording, "rate=200,live=off")).exit_code == 0);
   const Live live = ReadLive(recording);
   CHECK((live.died == 0 && live.released == 0 && live.untracked == 0));
 }
