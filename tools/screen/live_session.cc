@@ -108,6 +108,11 @@ class Session {
   void Read() {
     follow_->Read();
     ContinueInNextFile();
+    if (follow_->Settle()) {
+      view_.question.opened.clear();
+      view_.selected.reset();
+      Ask();
+    }
     shown_.headlines = follow_->HeadlinesSoFar(subject_.file);
     Refresh();
   }
@@ -166,6 +171,7 @@ class Session {
   void Ask() {
     FollowQuestion question = view_.question;
     SetFilter(view_.filter, given_, &question.scan.filter);
+    question.merged = follow_->question().merged;
     auto next = follow_->Ask(std::move(question));
     if (!next.ok()) {
       view_.message = next.error().message;

@@ -6,7 +6,10 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <vector>
 
+#include "tests/tools/small_recording.h"
 #include "tools/query/allocations/group_query.h"
 
 namespace heaprec::tools {
@@ -32,9 +35,15 @@ void RequireSame(const Estimate& one, const Estimate& other) {
 void CompareWithTop(FollowQuestion question, const std::string& path, uint64_t span) {
   INFO(path << ", last " << span << " s, by " << question.grouping.Text());
   question.scan.no_census = true;
-  const auto follow = Started(question, path);
+  auto follow = Started(question, path);
   CHECK(follow->Read());
   CHECK_FALSE(follow->Read());
+  while (follow->Settle()) {
+    auto again = follow->Ask(follow->question());
+    REQUIRE(again.ok());
+    follow = std::move(*again);
+    follow->Read();
+  }
   const FollowAnswer answer = follow->Answer(span, {});
   ScanOptions options = question.scan;
   options.files = {path};
@@ -46,12 +55,16 @@ void CompareWithTop(FollowQuestion question, const std::string& path, uint64_t s
   auto scan = RecordingScan::Parse(options);
   REQUIRE(scan.ok());
   NamePool names(scan->Naming());
-  CallTree tree(&names, scan->TreeOptions());
-  GroupsScan groups({question.grouping}, options.OwnFrames());
-  REQUIRE(scan->Run(&tree, &groups) == ExitCode::kOk);
+  std::optional<CallTree> tree;
+  std::optional<GroupsScan> groups;
+  do {
+    tree.emplace(&names, scan->TreeOptions());
+    groups.emplace(std::vector<Grouping>{question.grouping}, options.OwnFrames());
+    REQUIRE(scan->Run(&*tree, &*groups) == ExitCode::kOk);
+  } while (scan->StartsAgain(&names));
   std::map<std::string, GroupEstimates> expected;
-  for (const GroupTable::Row& row : groups.tables().front().own().Rows()) {
-    if (row.estimates.samples > 0) expected[question.grouping.NameOf(row.key, tree)] = row.estimates;
+  for (const GroupTable::Row& row : groups->tables().front().own().Rows()) {
+    if (row.estimates.samples > 0) expected[question.grouping.NameOf(row.key, *tree)] = row.estimates;
   }
   CHECK(answer.all.samples == scan->matched().samples);
   CHECK(answer.all.samples > 0);
@@ -74,6 +87,21 @@ TEST_CASE("since the start, and in a span, rows equal those of top") {
         CompareWithTop({.scan = {}, .grouping = Grouping(by), .opened = {}}, path, span);
     }
   }
+}
+
+TEST_CASE("classes of one template are one row, as in top") {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/template.hrec";
+  {
+    testing::RecordingFile file(path, testing::SomeHeader());
+    file.Add(format::Window{1, 0, 7e-9});
+    for (size_t i = 0; i <= MergedNames::kMostOfTemplate; ++i) {
+      testing::Event event = testing::At((1 + i) * 1'000'000);
+      event.class_name = "p/Bean" + std::to_string(i);
+      file.Add(event);
+    }
+    file.End("jvm exit", 2'000'000'000);
+  }
+  CompareWithTop({.scan = {}, .grouping = Grouping(By::kClass), .opened = {}}, path, 0);
 }
 
 TEST_CASE("with a filter, too") {

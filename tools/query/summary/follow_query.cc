@@ -63,6 +63,7 @@ format::Result<std::unique_ptr<Follow>> Follow::Start(std::unique_ptr<Recording>
   if (MainStream(recording->header()) != Stream::kAllocations) {
     return format::Error{recording->source().name() + ": the recording has native memory only; " + kHeapOnly};
   }
+  if (question.merged == nullptr) question.merged = question.scan.Naming();
   return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, scan->filter()));
 }
 
@@ -72,7 +73,7 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
       filter_(std::move(filter)),
       matched_by_(filter_.matched_by()),
       grouping_(question_.grouping),
-      pool_(question_.scan.Naming()),
+      pool_(question_.merged),
       tree_(&pool_, scan.TreeOptions()),
       names_(pool_.merged()),
       design_(recording_->header()),

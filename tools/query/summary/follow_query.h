@@ -30,6 +30,7 @@
 #include "tools/analysis/grouping.h"
 #include "tools/analysis/name_pool.h"
 #include "tools/input/dictionary_names.h"
+#include "tools/input/generated_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/filter/event_filter.h"
@@ -46,6 +47,7 @@ struct FollowQuestion {
   ScanOptions scan;  // filters and what a site is; one file, which is not opened again
   Grouping grouping{By::kSite};
   std::set<RowPath> opened;
+  std::shared_ptr<MergedNames> merged = nullptr;  // names that are known to be one; Start makes it
 };
 
 struct FollowRow {
@@ -83,6 +85,9 @@ class Follow {
 
   // Blocks that were written since the last call. Whether there were any.
   bool Read();
+  // After Read: whether more names have turned out to be one, as `top` shows them. If so, ask question() again, with no
+  // row opened: keys are other ones then.
+  bool Settle() { return question_.merged != nullptr && question_.merged->Settle(); }
   // `span`: seconds until the end of what was read; 0: since the start. Rows by `ranking`, which has no min_share.
   FollowAnswer Answer(uint64_t span, const Ranking& ranking);
   // The same recording from its start, asked something else.
