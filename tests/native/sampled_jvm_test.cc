@@ -86,8 +86,10 @@ TEST_CASE("The site of an object that native code allocates on a thread without 
       const std::string name = row["name"];
       if (name.find("make_array") == std::string::npos) continue;
       bytes += row["bytes"]["value"].get<double>();
-      CHECK(name.find("libjvm.so") == std::string::npos);
-      CHECK(name.find("libnative_jni.so.attached") != std::string::npos);
+      const std::string frames = row["frames"].dump();
+      INFO(frames);
+      CHECK(frames.find("libjvm.so") == std::string::npos);
+      CHECK(frames.find("libnative_jni.so.attached") != std::string::npos);
     }
     INFO(top.out.substr(0, 4000));
     CHECK(bytes > 0.9 * 200'000 * 1016);
@@ -189,8 +191,8 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
     const json reasons = json::parse(Run(Command{{HeaprecPath(), "summary", "--json", mine}}).out)["reasons"];
     CHECK(reasons.dump().find("native memory") == std::string::npos);
     const Outcome native = say("native");
-    CHECK(native.exit_code == 3);
-    CHECK(native.err.starts_with("heaprec: " + mine + ": native memory was not sampled: " + why));
+    CHECK(native.exit_code == 0);
+    CHECK(native.out.starts_with("# native memory was not sampled: " + why + "\n"));
     CHECK(say("verify").exit_code == 0);
     CheckIsAbout(RowOf(Read(folder + "/other.bin"), "libnative_jni.so.Java_Native_keep")["live"]["bytes"], 64 * kMb);
   }

@@ -57,8 +57,8 @@ ExitCode ShowMemory(const MemoryQuery& query) {
   }
   render::Report report("heaprec.memory/2");
   if (!is_asked_for) {
-    report.Add(
-        render::Sentence("# native memory was not sampled (native=on): these are the JVM's and the kernel's numbers"));
+    report.Add(render::Sentence("# {}", {{"", query.instead_of.substr(2)}}));  // behind a file: ": WHY"
+    report.Add(render::Sentence("# so these are the JVM's and the kernel's numbers"));
   }
   ExitCode read = ExitCode::kOk;
   for (size_t i = 0; i < recordings->size(); ++i) {

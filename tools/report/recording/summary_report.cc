@@ -141,7 +141,7 @@ void AddOrigin(const SummaryAnswer& answer, Group* into) {
   into->Add(Hidden({{"end_ns", end_ns, Unit::kEpochNs}}));
   into->Add(Fact("recording", "{}, {}, {}",
                  {{"file", ToUtf8(ShownName(answer.recording.source().name()))},
-                  {"", TimesText(header.start_epoch_ns + header.start.begin_ns, end_ns)},
+                  {"times", TimesText(header.start_epoch_ns + header.start.begin_ns, end_ns)},
                   {"ended", answer.facts.ended}}));
   for (const format::ServiceLabel& label : header.service_labels) {
     into->Add(Fact("service label", "{}={}", {{"", ToUtf8(label.key)}, {"", ToUtf8(label.value)}}, Detail::kWide));
