@@ -22,10 +22,8 @@
 namespace heaprec::tools {
 namespace {
 
-// A word in a recording's place means none.
-struct NoRecording {
-  std::string why;
-};
+// Why a word in a recording's place means none; empty: all mean one. Told once all words are understood.
+using NoRecording = std::string;
 
 // Whether a list of recordings is one of several sides, or each file is looked at by itself.
 bool KeepsFilesApart(std::string_view command) {
@@ -33,12 +31,16 @@ bool KeepsFilesApart(std::string_view command) {
 }
 
 // CLI11 says which words belong to which option; what they mean, the option's own rules say.
-void Take(const Option& option, const std::vector<std::string>& words, const RecordingNames& recording_names) {
+void Take(const Option& option, const std::vector<std::string>& words, const RecordingNames& recording_names,
+          NoRecording* none) {
   const bool is_recording = option.is_positional && (option.names.back() == "REC" || option.names.back() == "FILE");
   const auto apply = [&](std::string given) {
     if (is_recording && recording_names) {
       auto named = recording_names(given);
-      if (!named.ok()) throw NoRecording{named.error().message};
+      if (!named.ok()) {
+        if (none->empty()) *none = named.error().message;
+        return;
+      }
       given = std::move(*named);
     }
     const auto former = std::ranges::find(option.former_words, given, &std::pair<std::string, std::string>::first);
@@ -61,7 +63,8 @@ void Take(const Option& option, const std::vector<std::string>& words, const Rec
   }
 }
 
-void Declare(const Option& option, std::string_view command, const RecordingNames& recording_names, CLI::App* app) {
+void Declare(const Option& option, std::string_view command, const RecordingNames& recording_names, NoRecording* none,
+             CLI::App* app) {
   if (option.is_help) return;  // CLI11 has one
   std::string names = fmt::format("{}", fmt::join(option.names, ","));
   if (!option.former.empty()) names += "," + option.former;
@@ -70,10 +73,11 @@ void Declare(const Option& option, std::string_view command, const RecordingName
     return;
   }
   const bool joins = option.is_list && option.names.front() == "REC" && !KeepsFilesApart(command);
-  CLI::Option* const added = app->add_option(names, [&option, &recording_names, joins](const CLI::results_t& words) {
-    Take(option, joins ? JoinParts(words) : words, recording_names);
-    return true;
-  });
+  CLI::Option* const added =
+      app->add_option(names, [&option, &recording_names, none, joins](const CLI::results_t& words) {
+        Take(option, joins ? JoinParts(words) : words, recording_names, none);
+        return true;
+      });
   const int count = static_cast<int>(option.count);
   if (option.is_list) added->expected(std::max(count, 1), count > 0 ? count : CLI::detail::expected_max_vector_size);
   // "--label a=b rec.hrec" is one label and a recording.
@@ -160,14 +164,13 @@ class CommandLine {
       return WriteFile("-", true, version.what());
     } catch (const CLI::ExtrasError&) {
       return RefuseExtraWord();
-    } catch (const NoRecording& none) {
-      return Fail(ExitCode::kUnreadable, none.why);
     } catch (const CLI::ArgumentMismatch& error) {
       return Refuse(Mismatch(error.what()));
     } catch (const CLI::ParseError& error) {
       return Refuse(error.what());
     }
     if (Chosen() == nullptr) return Refuse("no command");
+    if (!none_.empty()) return Fail(ExitCode::kUnreadable, none_);
     const Added& matched = *Chosen();
     WarnOfFormerNames(*matched.command, words);
     if (!TakesOperand(matched.command->name)) rest.clear();
@@ -186,7 +189,7 @@ class CommandLine {
 
   void Add(const Command& command) {
     CLI::App* const app = app_.add_subcommand(command.name);
-    for (const Option& option : command.options) Declare(option, command.name, recording_names_, app);
+    for (const Option& option : command.options) Declare(option, command.name, recording_names_, &none_, app);
     for (const Option& option : command.options) {
       if (!option.excluded.empty()) app->get_option(option.names.back())->excludes(app->get_option(option.excluded));
     }
@@ -240,6 +243,7 @@ class CommandLine {
 
   const CommandGroups& groups_;
   const RecordingNames recording_names_;
+  NoRecording none_;
   CLI::App app_;
   std::vector<Added> added_;
 };

@@ -423,8 +423,7 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   CHECK(record.err.find("--child-jvms") != std::string::npos);
   for (const std::string arguments :
        {"", "print", "print --from 10 REC", "print --to later REC", "print --class '/(/' REC", "print --kind stack REC",
-        "print --limit -1 REC", "print --limit x REC", "print --thread '#x' REC", "export --format xml REC",
-        "summary REC more"}) {
+        "print --limit -1 REC", "print --limit x REC", "print --thread '#x' REC", "export --format xml REC"}) {
     const size_t at = arguments.find("REC");
     const std::string filled = at == std::string::npos
                                    ? arguments

@@ -250,7 +250,7 @@ TEST_CASE("What cannot be exported so is refused") {
   WriteSmall(small);
   const Outcome without = Heaprec("export --live " + small);
   CHECK(without.code == 3);
-  CHECK(without.err.find("heaprec record --set live=on") != std::string::npos);
+  CHECK(without.err.find("record a JVM without live=off") != std::string::npos);
   const Outcome no_native = Heaprec("export --live --kind malloc " + path);
   CHECK(no_native.code == 3);
   CHECK(no_native.err.find("native memory was not sampled") != std::string::npos);
