@@ -115,16 +115,17 @@ std::string NoMatchText(std::string_view what, const std::vector<std::string>& n
 }
 
 std::optional<std::string> WhyNoMatch(const AskedName& asked, const std::vector<std::string>& files) {
-  NameReader reader(asked.kind, asked.kind == Named::kThread && asked.text.starts_with('#'));
+  std::set<std::string> names;
   for (const std::string& file : files) {
     if (file == "-") continue;
     auto recordings = Recording::OpenAll(file);
     if (!recordings.ok()) continue;
     for (const auto& recording : *recordings) {
+      NameReader reader(asked.kind, asked.kind == Named::kThread && asked.text.starts_with('#'));
       while (const auto block = recording->Next()) reader.Add(*block);
+      names.merge(reader.Take());
     }
   }
-  const std::set<std::string> names = reader.Take();
   if (std::ranges::any_of(names, asked.matches)) return std::nullopt;
   return NoMatchText(kWords[static_cast<size_t>(asked.kind)], NearestNames(asked.text, names));
 }
