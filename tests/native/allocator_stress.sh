@@ -73,7 +73,7 @@ for allocator in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 done
 
 {
-  echo "# $(date -u +%F), $(git -C "$ROOT" rev-parse --short=8 HEAD), $(uname -r): tests/native/allocator_stress.sh $THREADS," \
+  echo "# $(date -u +%F), $(git -C "$ROOT" rev-parse --short=8 HEAD): tests/native/allocator_stress.sh $THREADS," \
     "$(((SECONDS - started + 59) / 60)) minutes"
   for line in "${lines[@]}"; do echo "$line"; done
   echo "jemalloc, tcmalloc, mimalloc: $runs runs with $THREADS threads, $failures failed"
