@@ -186,7 +186,7 @@ TEST_CASE("native of a recording without samples shows what the JVM and the kern
   WriteLooks(path);
   const auto text = Heaprec("native " + path);
   CHECK(text.code == 0);
-  CHECK(text.out.find("# native memory was not sampled (native=on)") == 0);
+  CHECK(text.out.find("# native memory was not sampled; record with native=on") == 0);
   CHECK(text.out.find("process: PSS") != std::string::npos);
   CHECK(text.out.find("JVM: Class") != std::string::npos);
   const json document = json::parse(Heaprec("native --json " + path).out);
