@@ -6,6 +6,8 @@ final class Tail {
         int sites = 0;
         for (String arg : args) if (arg.startsWith("sites=")) sites = Integer.parseInt(arg.substring(6));
         Sites.rows = 2 * (Sites.COUNT + sites);
+        // Loads the sites' classes: that allocates, and a thread's count must not contain it.
+        for (int i = 0; i < sites; i++) Sites.make(Sites.COUNT + i, 16);
         Run run = new Run(args);
         int threads = (int) run.number("threads", 2);
         double speed = run.number("mbps", 200) * Run.MB / threads;
