@@ -118,13 +118,6 @@ static inline int64_t heaprec_traces(void* library, void* jni, int which, heapre
   return found.symbol != NULL ? found.function(jni, which, visit, user) : 0;
 }
 
-/* Deprecated names of version 0.1; removed in the next release. */
-#define heaprec_place heaprec_callback_env
-#define heaprec_which heaprec_trace_set
-#define HEAPREC_MOST_FRAMES HEAPREC_MAX_FRAMES
-#define HEAPREC_MOST_FOLLOWED HEAPREC_MAX_FOLLOWED
-#define HEAPREC_REFUSED HEAPREC_UNSUPPORTED
-
 #ifdef __cplusplus
 }
 #endif
