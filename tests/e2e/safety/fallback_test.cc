@@ -98,11 +98,6 @@ TEST_CASE("source=jvmti asks for the same, with symbols there") {
   RequireTruth(rows);
 }
 
-TEST_CASE("hooks=off is source=jvmti") {
-  Outcome outcome;
-  CHECK(RecordLoop(JavaHome(), ",hooks=off", &outcome).source() == "jvmti");
-}
-
 TEST_CASE("source=jvmti keeps to the rate") {
   Outcome outcome;
   const Rows rows = RecordLoop(JavaHome(), ",source=jvmti,rate=150", &outcome);
