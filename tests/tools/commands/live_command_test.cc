@@ -412,7 +412,7 @@ TEST_CASE("lifetimes are shown by class, with the shares that die young and that
   const Outcome text = Heaprec("live --lifetimes --by class " + path);
   CHECK(text.out.find("dies young") != std::string::npos);
   CHECK(text.out.find("all: median lifetime ") != std::string::npos);
-  const Outcome csv = Heaprec("live --lifetimes --csv " + path);  // the old spelling
+  const Outcome csv = Heaprec("live --lifetimes --format csv " + path);
   CHECK(csv.out.find("by,median_lifetime_seconds,median_lifetime_seconds_low,") == 0);
   CHECK(csv.out.find("survival_by_seconds_reached") != std::string::npos);
 }
