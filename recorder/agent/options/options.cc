@@ -107,8 +107,8 @@ bool Set(T* field, const std::optional<U>& value) {
 }
 
 bool SetSource(Options* options, std::string_view value) {
-  for (const SourceChoice choice : {SourceChoice::kAuto, SourceChoice::kHooks, SourceChoice::kJvmti,
-                                    SourceChoice::kTlab, SourceChoice::kPortable}) {
+  for (const SourceChoice choice :
+       {SourceChoice::kAuto, SourceChoice::kHooks, SourceChoice::kJvmti, SourceChoice::kPortable}) {
     if (value != SourceName(choice)) continue;
     options->source = choice;
     return true;
@@ -216,7 +216,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
     Key{"stacks", "auto or jvmti",
         [](Options* o, View v) { return o->walk_stacks = v == "auto", v == "auto" || v == "jvmti"; }},
-    Key{"source", "auto, hooks, jvmti, tlab or portable", SetSource},
+    Key{"source", "auto, hooks, jvmti or portable", SetSource},
     Key{"exceptions", "on or off: record thrown exceptions too",
         [](Options* o, View v) { return Set(&o->exceptions, ParseSwitch(v)); }},
     Key{"exceptions.rate", "a rate, such as 100, 100/s, 6/min or 10/h; maximum 200000/s",
@@ -273,8 +273,6 @@ const char* SourceName(SourceChoice choice) {
       return "hooks";
     case SourceChoice::kJvmti:
       return "jvmti";
-    case SourceChoice::kTlab:
-      return "tlab";
     case SourceChoice::kPortable:
       return "portable";
   }

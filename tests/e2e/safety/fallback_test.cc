@@ -104,17 +104,6 @@ TEST_CASE("source=jvmti keeps to the rate") {
   for (const uint64_t count : rows.PerInterval()) CHECK(count <= 150);
 }
 
-TEST_CASE("source=tlab works, and the summary says that its attribution is biased") {
-  Outcome outcome;
-  const Rows rows = RecordLoop(JavaHome(), ",source=tlab", &outcome);
-  CHECK(outcome.err == "done\n");
-  CHECK(rows.source() == "tlab");
-  CHECK(!rows.rows.empty());
-  CHECK(!rows.trustworthy());
-  CHECK(rows.summary["reasons"].dump().find("biased") != std::string::npos);
-  for (const uint64_t count : rows.PerInterval()) CHECK(count <= rows.cap());
-}
-
 TEST_CASE("source=hooks on a JDK without symbols falls back as well") {
   const std::string home = JdkWithoutSymbols();
   Outcome outcome;
