@@ -91,7 +91,7 @@ TEST_CASE("native: what lives, what was allocated and what grows, by site") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
   const json document = Document("native --json " + (directory / "rec.bin"));
-  CHECK(document["schema"] == "heaprec.native_sampled/2");
+  CHECK(document["schema"] == "heaprec.native_sampled/1");
   CHECK(document["allocated"]["bytes"]["value"] == Approx(40e6));
   // Counted: 4,000 calls in each second.
   for (const char* const end : {"value", "low", "high"}) CHECK(document["allocated"]["objects"][end] == 40'000);
