@@ -79,7 +79,7 @@ enum {
   HEAPREC_INVALID = 1,     /* an invalid argument */
   HEAPREC_RECORDING = 2,   /* a recording is running, or a Java program samples (heaprec.Heaprec) */
   HEAPREC_UNSUPPORTED = 3, /* this JVM cannot be sampled; stderr has the reason */
-  HEAPREC_NO_LIBRARY = 4   /* the library is not loaded, or too old */
+  HEAPREC_NO_LIBRARY = 4   /* the library is not loaded */
 };
 
 /* Starts sampling. If it has been started already, replaces function, user and first_interval, and keeps depth and
