@@ -79,7 +79,7 @@ enum {
   HEAPREC_INVALID = 1,     /* an invalid argument */
   HEAPREC_RECORDING = 2,   /* a recording is running, or a Java program samples (heaprec.Heaprec) */
   HEAPREC_UNSUPPORTED = 3, /* this JVM cannot be sampled; stderr has the reason */
-  HEAPREC_NO_LIBRARY = 4   /* the library is not loaded, or too old */
+  HEAPREC_NO_LIBRARY = 4   /* the library is not loaded */
 };
 
 /* Starts sampling. If it has been started already, replaces function, user and first_interval, and keeps depth and
@@ -117,13 +117,6 @@ static inline int64_t heaprec_traces(void* library, void* jni, int which, heapre
   } found = {library != NULL ? dlsym(library, "heaprec_visit_traces") : NULL};
   return found.symbol != NULL ? found.function(jni, which, visit, user) : 0;
 }
-
-/* Deprecated names of version 0.1; removed in the next release. */
-#define heaprec_place heaprec_callback_env
-#define heaprec_which heaprec_trace_set
-#define HEAPREC_MOST_FRAMES HEAPREC_MAX_FRAMES
-#define HEAPREC_MOST_FOLLOWED HEAPREC_MAX_FOLLOWED
-#define HEAPREC_REFUSED HEAPREC_UNSUPPORTED
 
 #ifdef __cplusplus
 }

@@ -191,13 +191,12 @@ DeliveryDecision DecideJvmtiSample(double lambda_drawn, uint32_t window_drawn, u
   return Decide(Sane({lambda_drawn, window_drawn}), size, Sane(now), random);
 }
 
-DeliveryDecision DecideEvent(double probability, uint64_t represented_bytes, ActiveWindow now, Random& random) {
+DeliveryDecision DecideEvent(ActiveWindow now, Random& random) {
   DeliveryDecision decision;
-  if (!(now.lambda > 0) || !(random.Uniform() < probability)) return decision;
+  if (!(random.Uniform() < now.lambda)) return decision;
   decision.action = DeliveryDecision::Action::kKept;
   decision.window = now.window;
-  decision.effective_bytes = 1 / std::min(1.0, probability);
-  decision.weight_bytes = static_cast<double>(represented_bytes) * decision.effective_bytes;
+  decision.weight_bytes = 1 / std::min(1.0, now.lambda);
   return decision;
 }
 

@@ -155,9 +155,8 @@ class ByteClock {
 DeliveryDecision DecideJvmtiSample(double lambda_drawn, uint32_t window_drawn, uint64_t size, ActiveWindow now,
                                    Random& random);
 
-// The unit is the event (source=tlab): kept with `probability`, in now.window, with a weight of represented_bytes /
-// probability; effective_bytes is 1 / probability, in events. kNone if it is not kept, and always if now.lambda = 0.
-// gap is not set.
-DeliveryDecision DecideEvent(double probability, uint64_t represented_bytes, ActiveWindow now, Random& random);
+// The unit is the event (exceptions): kept with probability now.lambda and a weight of 1 / now.lambda, or 1 if that is
+// less, in events. kNone if it is not kept. effective_bytes and gap are not set.
+DeliveryDecision DecideEvent(ActiveWindow now, Random& random);
 
 }  // namespace heaprec::throttle

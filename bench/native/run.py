@@ -24,8 +24,8 @@ def ways(options, folder):
     yield "forwarded", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward0.so")}, []
     yield "forwarded, 16 bytes more", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward16.so")}, []
     yield "forwarded, and a word in them", {"LD_PRELOAD": str(ROOT / "bazel-bin/bench/native/libforward16_word.so")}, []
-    yield "exact", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin"}, []
-    yield "exact, depth 8", {"LD_PRELOAD": preload, "HEAPREC_NATIVE": f"file={folder}/n-%p.bin,depth=8"}, []
+    yield "exact", {"LD_PRELOAD": preload, "HEAPREC_NATIVE_EXACT": f"file={folder}/n-%p.bin"}, []
+    yield "exact, depth 8", {"LD_PRELOAD": preload, "HEAPREC_NATIVE_EXACT": f"file={folder}/n-%p.bin,depth=8"}, []
     agent = str(ROOT / "bazel-bin/recorder/libheaprec.so")
     yield "sampled", {"LD_PRELOAD": agent, "HEAPREC_NATIVE_SAMPLED": f"file={folder}/s-%p.bin"}, []
     if options.async_profiler:

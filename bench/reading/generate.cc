@@ -168,8 +168,7 @@ class Generator {
     sample.size = path.size;
     sample.tlab_size = 1 << 20;
     sample.window = window_;
-    const double first =
-        heaprec::format::FirstStageWeight(heaprec::format::WeightRule::kPerByte, lambda_, path.size, 0);
+    const double first = heaprec::format::FirstStageWeight(heaprec::format::WeightRule::kPerByte, lambda_, path.size);
     sample.weight = std::max(first, tau_);
     writer_->Add(sample);
     sums_.bytes += sample.weight;

@@ -60,8 +60,8 @@ class SampleEncoder {
   void EncodeWindows(ByteBuffer* raw);
   void EncodeIntervals(ByteBuffer* raw);
   void EncodeSamples(ByteBuffer* raw);
-  std::array<WeightRule, 2> RulesFrom(WeightRule previous) const;
-  WeightCode CodeOf(const Sample& sample, WeightCode previous) const;
+  // `last_interval`: of the previous sample's code.
+  WeightCode CodeOf(const Sample& sample, uint64_t last_interval) const;
 
   const Stream stream_;
   SampleContext context_;

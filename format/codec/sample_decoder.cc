@@ -111,7 +111,7 @@ class SampleRows {
       lambda_window_ = sample->window;
       lambda_ = window->second;
     }
-    const double first = FirstStageWeight(static_cast<WeightRule>(rule), lambda_, sample->size, sample->tlab_size);
+    const double first = FirstStageWeight(static_cast<WeightRule>(rule), lambda_, sample->size);
     sample->weight = raised_by == 0 ? first : std::max(first, intervals_[raised_by - 1].tau);
     return true;
   }

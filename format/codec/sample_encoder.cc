@@ -59,34 +59,26 @@ void SampleEncoder::EncodeIntervals(ByteBuffer* raw) {
   columns.Finish(Section::kIntervals, intervals_.size(), raw, stream_);
 }
 
-// The rules that the stream may have, the likeliest first.
-std::array<WeightRule, 2> SampleEncoder::RulesFrom(WeightRule previous) const {
-  if (stream_ == Stream::kExceptions) return {WeightRule::kCount, WeightRule::kCount};
-  if (previous == WeightRule::kPerEvent) return {WeightRule::kPerEvent, WeightRule::kPerByte};
-  return {WeightRule::kPerByte, WeightRule::kPerEvent};
-}
-
-SampleEncoder::WeightCode SampleEncoder::CodeOf(const Sample& sample, WeightCode previous) const {
+SampleEncoder::WeightCode SampleEncoder::CodeOf(const Sample& sample, uint64_t last_interval) const {
   const auto window = context_.lambda_of_window.find(sample.window);
-  if (window == context_.lambda_of_window.end()) return {WeightRule::kExplicit, previous.interval};
+  if (window == context_.lambda_of_window.end()) return {WeightRule::kExplicit, last_interval};
   const double given = sample.weight;
-  for (const WeightRule rule : RulesFrom(previous.rule)) {
-    const double first = FirstStageWeight(rule, window->second, sample.size, sample.tlab_size);
-    const double tau = previous.interval == 0 ? 0 : intervals_[previous.interval - 1].tau;
-    if (WeightsAgree(given, std::max(first, tau))) return {rule, previous.interval};
-    if (WeightsAgree(given, first)) return {rule, 0};
-    // Raised to the tau of another interval.
-    const auto at = std::ranges::lower_bound(taus_, std::pair(given * (1 - kWeightTolerance), uint64_t{0}));
-    if (at != taus_.end() && WeightsAgree(given, at->first) && first < at->first) return {rule, at->second};
-  }
-  return {WeightRule::kExplicit, previous.interval};
+  const WeightRule rule = stream_ == Stream::kExceptions ? WeightRule::kCount : WeightRule::kPerByte;
+  const double first = FirstStageWeight(rule, window->second, sample.size);
+  const double tau = last_interval == 0 ? 0 : intervals_[last_interval - 1].tau;
+  if (WeightsAgree(given, std::max(first, tau))) return {rule, last_interval};
+  if (WeightsAgree(given, first)) return {rule, 0};
+  // Raised to the tau of another interval.
+  const auto at = std::ranges::lower_bound(taus_, std::pair(given * (1 - kWeightTolerance), uint64_t{0}));
+  if (at != taus_.end() && WeightsAgree(given, at->first) && first < at->first) return {rule, at->second};
+  return {WeightRule::kExplicit, last_interval};
 }
 
 void SampleEncoder::EncodeSamples(ByteBuffer* raw) {
   std::ranges::stable_sort(samples_, {}, [](const Sample& sample) { return sample.time_ns / kTickNs; });
   ColumnWriter<kSampleColumns> columns;
   uint64_t last_tick = 0;
-  WeightCode code{RulesFrom(WeightRule::kExplicit).front(), 0};
+  uint64_t last_interval = 0;
   for (const Sample& sample : samples_) {
     const uint64_t tick = sample.time_ns / kTickNs;
     columns.Varint(kTime, tick - std::exchange(last_tick, tick));
@@ -114,15 +106,10 @@ void SampleEncoder::EncodeSamples(ByteBuffer* raw) {
     uint64_t& last_tlab = context_.tlab_of_thread[thread][static_cast<size_t>(sample.kind)];
     columns.Delta(kTlab, tlab, std::exchange(last_tlab, tlab));
 
-    const uint64_t last_interval = code.interval;
-    const WeightRule last_rule = code.rule;
-    code = CodeOf(sample, code);
+    const WeightCode code = CodeOf(sample, last_interval);
     columns.Varint(kRule, static_cast<uint64_t>(code.rule));
-    columns.Delta(kRaisedBy, code.interval, last_interval);
-    if (code.rule == WeightRule::kExplicit) {
-      columns.F64(kExplicitWeight, sample.weight);
-      code.rule = last_rule;
-    }
+    columns.Delta(kRaisedBy, code.interval, std::exchange(last_interval, code.interval));
+    if (code.rule == WeightRule::kExplicit) columns.F64(kExplicitWeight, sample.weight);
   }
   columns.Finish(Section::kSamples, samples_.size(), raw, stream_);
 }

@@ -66,7 +66,7 @@ struct FileHeader {
   std::string boot_id, container_id;
   std::string jvm_name, jvm_version, gc_name;
   std::string agent_version, agent_options;
-  std::string source, source_reason;  // "hooks" | "jvmti" | "tlab", and why it was chosen
+  std::string source, source_reason;  // "hooks" | "jvmti", and why it was chosen
   std::string ring_path;              // empty: no shared ring
   FileStart start;
   std::vector<ServiceLabel> service_labels;

@@ -14,7 +14,7 @@ namespace heaprec::format {
 struct Window {
   uint32_t id = 0;
   uint64_t start_ns = 0;
-  double lambda = 0;  // sample points per byte (exceptions, source tlab: probability per event)
+  double lambda = 0;  // sample points per byte (exceptions: probability per event)
   bool operator==(const Window&) const = default;
 };
 

@@ -1,6 +1,6 @@
 // The weight of a sample, recomputed from its window: recordings do not store it per sample.
 //
-// Units:    weights in bytes or events, sizes in bytes; lambda in sample points per byte (kPerByte) or a probability.
+// Units:    weights in bytes or events, sizes in bytes; lambda in sample points per byte, or a probability (kCount).
 // Maths:    docs/format/recording.md#weights, docs/sampler.md#weights
 #pragma once
 
@@ -12,11 +12,10 @@ namespace heaprec::format {
 
 enum class WeightRule : uint8_t {
   kPerByte = 0,   // size / (1 - exp(-lambda size))
-  kPerEvent = 1,  // (tlab_size, or size outside) / lambda
+  kCount = 1,     // 1 / lambda: in events
   kExplicit = 2,  // stored as it is
-  kCount = 3,     // 1 / lambda: in events
 };
-inline constexpr int kWeightRules = 4;
+inline constexpr int kWeightRules = 3;
 
 // Largest relative difference between a weight as given and as recomputed.
 inline constexpr double kWeightTolerance = 1e-9;
@@ -29,9 +28,8 @@ inline double PoissonInclusion(double x) {
   return -std::expm1(-x);
 }
 
-inline double FirstStageWeight(WeightRule rule, double lambda, uint64_t size, uint64_t tlab_size) {
+inline double FirstStageWeight(WeightRule rule, double lambda, uint64_t size) {
   if (rule == WeightRule::kCount) return 1 / lambda;
-  if (rule == WeightRule::kPerEvent) return static_cast<double>(tlab_size > 0 ? tlab_size : size) / lambda;
   return static_cast<double>(size) / PoissonInclusion(lambda * static_cast<double>(size));
 }
 

@@ -381,9 +381,8 @@ ChosenSource Agent::ChooseSource(JNIEnv* jni) {
   if (ready.ok()) {
     TrustHooks();
     const std::string why = options_.source == SourceChoice::kAuto ? "the hooks passed their self-test" : "asked for";
-    const SourceChoice source = options_.source == SourceChoice::kTlab ? SourceChoice::kTlab : SourceChoice::kHooks;
-    return {source, installed->empty() ? why : fmt::format("{}, by vtables: {}", why, *installed),
-            /*armed=*/source == SourceChoice::kHooks};
+    return {SourceChoice::kHooks, installed->empty() ? why : fmt::format("{}, by vtables: {}", why, *installed),
+            /*armed=*/true};
   }
   auto removed = RemoveHooks();
   if (!removed.ok()) ready = format::Error{fmt::format("{}; {}", ready.error().message, removed.error().message)};

@@ -13,7 +13,6 @@
 #include "recorder/sources/clock.h"
 #include "recorder/sources/java/byte_clock_source.h"
 #include "recorder/sources/java/entry.h"
-#include "recorder/sources/java/tlab_source.h"
 
 namespace heaprec::agent {
 namespace {
@@ -201,10 +200,6 @@ void Recording::MakeSource(const ChosenSource& source) {
   if (source.armed) {
     active_interval_ = kIntervalUnderHooks;
     source_ = std::make_unique<sources::ByteClockSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
-  } else if (source.source == SourceChoice::kTlab) {
-    active_interval_ = kIntervalNever;
-    source_ = std::make_unique<sources::TlabSource>(parts);
-    unit_is_event_ = true;
   } else {
     auto jvmti = std::make_unique<sources::JvmtiSource>(parts);
     jvmti_source_ = jvmti.get();
@@ -225,7 +220,7 @@ void Recording::OnTick(uint64_t now_ns) {
   stacks.walked.store(capture_->stacks().walked(), std::memory_order_relaxed);
   stacks.asked.store(capture_->stacks().asked(), std::memory_order_relaxed);
   stacks.differed.store(capture_->stacks().differed(), std::memory_order_relaxed);
-  const auto window = board_->Tick(now_ns, unit_is_event_ ? candidates : bytes);
+  const auto window = board_->Tick(now_ns, bytes);
   if (window) capture_->CommitWindow(*window, kDrainLane);
   if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
   if (native_ != nullptr) native_->OnTick(now_ns);

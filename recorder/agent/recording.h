@@ -127,7 +127,6 @@ class Recording {
   std::unique_ptr<CensusStream> census_;              // null: there is none
   std::string no_census_;                             // why a requested census is missing
   sources::JvmtiSource* jvmti_source_ = nullptr;      // source_, if it is one
-  bool unit_is_event_ = false;                        // source=tlab
   std::unique_ptr<AttachedScope> attached_;  // source=jvmti: for the drain, which sets the JVM's sampling interval
   std::atomic<bool> jvm_ends_{false};
   bool told_of_walker_ = false;  // the walker's mismatch has been reported

@@ -281,9 +281,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   if (!FindNextAllocator()) return;
   is_preempted = IsPreempted();
   FindNextOperators();
-  const char* given = Variable("HEAPREC_NATIVE_EXACT", environment);
-  if (given == nullptr) given = Variable("HEAPREC_NATIVE", environment);  // its former name
-  if (!ParseExactOptions(given, &options) || !IsChosen(options)) return;
+  if (!ParseExactOptions(Variable("HEAPREC_NATIVE_EXACT", environment), &options) || !IsChosen(options)) return;
   if (!PrepareCounting(options.depth, options.check)) return;
   TablePath(table_path);
   ExpandPath(options.file, copy_path);

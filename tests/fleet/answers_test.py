@@ -6,12 +6,10 @@ Usage: answers_test.py HEAPREC GENERATE
 import json
 import math
 import os
-import pathlib
-import re
 import sys
 import time
 
-from support import QUESTIONS, ROOT, ask, contents, generate, heaprec, local_shards, page_data, run, same, select, ship
+from support import QUESTIONS, ask, contents, generate, heaprec, local_shards, page_data, run, same, select, ship
 
 GENERATE = sys.argv[2]
 HOSTS, SECONDS, SLICE, SEED = 60, 120, 60, 1
@@ -235,43 +233,6 @@ def a_recording_loses_trust_while_it_runs(url, root):
         assert scope["untrustworthy"] == untrustworthy, scope
 
 
-def make_tables_of_version_1(url, cluster=""):
-    select(url, "CREATE DATABASE old")
-    for file in ("version", "tables_v1", *(["cluster_v1"] if cluster else [])):
-        sql = (ROOT / f"tools/fleet/server/schema/{file}.sql").read_text().replace("$database", "old").replace("$cluster", cluster)
-        for statement in re.sub(r"--.*", "", sql).split(";\n"):
-            if statement.strip():
-                select(url, statement)
-    select(url, f"INSERT INTO old.schema SELECT toUInt32(1), toUInt32({SLICE}), '{cluster}', now()")
-
-
-def rows_of_version_1(url):
-    tables = ("recordings", "names", "stacks", "totals", "sums", "hours", "samples", "shipped")
-    return [sorted(select(url, f"SELECT * FROM old.{table}")) for table in tables]
-
-
-def tables_of_version_1_are_upgraded(folder, url, root):
-    """Version 1 goes on as it is; init adds what version 2 has, and changes nothing that is there."""
-    database = url + "/old"
-    make_tables_of_version_1(url)
-    ship(folder, "--server", database, "--since", "2026-11-20T10:01:00Z")
-    assert "heaprec fleet init" in heaprec("fleet", "live", "--server", database, code=3)
-    before = rows_of_version_1(url)
-    top = ask("top", "--server", database)
-    assert "now has the tables of version 2" in heaprec("fleet", "init", "--server", database, "--slice", f"{SLICE}s")
-    assert "has the tables of version 2" in heaprec("fleet", "init", "--server", database, "--slice", f"{SLICE}s")
-    assert before == rows_of_version_1(url)
-    assert select(url, "SELECT version, slice_seconds FROM old.schema ORDER BY version") == [
-        ["1", str(SLICE)], ["2", str(SLICE)]]
-    same(ask("top", "--server", database), top, "top after the upgrade")
-    # What was sent before has no live objects; what is sent from now on has.
-    assert "none of the recordings" in heaprec("fleet", "live", "--server", database, code=3)
-    generate(GENERATE, root / "new", 2, 60, 9)
-    ship(root / "new", "--server", database)
-    live = ask("live", "--server", database)
-    assert live["processes"] == 2 and live["untracked"] == HOSTS and live["live"]["bytes"]["value"] > 0, live
-
-
 def changes_are_found(url):
     rows = ask("diff", "1.0", "1.1", "--service", "checkout", "--server", url)["rows"]
     named = {row["name"]: row["verdict"] for row in rows if row["verdict"] != "same"}
@@ -307,30 +268,6 @@ def shards_answer_alike(folder, cluster):
              ask(*question, "--from-dir", folder, "--slice", f"{SLICE}s"), " ".join(question))
 
 
-def shards_are_upgraded_one_by_one(folder, cluster, root):
-    """While one shard has no tables of version 2, what belongs there waits; rows of version 1 stay as they are."""
-    urls = [shard.url() for shard in cluster.shards]
-    databases = [url + "/old" for url in urls]
-    for url in urls:
-        make_tables_of_version_1(url, "fleet")
-    ship(folder, "--server", databases[0])
-    before = [rows_of_version_1(url) for url in urls]
-    top = ask("top", "--server", databases[0])
-    generate(GENERATE, root / "newer", 6, 60, 10)
-    upgrade = ("--slice", f"{SLICE}s", "--cluster", "fleet")
-    heaprec("fleet", "init", "--server", databases[0], *upgrade)
-    assert before == [rows_of_version_1(url) for url in urls]
-    same(ask("top", "--server", databases[0]), top, "top on the shard that was upgraded")
-    same(ask("top", "--server", databases[1]), top, "top on the other one")
-    said = heaprec("ship", root / "newer", "--server", databases[0], "--tries", "1", code=6)
-    assert "gave up" in said, said
-    heaprec("fleet", "init", "--server", databases[1], *upgrade)
-    ship(root / "newer", "--server", databases[0])
-    for database in databases:
-        live = ask("live", "--server", database)
-        assert live["processes"] == 6 and live["untracked"] == HOSTS, live
-
-
 def test(root):
     folder = root / "recordings"
     truth = generate(GENERATE, folder, HOSTS, SECONDS, SEED)
@@ -349,12 +286,10 @@ def test(root):
         live_is_of_running_processes(url, root)
         untrustworthy_recordings_are_counted(url, root)
         a_recording_loses_trust_while_it_runs(url, root)
-        tables_of_version_1_are_upgraded(folder, url, root)
         changes_are_found(url)
         outlier_is_first(url)
     with local_shards.Cluster(root / "two", shards=2) as two:
         shards_answer_alike(folder, two)
-        shards_are_upgraded_one_by_one(folder, two, root)
 
 
 run(test)

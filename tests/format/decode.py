@@ -133,8 +133,7 @@ class Chunk:
                 weight = c[12].f64()
             else:
                 lam = stream.lambdas[stream.window]
-                weight = (size / -math.expm1(-lam * size) if rule == 0 else
-                          1 / lam if rule == 3 else (tlab or size) / lam)
+                weight = size / -math.expm1(-lam * size) if rule == 0 else 1 / lam
                 if raised_by:
                     weight = max(weight, rows_of["taus"][raised_by - 1])
             if kind not in stream.kinds:

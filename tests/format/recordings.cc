@@ -127,18 +127,15 @@ PlainSample RandomRecording::AddSample(ChunkWriter* writer, const std::vector<Wi
   sample.tlab_size = sample.kind == Kind::kOutside ? 0 : Uniform(10) == 0 ? AnyInteger() : 65536;
   const Window& window = windows[Uniform(windows.size())];
   sample.window = window.id;
-  switch (Uniform(5)) {
+  switch (Uniform(4)) {
     case 0:  // weights that no rule gives
       sample.weight = static_cast<double>(AnyInteger());
       break;
     case 1:
-      sample.weight = FirstStageWeight(WeightRule::kPerEvent, window.lambda, sample.size, sample.tlab_size);
-      break;
-    case 2:
-      sample.weight = FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size, 0);
+      sample.weight = FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size);
       break;
     default:
-      sample.weight = std::max(FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size, 0),
+      sample.weight = std::max(FirstStageWeight(WeightRule::kPerByte, window.lambda, sample.size),
                                intervals[Uniform(intervals.size())].tau);
   }
   if (Uniform(30) == 0) sample.window = 0xfffffff0;  // no window of this chunk
@@ -151,7 +148,7 @@ PlainSample RandomRecording::AddException(ChunkWriter* writer, const Window& win
   plain.sample.kind = Kind::kException;
   Fill(writer, &plain);
   plain.sample.window = window.id;
-  const double first = FirstStageWeight(WeightRule::kCount, window.lambda, 0, 0);
+  const double first = FirstStageWeight(WeightRule::kCount, window.lambda, 0);
   plain.sample.weight = Uniform(5) == 0 ? static_cast<double>(AnyInteger()) : std::max(first, interval.tau);
   writer->Add(plain.sample);
   return plain;
@@ -196,7 +193,7 @@ void RandomRecording::AddNative(ChunkWriter* writer, PlainBlock* plain, Stream s
     native.sample.size = 1 + Uniform(100'000);
     native.sample.window = window.id;
     native.sample.weight =
-        std::max(FirstStageWeight(WeightRule::kPerByte, window.lambda, native.sample.size, 0), interval.tau);
+        std::max(FirstStageWeight(WeightRule::kPerByte, window.lambda, native.sample.size), interval.tau);
     writer->Add(native.sample);
     plain->samples.push_back(native);
   }

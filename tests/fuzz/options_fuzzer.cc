@@ -13,10 +13,9 @@ namespace heaprec::fuzz {
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const std::string_view text :
-       {"file=/x/rec-%p-%t.bin,rate=150/s,duration=30s,delay=1m,maxsamples=1000,strict",
-        "rate:6/min,source:tlab,hooks:off",
-        "settings=profile,stackdepth=1024,stacks=jvmti,live=500,exceptions=on,exceptions.rate=10,"
-        "ring=off,sync=off,loglevel=debug",
+       {"file=/x/rec-%p-%t.bin,rate=150/s,duration=30s,delay=1m,maxsamples=1000,strict", "rate:6/min,source:jvmti",
+        "throttle=window,stackdepth=1024,stacks=jvmti,live=500,exceptions=on,exceptions.rate=10,"
+        "ring=off,sync=none,loglevel=debug",
         "start:rate:20,reply=/x/%p", "stop,reply=/x", "file=a\\,b\\\\,@x\\,y", "stop", "status=/x", ",,=,:,rate="}) {
     seeds.emplace_back(text.begin(), text.end());
   }

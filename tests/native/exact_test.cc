@@ -494,12 +494,12 @@ TEST_CASE("What grew since an older table is told by site, and what is gone too"
     }
     return bytes;
   };
-  const json grown = Read(after, {"--before", before, "--by", "function"});
+  const json grown = Read(after, {"--baseline", before, "--by", "function"});
   CHECK(growth(grown, "plugin_allocates") == 7 * 1234);
   CHECK(growth(grown, "leaks") == 0);
-  const json gone = Read(before, {"--before", after});
+  const json gone = Read(before, {"--baseline", after});
   CHECK(growth(gone, "plugin_allocates") == -7 * 1234);
-  const Outcome text = Run(Command{{HeaprecPath(), "native", "--limit", "0", "--before", before, after}});
+  const Outcome text = Run(Command{{HeaprecPath(), "native", "--limit", "0", "--baseline", before, after}});
   CHECK(text.exit_code == 0);
   CHECK(text.out.find("+8.44 KiB") != std::string::npos);
 }

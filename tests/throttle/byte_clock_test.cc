@@ -352,18 +352,18 @@ TEST_CASE("when lambda has fallen to 0 an armed point is thinned, with the weigh
 }
 
 // n = 1,000,000; statistic: kept events, binomial with p = 0.03; |z| <= 6: 2e-9.
-TEST_CASE("an event is kept with its probability and stands for its bytes over it") {
+TEST_CASE("an event is kept with its probability and stands for the inverse of it") {
   Random random(7);
   int kept = 0;
   for (int i = 0; i < 1'000'000; ++i) {
-    const DeliveryDecision decision = DecideEvent(0.03, 6'000, {0.03, 4}, random);
+    const DeliveryDecision decision = DecideEvent({0.03, 4}, random);
     if (decision.action != Delivery::kKept) continue;
     ++kept;
-    if (decision.weight_bytes != Approx(200'000) || decision.window != 4) FAIL("a wrong weight or window");
+    if (decision.weight_bytes != Approx(1 / 0.03) || decision.window != 4) FAIL("a wrong weight or window");
   }
   CHECK(std::abs(BinomialZ(kept, 1e6, 0.03)) <= kBound);
-  CHECK(DecideEvent(1, 6'000, kOff, random).action == Delivery::kNone);
-  CHECK(DecideEvent(2, 6'000, {2, 4}, random).weight_bytes == 6'000);
+  CHECK(DecideEvent(kOff, random).action == Delivery::kNone);
+  CHECK(DecideEvent({2, 4}, random).weight_bytes == 1);
 }
 
 TEST_CASE("an exponential draw is never 0 and never infinite") {

@@ -73,12 +73,12 @@ class Recorder {
     ++out_.events;
     out_.total.truth += 1;
     out_.sites[site].truth += 1;
-    const DeliveryDecision decision = DecideEvent(now.lambda, 1, now, random_);
+    const DeliveryDecision decision = DecideEvent(now, random_);
     if (decision.action != DeliveryDecision::Action::kKept) return;
     out_.total.Keep(decision.weight_bytes);
     buffered_.push_back({.id = next_id_++, .weight = decision.weight_bytes, .class_key = site});
     tally_.weight += decision.weight_bytes;
-    tally_.effective += decision.effective_bytes;
+    tally_.effective += decision.weight_bytes;
     ++tally_.count;
     if (forecast_.Lambda(throttle_.config(), now_ns, tally_) < kFallThreshold * lambda_) OpenWindow(now_ns);
   }

@@ -77,8 +77,7 @@ bool CensusEstimator::has_too_few_walks() const {
   return candidates_ < all.low || candidates_ > all.high;
 }
 
-// A walk's bytes include those of each class, which bounds the covariance. Older files have none (0), so the lower
-// bound applies.
+// A walk's bytes include those of each class, which bounds the covariance.
 CensusEstimator::Sum CensusEstimator::Regression(const format::CensusSum& sum, Of what) const {
   if (!is_drawn_of_known() || bytes_.variance == 0) return {sum.estimate(), sum.variance};
   const double least = sum.variance * (what == Of::kBytes ? 1 : kSmallestObject);

@@ -9,7 +9,7 @@
 //
 // Units:    ns since the start of the recording; seconds of CPU time.
 // Threads:  one.
-// Failure:  nothing without two looks at different times: older recordings have none.
+// Failure:  nothing without two looks at different times.
 #pragma once
 
 #include <cstdint>

@@ -17,6 +17,6 @@ inline constexpr std::string_view kWasDoubted = "the exported recording was not 
 inline bool IsImported(std::string_view source) { return source == kImported || source == kImportedOwn; }
 
 // Whether sums of recordings from this source are biased, however many samples there are.
-inline bool IsBiased(std::string_view source) { return source == kImported || source == "tlab"; }
+inline bool IsBiased(std::string_view source) { return source == kImported; }
 
 }  // namespace heaprec::tools

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,19 +33,15 @@ bool KeepsFilesApart(std::string_view command) {
 void Take(const Option& option, const std::vector<std::string>& words, const RecordingNames& recording_names,
           NoRecording* none) {
   const bool is_recording = option.is_positional && (option.names.back() == "REC" || option.names.back() == "FILE");
-  const auto apply = [&](std::string given) {
+  const auto apply = [&](std::string word) {
     if (is_recording && recording_names) {
-      auto named = recording_names(given);
+      auto named = recording_names(word);
       if (!named.ok()) {
         if (none->empty()) *none = named.error().message;
         return;
       }
-      given = std::move(*named);
+      word = std::move(*named);
     }
-    const auto former = std::ranges::find(option.former_words, given, &std::pair<std::string, std::string>::first);
-    const bool is_former = former != option.former_words.end();
-    const std::string& word = is_former ? former->second : given;
-    if (is_former) PrintError(fmt::format("{} {} is deprecated; use {}", option.names.back(), given, word));
     for (const WordRule& rule : option.rules) {
       const std::string wrong = rule(word);
       if (!wrong.empty()) throw CLI::ValidationError(option.names.back(), wrong);
@@ -66,8 +61,7 @@ void Take(const Option& option, const std::vector<std::string>& words, const Rec
 void Declare(const Option& option, std::string_view command, const RecordingNames& recording_names, NoRecording* none,
              CLI::App* app) {
   if (option.is_help) return;  // CLI11 has one
-  std::string names = fmt::format("{}", fmt::join(option.names, ","));
-  if (!option.former.empty()) names += "," + option.former;
+  const std::string names = fmt::format("{}", fmt::join(option.names, ","));
   if (option.set) {
     app->add_flag_callback(names, option.set);
     return;
@@ -83,18 +77,6 @@ void Declare(const Option& option, std::string_view command, const RecordingName
   // "--label a=b rec.hrec" is one label and a recording.
   if (option.is_list) added->allow_extra_args(option.is_positional && count == 0);
   added->required(option.is_required);
-}
-
-// Says the new names of options that were given by their former ones.
-void WarnOfFormerNames(const Command& command, std::span<char* const> words) {
-  for (const Option& option : command.options) {
-    const bool is_given = !option.former.empty() && std::ranges::any_of(words, [&](std::string_view word) {
-      return word.substr(0, word.find('=')) == option.former;
-    });
-    if (is_given) {
-      PrintError(fmt::format("{}: {} is deprecated; use {}", command.name, option.former, option.names.back()));
-    }
-  }
 }
 
 // With the nearest of the valid words, or if none is near with all of them.
@@ -172,7 +154,6 @@ class CommandLine {
     if (Chosen() == nullptr) return Refuse("no command");
     if (!none_.empty()) return Fail(ExitCode::kUnreadable, none_);
     const Added& matched = *Chosen();
-    WarnOfFormerNames(*matched.command, words);
     if (!TakesOperand(matched.command->name)) rest.clear();
     std::vector<std::string> before = matched.app->remaining();
     if (!before.empty() && before.front().starts_with('-')) return RefuseExtraWord();

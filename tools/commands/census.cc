@@ -45,9 +45,7 @@ Command CensusCommand() {
   command.AddOption("--by", options->by, "Group rows by class (default), thread, or time (one row per second)")
       .Value("KEY")
       .OneOf({"class", "thread", "time"});
-  command.AddOption("--baseline", options->baseline, "Show increases and decreases since this recording")
-      .Value("REC")
-      .Formerly("--before");
+  command.AddOption("--baseline", options->baseline, "Show increases and decreases since this recording").Value("REC");
   command.AddOption("--sort", options->sort, "Sort by bytes (default), objects or name")
       .Value("KEY")
       .OneOf({"bytes", "objects", "name"});

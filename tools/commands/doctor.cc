@@ -20,7 +20,7 @@ struct DoctorOptions {
 ExitCode Doctor(const DoctorOptions& options) {
   const auto recordings = OpenRecordings(options.paths);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
-  render::Report report("heaprec.doctor/2");
+  render::Report report("heaprec.doctor/1");
   bool all_well = true, any_damaged = false;
   for (const auto& recording : *recordings) {
     const std::vector<Finding> symptoms = Diagnose(recording.get());

@@ -22,7 +22,6 @@ constexpr uint64_t kPromoted = 3;
 
 struct LiveOptions {
   LiveCommandOptions common;
-  bool csv = false;  // deprecated: --format csv
   std::string sort = "bytes", garbage, min_age;
   uint64_t survived = 0;
   bool lifetimes = false;
@@ -46,8 +45,7 @@ format::Result<LiveQuery> QuestionOf(const LiveOptions& options) {
   return question;
 }
 
-ExitCode ShowLive(LiveOptions options) {
-  if (options.csv) options.common.output.format = "csv";
+ExitCode ShowLive(const LiveOptions& options) {
   auto question = QuestionOf(options);
   if (!question.ok()) return Fail(ExitCode::kUsage, question.error().message);
   const bool of_garbage = !options.garbage.empty();
@@ -93,8 +91,7 @@ Command LiveCommand() {
   command.AddOption("--sort", options->sort, "Sort by bytes (default), objects, growth, age, survived, samples or name")
       .Value("COLUMN")
       .OneOf(LiveSortKeys());
-  options->common.output.AddLimitTo(command,
-                                    "Maximum rows; 0 = all (default: 20, or 10 per table; --json and --csv: all)");
+  options->common.output.AddLimitTo(command, "Maximum rows; 0 = all (default: 20, or 10 per table; json and csv: all)");
   command.AddFlag("--lifetimes", options->lifetimes,
                   "Show lifetimes: medians, objects that die young, survival curves");
   command
@@ -103,7 +100,6 @@ Command LiveCommand() {
       .Value("WHICH")
       .OneOf({"recent", "sample"});
   options->common.output.AddTo(command);
-  command.AddFlag("--csv", options->csv, "Deprecated: --format csv");
   options->common.scan.AddTo(command);
   command.footer =
       R"(--from and --to bound the time for growth, births and deaths; they do not limit

@@ -51,8 +51,7 @@ ExitCode NativeOfTable(const NativeOptions& options) {
 }
 
 ExitCode NativeOfRecording(const NativeOptions& options) {
-  // A number alone is seconds, as --leaks had it.
-  const auto min_age_ns = DurationOption("--min-age", WithUnit(options.min_age));
+  const auto min_age_ns = DurationOption("--min-age", options.min_age);
   if (!min_age_ns.ok()) return Fail(ExitCode::kUsage, min_age_ns.error().message);
   if (!options.baseline.empty()) {
     return Fail(ExitCode::kUsage, options.file +
@@ -93,11 +92,8 @@ Command NativeCommand() {
   command
       .AddOption("--min-age", options->min_age,
                  "Recordings only: show blocks that were not freed for at least this long, such as 60s")
-      .Value("DURATION")
-      .Formerly("--leaks");
-  command.AddOption("--baseline", options->baseline, "Tables only: show growth since this older table")
-      .Value("TABLE")
-      .Formerly("--before");
+      .Value("DURATION");
+  command.AddOption("--baseline", options->baseline, "Tables only: show growth since this older table").Value("TABLE");
   command.AddFlag("--categories", options->categories,
                   "Recordings only: show the JVM's NMT categories, RSS and PSS over time");
   options->output.AddTo(command);

@@ -55,7 +55,7 @@ ExitCode ShowMemory(const MemoryQuery& query) {
     PrintError(query.file + query.instead_of + "; record with nmt=10s for NMT categories, RSS and PSS");
     return ExitCode::kUnreadable;
   }
-  render::Report report("heaprec.memory/2");
+  render::Report report("heaprec.memory/1");
   if (!is_asked_for) {
     report.Add(render::Sentence("# {}", {{"", query.instead_of.substr(2)}}));  // behind a file: ": WHY"
     report.Add(render::Sentence("# so these are the JVM's and the kernel's numbers"));

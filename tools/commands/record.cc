@@ -21,11 +21,9 @@ Command RecordCommand() {
   auto options = std::make_shared<RecordOptions>();
   Command command("record", "Run a command and record its allocations");
   options->agent.AddTo(command);
-  command
-      .AddFlag("--child-jvms", options->child_jvms,
-               "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS; each JVM prints a line "
-               "\"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in FILE")
-      .Formerly("--children");
+  command.AddFlag("--child-jvms", options->child_jvms,
+                  "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS; each JVM prints a line "
+                  "\"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in FILE");
   command
       .AddOption(
           "--native", options->native,

@@ -36,7 +36,7 @@ void Print(const Recording& recording, const Rewritten& rewritten, const std::st
 }
 
 std::string AsJson(const Recording& recording, const Rewritten& rewritten, const std::string& path) {
-  render::Report report("heaprec.recover/2");
+  render::Report report("heaprec.recover/1");
   report.Add(render::Hidden({{"recording", recording.source().name()},
                              {"output", path},
                              {"samples", rewritten.events},

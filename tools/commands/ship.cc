@@ -43,7 +43,7 @@ ExitCode Ship(const ShipCommandOptions& options) {
   }
   CatchSignals({SIGINT, SIGTERM});
   std::unique_ptr<Server> server;
-  Schema schema{.version = kSchemaVersion, .slice_seconds = 600, .cluster = ""};
+  Schema schema{.slice_seconds = 600, .cluster = ""};
   if (!how.ship.dry_run) {
     auto opened = options.connection.Connect();
     if (!opened.ok()) return Fail(ExitCode::kUsage, opened.error().message);

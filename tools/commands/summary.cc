@@ -76,7 +76,7 @@ ExitCode Summarise(SummaryOptions options) {
   }
   options.output.wide = options.output.wide || options.verbose;
   const bool is_one = recordings.size() == 1;
-  render::Report report("heaprec.summary/2");
+  render::Report report("heaprec.summary/1");
   AskedTime asked;
   SummaryTotal total;
   ExitCode read = ExitCode::kOk;

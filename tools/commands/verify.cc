@@ -57,7 +57,7 @@ ExitCode VerifyFile(const std::string& path, render::Report* report) {
 }
 
 ExitCode Verify(const VerifyOptions& options) {
-  render::Report report("heaprec.verify/2");
+  render::Report report("heaprec.verify/1");
   ExitCode worst = ExitCode::kOk;
   for (const std::string& path : options.recordings) worst = Worse(worst, VerifyFile(path, &report));
   if (options.quiet && options.output.form() == render::Form::kText) return worst;

@@ -55,9 +55,7 @@ void AgentOptions::AddTo(Command& command) {
   command
       .AddOption("--max-samples", max_samples,
                  "Maximum samples in the recording; once reached, later samples get larger weights")
-      .Value("N")
-      .Formerly("--samples");
-  command.AddOption("--settings", settings, "Preset: default (150 samples/s) or profile (300 samples/s)").Value("NAME");
+      .Value("N");
   command
       .AddOption("--service", service,
                  "Service name for OpenTelemetry exports (default: $OTEL_SERVICE_NAME of the process)")
@@ -73,9 +71,8 @@ std::string AgentOptions::Text(bool as_they_are) const {
   std::vector<std::string> parts;
   if (!file.empty()) parts.push_back("@" + place(file));
   if (!output.empty()) parts.push_back("file=" + place(output));
-  const std::pair<const char*, const std::string*> named[] = {{"settings", &settings},      {"rate", &rate},
-                                                              {"duration", &duration},      {"delay", &delay},
-                                                              {"maxsamples", &max_samples}, {"service", &service}};
+  const std::pair<const char*, const std::string*> named[] = {
+      {"rate", &rate}, {"duration", &duration}, {"delay", &delay}, {"maxsamples", &max_samples}, {"service", &service}};
   for (const auto& [key, value] : named) {
     if (!value->empty()) parts.push_back(fmt::format("{}={}", key, *value));
   }

@@ -14,7 +14,7 @@ namespace heaprec::tools {
 
 // As given on the command line.
 struct AgentOptions {
-  std::string output = "heaprec-%p.hrec", rate, duration, delay, max_samples, settings, service, file, agent_file;
+  std::string output = "heaprec-%p.hrec", rate, duration, delay, max_samples, service, file, agent_file;
   std::vector<std::string> more;  // key=value
 
   void AddTo(Command& command);

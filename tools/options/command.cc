@@ -136,16 +136,6 @@ Option& Option::Excludes(std::string flag) {
   return *this;
 }
 
-Option& Option::Formerly(std::string name) {
-  former = std::move(name);
-  return *this;
-}
-
-Option& Option::FormerWords(std::vector<std::pair<std::string, std::string>> words) {
-  former_words = std::move(words);
-  return *this;
-}
-
 Command::Command(std::string its_name, std::string its_text) : name(std::move(its_name)), text(std::move(its_text)) {
   Option& help = Add("-h,--help", "Print this help");
   help.is_help = true;

@@ -14,7 +14,6 @@
 #include <deque>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tools/text/exit_code.h"
@@ -41,20 +40,14 @@ struct Option {
   Option& SplitAtCommas();
   // A flag that cannot be combined with this one.
   Option& Excludes(std::string flag);
-  // A deprecated name: it works for one more release, is not listed, and prints the new one on standard error.
-  Option& Formerly(std::string name);
-  // Deprecated words: like Formerly, for single words of the value.
-  Option& FormerWords(std::vector<std::pair<std::string, std::string>> words);
   // `text`, and the choices that it does not name.
   std::string Help() const;
 
-  std::vector<std::string> names;  // "-o", "--output"; of a positional argument its one name, "REC"
-  std::string former;              // "--before"; empty: it had no other
-  std::vector<std::pair<std::string, std::string>> former_words;  // and the ones that replace them
-  std::string value;                                              // "FILE"; empty: a flag
-  std::string text;                                               // what it does
-  std::string group;                                              // "Filters"; empty: of the command's own options
-  std::vector<std::string> choices;                               // empty: any word
+  std::vector<std::string> names;    // "-o", "--output"; of a positional argument its one name, "REC"
+  std::string value;                 // "FILE"; empty: a flag
+  std::string text;                  // what it does
+  std::string group;                 // "Filters"; empty: of the command's own options
+  std::vector<std::string> choices;  // empty: any word
   std::string excluded;
   std::vector<WordRule> rules;  // applied to each word in this order; the last one stores it
   std::function<void()> set;    // of a flag

@@ -4,7 +4,7 @@
 //       {"bytes", "bytes", Unit::kBytes, Detail::kAlways, &TopRow::bytes, Detail::kAlways},
 //       {"objects", "objects", Unit::kCount, Detail::kWide, &TopRow::objects},
 //       {"name", "class", Unit::kText, Detail::kAlways, &TopRow::name}};
-//   Report report("heaprec.top/2");
+//   Report report("heaprec.top/1");
 //   report.Add(Sentence("{} allocated in {}", {{"total", total, Unit::kBytes}, {"duration_ns", ns,
 //   Unit::kNanoseconds}})); report.Add(MakeTable("rows", kColumns, rows)); return Print(report, options.output);
 //
@@ -189,7 +189,7 @@ struct Group {
 
 // What a command answers.
 struct Report : Group {
-  // `its_schema`: "heaprec.top/2".
+  // `its_schema`: "heaprec.top/1".
   explicit Report(std::string its_schema) : schema(std::move(its_schema)) {}
   std::string schema;
 };

@@ -3,7 +3,6 @@
 // Context:  setup, or the drain while attached; live phase.
 #pragma once
 
-#include <limits>
 #include <variant>
 
 #include "format/bytes/result.h"
@@ -27,8 +26,6 @@ void DisableEvents(const Jvm& jvm);
 // only while the source is active: without one the JVM would deliver an object for every 512 bytes, and nothing would
 // use it.
 inline constexpr jint kIntervalUnderHooks = 512;  // bytes
-// The same while the source chooses among slow paths (source=tlab).
-inline constexpr jint kIntervalNever = std::numeric_limits<jint>::max();
 
 // Sets the JVM's default interval. Call it before the source that armed the threads ceases to be active. Needs an
 // attached thread.

@@ -107,8 +107,8 @@ bool Set(T* field, const std::optional<U>& value) {
 }
 
 bool SetSource(Options* options, std::string_view value) {
-  for (const SourceChoice choice : {SourceChoice::kAuto, SourceChoice::kHooks, SourceChoice::kJvmti,
-                                    SourceChoice::kTlab, SourceChoice::kPortable}) {
+  for (const SourceChoice choice :
+       {SourceChoice::kAuto, SourceChoice::kHooks, SourceChoice::kJvmti, SourceChoice::kPortable}) {
     if (value != SourceName(choice)) continue;
     options->source = choice;
     return true;
@@ -128,12 +128,9 @@ bool SetLogLevel(Options* options, std::string_view value) {
 
 bool SetSync(Options* options, std::string_view value) {
   options->sync = {};
-  if (value == "none" || value == "off") return options->sync.never = true;
+  if (value == "none") return options->sync.never = true;
   if (value == "block") return options->sync.every_ns = 0, true;
-  const auto every_ns = ParseTime(value);
-  // As before there were others: 0 is never.
-  if (every_ns == uint64_t{0}) return options->sync.never = true;
-  return Set(&options->sync.every_ns, every_ns);
+  return Set(&options->sync.every_ns, ParseTime(value, 1));
 }
 
 // By size if that can be meant: "100m" is 100 MiB, not 100 minutes.
@@ -197,7 +194,6 @@ bool SetLabels(Options* options, std::string_view value) {
 struct Key {
   std::string_view name, valid;  // what its values look like
   bool (*set)(Options*, std::string_view);
-  std::string_view former = {};  // an earlier name, which still works
 };
 using View = std::string_view;
 const std::array kKeys = {
@@ -205,17 +201,13 @@ const std::array kKeys = {
         [](Options* o, View v) { return o->file = v, !v.empty(); }},
     Key{"rate", "a rate, such as 150, 150/s, 6/min or 10/h; maximum 200000/s",
         [](Options* o, View v) { return Set(&o->rate_per_second, ParseRate(v)); }},
-    Key{"settings", "default (150/s) or profile (300/s)",
-        [](Options* o, View v) {
-          return o->rate_per_second = v == "profile" ? 300 : 150, v == "default" || v == "profile";
-        }},
     Key{"throttle", "adaptive, or window: a fixed probability for each 200 ms",
         [](Options* o, View v) {
           o->rule = v == "window" ? throttle::Rule::kWindow : throttle::Rule::kAdaptive;
-          return v == "window" || v == "adaptive" || v == "falling";  // falling: its former name
+          return v == "window" || v == "adaptive";
         }},
     Key{"maxsamples", "a number, 1 or more",
-        [](Options* o, View v) { return Set(&o->max_samples, ParseCount(v, 1, UINT64_MAX)); }, "samples"},
+        [](Options* o, View v) { return Set(&o->max_samples, ParseCount(v, 1, UINT64_MAX)); }},
     Key{"duration", "a time, such as 500ms, 30s, 5m or 1h",
         [](Options* o, View v) { return Set(&o->duration_ns, ParseTime(v)); }},
     Key{"delay", "a time, such as 500ms, 30s, 5m or 1h",
@@ -224,13 +216,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
     Key{"stacks", "auto or jvmti",
         [](Options* o, View v) { return o->walk_stacks = v == "auto", v == "auto" || v == "jvmti"; }},
-    Key{"source", "auto, hooks, jvmti, tlab or portable", SetSource},
-    Key{"hooks", "on or off (off is source=jvmti)",
-        [](Options* o, View v) {
-          const auto on = ParseSwitch(v);
-          if (on) o->source = *on ? SourceChoice::kAuto : SourceChoice::kJvmti;
-          return on.has_value();
-        }},
+    Key{"source", "auto, hooks, jvmti or portable", SetSource},
     Key{"exceptions", "on or off: record thrown exceptions too",
         [](Options* o, View v) { return Set(&o->exceptions, ParseSwitch(v)); }},
     Key{"exceptions.rate", "a rate, such as 100, 100/s, 6/min or 10/h; maximum 200000/s",
@@ -239,7 +225,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->native, ParseSwitch(v)); }},
     Key{"native.rate", "a rate, such as 100, 100/s, 6/min or 10/h; maximum 200000/s",
         [](Options* o, View v) { return Set(&o->native_per_second, ParseRate(v)); }},
-    Key{"native.mmap_rate", "off, or the maximum mappings per second, 1 to 2000", SetMaps, "native.maps"},
+    Key{"native.mmap_rate", "off, or the maximum mappings per second, 1 to 2000", SetMaps},
     Key{"nmt", "auto, off, or the time between native-memory snapshots, 1s or more, such as 10s", SetNmt},
     Key{"live", "on, off, or the maximum number of tracked objects, 64 to 65535", SetLive},
     Key{"census", "off, all, or the number of TLABs to walk per second, 1/s to 8000/s", SetCensus},
@@ -287,8 +273,6 @@ const char* SourceName(SourceChoice choice) {
       return "hooks";
     case SourceChoice::kJvmti:
       return "jvmti";
-    case SourceChoice::kTlab:
-      return "tlab";
     case SourceChoice::kPortable:
       return "portable";
   }
@@ -305,24 +289,16 @@ format::Result<Options> ParseOptions(const std::vector<Option>& given) {
   Options options;
   options.given = AsText(given);
   bool is_bounded = false;
-  bool rate_given = false;
   for (const Option& option : given) {
-    const Key* key = nullptr;
-    for (const Key& candidate : kKeys) {
-      if (option.key == candidate.name || option.key == candidate.former) key = &candidate;
-    }
-    if (key == nullptr) {
+    const auto key = std::ranges::find(kKeys, option.key, &Key::name);
+    if (key == kKeys.end()) {
       return format::Error{fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key,
                                        fmt::join(OptionNames(), ", "))};
     }
-    const double rate = options.rate_per_second;
     if (!key->set(&options, option.value)) {
       return format::Error{fmt::format("{}invalid value `{}` for option `{}`; valid: {}", option.where, option.value,
                                        option.key, key->valid)};
     }
-    // An explicit rate beats settings=, in whatever order they come.
-    if (option.key == "settings" && rate_given) options.rate_per_second = rate;
-    rate_given = rate_given || option.key == "rate";
     is_bounded = is_bounded || option.key == "maxsize" || option.key == "maxage" || option.key == "rotate";
   }
   if (!is_bounded) options.limits.max_bytes = kDefaultMaxBytes;

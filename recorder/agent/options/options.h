@@ -20,7 +20,7 @@
 
 namespace heaprec::agent {
 
-enum class SourceChoice { kAuto, kHooks, kJvmti, kTlab, kPortable };
+enum class SourceChoice { kAuto, kHooks, kJvmti, kPortable };
 enum class LogLevel { kOff, kError, kWarn, kInfo, kDebug };
 
 struct Options {

@@ -14,12 +14,9 @@ namespace {
 constexpr std::array<std::string_view, 14> kValid{
     "file", "rate",    "only",   "native.mmap_rate", "duration", "throttle", "ring",
     "sync", "maxsize", "maxage", "rotate",           "loglevel", "service",  "labels"};
-// As the agent of a JVM has it, where `rate` is that of the heap; and a former name.
-constexpr std::array<std::string_view, 2> kAlsoTaken{"native.rate", "native.maps"};
 
-bool IsValid(std::string_view key) {
-  return std::ranges::find(kAlsoTaken, key) != kAlsoTaken.end() || std::ranges::find(kValid, key) != kValid.end();
-}
+// native.rate: as the agent of a JVM has it, where `rate` is that of the heap.
+bool IsValid(std::string_view key) { return key == "native.rate" || std::ranges::find(kValid, key) != kValid.end(); }
 
 format::Result<ProgramOptions> Parse(const std::vector<Option>& given) {
   ProgramOptions plain;

@@ -7,7 +7,7 @@
 
 namespace heaprec::agent {
 
-// unit_is_event (source=tlab): lambda is a probability per event, not per byte.
+// unit_is_event: lambda is a probability per event, not per byte.
 throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_event);
 
 // For ByteClock::SetMaxGap: all threads together then update their clocks often enough to notice a new lambda.

@@ -122,7 +122,6 @@ void Begin(const char* text) {
 
 __attribute__((constructor)) void Start() {
   const char* text = secure_getenv(kVariable);
-  if (text == nullptr) text = secure_getenv("HEAPREC_SAMPLED");  // its former name
   if (text == nullptr || !IsPreloaded()) return;
   const int error = errno;
   try {

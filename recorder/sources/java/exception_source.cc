@@ -46,7 +46,7 @@ void ExceptionSource::OnException(const ExceptionEvent& thrown) {
   const uint64_t stripe = throttle::Mix64(reinterpret_cast<uintptr_t>(thrown.jni)) % kStripes;
   const uint64_t before = stripes_[stripe].thrown.fetch_add(1, std::memory_order_relaxed);
   throttle::Random random(throttle::Mix64(seed_ ^ before ^ (stripe << 56)));
-  const throttle::DeliveryDecision decision = throttle::DecideEvent(now.lambda, 1, now, random);
+  const throttle::DeliveryDecision decision = throttle::DecideEvent(now, random);
   if (decision.action == throttle::DeliveryDecision::Action::kKept)
     Keep(thrown, decision.weight_bytes, decision.window);
 }

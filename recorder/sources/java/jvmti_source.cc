@@ -46,7 +46,7 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   // Nobody knows under which mean the first threshold of a thread that was there before the recording was drawn: the
   // thread's population begins here.
   if (first) return;
-  throttle::Random random = DrawFor(*entry);
+  throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
   const DeliveryDecision decision = throttle::DecideJvmtiSample(was.lambda, was.window, object.size, now, random);
   Settle(object, decision, GuessKind(object), *entry);
 }

@@ -119,7 +119,7 @@ void RecordingSource::Settle(const Delivered& object, const DeliveryDecision& de
                     object.size,
                     kind == format::Kind::kTlab ? parts_.layout.TlabSize(object.java_thread) : 0,
                     decision.weight_bytes,
-                    TallyOf(decision),
+                    {decision.weight_bytes, decision.effective_bytes},
                     decision.window};
   const CallbackContext context{object.jvmti,        object.jni,    object.java_thread, object.thread,
                                 object.object_class, object.object, entry.os_tid,       entry.index};
@@ -133,10 +133,6 @@ format::Kind RecordingSource::GuessKind(const Delivered& object) const {
   const bool inside = parts_.layout.InTlab(object.java_thread, oop);
   return inside || object.size < parts_.layout.TlabSize(object.java_thread) / 64 ? format::Kind::kTlab
                                                                                  : format::Kind::kOutside;
-}
-
-throttle::Random RecordingSource::DrawFor(const ThreadEntry& entry) const {
-  return throttle::Random(throttle::Mix64(parts_.seed ^ entry.clock.candidates() ^ (uint64_t{entry.index} << 32)));
 }
 
 void RecordingSource::CountMissed(bool missed, double bytes) {

@@ -92,12 +92,6 @@ class RecordingSource : public Source {
   void CountMissed(bool missed, double bytes);
   // Without a hook: a candidate that is not in the thread's TLAB is an outside object.
   format::Kind GuessKind(const Delivered& object) const;
-  // A generator for one decision about the thread's latest candidate, if the clock draws none.
-  throttle::Random DrawFor(const ThreadEntry& entry) const;
-  // The sums of a kept point for the controller, in the unit of the population.
-  virtual throttle::PointSums TallyOf(const throttle::DeliveryDecision& decision) const {
-    return {decision.weight_bytes, decision.effective_bytes};
-  }
 
   const SourceParts parts_;
 

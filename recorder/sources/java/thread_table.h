@@ -35,9 +35,6 @@ struct alignas(128) ThreadEntry {
   // CallbackSource: the thread's count of bytes at its last object, and the count that the next one must reach.
   uint64_t given_at = 0, due = 0;
   const void* due_by = nullptr;  // the How with which `due` was drawn
-  // source=tlab: the event that was kept and awaits its stack.
-  uint32_t event_window = 0;
-  double event_weight = 0, event_probability = 0;
 };
 
 // How the calling thread finds its entry. Initial-exec, because the general model may call malloc on a thread's first

@@ -118,8 +118,8 @@ TEST_CASE("attach, status, dump, stop, and again with other options: each record
   RequireRefusal(Heaprec({"stop", pid}), "no recording is running");
   RequireRefusal(Heaprec({"dump", pid}), "no recording is running");
 
-  CHECK(Heaprec({"attach", pid, "-q", "--settings", "profile", "--set", "source=jvmti", "-o", folder + "/rec.bin"})
-            .exit_code == 0);
+  CHECK(Heaprec({"attach", pid, "-q", "--rate", "300", "--set", "source=jvmti", "-o", folder + "/rec.bin"}).exit_code ==
+        0);
   CHECK(Heaprec({"stop", pid}).out == "PID " + pid + ": " + folder + "/rec-1.bin\n");
   process.Kill(SIGTERM);
   CHECK(process.Finish().out == "running\n");

@@ -71,7 +71,7 @@ TEST_CASE("An unknown key is refused in one line that lists the valid ones") {
 
 TEST_CASE("A bad value is refused in one line that says what is valid") {
   RequireRefusal("file=rec.bin,rate=fast", {"fast", "rate", "150/s", "6/min"});
-  RequireRefusal("file=rec.bin,source=magic", {"magic", "source", "auto", "hooks", "jvmti", "tlab"});
+  RequireRefusal("file=rec.bin,source=magic", {"magic", "source", "auto", "hooks", "jvmti", "portable"});
 }
 
 TEST_CASE("A file that cannot be created is reported in one line") {

@@ -98,26 +98,10 @@ TEST_CASE("source=jvmti asks for the same, with symbols there") {
   RequireTruth(rows);
 }
 
-TEST_CASE("hooks=off is source=jvmti") {
-  Outcome outcome;
-  CHECK(RecordLoop(JavaHome(), ",hooks=off", &outcome).source() == "jvmti");
-}
-
 TEST_CASE("source=jvmti keeps to the rate") {
   Outcome outcome;
   const Rows rows = RecordLoop(JavaHome(), ",source=jvmti,rate=150", &outcome);
   for (const uint64_t count : rows.PerInterval()) CHECK(count <= 150);
-}
-
-TEST_CASE("source=tlab works, and the summary says that its attribution is biased") {
-  Outcome outcome;
-  const Rows rows = RecordLoop(JavaHome(), ",source=tlab", &outcome);
-  CHECK(outcome.err == "done\n");
-  CHECK(rows.source() == "tlab");
-  CHECK(!rows.rows.empty());
-  CHECK(!rows.trustworthy());
-  CHECK(rows.summary["reasons"].dump().find("biased") != std::string::npos);
-  for (const uint64_t count : rows.PerInterval()) CHECK(count <= rows.cap());
 }
 
 TEST_CASE("source=hooks on a JDK without symbols falls back as well") {

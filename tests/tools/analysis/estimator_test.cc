@@ -290,8 +290,8 @@ TEST_CASE("samples of an unknown window count as drawn in one stage") {
   CHECK(recorded.one().WholeChain().bytes == Approx(2 * 10'000.0 * (10'000 - 80)));
 }
 
-TEST_CASE("events that stand for bytes of unknown number have the variance of their weights") {
-  Recorded recorded("tlab");
+TEST_CASE("samples whose chance is unknown have the variance of their weights") {
+  Recorded recorded("imported");
   recorded.Window(0.01);
   recorded.Sample(80, 10'000'000, 1);
   recorded.EndInterval(9'000'000);

@@ -299,7 +299,7 @@ TEST_CASE("what is missing in a census is of classes that nobody knows: it is of
   CHECK(counted.Build().count() == 0);
   CHECK(counted.why_none() == "nothing was sampled, or no bytes were counted");
 
-  counted.header().source = "tlab";
+  counted.header().source = "imported";
   CHECK(counted.Build().count() == 0);
   CHECK(counted.why_none() == "weights are biased");
 }

@@ -402,12 +402,12 @@ TEST_CASE("A census is compared with one before it") {
   file.census().tlabs = 1;
   file.census().tlab_bytes = 1216;
   file.End("jvm exit", kSecond);
-  const json census = CensusOf(after + " --before " + before);
+  const json census = CensusOf(after + " --baseline " + before);
   CHECK(RowOf(census, "java.lang.String")["objects_difference"]["value"] == 20);
   CHECK(RowOf(census, "p.Node")["bytes_difference"]["value"] == -160);
   CHECK(RowOf(census, "p.New")["before"]["objects"]["value"] == 0);
   CHECK(census["rows"][0]["name"] == "byte[]");
-  const Outcome text = Heaprec("census " + after + " --before " + before);
+  const Outcome text = Heaprec("census " + after + " --baseline " + before);
   CHECK(text.out.find("before: 977 KiB in 36 objects, each counted\nafter:  1.19 KiB in 51 objects") == 0);
 }
 

@@ -26,12 +26,8 @@ struct Bench {
     command.AddOption("-o,--output", output, "Where to").Value("FILE");
     command.AddOption("--by", by, "What a row is").Value("KEY").OneOf({"class", "site", "label:"});
     command.AddOption("--label", labels, "Labels").Value("LABEL");
-    command.AddOption("--kind", kinds, "Kinds")
-        .Value("KIND")
-        .SplitAtCommas()
-        .FormerWords({{"native", "malloc"}})
-        .InGroup("Which events");
-    command.AddOption("--limit", limit, "Maximum rows").Value("N").Formerly("--most");
+    command.AddOption("--kind", kinds, "Kinds").Value("KIND").SplitAtCommas().InGroup("Which events");
+    command.AddOption("--limit", limit, "Maximum rows").Value("N");
     command.AddPercent("--min-share", share, "Only larger ones");
     command.AddOption("--wait", wait_s, "Seconds").Value("SECONDS").InRange(0.1, 10);
     command.AddFlag("--json", json, "Print JSON");
@@ -55,16 +51,6 @@ struct Bench {
 bool Refuses(const Words& words) {
   Bench bench;
   return bench.Run(words) == ExitCode::kUsage && !bench.ran;
-}
-
-TEST_CASE("an option's former name works and is not listed") {
-  Bench bench;
-  REQUIRE(bench.Run({"a.hrec", "--most", "7"}) == ExitCode::kOk);
-  CHECK(bench.limit == 7);
-  Command command("show", "Shows things.");
-  command.AddOption("--limit", bench.limit, "Maximum rows").Formerly("--most");
-  CHECK(Help(command).find("--limit") != std::string::npos);
-  CHECK(Help(command).find("--most") == std::string::npos);
 }
 
 TEST_CASE("each kind of option stores what was given") {
@@ -132,12 +118,6 @@ TEST_CASE("a time before the end, which begins with a dash, is a value") {
   REQUIRE(bench.Run({"a", "-o", "-30s"}) == ExitCode::kOk);
   CHECK(bench.output == "-30s");
   CHECK(bench.files == Words{"a"});
-}
-
-TEST_CASE("a former word of a value is replaced by its new one") {
-  Bench bench;
-  REQUIRE(bench.Run({"rec.hrec", "--kind", "tlab,native", "--kind", "natives"}) == ExitCode::kOk);
-  CHECK(bench.kinds == Words{"tlab", "malloc", "natives"});
 }
 
 TEST_CASE("choices that the text of an option names are not listed again") {

@@ -89,14 +89,14 @@ TEST_CASE("The first line of doctor is the verdict, problems come first, and eac
   CHECK(Heaprec("doctor -q " + directory / "rec.bin").out.find("\nok ") == std::string::npos);
 
   format::FileHeader header = SomeHeader();
-  header.source = "tlab";
+  header.source = "imported";
   WriteSmall(directory / "bad.bin", header);
   const Outcome bad = Heaprec("doctor " + directory / "bad.bin");
   CHECK(bad.code == 1);
   CHECK(bad.out.find("trustworthy: no, 1 problem") == 0);
   const std::string findings = Squeezed(bad.out);
-  CHECK(findings.find("\nproblem source source=tlab attributes") < findings.find("\nnote "));
-  CHECK(findings.find("\n action: record with source=auto\n") != std::string::npos);
+  CHECK(findings.find("\nproblem source imported from") < findings.find("\nnote "));
+  CHECK(findings.find("\n action: record with heaprec;") != std::string::npos);
 
   const Outcome both = Heaprec("doctor " + directory / "rec.bin" + " " + directory / "bad.bin");
   CHECK(both.code == 1);
@@ -193,7 +193,7 @@ TEST_CASE("doctor says from where the samples came, and how stacks") {
                       "stacks")["level"] == "note");
   patient.header.source = "jvmti";
   CHECK(Inconsistency(patient.After(Nothing), "source")["level"] == "note");
-  patient.header.source = "tlab";
+  patient.header.source = "imported";
   CHECK(Inconsistency(patient.After(Nothing), "source")["level"] == "problem");
 }
 

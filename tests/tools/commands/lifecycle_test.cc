@@ -91,7 +91,7 @@ TEST_CASE("fates are printed where they are asked for") {
   CHECK((printed[0]["kind"] == "died" && printed[0]["sample"] == 1 && printed[0]["collections"] == 4));
   CHECK((printed[1]["kind"] == "evicted" && printed[1]["threshold_bytes"] == 9600));
   CHECK((printed[2]["kind"] == "untracked" && printed[2]["sample"] == 4));
-  const std::string text = Heaprec("print --kind released " + path).out;
+  const std::string text = Heaprec("print --kind evicted " + path).out;
   CHECK(testing::Count(text, "heaprec.ObjectLifecycle {") == 1);
   CHECK(testing::Count(text, "kind = evicted") == 1);
   CHECK(json::parse(Heaprec("print --json --kind died --class p.Leak1 " + path).out)["events"].empty());

@@ -116,7 +116,7 @@ TEST_CASE("live shows what is alive at the end by class and site, with ages and 
   const std::string path = directory / "rec.bin";
   WriteLeak(path);
   const json document = Parsed("live --json " + path);
-  CHECK(document["schema"] == "heaprec.live/2");
+  CHECK(document["schema"] == "heaprec.live/1");
   CHECK(document["at_ns"] == kEnd);
   CHECK(document["collections"] == 29);
   const json leak = RowOf(document, 1, "p.Leak.add");
@@ -370,7 +370,7 @@ TEST_CASE("Parts of one recording are joined, and a time without data in a file 
   // A gap, or sides of a comparison, are not joined.
   const std::string warning = "heaprec: " + one + " and " + three + " are parts of one recording; ";
   CHECK(Heaprec("live " + one + " " + three).err.starts_with(warning));
-  CHECK(document("diff --json " + one + " " + two)["schema"] == "heaprec.diff/2");
+  CHECK(document("diff --json " + one + " " + two)["schema"] == "heaprec.diff/1");
 
   const std::string beside =
       "heaprec: no data at the time of --at (the nearest is shown): " + two + " has data from 10.000 s to 20.000 s\n";
@@ -395,7 +395,7 @@ TEST_CASE("lifetimes are shown by class, with the shares that die young and that
   const std::string path = directory / "rec.bin";
   WriteLeak(path);
   const json document = Parsed("live --lifetimes --json " + path);
-  CHECK(document["schema"] == "heaprec.lifetimes/2");
+  CHECK(document["schema"] == "heaprec.lifetimes/1");
   const json young = RowOf(document, 1, "p.Churn.make"), leak = RowOf(document, 1, "p.Leak.add"),
              cache = RowOf(document, 0, "java.util.HashMap$Node");
   CHECK(young["dies_young"]["value"] == Approx(1));
@@ -412,7 +412,7 @@ TEST_CASE("lifetimes are shown by class, with the shares that die young and that
   const Outcome text = Heaprec("live --lifetimes --by class " + path);
   CHECK(text.out.find("dies young") != std::string::npos);
   CHECK(text.out.find("all: median lifetime ") != std::string::npos);
-  const Outcome csv = Heaprec("live --lifetimes --csv " + path);  // the old spelling
+  const Outcome csv = Heaprec("live --lifetimes --format csv " + path);
   CHECK(csv.out.find("by,median_lifetime_seconds,median_lifetime_seconds_low,") == 0);
   CHECK(csv.out.find("survival_by_seconds_reached") != std::string::npos);
 }

@@ -191,7 +191,7 @@ TEST_CASE("native of a recording without samples shows what the JVM and the kern
   CHECK(text.out.find("JVM: Class") != std::string::npos);
   const json document = json::parse(Heaprec("native --json " + path).out);
   CHECK(document == json::parse(Heaprec("native --categories --json " + path).out));
-  CHECK(document["schema"] == "heaprec.memory/2");
+  CHECK(document["schema"] == "heaprec.memory/1");
   // What only samples tell.
   for (const std::string option : {"--min-age 1s", "--by library", "--callers 3"}) {
     const auto refused = Heaprec("native " + option + " " + path);

@@ -91,7 +91,7 @@ TEST_CASE("native: what lives, what was allocated and what grows, by site") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
   const json document = Document("native --json " + (directory / "rec.bin"));
-  CHECK(document["schema"] == "heaprec.native_sampled/2");
+  CHECK(document["schema"] == "heaprec.native_sampled/1");
   CHECK(document["allocated"]["bytes"]["value"] == Approx(40e6));
   // Counted: 4,000 calls in each second.
   for (const char* const end : {"value", "low", "high"}) CHECK(document["allocated"]["objects"][end] == 40'000);
@@ -117,10 +117,10 @@ TEST_CASE("native: what lives, what was allocated and what grows, by site") {
   CHECK(sorted["rows"][0]["name"] == "libchurn.so.parse");
 }
 
-TEST_CASE("native --leaks: only what is old") {
+TEST_CASE("native --min-age: only what is old") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
-  const json document = Document("native --leaks 5 --json " + (directory / "rec.bin"));
+  const json document = Document("native --min-age 5s --json " + (directory / "rec.bin"));
   CHECK(document["live"]["bytes"]["value"] == Approx(5.1e6));
   const auto rows = RowsOf(document);
   REQUIRE(rows.size() == 1);
@@ -130,7 +130,7 @@ TEST_CASE("native --leaks: only what is old") {
   const json all = document["survival_by_seconds"];
   CHECK(all["reached"].back().get<double>() == Approx(0.25).margin(0.01));
   CHECK(all["seconds"].back().get<double>() > 8);
-  const auto text = Heaprec("native --leaks 5 " + (directory / "rec.bin"));
+  const auto text = Heaprec("native --min-age 5s " + (directory / "rec.bin"));
   CHECK(text.out.find("live for 5.000 s or longer") != std::string::npos);
   CHECK(text.out.find("cache_keep") != std::string::npos);
   CHECK(text.out.find("parse") == std::string::npos);
@@ -138,7 +138,7 @@ TEST_CASE("native --leaks: only what is old") {
   CHECK(text.out.find("live for 10 ms to 10.0 s") != std::string::npos);
   CHECK(Heaprec("native --min-age 60s " + (directory / "rec.bin")).out.find("no live block is that old") !=
         std::string::npos);
-  const auto junk = Heaprec("native --leaks 5 " + (directory / "none.bin"));
+  const auto junk = Heaprec("native --min-age 5s " + (directory / "none.bin"));
   CHECK(junk.code == 3);
 }
 

@@ -354,8 +354,6 @@ TEST_CASE("summary says why a recording cannot be trusted") {
   header.interval_cap = 1;
   CHECK(verdict(nothing).find("above its cap") != std::string::npos);
   header.interval_cap = 150;
-  header.source = "tlab";
-  CHECK(verdict(nothing).find("shares are biased") != std::string::npos);
   header.source = "jvmti";
   const std::string uncounted = "bytes are known from the samples only";
   CHECK(verdict(nothing) == "trustworthy: yes\n");

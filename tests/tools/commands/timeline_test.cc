@@ -70,7 +70,7 @@ TEST_CASE("histogram has a class for each power of two, empty ones between too")
   const Directory directory;
   WriteTenSeconds(directory / "rec.bin");
   const json document = Parsed("histogram --json " + directory / "rec.bin");
-  CHECK(document["schema"] == "heaprec.histogram/2");
+  CHECK(document["schema"] == "heaprec.histogram/1");
   const json& classes = document["classes"];
   REQUIRE(classes.size() == 7);  // 16 to 32, ..., 1024 to 2048
   CHECK(classes[0]["from"] == 16);
@@ -99,7 +99,7 @@ TEST_CASE("timeline has the rate of each step, and what sampler and heap did") {
   const Directory directory;
   WriteTenSeconds(directory / "rec.bin");
   const json document = Parsed("timeline --by class --json " + directory / "rec.bin");
-  CHECK(document["schema"] == "heaprec.timeline/2");
+  CHECK(document["schema"] == "heaprec.timeline/1");
   CHECK(document["step_ns"] == kSecond);
   const json& steps = document["steps"];
   REQUIRE(steps.size() == 10);

@@ -62,7 +62,7 @@ TEST_CASE("top shows classes and sites first, those of most bytes above") {
   const Directory directory;
   WriteCalls(directory / "rec.bin");
   const json document = Parsed("top --json " + directory / "rec.bin");
-  CHECK(document["schema"] == "heaprec.top/2");
+  CHECK(document["schema"] == "heaprec.top/1");
   CHECK(document["unit"] == "bytes");
   REQUIRE(document["tables"].size() == 2);
   CHECK(document["tables"][0]["by"] == "class");
@@ -301,7 +301,7 @@ TEST_CASE("tree shows callees from the root, each with what is below it") {
   const Directory directory;
   WriteCalls(directory / "rec.bin");
   const json document = Parsed("tree --json " + directory / "rec.bin");
-  CHECK(document["schema"] == "heaprec.tree/2");
+  CHECK(document["schema"] == "heaprec.tree/1");
   CHECK(NamesIn(document["children"]) == Names{"p.Main.main"});
   const json& work = document["children"][0]["children"][0];
   CHECK(work["name"] == "p.Main.work");

@@ -251,8 +251,9 @@ TEST_CASE("Forms without a last line say on stderr what should not be believed")
   WriteLossy(path, Stream::kNative);
   for (const std::string& command :
        {"flame -q -o " + directory / "flame.html", "flame -q --svg -o " + directory / "flame.svg",
-        "timeline --svg " + directory / "time.svg", std::string("live --csv"), std::string("live --lifetimes --csv"),
-        std::string("export --format csv"), std::string("export --format collapsed")}) {
+        "timeline --svg " + directory / "time.svg", std::string("live --format csv"),
+        std::string("live --lifetimes --format csv"), std::string("export --format csv"),
+        std::string("export --format collapsed")}) {
     const Outcome outcome = Heaprec(command + " --kind malloc " + path);
     CAPTURE(command, outcome.err);
     CHECK(outcome.code == 0);

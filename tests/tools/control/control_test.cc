@@ -157,13 +157,12 @@ TEST_CASE("The command's options become the agent's; those of a file come first,
   AgentOptions options;
   options.output = "rec.bin";
   options.rate = "20";
-  options.settings = "profile";
   options.file = "my.conf";
   options.more = {"ring=off", "strict"};
-  CHECK(options.Text(true) == "@my.conf,file=rec.bin,settings=profile,rate=20,ring=off,strict");
+  CHECK(options.Text(true) == "@my.conf,file=rec.bin,rate=20,ring=off,strict");
   const std::string here = std::filesystem::current_path();
   options.more.clear();
-  CHECK(options.Text(false) == "@" + here + "/my.conf,file=" + here + "/rec.bin,settings=profile,rate=20");
+  CHECK(options.Text(false) == "@" + here + "/my.conf,file=" + here + "/rec.bin,rate=20");
   options.more = {"native=on,native.rate=300", "strict"};
   CHECK(options.Text(true).ends_with(",native=on,native.rate=300,strict"));
   options.output = "a,b";

@@ -39,7 +39,7 @@ Report Example() {
   const std::vector<ClassRow> rows{
       {"com.example.List", {10'118'758, 8'514'437, 11'219'763}, {0.088, 0.07, 0.1}, {421e3, 355e3, 502e3}, 40},
       {"byte[], \"raw\"", {24, 24, 24}, {0, 0, 0.012}, {1, 1, 1}, 1}};
-  Report report("heaprec.example/2");
+  Report report("heaprec.example/1");
   report.Add(Sentence("{} allocated in {}, {value}", {{"total", Estimate{115e6, 110e6, 120e6}, Unit::kBytes},
                                                       {"duration_ns", uint64_t{2'000'000'000}, Unit::kNanoseconds},
                                                       {"", Estimate{57e6, 55e6, 60e6}, Unit::kBytesPerSecond}}));
@@ -90,7 +90,7 @@ TEST_CASE("on a narrow terminal bars become shorter by one factor, and the last 
       {"", "size", Unit::kText, Detail::kTextOnly, &SizeRow::name},
       {"", "bytes", Unit::kBar, Detail::kTextOnly, &SizeRow::first},
       {"", "objects", Unit::kBar, Detail::kTextOnly, &SizeRow::second}};
-  Report report("heaprec.example/2");
+  Report report("heaprec.example/1");
   report.Add(MakeTable(
       "rows", columns,
       std::vector<SizeRow>{{{1024, 1024, 1024}, "16 B to 32 B", 1, 0.25}, {{512, 512, 512}, "32 B to 64 B", 0.5, 1}}));
@@ -115,7 +115,7 @@ TEST_CASE("on a narrow terminal bars become shorter by one factor, and the last 
 
 TEST_CASE("JSON has all numbers as they are, and what is unknown or infinite is null") {
   const json document = json::parse(RenderJson(Example()));
-  CHECK(document["schema"] == "heaprec.example/2");
+  CHECK(document["schema"] == "heaprec.example/1");
   CHECK(document["total"] == json{{"value", 115e6}, {"low", 110e6}, {"high", 120e6}});
   CHECK(document["duration_ns"] == 2'000'000'000);
   CHECK(document["scan"]["lost"] == 3);
@@ -139,7 +139,7 @@ TEST_CASE("CSV has an interval in three columns and quotes where needed") {
 }
 
 TEST_CASE("CSV of a report without tables has its facts") {
-  Report report("heaprec.example/2");
+  Report report("heaprec.example/1");
   report.Add(Fact("total", {"total", Estimate{3, 2, kInfinity}, Unit::kBytes}));
   report.Add(Fact("state", {"state", "ended"}));
   CHECK(RenderCsv(report) == "name,value,low,high\ntotal,3,2,\nstate,ended,,\n");
@@ -167,7 +167,7 @@ TEST_CASE("Curves are drawn in HTML, and nowhere else") {
   const std::vector<Column<Series>> columns{
       {"", "survival", Unit::kCurve, Detail::kHtmlOnly, [](const Series& of) { return Value(of.shares); }},
       {"name", "class", Unit::kText, Detail::kAlways, &Series::name}};
-  Report report("heaprec.example/2");
+  Report report("heaprec.example/1");
   report.Add(MakeTable("rows", columns,
                        std::vector<Series>{{"long", {point(1, 1), point(2, 0.5), point(4, 0)}},
                                            {"short", {point(1, 0.5), point(2, 0.25)}},
@@ -183,7 +183,7 @@ TEST_CASE("Curves are drawn in HTML, and nowhere else") {
 }
 
 TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
-  Report report("heaprec.tree/2");
+  Report report("heaprec.tree/1");
   Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};
   table.is_tree = true;
   table.columns = {{"bytes", "bytes", Unit::kBytes}, {"name", "below", Unit::kText}};
@@ -202,7 +202,7 @@ TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
 }
 
 TEST_CASE("of several roots each has its children indented, and a blank line before it") {
-  Report report("heaprec.tree/2");
+  Report report("heaprec.tree/1");
   Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};
   table.is_tree = true;
   table.columns = {{"name", "called from", Unit::kText}};
@@ -228,7 +228,7 @@ TEST_CASE("a narrow tree keeps names: columns go, then all intervals, before pac
   table.is_tree = true;
   table.rows = {row("com.example.Main.main")};
   table.rows.front().children = {row("com.example.List.add"), row("com.example.Map.put")};
-  Report report("heaprec.tree/2");
+  Report report("heaprec.tree/1");
   report.Add(std::move(table));
   const auto text_at = [&report](size_t width) { return RenderText(report, {width, false, true}, false); };
   CHECK(text_at(100).find("9.65 MiB 8.12-10.7  8.8 % 7.0-10.0    421 k 355k-502k  ├─ com") != std::string::npos);
@@ -247,7 +247,7 @@ TEST_CASE("a narrow tree keeps names: columns go, then all intervals, before pac
 }
 
 TEST_CASE("groups become objects and arrays") {
-  Report report("heaprec.doctor/2");
+  Report report("heaprec.doctor/1");
   for (const char* file : {"a.hrec", "b.hrec"}) {
     Group group{"recordings[]", {}};
     group.Add(Fact("file", {"file", file}));
@@ -314,7 +314,7 @@ TEST_CASE("numbers have three digits and their interval no more than it is worth
 }
 
 TEST_CASE("A row may say what its number counts, and tables of one name are one array") {
-  Report report("heaprec.check/2");
+  Report report("heaprec.check/1");
   for (const char* name : {"one", "two"}) {
     Table table;
     table.name = "checks";

@@ -27,7 +27,7 @@ GroupRow SomeRow() {
 }
 
 Report ReportOf(const std::vector<Column<GroupRow>>& columns) {
-  Report report("heaprec.top/2");
+  Report report("heaprec.top/1");
   report.Add(MakeTable<GroupRow>("tables[]", columns, {SomeRow()}));
   return report;
 }
@@ -50,7 +50,7 @@ TEST_CASE("Rates are per second of what was read, and unknown if nothing was") {
   const auto rate = [](double seconds) {
     GroupRow row = SomeRow();
     row.seconds = seconds;
-    Report report("heaprec.top/2");
+    Report report("heaprec.top/1");
     report.Add(MakeTable<GroupRow>("rows", GroupColumns(GroupWords{}), {row}));
     return nlohmann::json::parse(RenderJson(report))["rows"][0]["bytes_per_second"];
   };

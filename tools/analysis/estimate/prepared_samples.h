@@ -68,7 +68,7 @@ class SamplePreparer {
 
   const format::Stream stream_;
   const uint64_t interval_ns_;
-  // Nobody knows with which chance an object was drawn: of source tlab lambda is a probability per refill.
+  // Of another recorder: the chance with which an object was drawn is unknown.
   const bool has_no_chances_;
   const bool has_quotas_;
   const size_t nodes_;                            // grains that get nodes

@@ -26,7 +26,7 @@ struct WeightedSample {
   // As the sample has them. By these samples are grouped, in an order in which they are far from each other.
   format::Index class_id = format::kNone, stack = format::kNone;
   uint64_t interval = 0;    // that it was drawn in
-  double size = 0;          // of the object, 1 for an event; source tlab: 0, for the refill stands for unknown bytes
+  double size = 0;          // of the object, 1 for an event; 0: the chance of inclusion is unknown
   double weight = 0;        // through both stages; the chance of inclusion is size / weight
   double first_weight = 0;  // after the first stage: <= weight, equal if the second did not raise it
   double objects = 0;       // that it stands for

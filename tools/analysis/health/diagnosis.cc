@@ -118,7 +118,7 @@ class Examination {
     const TrustReport trust = AssessTrust(recording_, of_.totals, of_.volume);
     for (const TrustReason& reason : trust.reasons) {
       AddFinding(IdOf(reason.about), Level::kProblem, reason.text, std::nullopt,
-                 reason.about == TrustTopic::kSource  ? AdviceForSource()
+                 reason.about == TrustTopic::kSource  ? "source_imported"
                  : reason.about == TrustTopic::kTotal ? AdviceForTotal()
                                                       : "");
     }
@@ -132,7 +132,6 @@ class Examination {
     if (!HasFinding("damage")) AddFinding("damage", Level::kOk, "no damaged bytes");
   }
 
-  std::string_view AdviceForSource() const { return header_.source == "tlab" ? "source_tlab" : "source_imported"; }
   // The agent gives kAllocatesInline as a reason for a JVM with -XX:-UseTLAB.
   std::string_view AdviceForTotal() const {
     if (of_.totals[Stream::kAllocations].events() == 0) return "no_samples";

@@ -192,10 +192,7 @@ class Assessment {
 
   void AssessSource() {
     const std::string source = ToUtf8(recording_.header().source);
-    if (source == "tlab") {
-      AddReason(TrustTopic::kSource,
-                "source=tlab attributes each whole TLAB to the allocation that refilled it: shares are biased");
-    } else if (source == kImported) {
+    if (source == kImported) {
       AddReason(TrustTopic::kSource, "imported from " + ToUtf8(recording_.header().source_reason) +
                                          ". Intervals show sampling error only, as if samples were independent");
     } else if (source == kImportedOwn) {

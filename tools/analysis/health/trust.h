@@ -1,6 +1,6 @@
 // Can the numbers of a recording be relied on? Reasons for no, and notes that do not change a yes.
 //
-// no: not one block; damaged bytes in the middle; attribution by refill (source tlab); of any stream: more than 0.1 %
+// no: not one block; damaged bytes in the middle; weights of another recorder; of any stream: more than 0.1 %
 // of the bytes (or events) lost, counters that do not add up, an interval over its cap; counted bytes that the samples
 // cannot have come from; maxsamples=N that are too few for the recording; a ring that could not be read to its end or
 // whose names are gone.

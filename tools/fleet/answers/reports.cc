@@ -280,17 +280,15 @@ Report PruneReport(const std::vector<Partition>& expired, bool is_dropped) {
 
 Report TablesReport(const InitReport& init, const Server& server) {
   Report report("heaprec.fleet.init/1");
-  const bool is_new = init.version_before < kSchemaVersion;
-  report.Add(Sentence(is_new ? "{}: database {} now has the tables of version {} (ClickHouse {})"
-                             : "{}: database {} has the tables of version {} (ClickHouse {})",
+  report.Add(Sentence(init.is_new ? "{}: database {} now has the tables of version {} (ClickHouse {})"
+                                  : "{}: database {} has the tables of version {} (ClickHouse {})",
                       {{"server", server.name()},
                        {"database", server.database()},
                        {"version", kSchemaVersion, Unit::kInteger},
                        {"clickhouse", init.server_version}}));
   render::List without;
   for (const auto& [address, why] : init.without_tables) without.emplace_back(address);
-  report.Add(Hidden({{"created", init.version_before == 0},
-                     {"upgraded", is_new && init.version_before > 0},
+  report.Add(Hidden({{"created", init.is_new},
                      {"has_retention", init.has_retention},
                      {"replicated", init.is_replicated},
                      {"without_tables", std::move(without)}}));

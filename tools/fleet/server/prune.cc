@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kDay = 86'400;
 
-// Tables by partitions of so many days (schema/tables_v*.sql), and which retention they have.
+// Tables by partitions of so many days (schema/tables.sql), and which retention they have.
 struct Kept {
   const char* table;
   uint32_t partition_days;

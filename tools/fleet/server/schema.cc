@@ -12,7 +12,7 @@ namespace {
 using format::Error;
 
 constexpr uint32_t kHour = 3600;
-// The first server that has all that modern_v1.sql asks for.
+// The first server that has all that modern.sql asks for.
 constexpr int kModernMajor = 21;
 constexpr std::string_view kCreate = "CREATE TABLE IF NOT EXISTS ", kEngine = "ENGINE = ReplacingMergeTree";
 // ZooKeeper remembers so many inserts of a table: one that is repeated within them changes nothing. 1,000 hosts make
@@ -56,8 +56,12 @@ format::Result<std::optional<Schema>> Find(Server* server) {
                   server->database()));
   if (!answer.ok()) return answer.error();
   if (answer->rows == 0) return std::optional<Schema>();
-  const Schema schema{.version = static_cast<uint32_t>(answer->Number("version", 0)),
-                      .slice_seconds = static_cast<uint32_t>(answer->Number("slice_seconds", 0)),
+  const uint64_t version = answer->Number("version", 0);
+  if (version != kSchemaVersion) {
+    return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use the heaprec that made them",
+                             server->name(), version, kSchemaVersion)};
+  }
+  const Schema schema{.slice_seconds = static_cast<uint32_t>(answer->Number("slice_seconds", 0)),
                       .cluster = answer->Text("cluster", 0)};
   if (!IsSliceLength(schema.slice_seconds) || (!schema.cluster.empty() && !IsIdentifier(schema.cluster))) {
     return Error{fmt::format("{}: the table {}.schema is not heaprec's", server->name(), server->database())};
@@ -96,7 +100,7 @@ format::Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(S
   if (!others.ok()) return others.error();
   for (size_t row = 0; row < others->rows; ++row) {
     const std::string address = fmt::format("{}:{}", others->Text("host_name", row), others->Number("port", row));
-    // The newest table: where it is, all are.
+    // The last table: where it is, all are.
     auto tables = server->SelectNumber(
         fmt::format("SELECT count() AS n FROM remote({}, system, tables) WHERE database = {} AND name = 'leases'",
                     Quoted(address), Quoted(server->database())));
@@ -107,10 +111,6 @@ format::Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(S
 }
 
 std::optional<Error> Conflict(const Server& server, const Schema& there, const SchemaOptions& options) {
-  if (there.version > kSchemaVersion) {
-    return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use a newer heaprec",
-                             server.name(), there.version, kSchemaVersion)};
-  }
   if (there.slice_seconds != options.slice_seconds) {
     return Error{fmt::format("{}: the tables have slices of {} s and keep them; omit --slice, or use another database",
                              server.name(), there.slice_seconds)};
@@ -168,15 +168,14 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
   report.server_version = *version;
   auto there = Find(server);
   if (!there.ok()) return there.error();
+  report.is_new = !there->has_value();
   if (*there) {
-    report.version_before = (*there)->version;
     if (auto error = Conflict(*server, **there, options)) return *error;
   }
   const std::vector<std::pair<std::string, std::string>> values{{"database", database},
                                                                 {"cluster", options.cluster},
                                                                 {"sample_days", std::to_string(options.sample_days)},
                                                                 {"sum_days", std::to_string(options.sum_days)}};
-  if (auto error = RunAll(server, StatementsOf(kVersionSql, values))) return *error;
   auto is_replicated = IsReplicated(server, options.cluster);
   if (!is_replicated.ok()) return is_replicated.error();
   report.is_replicated = *is_replicated;
@@ -198,8 +197,8 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
   if (report.has_retention) {
     if (auto error = RunAll(server, StatementsOf(kModernSql, values))) return *error;
   }
-  if (report.version_before < kSchemaVersion) {
-    // Last: a server that has this row has all tables of the version.
+  if (report.is_new) {
+    // Last: a server that has this row has all tables.
     if (auto error =
             server->Run(fmt::format("INSERT INTO {}.schema SELECT toUInt32({}), toUInt32({}), {}, now()", database,
                                     kSchemaVersion, options.slice_seconds, Quoted(options.cluster)))) {
@@ -215,10 +214,6 @@ format::Result<Schema> ReadSchema(Server* server) {
   if (!*there) {
     return Error{fmt::format("{}: database {} has no heaprec tables; run heaprec fleet init --server {}/{}",
                              server->name(), server->database(), server->name(), server->database())};
-  }
-  if ((*there)->version > kSchemaVersion) {
-    return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use a newer heaprec",
-                             server->name(), (*there)->version, kSchemaVersion)};
   }
   return **there;
 }

@@ -1,4 +1,4 @@
-// The tables on a server: which version there is, and making or upgrading them. Nothing is ever dropped or rewritten.
+// The tables on a server: which version there is, and making them. Nothing is ever dropped or rewritten.
 //
 // Threads:  one.
 // Failure:  the server's sentence; a half-made schema is completed by the next call.
@@ -14,7 +14,7 @@
 
 namespace heaprec::tools::fleet {
 
-inline constexpr uint32_t kSchemaVersion = 2;
+inline constexpr uint32_t kSchemaVersion = 1;
 
 struct SchemaOptions {
   uint32_t slice_seconds = 600;
@@ -24,21 +24,18 @@ struct SchemaOptions {
 
 // What a server has.
 struct Schema {
-  uint32_t version = 0, slice_seconds = 0;
+  uint32_t slice_seconds = 0;
   std::string cluster;
-  // Version 1 has no tables of live objects and leases; all else is the same.
-  bool HasLive() const { return version >= 2; }
-  bool HasLeases() const { return version >= 2; }
   // "sums", or of a cluster "sums_all".
   std::string Table(const std::string& name) const { return cluster.empty() ? name : name + "_all"; }
 };
 
 struct InitReport {
-  uint32_t version_before = 0;  // 0: there were no tables
+  bool is_new = false;  // there were no tables
   std::string server_version;
   bool has_retention = false;  // the server drops old rows by itself
   bool is_replicated = false;  // each replica of a shard has all its rows
-  // Other servers of the cluster, "host:port", that lack the tables of this version, or could not be asked: why.
+  // Other servers of the cluster, "host:port", that lack the tables, or could not be asked: why.
   std::vector<std::pair<std::string, std::string>> without_tables;
 };
 
@@ -51,7 +48,7 @@ bool IsSliceLength(uint32_t seconds);
 
 format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& options);
 
-// An Error that says what to do if there is none, or one of a newer heaprec.
+// An Error that says what to do if there is none, or one of another version.
 format::Result<Schema> ReadSchema(Server* server);
 
 // Returns the statements of an SQL file, without comments, with $name replaced.

@@ -5,6 +5,6 @@
 
 namespace heaprec::tools::fleet {
 
-extern const std::string_view kVersionSql, kTablesSql, kClusterSql, kModernSql;
+extern const std::string_view kTablesSql, kClusterSql, kModernSql;
 
 }  // namespace heaprec::tools::fleet

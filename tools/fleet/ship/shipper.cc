@@ -69,7 +69,7 @@ Shipper::Failure Shipper::ReadLedger() {
 // What the other one had begun before may still arrive, and its ledger is to be read again.
 Shipper::Failure Shipper::HoldLease() {
   const auto now = std::chrono::steady_clock::now();
-  if (!schema_.HasLeases() || now + kRenewal < leased_until_) return {};
+  if (now + kRenewal < leased_until_) return {};
   const std::string table = fmt::format("{}.{}", server_->database(), Table("leases"));
   const auto claim = [&](std::chrono::seconds length) {
     return server_->Run(
@@ -169,9 +169,7 @@ format::Result<bool> Shipper::SendSlice(const Slice& slice) {
     if (auto error = InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice))) return *error;
     if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return *error;
     if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return *error;
-    if (schema_.HasLive()) {
-      if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return *error;
-    }
+    if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return *error;
     in_doubt_ = false;
     // Never later than what the last row says: the latest of a recording counts.
     info_.seen = std::min(slice.time + schema_.slice_seconds, reader_.seen());

@@ -290,12 +290,6 @@ format::Result<std::vector<UnitRate>> ServerSource::Rates(RowGrain by, const Row
 
 format::Result<std::vector<LiveMoment>> ServerSource::LiveMoments(const TimeRange& range,
                                                                   const std::vector<uint64_t>& recordings) {
-  if (!schema_.HasLive()) {
-    return format::Error{
-        fmt::format("{}: the tables are of version {}, without live objects; upgrade them with heaprec "
-                    "fleet init",
-                    server_.name(), schema_.version)};
-  }
   auto answer = server_.Select(fmt::format(
       "SELECT recording, any(process) AS of_process, max(toUInt32(time)) AS last, argMax(toUInt32(at), time) AS "
       "last_at "

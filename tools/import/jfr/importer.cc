@@ -40,7 +40,7 @@ format::RecordingId IdOf(const std::string& text) {
 // heaprec's own weights, if they were not biased from the first.
 bool IsUnbiased(const JfrScan& scan) {
   const std::string& source = scan.heaprec_source;
-  return !source.empty() && source != "tlab" && source != kImported;
+  return !source.empty() && source != kImported;
 }
 
 std::string ReasonOf(const JfrScan& scan, EventSet set) {

@@ -27,7 +27,7 @@ std::string WhyNone(const Recording& recording) {
 
 // Returns the bytes of all candidates in the file; nullopt: unknown, as for a part of a recording.
 std::optional<uint64_t> CandidatesOf(const Recording& recording) {
-  if (recording.is_part()) return std::nullopt;  // older versions kept the counters of the whole
+  if (recording.is_part()) return std::nullopt;  // they are not counted per second
   if (recording.has_nothing()) return std::nullopt;
   const format::CensusCounters& counters = recording.census_counters();
   if (counters == format::CensusCounters{}) return 0;  // the sum with other recordings stays known

@@ -111,12 +111,7 @@ void FilterOptions::AddKindTo(Command& command) {
   if (with_states)
     known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, "died", "evicted", "untracked",
                                "shrunk", kCensusKind});
-  command.AddOption("--kind", kinds, help)
-      .Value("KIND")
-      .SplitAtCommas()
-      .OneOf(known)
-      .FormerWords({{"native", "malloc"}, {"mapped", "mmap"}, {"released", "evicted"}, {"not_followed", "untracked"}})
-      .InGroup(kGroup);
+  command.AddOption("--kind", kinds, help).Value("KIND").SplitAtCommas().OneOf(known).InGroup(kGroup);
 }
 
 void FilterOptions::AddStackChoiceTo(Command& command) {

@@ -127,7 +127,7 @@ struct SampleColumns {
   bool tracks_objects = false;
   bool is_range = false;        // of what is alive some may be garbage (Lifetimes::is_range)
   bool counts_events = false;   // as "bytes"
-  bool has_no_chances = false;  // source tlab: nobody knows with which chance an object was drawn
+  bool has_no_chances = false;  // imported: the chance with which an object was drawn is unknown
 };
 
 struct ColumnsQuestion {

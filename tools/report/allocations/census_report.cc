@@ -154,7 +154,7 @@ Report CensusReport(const CensusScan& scan, const CensusScan* before, const Cens
   const size_t count = rows.size();
   if (ranking.limit > 0 && count > ranking.limit) rows.resize(ranking.limit);
   const std::string by = ByText(scan.by());
-  Report report("heaprec.census/2");
+  Report report("heaprec.census/1");
   report.Add(Hidden({{"exact", scan.is_exact()}, {"by", by}, {"count", uint64_t{count}, Unit::kInteger}}));
   if (before != nullptr) report.Add(Headline(*before, "before: ", "before.total."));
   report.Add(Headline(scan, before != nullptr ? "after:  " : "", "total."));

@@ -130,7 +130,7 @@ void AddRemarks(const std::string& method, const EscapeMode& mode, const CallOut
 }  // namespace
 
 Report EscapeReport(const std::vector<std::string>& methods, const std::vector<CallOutcomes>& modes) {
-  Report report("heaprec.escape/2");
+  Report report("heaprec.escape/1");
   for (const std::string& method : methods) report.Add(MethodGroup(method, modes));
   report.Add(Sentence("bytes and objects that a call allocates"));
   report.Add(Modes(methods, modes));

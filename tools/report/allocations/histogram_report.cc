@@ -89,7 +89,7 @@ std::vector<Column<SizeRow>> Columns(const GroupWords& words) {
 }  // namespace
 
 Report HistogramReport(const RecordingScan& scan, const Groups& sizes) {
-  Report report("heaprec.histogram/2");
+  Report report("heaprec.histogram/1");
   report.Add(HeadlineOf(scan));
   report.Add(MakeTable("classes", Columns(WordsOf(scan)), RowsOf(sizes.own(), scan.scanned().seconds)));
   report.Add(FooterOf(scan, "size"));

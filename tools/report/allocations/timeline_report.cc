@@ -128,7 +128,7 @@ size_t StepsWithin(size_t columns) {
 }
 
 Report TimelineReport(const RecordingScan& scan, const Timeline& timeline) {
-  Report report("heaprec.timeline/2");
+  Report report("heaprec.timeline/1");
   report.Add(HeadlineOf(scan));
   if (timeline.axis.steps == 0) {
     report.Add(Sentence("no samples"));

@@ -43,7 +43,7 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
 
 Report TopReport(const RecordingScan& scan, const std::vector<Groups>& tables, const Ranking& ranking,
                  const CallTree& tree, const std::string& what) {
-  Report report("heaprec.top/2");
+  Report report("heaprec.top/1");
   report.Add(HeadlineOf(scan));
   for (const Groups& one : tables) report.Add(TableOf(scan, one, ranking, tree));
   report.Add(FooterOf(scan, what));

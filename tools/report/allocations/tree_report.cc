@@ -72,7 +72,7 @@ Report TreeReport(const FlameScan& tree, const TreeLimits& limits) {
   table.count = table.rows.size() + left_out;
   table.more = "--min-share 0 --limit 0 shows all";
   table.is_tree = true;
-  Report report("heaprec.tree/2");
+  Report report("heaprec.tree/1");
   report.Add(HeadlineOf(scan));
   report.Add(Hidden({{"direction", of_callers ? "callers" : "callees"}, {"left_out", left_out}}));
   report.Add(std::move(table));

@@ -125,7 +125,7 @@ Line RunsLine(const CheckAnswer& answer) {
 }  // namespace
 
 Report CheckReport(const CheckAnswer& answer) {
-  Report report("heaprec.check/2");
+  Report report("heaprec.check/1");
   report.Add(HeadlineOf(answer));
   const std::vector<std::string> doubts = TrustTexts(answer);
   report.Add(Hidden({{"seconds", answer.seconds, Unit::kSeconds},

@@ -351,7 +351,7 @@ Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSi
   const RecordingScan& scan = before.runs.scan(0);
   const bool is_replicated = before.runs.size() + after.runs.size() > 2;  // else one run does not tell
   const char* const amount = scan.of_exceptions() ? "events" : "bytes";
-  Report report("heaprec.diff/2");
+  Report report("heaprec.diff/1");
   report.Add(TotalLine(result, scan));
   if (is_replicated && result.total.verdict == Verdict::kSame) {
     std::get<Line>(report.sections.back()).text += ", not shown to differ";

@@ -70,7 +70,7 @@ Report GarbageReport(const LiveAnswer& answer, bool newest) {
   const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
   std::vector<TraceRow> rows = RowsOf(answer, newest);
   const size_t count = rows.size();
-  Report report("heaprec.garbage/2");
+  Report report("heaprec.garbage/1");
   report.Add(LiveContext(answer));
   report.Add(Hidden({{"which", newest ? "recent" : "sample"}}));
   report.Add(Sentence(

@@ -164,7 +164,7 @@ Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
   std::vector<LeakRow> rows = RowsOf(answer, ranking.rate);
   const size_t leaks = LeaksIn(rows), groups = rows.size();
   const auto known = [&live](uint64_t count) { return live.knows_growth() ? Value(count) : Value(); };
-  Report report("heaprec.leaks/2");
+  Report report("heaprec.leaks/1");
   report.Add(LiveContext(answer));
   report.Add(Verdict(answer, rows, ranking.rate));
   if (live.knows_growth()) report.Add(Span(live));

@@ -148,7 +148,7 @@ std::vector<render::Line> Headline(const LiveVisitor& live, const LifetimeRow& a
 Report LifetimesReport(const LiveAnswer& answer) {
   const LiveVisitor& live = answer.live;
   const LifetimeRow all = RowOf("[all]", live.all(), live);
-  Report report("heaprec.lifetimes/2");
+  Report report("heaprec.lifetimes/1");
   report.Add(LiveContext(answer));
   report.Add(Headline(live, all));
   report.Add(Hidden(FieldsOf("all", LifetimeColumns(live, ""), all)));

@@ -122,7 +122,7 @@ std::vector<render::Line> Headline(const LiveVisitor& live) {
 
 Report LiveObjectsReport(const LiveAnswer& answer) {
   const LiveVisitor& live = answer.live;
-  Report report("heaprec.live/2");
+  Report report("heaprec.live/1");
   report.Add(LiveContext(answer));
   report.Add(Headline(live));
   report.Add(Hidden(LiveFields("live", RowOf("", live.all(), live), live)));

@@ -181,7 +181,7 @@ Report NativeReport(const NativeAnswer& answer) {
   }
   const NativeRow all = Total(answer);
   Columns columns = NativeColumns(answer);
-  Report report("heaprec.native_sampled/2");
+  Report report("heaprec.native_sampled/1");
   report.Add(Headline(answer, all));
   report.Add(Hidden({{"scan", answer.scan.AsObject()},
                      {"exact", false},

@@ -123,7 +123,7 @@ Report NativeTableReport(const TableAnswer& answer) {
   std::vector<TableRow> rows = ShownRows(answer);
   const uint64_t count = rows.size();
   if (answer.limit > 0 && count > answer.limit) rows.resize(answer.limit);
-  Report report("heaprec.native/2");
+  Report report("heaprec.native/1");
   report.Add(Headline(table));
   report.Add(Hidden({{"ended", table.has_ended},
                      {"start_ns", table.start_epoch_ns, Unit::kEpochNs},

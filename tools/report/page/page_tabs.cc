@@ -104,7 +104,7 @@ std::string MappingsPart(const std::string& path) {
   TabScan tab(path, {"mmap"});
   MappingVisitor mappings(Grouping(By::kSite), {}, tab.tree());
   if (!tab.Run(&mappings) || !mappings.has_any()) return "";
-  render::Report report("heaprec.native_sampled/2");
+  render::Report report("heaprec.native_sampled/1");
   AddMappings({.scan = tab.scan(), .mappings = mappings, .tree = *tab.tree(), .limit = kRows}, &report);
   return "<h3>Mappings</h3>" + Html(report);
 }
@@ -117,7 +117,7 @@ std::string CategoriesPart(const std::string& path) {
   if (!timeline.has_snapshots()) return "";
   MemoryAnswer answer{timeline.Snapshots(), {}, {}, {}};
   answer.shown = ChooseSnapshots(answer.snapshots, kSnapshots);
-  render::Report report("heaprec.memory/2");
+  render::Report report("heaprec.memory/1");
   AddMemory(answer, &report);
   return "<h3>The JVM's categories, and the process</h3>" + Html(report);
 }

@@ -89,7 +89,7 @@ void AddRecording(const LiveRecording& live, Report* report) {
 }  // namespace
 
 Report ListReport(const std::vector<JvmState>& jvms) {
-  Report report("heaprec.list/2");
+  Report report("heaprec.list/1");
   Table table = MakeTable("jvms", Columns(), jvms);
   table.empty = "no JVMs of this user";
   report.Add(std::move(table));
@@ -97,7 +97,7 @@ Report ListReport(const std::vector<JvmState>& jvms) {
 }
 
 Report StatusReport(const JvmState& jvm) {
-  Report report("heaprec.status/2");
+  Report report("heaprec.status/1");
   const std::string state = StateOf(jvm);
   report.Add(Fact("jvm", "{} {}, JDK {}",
                   {{"", jvm.java.process.pid}, {"", OrUnknown(jvm.java.main)}, {"", OrUnknown(jvm.java.version)}}));

@@ -1,4 +1,4 @@
--- What reads and writes all shards of $cluster; run on every shard, after tables_v1.sql.
+-- What reads and writes all shards of $cluster; run on every shard, after tables.sql.
 CREATE TABLE IF NOT EXISTS $database.recordings_all AS $database.recordings
 ENGINE = Distributed('$cluster', '$database', recordings, recording);
 CREATE TABLE IF NOT EXISTS $database.names_all AS $database.names
@@ -15,3 +15,7 @@ CREATE TABLE IF NOT EXISTS $database.samples_all AS $database.samples
 ENGINE = Distributed('$cluster', '$database', samples, recording);
 CREATE TABLE IF NOT EXISTS $database.shipped_all AS $database.shipped
 ENGINE = Distributed('$cluster', '$database', shipped, recording);
+CREATE TABLE IF NOT EXISTS $database.live_all AS $database.live
+ENGINE = Distributed('$cluster', '$database', live, recording);
+CREATE TABLE IF NOT EXISTS $database.leases_all AS $database.leases
+ENGINE = Distributed('$cluster', '$database', leases, recording);
