@@ -82,13 +82,10 @@ BlockUnpacker::BlockUnpacker() : stream_(std::make_unique<Stream>()) {
 
 BlockUnpacker::~BlockUnpacker() = default;
 
-void BlockUnpacker::StartFrame() {
-  if (stream_->context != nullptr) ZSTD_DCtx_reset(stream_->context, ZSTD_reset_session_only);
-}
-
 const char* BlockUnpacker::Unpack(const BlockHeader& header, Bytes payload, ByteBuffer* raw) {
   if (stream_->context == nullptr) return "no memory for a decompressor";
   if (Hash(payload) != header.payload_hash) return "block payload hash differs";
+  ZSTD_DCtx_reset(stream_->context, ZSTD_reset_session_only);
   raw->resize(header.raw_bytes);
   ZSTD_inBuffer in{payload.data(), payload.size(), 0};
   ZSTD_outBuffer out{raw->data(), raw->size(), 0};

@@ -22,7 +22,7 @@
 namespace heaprec::format {
 
 // State that encoder and decoder share after each sample, so that the next one is encoded as a difference. Lasts for a
-// block (in version 1: for a chunk).
+// block.
 struct SampleContext {
   // Stacks are numbered in the order in which samples first name them; entry 0 is the unknown stack.
   struct Stack {
@@ -75,7 +75,7 @@ class SampleEncoder {
 class SampleDecoder {
  public:
   explicit SampleDecoder(Stream stream) : stream_(stream) {}
-  // Forgets the previous block: call for each block, but not in version 1.
+  // Forgets the previous block: call for each block.
   void StartBlock() { context_ = {}; }
   bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused);
   bool DecodeIntervals(Bytes body, std::vector<Interval>* intervals, bool* refused);

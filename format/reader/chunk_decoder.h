@@ -26,9 +26,6 @@ class ChunkDecoder {
     const char* why;  // set unless decoded
   };
 
-  // `version`: of the file.
-  explicit ChunkDecoder(uint32_t version) : version_(version) {}
-
   void StartChunk();
   // Whether no later block of the chunk can be decoded.
   bool is_broken() const { return broken_; }
@@ -49,10 +46,9 @@ class ChunkDecoder {
   bool ApplyDictionaryOffsets(Bytes body);
   Applied ApplyToStream(Section section, Stream stream, Bytes body, bool* refused);
   void MergeInto(Block* block);
-  void StartBlock(const BlockHeader& header);
+  void StartBlock(uint32_t sequence);
   Decoded Damaged(const char* why);
 
-  const uint32_t version_;
   bool broken_ = false;
   uint32_t next_block_ = 0;
   bool knows_offsets_ = false;  // of the current block
