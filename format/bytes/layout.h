@@ -27,7 +27,6 @@ inline constexpr uint32_t kMaxFileFieldsBytes = 1 << 20;
 inline constexpr uint32_t kMaxBlockRawBytes = 64 << 20;
 inline constexpr uint32_t kMaxBlockPayloadBytes = kMaxBlockRawBytes + (1 << 20);
 inline constexpr uint32_t kMaxBlockRows = 1 << 20;  // of each kind
-inline constexpr uint32_t kMaxChunkWindows = 1 << 20;
 inline constexpr uint32_t kMaxLanes = 1 << 16;
 inline constexpr uint32_t kMaxStringBytes = 1 << 20;
 inline constexpr uint64_t kMaxDictionaryBytes = 256 << 20;  // of a chunk, in memory, entries and strings

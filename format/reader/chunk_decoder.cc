@@ -8,6 +8,7 @@
 #include "format/codec/census_codec.h"
 #include "format/codec/lifecycle_codec.h"
 #include "format/codec/process_state_codec.h"
+#include "format/codec/sample_codec.h"
 
 namespace heaprec::format {
 namespace {
@@ -41,8 +42,6 @@ void ChunkDecoder::StartBlock(uint32_t sequence) {
   rows_ = {};
   knows_offsets_ = sequence == next_block_;
   next_block_ = sequence + 1;
-  dictionaries_.StartBlock();
-  for (SampleDecoder& samples : samples_.of) samples.StartBlock();
 }
 
 // The bytes are as they were written, and yet invalid: later blocks must not build on what was decoded of them.
@@ -143,12 +142,12 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
   StreamRows& rows = rows_[stream];
   switch (section) {
     case Section::kWindows:
-      return known(samples_[stream].DecodeWindows(body, &rows.windows, refused));
+      return known(DecodeWindows(body, &rows.windows, refused));
     case Section::kIntervals:
-      return known(samples_[stream].DecodeIntervals(body, &rows.intervals, refused));
+      return known(DecodeIntervals(body, stream, &rows.intervals, refused));
     case Section::kSamples:
-      return known(
-          samples_[stream].DecodeSamples(body, dictionaries_.dictionaries(), rows.intervals, &rows.samples, refused));
+      return known(DecodeSamples(body, stream, dictionaries_.dictionaries(), rows.windows, rows.intervals,
+                                 &rows.samples, refused));
     case Section::kStreamCounters:
       return known(DecodeCounters(body, &counters_[stream]));
     case Section::kLifecycleEvents:

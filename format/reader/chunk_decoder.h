@@ -9,7 +9,6 @@
 
 #include "format/bytes/block_stream.h"
 #include "format/codec/dictionary_codec.h"
-#include "format/codec/sample_codec.h"
 #include "format/reader/reader.h"
 
 namespace heaprec::format {
@@ -54,8 +53,6 @@ class ChunkDecoder {
   bool knows_offsets_ = false;  // of the current block
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
-  PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions),
-                                     SampleDecoder(Stream::kNative), SampleDecoder(Stream::kMapping)}};
   PerStream<StreamCounters> counters_;
   CensusCounters census_counters_;
   uint64_t census_page_ = 0;
