@@ -30,7 +30,6 @@ inline constexpr uint32_t kMaxBlockRows = 1 << 20;  // of each kind
 inline constexpr uint32_t kMaxLanes = 1 << 16;
 inline constexpr uint32_t kMaxStringBytes = 1 << 20;
 inline constexpr uint64_t kMaxDictionaryBytes = 256 << 20;  // of a chunk, in memory, entries and strings
-inline constexpr int kMaxWindowLog = 23;                    // of the zstd frame: 8 MiB
 
 // Sections of a block's raw bytes.
 enum class Section : uint32_t {
