@@ -7,8 +7,8 @@ namespace {
 
 // 5 % smaller than level 3 for javac's recording; higher levels gain hardly anything.
 constexpr int kLevel = 6;
-// A chunk is seldom longer than this window. The compressor takes 1.4 MB instead of level 3's 3.7, and the two programs
-// of docs/format/recording.md#size take 0.1 % more.
+// A block is seldom longer than this window, which bounds the compressor's memory to 0.9 MB. The two programs of
+// docs/format/recording.md#size take 0.1 % more.
 constexpr int kWindowLog = 18, kHashLog = 16, kChainLog = 15;
 
 }  // namespace
@@ -38,20 +38,11 @@ Result<bool> BlockPacker::Pack(Bytes raw, const Span& span, ByteBuffer* file) {
   if (stream_->context == nullptr) return Error{"zstd has no memory for a compressor"};
   if (raw.size() > kMaxBlockRawBytes) return Error{"a block of more than 64 MiB"};
   ByteBuffer& payload = stream_->payload;
-  payload.resize(ZSTD_compressBound(raw.size()) + 64);
-  ZSTD_inBuffer in{raw.data(), raw.size(), 0};
-  ZSTD_outBuffer out{payload.data(), payload.size(), 0};
-  for (size_t left = 1; left != 0;) {
-    left = ZSTD_compressStream2(stream_->context, &out, &in, ZSTD_e_end);
-    if (ZSTD_isError(left)) return Error{std::string("zstd: ") + ZSTD_getErrorName(left)};
-    if (out.pos == out.size && left != 0) {
-      payload.resize(payload.size() * 2);
-      out.dst = payload.data();
-      out.size = payload.size();
-    }
-  }
+  payload.resize(ZSTD_compressBound(raw.size()));
+  const size_t size = ZSTD_compress2(stream_->context, payload.data(), payload.size(), raw.data(), raw.size());
+  if (ZSTD_isError(size)) return Error{std::string("zstd: ") + ZSTD_getErrorName(size)};
   BlockHeader header;
-  header.payload_bytes = static_cast<uint32_t>(out.pos);
+  header.payload_bytes = static_cast<uint32_t>(size);
   header.raw_bytes = static_cast<uint32_t>(raw.size());
   header.flags = (next_block_ == 0 ? BlockHeader::kFirstOfChunk : 0) |
                  (span.last_of_chunk ? BlockHeader::kLastOfChunk : 0) |
@@ -60,7 +51,7 @@ Result<bool> BlockPacker::Pack(Bytes raw, const Span& span, ByteBuffer* file) {
   header.sequence = next_block_++;
   header.begin_ns = span.begin_ns;
   header.end_ns = span.end_ns;
-  const Bytes packed = Bytes(payload).first(out.pos);
+  const Bytes packed = Bytes(payload).first(size);
   header.payload_hash = Hash(packed);
   header.raw_hash = Hash(raw);
   AppendTo(file, header, seed_);
@@ -76,30 +67,16 @@ struct BlockUnpacker::Stream {
   ~Stream() { ZSTD_freeDCtx(context); }
 };
 
-BlockUnpacker::BlockUnpacker() : stream_(std::make_unique<Stream>()) {
-  if (stream_->context != nullptr) ZSTD_DCtx_setParameter(stream_->context, ZSTD_d_windowLogMax, kMaxWindowLog);
-}
-
+BlockUnpacker::BlockUnpacker() : stream_(std::make_unique<Stream>()) {}
 BlockUnpacker::~BlockUnpacker() = default;
-
-void BlockUnpacker::StartFrame() {
-  if (stream_->context != nullptr) ZSTD_DCtx_reset(stream_->context, ZSTD_reset_session_only);
-}
 
 const char* BlockUnpacker::Unpack(const BlockHeader& header, Bytes payload, ByteBuffer* raw) {
   if (stream_->context == nullptr) return "no memory for a decompressor";
   if (Hash(payload) != header.payload_hash) return "block payload hash differs";
   raw->resize(header.raw_bytes);
-  ZSTD_inBuffer in{payload.data(), payload.size(), 0};
-  ZSTD_outBuffer out{raw->data(), raw->size(), 0};
-  while (in.pos < in.size) {
-    const size_t in_before = in.pos;
-    const size_t out_before = out.pos;
-    const size_t hint = ZSTD_decompressStream(stream_->context, &out, &in);
-    if (ZSTD_isError(hint)) return "block payload does not decompress";
-    if (in.pos == in_before && out.pos == out_before) return "block payload holds more than its header says";
-  }
-  if (out.pos != out.size) return "block payload holds less than its header says";
+  const size_t size = ZSTD_decompressDCtx(stream_->context, raw->data(), raw->size(), payload.data(), payload.size());
+  if (ZSTD_isError(size)) return "block payload does not decompress, or holds more than its header says";
+  if (size != raw->size()) return "block payload holds less than its header says";
   if (Hash(*raw) != header.raw_hash) return "block raw hash differs";
   return nullptr;
 }

@@ -2,7 +2,7 @@
 //
 // Context:  BlockPacker: drain (it allocates).
 // Failure:  Pack returns an Error if zstd fails; the chunk is then unusable. Unpack returns why the block cannot be
-//           decoded. In version 1 the blocks of a chunk share one frame, so the rest of the chunk is then lost.
+//           decoded.
 // Format:   docs/format/recording.md#blocks
 #pragma once
 
@@ -46,8 +46,6 @@ class BlockUnpacker {
   BlockUnpacker(const BlockUnpacker&) = delete;
   BlockUnpacker& operator=(const BlockUnpacker&) = delete;
 
-  // Call where a zstd frame begins: at each block; in version 1 at each chunk.
-  void StartFrame();
   // Returns nullptr if `raw` holds the block's raw bytes and all hashes match; otherwise a phrase that says why not.
   const char* Unpack(const BlockHeader& header, Bytes payload, ByteBuffer* raw);
 

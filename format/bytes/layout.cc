@@ -22,9 +22,7 @@ bool HashHolds(Bytes bytes, uint64_t magic, size_t size, uint64_t seed = 0) {
 
 uint64_t Hash(Bytes bytes, uint64_t seed) { return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed); }
 
-uint64_t HeaderSeed(uint32_t version, const RecordingId& recording) {
-  return BlocksStandAlone(version) ? ByteCursor(std::as_bytes(std::span(recording))).U64() : 0;
-}
+uint64_t HeaderSeed(const RecordingId& recording) { return ByteCursor(std::as_bytes(std::span(recording))).U64(); }
 
 void AppendTo(ByteBuffer* buffer, const ChunkHeader& header) {
   const size_t begin = buffer->size();

@@ -17,12 +17,7 @@ inline constexpr uint64_t kFileMagic = 0x0a454c4946524889;   // "\x89HRFILE\n"
 inline constexpr uint64_t kChunkMagic = 0x0a4b4e4843524889;  // "\x89HRCHNK\n"
 inline constexpr uint64_t kBlockMagic = 0x0a4b434c42524889;  // "\x89HRBLCK\n"
 
-// In version 1 the blocks of a chunk share a zstd frame and the values that deltas refer to. Version 2 has no parity
-// records. Neither is written any more.
-inline constexpr uint32_t kFileVersion = 3;
-inline constexpr uint32_t kOldestFileVersion = 1;
-constexpr bool BlocksStandAlone(uint32_t version) { return version >= 2; }
-constexpr bool HasParity(uint32_t version) { return version >= 3; }
+inline constexpr uint32_t kFileVersion = 1;
 inline constexpr size_t kFilePrefixBytes = 24;  // of the file header, before its fields
 inline constexpr size_t kChunkHeaderBytes = 40;
 inline constexpr size_t kBlockHeaderBytes = 72;
@@ -32,11 +27,9 @@ inline constexpr uint32_t kMaxFileFieldsBytes = 1 << 20;
 inline constexpr uint32_t kMaxBlockRawBytes = 64 << 20;
 inline constexpr uint32_t kMaxBlockPayloadBytes = kMaxBlockRawBytes + (1 << 20);
 inline constexpr uint32_t kMaxBlockRows = 1 << 20;  // of each kind
-inline constexpr uint32_t kMaxChunkWindows = 1 << 20;
 inline constexpr uint32_t kMaxLanes = 1 << 16;
 inline constexpr uint32_t kMaxStringBytes = 1 << 20;
 inline constexpr uint64_t kMaxDictionaryBytes = 256 << 20;  // of a chunk, in memory, entries and strings
-inline constexpr int kMaxWindowLog = 23;                    // of the zstd frame: 8 MiB
 
 // Sections of a block's raw bytes.
 enum class Section : uint32_t {
@@ -90,8 +83,8 @@ struct BlockHeader {
 };
 
 uint64_t Hash(Bytes bytes, uint64_t seed = 0);  // XXH3, 64 bits
-// Where the hash of a block's header starts, so that a block of another recording does not match. Version 1: 0.
-uint64_t HeaderSeed(uint32_t version, const RecordingId& recording);
+// Where the hash of a block's header starts, so that a block of another recording does not match.
+uint64_t HeaderSeed(const RecordingId& recording);
 
 void AppendTo(ByteBuffer* buffer, const ChunkHeader& header);
 void AppendTo(ByteBuffer* buffer, const BlockHeader& header, uint64_t seed);

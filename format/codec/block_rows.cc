@@ -24,21 +24,22 @@ void EncodeCounters(const StreamCounters& counters, Stream stream, ByteBuffer* r
   AppendSection(raw, Section::kStreamCounters, body, stream);
 }
 
-bool DecodeCounters(Bytes body, StreamCounters* previous) {
+bool DecodeCounters(Bytes body, StreamCounters* counters) {
+  *counters = {};
   ByteCursor cursor(body);
   const uint64_t count = cursor.Varint();
   for (uint64_t i = 0; i < count && cursor.ok(); ++i) {
-    const auto delta = static_cast<uint64_t>(Unzigzag(cursor.Varint()));
-    if (i < std::size(kStreamCounterFields)) previous->*kStreamCounterFields[i] += delta;
+    const uint64_t value = cursor.Delta(0);
+    if (i < std::size(kStreamCounterFields)) counters->*kStreamCounterFields[i] = value;
   }
   const uint64_t losses = cursor.Varint();
   for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
-    const auto delta = static_cast<uint64_t>(Unzigzag(cursor.Varint()));
-    if (i < kLosses) previous->lost[i] += delta;
+    const uint64_t value = cursor.Delta(0);
+    if (i < kLosses) counters->lost[i] = value;
   }
   for (uint64_t i = 0; i < losses && cursor.ok(); ++i) {
     const double weight = cursor.F64();
-    if (i < kLosses) previous->lost_weight[i] = weight;
+    if (i < kLosses) counters->lost_weight[i] = weight;
   }
   return cursor.ok();
 }
@@ -51,12 +52,12 @@ void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw) {
   AppendSection(raw, Section::kLanes, body);
 }
 
-bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous) {
+bool DecodeLanes(Bytes body, std::vector<uint64_t>* positions) {
   ByteCursor cursor(body);
   const uint64_t lanes = cursor.Varint();
   if (lanes > kMaxLanes) return false;
-  previous->resize(lanes);
-  for (uint64_t& position : *previous) position = cursor.Delta(position);
+  positions->resize(lanes);
+  for (uint64_t& position : *positions) position = cursor.Delta(0);
   return cursor.ok();
 }
 

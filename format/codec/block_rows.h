@@ -15,11 +15,10 @@
 namespace heaprec::format {
 
 void EncodeCounters(const StreamCounters& counters, Stream stream, ByteBuffer* raw);
-// `previous`: the values that deltas refer to: zeros, or in version 1 those of the previous block. Is updated.
-bool DecodeCounters(Bytes body, StreamCounters* previous);
+bool DecodeCounters(Bytes body, StreamCounters* counters);
 
 void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw);
-bool DecodeLanes(Bytes body, std::vector<uint64_t>* previous);
+bool DecodeLanes(Bytes body, std::vector<uint64_t>* positions);
 
 void EncodeSkippedBytes(uint64_t bytes, ByteBuffer* raw);
 bool DecodeSkippedBytes(Bytes body, uint64_t* bytes);

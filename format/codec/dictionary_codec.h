@@ -23,21 +23,11 @@ namespace heaprec::format {
 // Numbers of entries in a chunk's dictionaries: strings, classes, methods, frames, nodes, threads.
 using DictionaryCounts = std::array<uint64_t, 6>;
 
-// State that writer and reader share after each entry, so that the next one is encoded as a difference.
+// State that writer and reader share after each entry, so that the next one can be named briefly. Lasts for a chunk.
 struct DictionaryContext {
-  // These last for a chunk.
   uint64_t next_string = 0;
   std::vector<Index> predicted;  // the predicted next frame: at f + 1 (root: 0), the latest frame called from f
   uint64_t next_frame = 0;       // the first frame that no node refers to yet
-  // These last for a block (in version 1: for a chunk).
-  uint64_t last_frame_method = 0;       // + 1; 0: none
-  std::vector<int32_t> line_of_method;  // at m + 1: of the latest frame of method m
-  uint64_t last_java_tid = 0, last_os_tid = 0;
-
-  void StartBlock() {
-    last_frame_method = last_java_tid = last_os_tid = 0;
-    line_of_method.clear();
-  }
 };
 
 class DictionaryEncoder {
@@ -76,8 +66,6 @@ class DictionaryDecoder {
   // Returns false also for a section that is not a dictionary. Sets *refused if a critical column is unknown.
   bool Decode(Section section, Bytes body, bool* refused);
 
-  // Resets the values that deltas refer to: call for each block, but not in version 1.
-  void StartBlock() { context_.StartBlock(); }
   // Adds entries until the dictionaries hold `offsets` entries. The added ones were in lost blocks: their names are
   // kLost, their frames gaps. Returns false if there are more entries already, or too many.
   bool FillUpTo(const DictionaryCounts& offsets);

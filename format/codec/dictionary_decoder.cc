@@ -119,15 +119,16 @@ bool DictionaryDecoder::DecodeMethods(Bytes body, bool* refused) {
 bool DictionaryDecoder::DecodeThreads(Bytes body, bool* refused) {
   ColumnReader<4> columns(body);
   *refused |= columns.unknown_critical();
+  uint64_t java_tid = 0, os_tid = 0;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
     Thread thread;
-    thread.java_tid = context_.last_java_tid = columns[0].Delta(context_.last_java_tid);
-    context_.last_os_tid = columns[1].Delta(context_.last_os_tid);
-    thread.os_tid = static_cast<uint32_t>(context_.last_os_tid);
+    thread.java_tid = java_tid = columns[0].Delta(java_tid);
+    os_tid = columns[1].Delta(os_tid);
+    thread.os_tid = static_cast<uint32_t>(os_tid);
     thread.is_virtual = columns[2].Varint() != 0;
     const std::string* name = StringOf(columns[3].Varint());
     if (name == nullptr || !Charge(sizeof(Thread) + name->size())) return false;
-    if (context_.last_os_tid != thread.os_tid) return false;
+    if (os_tid != thread.os_tid) return false;
     thread.name = *name;
     dictionaries_.threads.push_back(std::move(thread));
   }
@@ -138,14 +139,16 @@ bool DictionaryDecoder::DecodeFrames(Bytes body, bool* refused) {
   ColumnReader<4> columns(body);
   *refused |= columns.unknown_critical();
   if (!columns.HasBytesForRows()) return false;
+  uint64_t method = 0;                  // + 1; 0: none
+  std::vector<int32_t> line_of_method;  // of its latest frame
   for (uint64_t row = 0; row < columns.rows(); ++row) {
-    const uint64_t method = context_.last_frame_method = columns[0].Delta(context_.last_frame_method);
+    method = columns[0].Delta(method);
     if (method > dictionaries_.methods.size() || !Charge(sizeof(Frame))) return false;
-    if (context_.line_of_method.size() <= method) context_.line_of_method.resize(method + 1);
+    if (line_of_method.size() <= method) line_of_method.resize(method + 1);
     Frame frame;
     frame.method = method == 0 ? kNone : static_cast<Index>(method - 1);
     frame.bci = static_cast<int32_t>(static_cast<uint32_t>(columns[1].Varint()) - 1U);
-    int32_t& line = context_.line_of_method[method];
+    int32_t& line = line_of_method[method];
     frame.line = line = static_cast<int32_t>(columns[2].Delta(static_cast<uint64_t>(int64_t{line})));
     const uint64_t type = columns[3].Varint();
     if (type < kFrameTypes) frame.type = static_cast<FrameType>(type);

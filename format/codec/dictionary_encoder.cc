@@ -41,7 +41,6 @@ void DictionaryEncoder::Encode(ByteBuffer* raw) {
   EncodeNodes(raw);
   encoded_ = {context_.next_string,   names_.classes().size(), names_.methods().size(),
               names_.frames().size(), names_.nodes().size(),   names_.threads().size()};
-  context_.StartBlock();
 }
 
 void DictionaryEncoder::EncodeStrings(ByteBuffer* raw) {
@@ -73,9 +72,10 @@ void DictionaryEncoder::EncodeMethods(ByteBuffer* raw) {
 void DictionaryEncoder::EncodeThreads(ByteBuffer* raw) {
   ColumnWriter<4> columns;
   const auto fresh = From(names_.threads(), encoded_[kThreads]);
+  uint64_t last_java_tid = 0, last_os_tid = 0;
   for (const ChunkNames::NamedThread& thread : fresh) {
-    columns.Delta(0, thread.java_tid, std::exchange(context_.last_java_tid, thread.java_tid));
-    columns.Delta(1, thread.os_tid, std::exchange(context_.last_os_tid, thread.os_tid));
+    columns.Delta(0, thread.java_tid, std::exchange(last_java_tid, thread.java_tid));
+    columns.Delta(1, thread.os_tid, std::exchange(last_os_tid, thread.os_tid));
     columns.Varint(2, thread.is_virtual ? 1 : 0);
     columns.Varint(3, StringCode(thread.name));
   }
@@ -85,14 +85,16 @@ void DictionaryEncoder::EncodeThreads(ByteBuffer* raw) {
 void DictionaryEncoder::EncodeFrames(ByteBuffer* raw) {
   ColumnWriter<4> columns;
   const auto fresh = From(names_.frames(), encoded_[kFrames]);
+  uint64_t last_method = 0;
+  std::vector<int32_t> line_of_method;  // of its latest frame
   for (const StackFrame& frame : fresh) {
     const uint64_t method = frame.method == kNone ? 0 : static_cast<uint64_t>(frame.method) + 1;
-    if (context_.line_of_method.size() <= method) context_.line_of_method.resize(method + 1);
-    columns.Delta(0, method, std::exchange(context_.last_frame_method, method));
+    if (line_of_method.size() <= method) line_of_method.resize(method + 1);
+    columns.Delta(0, method, std::exchange(last_method, method));
     columns.Varint(1, static_cast<uint32_t>(frame.bci) + 1U);
     const int64_t line = frame.line;
     columns.Delta(2, static_cast<uint64_t>(line),
-                  static_cast<uint64_t>(int64_t{std::exchange(context_.line_of_method[method], frame.line)}));
+                  static_cast<uint64_t>(int64_t{std::exchange(line_of_method[method], frame.line)}));
     columns.Varint(3, static_cast<uint8_t>(frame.type));
   }
   columns.Finish(Section::kFrames, fresh.size(), raw);

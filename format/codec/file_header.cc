@@ -207,13 +207,11 @@ bool IsUndamaged(Bytes header) { return ByteCursor(header.subspan(kHashAt)).U64(
 Result<FileHeader> DecodeFileHeader(Bytes bytes) {
   if (!IsUndamaged(bytes)) return Error{"file header hash differs"};
   const uint32_t version = ByteCursor(bytes.subspan(kVersionAt)).U32();
-  if (version < kOldestFileVersion || version > kFileVersion) {
-    return Error{"recording of format version " + std::to_string(version) + ", this reads 1 to " +
+  if (version != kFileVersion) {
+    return Error{"recording of format version " + std::to_string(version) + ", this reads " +
                  std::to_string(kFileVersion)};
   }
-  auto header = DecodeHeaderFields(bytes.subspan(kFilePrefixBytes));
-  if (header) header->version = version;
-  return header;
+  return DecodeHeaderFields(bytes.subspan(kFilePrefixBytes));
 }
 
 Result<FileHeader> DecodeHeaderFields(Bytes fields) {

@@ -21,8 +21,7 @@
 
 namespace heaprec::format {
 
-// State that encoder and decoder share after each sample, so that the next one is encoded as a difference. Lasts for a
-// block (in version 1: for a chunk).
+// State that encoder and decoder share after each sample, so that the next one is encoded as a difference.
 struct SampleContext {
   // Stacks are numbered in the order in which samples first name them; entry 0 is the unknown stack.
   struct Stack {
@@ -33,15 +32,16 @@ struct SampleContext {
   // TLAB size of thread t at index t + 1, rotated. All unknown kinds share the last entry: their samples are skipped.
   std::vector<std::array<uint64_t, kKinds + 1>> tlab_of_thread;
   uint64_t last_id = 0, last_leaf = 0, last_window = 0;
-  uint64_t last_window_id = 0, last_window_start = 0;
-  uint64_t last_interval = 0;
-  std::unordered_map<uint32_t, double> lambda_of_window;
 };
+
+// An id that occurs again has the last lambda.
+using LambdaOfWindow = std::unordered_map<uint32_t, double>;
+LambdaOfWindow LambdasOf(std::span<const Window> windows);
 
 class SampleEncoder {
  public:
   explicit SampleEncoder(Stream stream) : stream_(stream) {}
-  void Add(const Window& window);
+  void Add(const Window& window) { windows_.push_back(window); }
   void Add(const Interval& interval) { intervals_.push_back(interval); }
   void Add(const Sample& sample) { samples_.push_back(sample); }
 
@@ -64,27 +64,17 @@ class SampleEncoder {
   WeightCode CodeOf(const Sample& sample, uint64_t last_interval) const;
 
   const Stream stream_;
-  SampleContext context_;
-  std::unordered_map<Index, uint64_t> number_of_leaf_;
   std::vector<Window> windows_;
   std::vector<Interval> intervals_;
+  LambdaOfWindow lambdas_;                         // of windows_
   std::vector<std::pair<double, uint64_t>> taus_;  // of intervals_, ascending, each with its index + 1
   std::vector<Sample> samples_;
 };
 
-class SampleDecoder {
- public:
-  explicit SampleDecoder(Stream stream) : stream_(stream) {}
-  // Forgets the previous block: call for each block, but not in version 1.
-  void StartBlock() { context_ = {}; }
-  bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused);
-  bool DecodeIntervals(Bytes body, std::vector<Interval>* intervals, bool* refused);
-  bool DecodeSamples(Bytes body, const Dictionaries& dictionaries, std::span<const Interval> intervals,
-                     std::vector<Sample>* samples, bool* refused);
-
- private:
-  Stream stream_;
-  SampleContext context_;
-};
+bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused);
+bool DecodeIntervals(Bytes body, Stream stream, std::vector<Interval>* intervals, bool* refused);
+// `dictionaries`: those of the chunk up to this section; `windows`, `intervals`: those of the block and the stream.
+bool DecodeSamples(Bytes body, Stream stream, const Dictionaries& dictionaries, std::span<const Window> windows,
+                   std::span<const Interval> intervals, std::vector<Sample>* samples, bool* refused);
 
 }  // namespace heaprec::format

@@ -11,14 +11,16 @@
 namespace heaprec::format {
 namespace {
 
-bool Fits(uint64_t rows, size_t other_rows) { return rows <= kMaxBlockRows && rows + other_rows <= kMaxBlockRows; }
-
 // Decodes one section of samples: some rows of each column at a time, and then row by row.
 class SampleRows {
  public:
-  SampleRows(Bytes body, Stream stream, const Dictionaries& dictionaries, std::span<const Interval> intervals,
-             SampleContext* context)
-      : columns_(body), stream_(stream), dictionaries_(dictionaries), intervals_(intervals), context_(*context) {}
+  SampleRows(Bytes body, Stream stream, const Dictionaries& dictionaries, std::span<const Window> windows,
+             std::span<const Interval> intervals)
+      : columns_(body),
+        stream_(stream),
+        dictionaries_(dictionaries),
+        intervals_(intervals),
+        lambdas_(LambdasOf(windows)) {}
 
   const ColumnReader<kSampleColumns>& columns() const { return columns_; }
   // False at the first invalid row. Skips rows of a kind that the stream does not have.
@@ -105,8 +107,8 @@ class SampleRows {
       return true;
     }
     if (!has_lambda_ || sample->window != lambda_window_) {
-      const auto window = context_.lambda_of_window.find(sample->window);
-      if (window == context_.lambda_of_window.end()) return false;
+      const auto window = lambdas_.find(sample->window);
+      if (window == lambdas_.end()) return false;
       has_lambda_ = true;
       lambda_window_ = sample->window;
       lambda_ = window->second;
@@ -120,7 +122,8 @@ class SampleRows {
   const Stream stream_;
   const Dictionaries& dictionaries_;
   std::span<const Interval> intervals_;
-  SampleContext& context_;
+  const LambdaOfWindow lambdas_;
+  SampleContext context_;
   std::array<std::array<uint64_t, kBatch>, kSampleColumns> batch_;
   uint64_t tick_ = 0;
   uint64_t raised_by_ = 0;
@@ -131,47 +134,44 @@ class SampleRows {
 
 }  // namespace
 
-bool SampleDecoder::DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused) {
+bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused) {
   ColumnReader<3> columns(body);
   *refused |= columns.unknown_critical();
-  if (!Fits(columns.rows(), windows->size())) return false;
+  if (columns.rows() > kMaxBlockRows) return false;
+  uint64_t id = 0, start_ns = 0;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
-    Window window;
-    context_.last_window_id = columns[0].Delta(context_.last_window_id);
-    window.id = static_cast<uint32_t>(context_.last_window_id);
-    if (window.id != context_.last_window_id) return false;
-    window.start_ns = context_.last_window_start = columns[1].Delta(context_.last_window_start);
-    window.lambda = columns[2].F64();
-    windows->push_back(window);
-    context_.lambda_of_window[window.id] = window.lambda;
-    if (context_.lambda_of_window.size() > kMaxChunkWindows) return false;
+    id = columns[0].Delta(id);
+    start_ns = columns[1].Delta(start_ns);
+    if (id > UINT32_MAX) return false;
+    windows->push_back({static_cast<uint32_t>(id), start_ns, columns[2].F64()});
   }
   return columns.ok();
 }
 
-bool SampleDecoder::DecodeIntervals(Bytes body, std::vector<Interval>* intervals, bool* refused) {
+bool DecodeIntervals(Bytes body, Stream stream, std::vector<Interval>* intervals, bool* refused) {
   ColumnReader<6> columns(body);
   *refused |= columns.unknown_critical();
-  if (!Fits(columns.rows(), intervals->size())) return false;
+  if (columns.rows() > kMaxBlockRows) return false;
+  uint64_t index = 0;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
     Interval interval;
-    interval.index = context_.last_interval = columns[0].Delta(context_.last_interval);
+    interval.index = index = columns[0].Delta(index);
     interval.candidates = columns[1].Varint();
     interval.bytes = columns[2].Varint();
     interval.buffered = columns[3].Varint();
     interval.kept = columns[4].Varint();
     interval.tau = columns[5].F64();
-    interval.stream = stream_;
+    interval.stream = stream;
     intervals->push_back(interval);
   }
   return columns.ok();
 }
 
-bool SampleDecoder::DecodeSamples(Bytes body, const Dictionaries& dictionaries, std::span<const Interval> intervals,
-                                  std::vector<Sample>* samples, bool* refused) {
-  SampleRows rows(body, stream_, dictionaries, intervals, &context_);
+bool DecodeSamples(Bytes body, Stream stream, const Dictionaries& dictionaries, std::span<const Window> windows,
+                   std::span<const Interval> intervals, std::vector<Sample>* samples, bool* refused) {
+  SampleRows rows(body, stream, dictionaries, windows, intervals);
   *refused |= rows.columns().unknown_critical();
-  if (!Fits(rows.columns().rows(), samples->size())) return false;
+  if (rows.columns().rows() > kMaxBlockRows) return false;
   return rows.AppendTo(samples);
 }
 

@@ -7,14 +7,14 @@
 
 namespace heaprec::format {
 
-void SampleEncoder::Add(const Window& window) {
-  windows_.push_back(window);
-  context_.lambda_of_window[window.id] = window.lambda;
+LambdaOfWindow LambdasOf(std::span<const Window> windows) {
+  LambdaOfWindow lambdas;
+  for (const Window& window : windows) lambdas[window.id] = window.lambda;
+  return lambdas;
 }
 
 bool SampleEncoder::within_bounds() const {
-  return samples_.size() <= kMaxBlockRows && windows_.size() <= kMaxBlockRows && intervals_.size() <= kMaxBlockRows &&
-         context_.lambda_of_window.size() <= kMaxChunkWindows;
+  return samples_.size() <= kMaxBlockRows && windows_.size() <= kMaxBlockRows && intervals_.size() <= kMaxBlockRows;
 }
 
 uint64_t SampleEncoder::earliest_ns(uint64_t otherwise) const {
@@ -29,15 +29,15 @@ void SampleEncoder::Encode(ByteBuffer* raw) {
   windows_.clear();
   intervals_.clear();
   samples_.clear();
-  context_ = {};
-  number_of_leaf_.clear();
 }
 
 void SampleEncoder::EncodeWindows(ByteBuffer* raw) {
+  lambdas_ = LambdasOf(windows_);
   ColumnWriter<3> columns;
+  uint64_t last_id = 0, last_start = 0;
   for (const Window& window : windows_) {
-    columns.Delta(0, window.id, std::exchange(context_.last_window_id, window.id));
-    columns.Delta(1, window.start_ns, std::exchange(context_.last_window_start, window.start_ns));
+    columns.Delta(0, window.id, std::exchange(last_id, window.id));
+    columns.Delta(1, window.start_ns, std::exchange(last_start, window.start_ns));
     columns.F64(2, window.lambda);
   }
   columns.Finish(Section::kWindows, windows_.size(), raw, stream_);
@@ -46,8 +46,9 @@ void SampleEncoder::EncodeWindows(ByteBuffer* raw) {
 void SampleEncoder::EncodeIntervals(ByteBuffer* raw) {
   taus_.clear();
   ColumnWriter<6> columns;
+  uint64_t last_index = 0;
   for (const Interval& interval : intervals_) {
-    columns.Delta(0, interval.index, std::exchange(context_.last_interval, interval.index));
+    columns.Delta(0, interval.index, std::exchange(last_index, interval.index));
     columns.Varint(1, interval.candidates);
     columns.Varint(2, interval.bytes);
     columns.Varint(3, interval.buffered);
@@ -60,8 +61,8 @@ void SampleEncoder::EncodeIntervals(ByteBuffer* raw) {
 }
 
 SampleEncoder::WeightCode SampleEncoder::CodeOf(const Sample& sample, uint64_t last_interval) const {
-  const auto window = context_.lambda_of_window.find(sample.window);
-  if (window == context_.lambda_of_window.end()) return {WeightRule::kExplicit, last_interval};
+  const auto window = lambdas_.find(sample.window);
+  if (window == lambdas_.end()) return {WeightRule::kExplicit, last_interval};
   const double given = sample.weight;
   const WeightRule rule = stream_ == Stream::kExceptions ? WeightRule::kCount : WeightRule::kPerByte;
   const double first = FirstStageWeight(rule, window->second, sample.size);
@@ -77,23 +78,25 @@ SampleEncoder::WeightCode SampleEncoder::CodeOf(const Sample& sample, uint64_t l
 void SampleEncoder::EncodeSamples(ByteBuffer* raw) {
   std::ranges::stable_sort(samples_, {}, [](const Sample& sample) { return sample.time_ns / kTickNs; });
   ColumnWriter<kSampleColumns> columns;
+  SampleContext context;
+  std::unordered_map<Index, uint64_t> number_of_leaf;
   uint64_t last_tick = 0;
   uint64_t last_interval = 0;
   for (const Sample& sample : samples_) {
     const uint64_t tick = sample.time_ns / kTickNs;
     columns.Varint(kTime, tick - std::exchange(last_tick, tick));
-    columns.Delta(kId, sample.id, std::exchange(context_.last_id, sample.id));
+    columns.Delta(kId, sample.id, std::exchange(context.last_id, sample.id));
     columns.Varint(kKind, static_cast<uint64_t>(sample.kind));
-    columns.Delta(kWindow, sample.window, std::exchange(context_.last_window, sample.window));
+    columns.Delta(kWindow, sample.window, std::exchange(context.last_window, sample.window));
 
-    const uint64_t fresh = context_.stacks.size();
-    const uint64_t number = sample.stack == kNone ? 0 : number_of_leaf_.try_emplace(sample.stack, fresh).first->second;
+    const uint64_t fresh = context.stacks.size();
+    const uint64_t number = sample.stack == kNone ? 0 : number_of_leaf.try_emplace(sample.stack, fresh).first->second;
     columns.Varint(kStack, number == 0 ? 0 : number == fresh ? 1 : number + 1);
     if (number == fresh) {
-      context_.stacks.push_back({.leaf = sample.stack});
-      columns.Delta(kLeaf, sample.stack, std::exchange(context_.last_leaf, sample.stack));
+      context.stacks.push_back({.leaf = sample.stack});
+      columns.Delta(kLeaf, sample.stack, std::exchange(context.last_leaf, sample.stack));
     }
-    SampleContext::Stack& stack = context_.stacks[number];
+    SampleContext::Stack& stack = context.stacks[number];
     const uint64_t class_code = sample.class_id == kNone ? 1 : sample.class_id + uint64_t{2};
     columns.Varint(kClass, std::exchange(stack.class_id, sample.class_id) == sample.class_id ? 0 : class_code);
     const uint64_t size = Rotated(sample.size);
@@ -101,9 +104,9 @@ void SampleEncoder::EncodeSamples(ByteBuffer* raw) {
 
     const uint64_t thread = sample.thread == kNone ? 0 : sample.thread + uint64_t{1};
     columns.Varint(kThread, thread);
-    if (context_.tlab_of_thread.size() <= thread) context_.tlab_of_thread.resize(thread + 1);
+    if (context.tlab_of_thread.size() <= thread) context.tlab_of_thread.resize(thread + 1);
     const uint64_t tlab = Rotated(sample.tlab_size);
-    uint64_t& last_tlab = context_.tlab_of_thread[thread][static_cast<size_t>(sample.kind)];
+    uint64_t& last_tlab = context.tlab_of_thread[thread][static_cast<size_t>(sample.kind)];
     columns.Delta(kTlab, tlab, std::exchange(last_tlab, tlab));
 
     const WeightCode code = CodeOf(sample, last_interval);

@@ -43,7 +43,6 @@ struct ServiceLabel {
 
 // At the start of the file. Does not contain the application's arguments or environment, except the service's labels.
 struct FileHeader {
-  uint32_t version = 3;  // of the format; writers always write the newest
   RecordingId recording_id{};
   uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
   uint64_t start_monotonic_ns = 0;  // the same instant on CLOCK_MONOTONIC

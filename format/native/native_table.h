@@ -20,7 +20,7 @@
 namespace heaprec::format {
 
 inline constexpr uint64_t kNativeMagic = 0x56544e4345525248;  // "HRRECNTV" read as little endian
-inline constexpr uint32_t kNativeVersion = 2;
+inline constexpr uint32_t kNativeVersion = 1;
 inline constexpr size_t kNativeHeaderBytes = 4096;
 inline constexpr uint32_t kMaxNativeSites = 8192;  // site 0: no site, because the table was full
 inline constexpr uint32_t kMaxNativeModules = 512;

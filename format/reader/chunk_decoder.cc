@@ -8,6 +8,7 @@
 #include "format/codec/census_codec.h"
 #include "format/codec/lifecycle_codec.h"
 #include "format/codec/process_state_codec.h"
+#include "format/codec/sample_codec.h"
 
 namespace heaprec::format {
 namespace {
@@ -30,23 +31,17 @@ void Merge(std::vector<Row>&& rows, std::vector<Row>* into) {
 void ChunkDecoder::StartChunk() {
   broken_ = false;
   next_block_ = 0;
-  unpacker_.StartFrame();
   dictionaries_ = {};
-  for (const Stream stream : kAllStreams) samples_[stream] = SampleDecoder(stream);
   counters_ = {};
   census_counters_ = {};
   census_page_ = 0;
   lanes_.clear();
 }
 
-void ChunkDecoder::StartBlock(const BlockHeader& header) {
+void ChunkDecoder::StartBlock(uint32_t sequence) {
   rows_ = {};
-  knows_offsets_ = header.sequence == next_block_;
-  next_block_ = header.sequence + 1;
-  if (!BlocksStandAlone(version_)) return;
-  unpacker_.StartFrame();
-  dictionaries_.StartBlock();
-  for (SampleDecoder& samples : samples_.of) samples.StartBlock();
+  knows_offsets_ = sequence == next_block_;
+  next_block_ = sequence + 1;
 }
 
 // The bytes are as they were written, and yet invalid: later blocks must not build on what was decoded of them.
@@ -57,12 +52,8 @@ ChunkDecoder::Decoded ChunkDecoder::Damaged(const char* why) {
 
 ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payload, Block* block) {
   if (broken_) return Damaged("block follows an invalid block");
-  StartBlock(header);
-  if (const char* why = unpacker_.Unpack(header, payload, &raw_)) {
-    next_block_ = header.sequence;  // it stays a lost one
-    broken_ = !BlocksStandAlone(version_);
-    return {Outcome::kDamaged, why};
-  }
+  if (const char* why = unpacker_.Unpack(header, payload, &raw_)) return {Outcome::kDamaged, why};
+  StartBlock(header.sequence);
   bool refused = false;
   uint64_t seen = 0;
   ByteCursor cursor(raw_);
@@ -121,7 +112,6 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kLiveCheckpoint:
       return ApplyToStream(static_cast<Section>(section), Stream::kAllocations, body, refused);
     case Section::kLanes:
-      if (BlocksStandAlone(version_)) lanes_.clear();
       return known(DecodeLanes(body, &lanes_));
     case Section::kSkippedBytes:
       return known(DecodeSkippedBytes(body, &block->skipped_bytes));
@@ -152,14 +142,13 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
   StreamRows& rows = rows_[stream];
   switch (section) {
     case Section::kWindows:
-      return known(samples_[stream].DecodeWindows(body, &rows.windows, refused));
+      return known(DecodeWindows(body, &rows.windows, refused));
     case Section::kIntervals:
-      return known(samples_[stream].DecodeIntervals(body, &rows.intervals, refused));
+      return known(DecodeIntervals(body, stream, &rows.intervals, refused));
     case Section::kSamples:
-      return known(
-          samples_[stream].DecodeSamples(body, dictionaries_.dictionaries(), rows.intervals, &rows.samples, refused));
+      return known(DecodeSamples(body, stream, dictionaries_.dictionaries(), rows.windows, rows.intervals,
+                                 &rows.samples, refused));
     case Section::kStreamCounters:
-      if (BlocksStandAlone(version_)) counters_[stream] = {};
       return known(DecodeCounters(body, &counters_[stream]));
     case Section::kLifecycleEvents:
       return known(DecodeLifecycleEvents(body, stream, &rows.lifecycle_events, refused));

@@ -9,7 +9,6 @@
 
 #include "format/bytes/block_stream.h"
 #include "format/codec/dictionary_codec.h"
-#include "format/codec/sample_codec.h"
 #include "format/reader/reader.h"
 
 namespace heaprec::format {
@@ -25,9 +24,6 @@ class ChunkDecoder {
     Outcome outcome;
     const char* why;  // set unless decoded
   };
-
-  // `version`: of the file.
-  explicit ChunkDecoder(uint32_t version) : version_(version) {}
 
   void StartChunk();
   // Whether no later block of the chunk can be decoded.
@@ -49,17 +45,14 @@ class ChunkDecoder {
   bool ApplyDictionaryOffsets(Bytes body);
   Applied ApplyToStream(Section section, Stream stream, Bytes body, bool* refused);
   void MergeInto(Block* block);
-  void StartBlock(const BlockHeader& header);
+  void StartBlock(uint32_t sequence);
   Decoded Damaged(const char* why);
 
-  const uint32_t version_;
   bool broken_ = false;
   uint32_t next_block_ = 0;
   bool knows_offsets_ = false;  // of the current block
   BlockUnpacker unpacker_;
   DictionaryDecoder dictionaries_;
-  PerStream<SampleDecoder> samples_{{SampleDecoder(Stream::kAllocations), SampleDecoder(Stream::kExceptions),
-                                     SampleDecoder(Stream::kNative), SampleDecoder(Stream::kMapping)}};
   PerStream<StreamCounters> counters_;
   CensusCounters census_counters_;
   uint64_t census_page_ = 0;

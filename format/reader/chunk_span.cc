@@ -36,7 +36,7 @@ std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header,
   };
   const auto own = ChunkHere(peek(offset), header);
   if (!own) return std::nullopt;
-  const uint64_t seed = HeaderSeed(header.version, header.recording_id);
+  const uint64_t seed = HeaderSeed(header.recording_id);
   uint64_t raw_bytes = 0;
   uint64_t end = offset + kChunkHeaderBytes;
   for (uint64_t at = end;;) {
@@ -44,7 +44,7 @@ std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header,
     if (const auto next = ChunkHere(bytes, header)) {
       return *next > *own ? std::optional(ChunkSpan{offset, end, at}) : std::nullopt;
     }
-    if (const uint64_t parity = HasParity(header.version) ? ParityHere(source, at, bytes) : 0) {
+    if (const uint64_t parity = ParityHere(source, at, bytes)) {
       at += parity;
       continue;
     }

@@ -17,7 +17,7 @@ constexpr size_t kPiece = 64 << 10;
 
 // The copy in the block that begins with `bytes`.
 std::optional<FileHeader> CopyIn(Bytes bytes, const RecordingId& recording) {
-  const auto header = DecodeBlockHeader(bytes, HeaderSeed(kFileVersion, recording));
+  const auto header = DecodeBlockHeader(bytes, HeaderSeed(recording));
   if (!header || header->payload_bytes > bytes.size() - kBlockHeaderBytes) return std::nullopt;
   BlockUnpacker unpacker;
   ByteBuffer raw;

@@ -9,12 +9,12 @@ std::optional<Block> ReadProvisionalBlock(ByteSource* source, const FileHeader& 
   ByteBuffer bytes(kBlockHeaderBytes);
   auto read = source->ReadAt(offset, bytes.data(), bytes.size());
   if (!read) return std::nullopt;
-  const auto own = DecodeBlockHeader(Bytes(bytes).first(*read), HeaderSeed(header.version, header.recording_id));
+  const auto own = DecodeBlockHeader(Bytes(bytes).first(*read), HeaderSeed(header.recording_id));
   if (!own || (own->flags & BlockHeader::kProvisional) == 0 || own->payload_bytes == 0) return std::nullopt;
   bytes.resize(own->payload_bytes - 1);
   read = source->ReadAt(offset + kBlockHeaderBytes, bytes.data(), bytes.size());
   if (!read || *read != bytes.size()) return std::nullopt;
-  ChunkDecoder decoder(header.version);
+  ChunkDecoder decoder;
   decoder.StartChunk();
   Block block;
   block.offset = offset;

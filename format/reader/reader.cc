@@ -20,9 +20,8 @@ class BlockReader : public Reader {
   BlockReader(ByteSource* source, FileHeader header, uint64_t begin)
       : source_(source),
         header_(std::move(header)),
-        seed_(HeaderSeed(header_.version, header_.recording_id)),
-        decoder_(header_.version),
-        scan_(&source_, header_.version, header_.recording_id),
+        seed_(HeaderSeed(header_.recording_id)),
+        scan_(&source_, header_.recording_id),
         position_(begin) {}
 
   // The file begins with unreadable bytes: its header cannot be repaired, but what follows may be.
@@ -47,7 +46,6 @@ class BlockReader : public Reader {
   // nullptr: the block may be here. Otherwise why not.
   const char* Place(const BlockHeader& header);
   void NoteMissing(const char* what);
-  bool stand_alone() const { return BlocksStandAlone(header_.version); }
   Step SkipDamage();
   // What is here is invalid: it is repaired and read again, or skipped.
   Step Damaged(const std::string& why);
@@ -108,7 +106,7 @@ BlockReader::Step BlockReader::TakeOne(Block* block) {
   const bool maybe_chunk = begins_as(kChunkMagic);
   if (maybe_chunk && (!maybe_block || bytes.size() >= sizeof(kChunkMagic))) return TakeChunkHeader(bytes);
   if (maybe_block) return TakeBlock(bytes, block);
-  if (HasParity(header_.version) && begins_as(kParityHeadMagic)) return TakeParity(bytes);
+  if (begins_as(kParityHeadMagic)) return TakeParity(bytes);
   return Damaged("neither a chunk nor a block");
 }
 
@@ -119,7 +117,7 @@ BlockReader::Step BlockReader::TakeChunkHeader(Bytes bytes) {
   if (header->recording != header_.recording_id) return Damaged("chunk of another recording");
   position_ += kChunkHeaderBytes;
   // A second header of the chunk: its blocks continue, or begin again.
-  has_header_again_ = stand_alone() && in_chunk_ && header->sequence == chunk_;
+  has_header_again_ = in_chunk_ && header->sequence == chunk_;
   if (!has_header_again_) StartChunk(header->sequence);
   return Step::kOn;
 }
@@ -132,15 +130,9 @@ void BlockReader::StartChunk(uint32_t sequence) {
   next_block_ = 0;
 }
 
-// Where blocks stand alone, earlier blocks may be lost, and so may the chunk's header.
+// Earlier blocks may be lost, and so may the chunk's header.
 const char* BlockReader::Place(const BlockHeader& header) {
-  const bool at_home = in_chunk_ && header.chunk == chunk_;
-  if (!stand_alone()) {
-    if (!in_chunk_) return "block outside of a chunk";
-    if (!at_home) return "block of another chunk";
-    return header.sequence == next_block_ ? nullptr : "block out of sequence";
-  }
-  if (!at_home) {
+  if (!in_chunk_ || header.chunk != chunk_) {
     if (chunk_ && header.chunk <= *chunk_) return "block of another chunk";
     StartChunk(header.chunk);
     NoteMissing("the header of a chunk is missing");
@@ -203,7 +195,6 @@ BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
 BlockReader::Step BlockReader::Damaged(const std::string& why) { return Repair(why) ? Step::kOn : Skip(why); }
 
 bool BlockReader::Repair(const std::string& why) {
-  if (!HasParity(header_.version)) return false;
   const auto range = source_.RepairBehind(position_);
   if (range) NoteRepaired(*range, why);
   return range.has_value();
@@ -232,7 +223,6 @@ void BlockReader::NoteRepairsBefore(uint64_t offset) {
 }
 
 BlockReader::Step BlockReader::Skip(std::string why) {
-  in_chunk_ = in_chunk_ && stand_alone();
   damage_ = SkippedRange{position_, position_, std::move(why), /*at_end=*/false};
   scan_.Start(position_ + 1);
   return Step::kOn;
@@ -243,7 +233,7 @@ BlockReader::Step BlockReader::SkipDamage() {
   damage_->end = next ? *next : std::max(scan_.end(), position_ + 1);
   if (!next) {
     SkippedRange tail = *damage_;
-    tail.at_end = scan_.blocks_passed() == 0 && scan_.ends_with_zeros();
+    tail.at_end = scan_.ends_with_zeros();
     return EndWith(std::move(tail));
   }
   Note(*std::exchange(damage_, std::nullopt));
@@ -256,7 +246,6 @@ BlockReader::Step BlockReader::Unfinished(const char* why) {
   if (std::exchange(torn_at_, position_) != position_) scan_.Start(position_ + 1);
   const auto next = scan_.Find();
   if (!next) return EndWith({position_, std::max(scan_.end(), position_ + 1), why, /*at_end=*/true});
-  in_chunk_ = in_chunk_ && stand_alone();
   Note({position_, *next, why});
   position_ = *next;
   return Step::kOn;

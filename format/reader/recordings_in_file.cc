@@ -41,14 +41,14 @@ class Search {
       if (!recording_) recording_ = chunk->recording;
       return chunk->recording == *recording_ ? std::optional(at + kChunkHeaderBytes) : std::nullopt;
     }
-    const auto parity = HasParity(version_) ? DecodeParityHead(bytes) : std::nullopt;
+    const auto parity = DecodeParityHead(bytes);
     if (parity) return at + parity->record_bytes();
     if (!recording_) return std::nullopt;
-    const auto block = DecodeBlockHeader(bytes, HeaderSeed(version_, *recording_));
+    const auto block = DecodeBlockHeader(bytes, HeaderSeed(*recording_));
     return block ? std::optional(at + kBlockHeaderBytes + block->payload_bytes) : std::nullopt;
   }
 
-  bool Repair(uint64_t at) { return HasParity(version_) && source_.RepairBehind(at); }
+  bool Repair(uint64_t at) { return source_.RepairBehind(at).has_value(); }
 
   struct Found {
     uint64_t part = 0;                  // where reading continues
@@ -71,7 +71,6 @@ class Search {
   bool Take(Bytes bytes) {
     const auto header = DecodeFileHeader(bytes);
     if (!header) return false;
-    version_ = header->version;
     recording_ = header->recording_id;
     return true;
   }
@@ -79,9 +78,8 @@ class Search {
   bool AdoptChunk(uint64_t at) {
     const auto chunk = DecodeChunkHeader(Peek(at, kChunkHeaderBytes));
     if (!chunk) return false;
-    const uint64_t seed = HeaderSeed(kFileVersion, chunk->recording);
+    const uint64_t seed = HeaderSeed(chunk->recording);
     if (!DecodeBlockHeader(Peek(at + kChunkHeaderBytes, kBlockHeaderBytes), seed)) return false;
-    version_ = kFileVersion;
     recording_ = chunk->recording;
     return true;
   }
@@ -109,7 +107,6 @@ class Search {
   }
 
   RepairedSource source_;
-  uint32_t version_ = kFileVersion;
   std::optional<RecordingId> recording_;  // the current one, once it is known
   uint64_t wasted_ = 0;                   // bytes read for headers that are none
   ByteBuffer buffer_;

@@ -20,16 +20,12 @@ uint64_t TrailingZeros(Bytes bytes) {
 
 void Resync::Start(uint64_t offset) {
   next_ = end_ = offset;
-  zeros_ = blocks_passed_ = 0;
+  zeros_ = 0;
 }
 
 bool Resync::BeginsHere(Bytes bytes) {
-  const uint64_t seed = HeaderSeed(version_, recording_);
-  if (DecodeBlockHeader(bytes.first(std::min(bytes.size(), kBlockHeaderBytes)), seed)) {
-    if (BlocksStandAlone(version_)) return true;
-    ++blocks_passed_;
-  }
-  const auto chunk = DecodeChunkHeader(bytes.first(std::min(bytes.size(), kChunkHeaderBytes)));
+  if (DecodeBlockHeader(bytes, HeaderSeed(recording_))) return true;
+  const auto chunk = DecodeChunkHeader(bytes);
   return chunk && chunk->recording == recording_;
 }
 

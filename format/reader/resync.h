@@ -1,5 +1,4 @@
-// Finds where a damaged recording can be read again: at the header of the next chunk, or of the next block if blocks
-// stand alone.
+// Finds where a damaged recording can be read again: at the header of the next chunk or block.
 //
 // Format:   docs/format/recording.md#recovery
 #pragma once
@@ -16,15 +15,12 @@ namespace heaprec::format {
 // Scans forward from an offset and remembers its position, so that a growing file is scanned once.
 class Resync {
  public:
-  Resync(ByteSource* source, uint32_t version, const RecordingId& recording)
-      : source_(source), version_(version), recording_(recording) {}
+  Resync(ByteSource* source, const RecordingId& recording) : source_(source), recording_(recording) {}
 
   void Start(uint64_t offset);
   // The offset of the next such header of this recording; nullopt: none in the bytes so far.
   std::optional<uint64_t> Find();
 
-  // Intact block headers between the start and the result. In version 1 reading cannot resume there.
-  uint64_t blocks_passed() const { return blocks_passed_; }
   // The end of what was scanned last.
   uint64_t end() const { return end_; }
   // Whether everything that was scanned ended with zeros: bytes that a file system allocated but never received.
@@ -35,12 +31,10 @@ class Resync {
   bool BeginsHere(Bytes bytes);
 
   ByteSource* source_;
-  uint32_t version_;
   RecordingId recording_;
   uint64_t next_ = 0;  // candidates before this were checked
   uint64_t end_ = 0;
   uint64_t zeros_ = 0;
-  uint64_t blocks_passed_ = 0;
 };
 
 }  // namespace heaprec::format

@@ -28,7 +28,7 @@ void EncodeDictionaryOffsets(const DictionaryCounts& offsets, ByteBuffer* raw) {
 struct ChunkWriter::State {
   State(const FileHeader& file, uint32_t sequence)
       : header{sequence, file.recording_id},
-        packer(sequence, HeaderSeed(kFileVersion, file.recording_id)),
+        packer(sequence, HeaderSeed(file.recording_id)),
         fields(EncodeHeaderFields(file)) {}
 
   Result<ByteBuffer> Block(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,

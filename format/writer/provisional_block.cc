@@ -15,7 +15,7 @@ constexpr uint64_t kFrameHeaderBytes = 8;
 ByteBuffer ProvisionalBlock(Bytes chunk, const RecordingId& recording, uint64_t at_least) {
   if (chunk.size() < kChunkHeaderBytes) return {};
   const Bytes block = chunk.subspan(kChunkHeaderBytes);
-  const uint64_t seed = HeaderSeed(kFileVersion, recording);
+  const uint64_t seed = HeaderSeed(recording);
   auto header = DecodeBlockHeader(block, seed);
   if (!header || block.size() < kBlockHeaderBytes + header->payload_bytes) return {};
   ByteBuffer payload;

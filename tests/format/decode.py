@@ -20,8 +20,7 @@ PARITY_HEAD, PIECE = 20, 512
 
 
 class Chunk:
-    def __init__(self, version):
-        self.version = version
+    def __init__(self):
         self.streams = [Stream((0, 1)), Stream((2,)), Stream((3,)), Stream((4,))]
         self.strings, self.classes, self.methods = [], [], []
         self.frames, self.nodes, self.threads = [], [], []
@@ -156,17 +155,16 @@ class Chunk:
 
     def section_10(self, body, rows_of, stream):
         cursor = Bytes(body)
-        if self.version > 1:
-            stream.counters, stream.lost = [0] * COUNTERS, [0] * LOSSES
+        stream.counters, stream.lost = [0] * COUNTERS, [0] * LOSSES
         for i in range(cursor.varint()):
-            delta = cursor.signed()
+            value = cursor.signed()
             if i < COUNTERS:
-                stream.counters[i] = (stream.counters[i] + delta) & M64
+                stream.counters[i] = value & M64
         losses = cursor.varint()
         for i in range(losses):
-            delta = cursor.signed()
+            value = cursor.signed()
             if i < LOSSES:
-                stream.lost[i] = (stream.lost[i] + delta) & M64
+                stream.lost[i] = value & M64
         for i in range(losses):
             weight = cursor.f64()
             if i < LOSSES:
@@ -174,9 +172,7 @@ class Chunk:
 
     def section_11(self, body, block):
         cursor = Bytes(body)
-        count = cursor.varint()
-        before = (self.lanes if self.version == 1 else []) + [0] * count
-        self.lanes = [cursor.delta(before[i]) for i in range(count)]
+        self.lanes = [cursor.signed() & M64 for _ in range(cursor.varint())]
 
     def section_12(self, body, block):
         cursor = Bytes(body)
@@ -270,10 +266,9 @@ class Chunk:
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
         cursor, refused = Bytes(raw), False
-        if self.version > 1:
-            self.frame_method, self.lines, self.java_tid, self.os_tid = 0, {}, 0, 0
-            for stream in self.streams:
-                stream.forget()
+        self.frame_method, self.lines, self.java_tid, self.os_tid = 0, {}, 0, 0
+        for stream in self.streams:
+            stream.forget()
         rows = [block, {}, {}, {}]
         for one in rows:
             one.update(windows=[], intervals=[], taus=[], samples=[])
@@ -310,7 +305,7 @@ class Chunk:
 
 
 def decompress(payloads, sizes):
-    """The raw bytes of each block: `payloads` are a frame each, in version 1 the beginning of one, which may lack its end."""
+    """The raw bytes of each block: `payloads` are a frame each."""
     done = subprocess.run(["zstd", "-dcq"], input=b"".join(payloads), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     raw = Bytes(done.stdout)
     return [raw.take(size) for size in sizes]
@@ -364,8 +359,8 @@ def repaired(data):
 
 def file_header(data):
     magic, version, size = data[:8], *struct.unpack_from("<II", data, 8)
-    if magic != FILE or version not in (1, 2, 3):
-        raise ValueError("not a recording of version 1, 2 or 3")
+    if magic != FILE or version != 1:
+        raise ValueError("not a recording of version 1")
     fields, cursor = {}, Bytes(data[24:24 + size])
     while cursor.left():
         tag = cursor.varint()
@@ -381,7 +376,7 @@ def file_header(data):
             fields[tag] = [[labels.string().decode(), labels.string().decode()] for _ in range(labels.varint())]
         else:
             fields[tag] = text(body)
-    return version, fields, 24 + size
+    return fields, 24 + size
 
 
 def chunks(data, at):
@@ -418,14 +413,14 @@ def main(path):
     with open(path, "rb") as file:
         stored = file.read()
     data = repaired(stored)
-    version, fields, at = file_header(data)
+    fields, at = file_header(data)
     document = {"header": fields, "blocks": [], "whole": False}
     for part in chunks(data, at):
         if isinstance(part, int):
             document["whole"] = part == len(data) and data == stored
             continue
         sequence, blocks = part
-        chunk = Chunk(version)
+        chunk = Chunk()
         raws = decompress([block[3] for block in blocks], [block[2] for block in blocks])
         for (offset, flushed, _, _), raw in zip(blocks, raws):
             block = {"chunk": sequence, "offset": offset, "end": flushed, "ending": None}

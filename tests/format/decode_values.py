@@ -94,7 +94,7 @@ class Stream:
         self.counters, self.lost, self.lost_bytes = [0] * COUNTERS, [0] * LOSSES, [0.0] * LOSSES
 
     def forget(self):
-        """What deltas are taken against: with each block, in version 1 with each chunk."""
+        """What deltas are taken against in a block."""
         self.window_id = self.window_start = self.interval = 0
         self.lambdas = {}
         self.id = self.leaf = self.window = 0

@@ -325,7 +325,7 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
                     : writer->Flush(counters_, block.lane_positions, now_ns_);
   if (!bytes.ok()) std::abort();
   const size_t begin = chunk_begins_.back() == bytes_.size() ? kChunkHeaderBytes : 0;
-  const auto header = DecodeBlockHeader(Bytes(*bytes).subspan(begin), HeaderSeed(kFileVersion, header_.recording_id));
+  const auto header = DecodeBlockHeader(Bytes(*bytes).subspan(begin), HeaderSeed(header_.recording_id));
   if (!header) std::abort();
   const size_t end = begin + kBlockHeaderBytes + header->payload_bytes;
   if (!has_parity_) bytes->resize(end);

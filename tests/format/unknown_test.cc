@@ -11,7 +11,7 @@
 namespace heaprec::format::testing {
 namespace {
 
-uint64_t SomeSeed() { return HeaderSeed(kFileVersion, SomeFileHeader().recording_id); }
+uint64_t SomeSeed() { return HeaderSeed(SomeFileHeader().recording_id); }
 
 // A chunk of blocks with raw bytes of the test's own making.
 class RawChunk {

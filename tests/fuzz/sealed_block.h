@@ -11,9 +11,7 @@
 
 namespace heaprec::fuzz {
 
-inline uint64_t Seed(const format::FileHeader& header) {
-  return format::HeaderSeed(format::kFileVersion, header.recording_id);
-}
+inline uint64_t Seed(const format::FileHeader& header) { return format::HeaderSeed(header.recording_id); }
 
 inline format::ByteBuffer EmptyChunk() {
   const format::FileHeader header = format::testing::SomeFileHeader();
