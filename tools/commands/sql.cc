@@ -46,7 +46,7 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
     const SqliteQuery trial(empty.database(), query);
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
   }
-  SqliteStore store("", false, HiddenFrames(filter));
+  SqliteStore store("", false, filter.hides());
   const auto passed =
       ExportAll(recordings, filter, Weights::kCalibrated, &store, Progress::StdoutUse::kNothing, [] { return false; });
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);

@@ -101,11 +101,6 @@ format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths)
   return all;
 }
 
-std::function<bool(std::string_view)> HiddenFrames(const Filter& filter) {
-  if (!filter.hide()) return {};
-  return [hide = *filter.hide()](std::string_view method) { return hide.Matches(method); };
-}
-
 ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter) {
   using format::Stream;
   asked.several = recordings.size() > 1;

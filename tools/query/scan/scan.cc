@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "tools/analysis/estimate/prepared_samples.h"
@@ -149,12 +150,8 @@ RecordingScan::RecordingScan(const ScanOptions& options, Filter filter, Allocati
 
 CallTree::Options RecordingScan::TreeOptions() const {
   CallTree::Options options{.lines = options_.lines, .fold = options_.fold, .marks_own = !options_.exact_sites};
-  if (const auto& hide = filter_.hide()) {
-    options.hides = [hide = *hide](std::string_view method) { return hide.Matches(method); };
-  }
-  if (!primitives_.empty()) {
-    options.is_primitive = [primitives = primitives_](std::string_view method) { return primitives.Contains(method); };
-  }
+  options.hides = filter_.hides();
+  if (!primitives_.empty()) options.is_primitive = std::bind_front(&AllocationPrimitives::Contains, primitives_);
   return options;
 }
 
