@@ -327,12 +327,12 @@ ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
   ScanOptions all = asked.options.scan;
   all.files.insert(all.files.end(), asked.options.baselines.begin(), asked.options.baselines.end());
   NamePool names(all.Naming());
-  ExitCode read = CheckOnce(asked, &names, answer);
-  if (IsRead(read) && names.Settle()) {
-    asked.options.scan.quiet = true;
+  const ExitCode read = ReadNamed(names.merged(), [&](bool is_again) {
+    names.Clear();
+    asked.options.scan.quiet = is_again;
     *answer = {};
-    read = CheckOnce(asked, &names, answer);
-  }
+    return CheckOnce(asked, &names, answer);
+  });
   if (names.merged() != nullptr) answer->merged_names = names.merged()->Text();
   return read;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "tools/analysis/estimate/prepared_samples.h"
@@ -171,12 +170,17 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
   return code;
 }
 
-bool RecordingScan::StartsAgain(NamePool* names) {
-  if (!names->Settle()) return false;
-  ScanOptions options = options_;
-  options.quiet = true;
-  *this = *Parse(options);
-  return true;
+ExitCode RecordingScan::Run(NamePool* names, std::optional<CallTree>* tree,
+                            const std::function<ScanVisitor*()>& visitor) {
+  return ReadNamed(names->merged(), [&](bool is_again) {
+    if (is_again) {
+      names->Clear();
+      options_.quiet = true;
+      *this = *Parse(options_);
+    }
+    tree->emplace(names, TreeOptions());
+    return Run(&**tree, visitor());
+  });
 }
 
 ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor) {

@@ -252,9 +252,11 @@ RecordingPage MakePage(const PageRequest& request) {
   ScanOptions all = request.scan;
   if (request.other) all.files.insert(all.files.end(), request.other->files.begin(), request.other->files.end());
   const std::shared_ptr<MergedNames> merged = all.Naming();
-  RecordingPage made = ReadSides(request, merged, /*is_again=*/false, &page);
-  if (made.has_failed()) return made;
-  if (merged != nullptr && merged->Settle()) made = ReadSides(request, merged, /*is_again=*/true, &page);
+  RecordingPage made;
+  ReadNamed(merged.get(), [&](bool is_again) {
+    made = ReadSides(request, merged, is_again, &page);
+    return made.code;
+  });
   if (made.has_failed()) return made;
   made.html = ReportHtml(page);
   return made;
