@@ -17,11 +17,6 @@
 
 namespace heaprec::tools {
 
-using Recordings = std::vector<std::unique_ptr<Recording>>;
-
-// All recordings of all files, in their order.
-format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths);
-
 // `asked`, completed from the recordings and the filter.
 ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter);
 

@@ -176,12 +176,9 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, const st
   if (request.said) scan->SuppressMessages();
   RecordingPage side{.code = scan->Run(&tree, &reading)};
   if (side.has_failed()) return side;
-  std::vector<std::unique_ptr<Recording>> recordings;
-  for (const std::string& file : options.files) {
-    auto opened = Recording::OpenAll(file);
-    if (!opened.ok()) return {.code = ExitCode::kUnreadable, .error = opened.error().message};
-    std::ranges::move(*opened, std::back_inserter(recordings));
-  }
+  const auto opened = Recording::OpenAll(options.files);
+  if (!opened.ok()) return {.code = ExitCode::kUnreadable, .error = opened.error().message};
+  const auto& recordings = *opened;
   if (recordings.size() > kMaxRecordings) {
     return {.code = ExitCode::kUsage,
             .error = "a page holds at most " + std::to_string(kMaxRecordings) + " recordings"};
