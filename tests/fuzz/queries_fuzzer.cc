@@ -47,12 +47,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const auto budget = Budget::Parse(words);
   RequireSentence(budget);
   if (budget.ok() && budget->pattern) (void)budget->Matches(name);
-  for (const auto& pattern : {NamePattern::ForNames(words), NamePattern::ForFreeText(words)}) {
+  for (const auto parse : {NamePattern::ForNames, NamePattern::ForFreeText, NamePattern::ForFrames}) {
+    const auto pattern = parse(words);
     RequireSentence(pattern);
     if (pattern.ok()) (void)pattern->Matches(name);
   }
-  const auto frames = FramePattern::Parse("--focus", words);
-  RequireSentence(frames);
-  if (frames.ok()) (void)frames->Matches(name);
   return 0;
 }

@@ -28,12 +28,7 @@ class NamePool {
   size_t size() const { return names_.texts().size(); }
 
   MergedNames* merged() const { return merged_.get(); }
-  // MergedNames::Settle; if so, the pool is empty again.
-  bool Settle() {
-    if (merged_ == nullptr || !merged_->Settle()) return false;
-    names_ = StringTable();
-    return true;
-  }
+  void Clear() { names_ = StringTable(); }
 
  private:
   std::shared_ptr<MergedNames> merged_;

@@ -24,11 +24,6 @@ namespace {
 // Why a word in a recording's place means none; empty: all mean one. Told once all words are understood.
 using NoRecording = std::string;
 
-// Whether a list of recordings is one of several sides, or each file is looked at by itself.
-bool KeepsFilesApart(std::string_view command) {
-  return command == "verify" || command == "merge" || command == "diff";
-}
-
 // CLI11 says which words belong to which option; what they mean, the option's own rules say.
 void Take(const Option& option, const std::vector<std::string>& words, const RecordingNames& recording_names,
           NoRecording* none) {
@@ -58,7 +53,7 @@ void Take(const Option& option, const std::vector<std::string>& words, const Rec
   }
 }
 
-void Declare(const Option& option, std::string_view command, const RecordingNames& recording_names, NoRecording* none,
+void Declare(const Option& option, bool joins_parts, const RecordingNames& recording_names, NoRecording* none,
              CLI::App* app) {
   if (option.is_help) return;  // CLI11 has one
   const std::string names = fmt::format("{}", fmt::join(option.names, ","));
@@ -66,7 +61,7 @@ void Declare(const Option& option, std::string_view command, const RecordingName
     app->add_flag_callback(names, option.set);
     return;
   }
-  const bool joins = option.is_list && option.names.front() == "REC" && !KeepsFilesApart(command);
+  const bool joins = option.is_list && option.names.front() == "REC" && joins_parts;
   CLI::Option* const added =
       app->add_option(names, [&option, &recording_names, none, joins](const CLI::results_t& words) {
         Take(option, joins ? JoinParts(words) : words, recording_names, none);
@@ -170,7 +165,7 @@ class CommandLine {
 
   void Add(const Command& command) {
     CLI::App* const app = app_.add_subcommand(command.name);
-    for (const Option& option : command.options) Declare(option, command.name, recording_names_, &none_, app);
+    for (const Option& option : command.options) Declare(option, command.joins_parts, recording_names_, &none_, app);
     for (const Option& option : command.options) {
       if (!option.excluded.empty()) app->get_option(option.names.back())->excludes(app->get_option(option.excluded));
     }

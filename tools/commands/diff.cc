@@ -41,6 +41,7 @@ ExitCode Diff(const DiffCommandOptions& options) {
 Command DiffCommand() {
   auto options = std::make_shared<DiffCommandOptions>();
   Command command("diff", "Show what changed significantly between recordings");
+  command.joins_parts = false;
   command
       .AddOption("--window", options->question.windows, "Compare two time ranges of one recording: 10s..20s 40s..60s")
       .Value("FROM..TO")

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "tools/analysis/health/diagnosis.h"
-#include "tools/export/export_pipeline.h"
+#include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
 #include "tools/report/recording/doctor_report.h"
@@ -18,7 +18,7 @@ struct DoctorOptions {
 };
 
 ExitCode Doctor(const DoctorOptions& options) {
-  const auto recordings = OpenRecordings(options.paths);
+  const auto recordings = Recording::OpenAll(options.paths);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   render::Report report("heaprec.doctor/1");
   bool all_well = true, any_damaged = false;

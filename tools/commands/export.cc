@@ -59,10 +59,10 @@ ExitCode Export(const ExportOptions& options) {
   if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
   ExportSettings settings = options.settings;
   settings.live_at = *at;
-  settings.hides = HiddenFrames(*filter);
+  settings.hides = filter->hides();
   const std::string wrong = Objection(options, settings, format, *filter);
   if (!wrong.empty()) return Fail(ExitCode::kUsage, wrong);
-  auto recordings = OpenRecordings(options.paths);
+  auto recordings = Recording::OpenAll(options.paths);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   if (IsOneOf(options.output, options.paths))
     return Fail(ExitCode::kCannotWrite, options.output + ": is the recording itself");

@@ -51,12 +51,8 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   }
   into->scan.emplace(std::move(*scan));
   into->names = NamePool(all_times.Naming());
-  ExitCode read = ExitCode::kOk;
-  do {
-    into->tree.emplace(&into->names, into->scan->TreeOptions());
-    into->live.emplace(question, &*into->tree, into->scan->stream());
-    read = into->scan->Run(&*into->tree, &*into->live);
-  } while (into->scan->StartsAgain(&into->names));
+  const ExitCode read = into->scan->Run(
+      &into->names, &into->tree, [&] { return &into->live.emplace(question, &*into->tree, into->scan->stream()); });
   if (read == ExitCode::kUnreadable || into->live->tracked() > 0) return read;
   return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(into->scan->stream()).lifecycle.not_tracked);
 }

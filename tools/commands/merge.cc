@@ -42,6 +42,7 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, Output* outpu
 Command MergeCommand() {
   auto options = std::make_shared<RewriteOptions>();
   Command command("merge", "Combine recordings into one file");
+  command.joins_parts = false;
   options->AddTo(command, /*several=*/true);
   command.footer = R"(Recordings with different ids stay separate in the file; parts of one recording
 are joined.

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "tools/input/loss_summary.h"
 #include "tools/render/renderers.h"
 #include "tools/text/messages.h"
@@ -46,15 +43,12 @@ void RewriteOptions::AddTo(Command& command, bool several) {
 ExitCode Edit(const RewriteOptions& options,
               const std::function<format::Result<RewriteSummary>(const Recordings&, Output*)>& write) {
   if (const auto objection = options.Objection()) return *objection;
-  Recordings recordings;
-  for (const std::string& input : options.inputs) {
-    auto opened = Recording::OpenAll(input);
-    if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
-    if (opened->front()->source().IsSameFileAs(options.output)) {
-      return Fail(ExitCode::kCannotWrite,
-                  options.output + ": is one of the input recordings; choose another output file");
-    }
-    std::move(opened->begin(), opened->end(), std::back_inserter(recordings));
+  const auto opened = Recording::OpenAll(options.inputs);
+  if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
+  const Recordings& recordings = *opened;
+  if (IsOneOf(options.output, options.inputs)) {
+    return Fail(ExitCode::kCannotWrite,
+                options.output + ": is one of the input recordings; choose another output file");
   }
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);

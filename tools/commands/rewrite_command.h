@@ -19,8 +19,6 @@
 
 namespace heaprec::tools {
 
-using Recordings = std::vector<std::unique_ptr<Recording>>;
-
 struct WriteOptions {
   std::string output;
   bool force = false, json = false, quiet = false;

@@ -46,7 +46,7 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
     const SqliteQuery trial(empty.database(), query);
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
   }
-  SqliteStore store("", false, HiddenFrames(filter));
+  SqliteStore store("", false, filter.hides());
   const auto passed =
       ExportAll(recordings, filter, Weights::kCalibrated, &store, Progress::StdoutUse::kNothing, [] { return false; });
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
@@ -77,7 +77,7 @@ ExitCode Sql(SqlOptions options) {
     return Fail(ExitCode::kUsage, "sql: '" + *early + "' is not a file; the query must be the last argument");
   const auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  const auto recordings = OpenRecordings(options.words);
+  const auto recordings = Recording::OpenAll(options.words);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
   return query.empty() ? ShowSchema() : Ask(*recordings, *filter, query, options.output);
 }

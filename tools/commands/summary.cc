@@ -68,24 +68,21 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
 
 ExitCode Summarise(SummaryOptions options) {
   if (auto filter = Filter::Parse(options.filter); !filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  std::vector<std::unique_ptr<Recording>> recordings;
-  for (const std::string& file : options.recordings) {
-    auto opened = Recording::OpenAll(file);
-    if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
-    std::ranges::move(*opened, std::back_inserter(recordings));
-  }
+  const auto opened = Recording::OpenAll(options.recordings);
+  if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
+  const auto& recordings = *opened;
   options.output.wide = options.output.wide || options.verbose;
   const bool is_one = recordings.size() == 1;
   render::Report report("heaprec.summary/1");
   AskedTime asked;
   SummaryTotal total;
   ExitCode read = ExitCode::kOk;
+  ScanOptions scan;
+  scan.files = options.recordings;
+  scan.names = options.names;
   for (size_t i = 0; i < recordings.size(); ++i) {
     Recording& recording = *recordings[i];
     if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings.size())));
-    ScanOptions scan;
-    scan.files = options.recordings;
-    scan.names = options.names;
     report.Add(SummaryOf(&recording, options, is_one ? "" : "recordings[]", is_one, scan.Naming(), &asked, &total));
     const ExitCode one = ReportDamage(recording);
     if (one != ExitCode::kOk) read = one;

@@ -69,6 +69,7 @@ ExitCode Verify(const VerifyOptions& options) {
 Command VerifyCommand() {
   auto options = std::make_shared<VerifyOptions>();
   Command command("verify", "Check files for damage and inconsistencies");
+  command.joins_parts = false;
   command.AddOption("REC", options->recordings, "Recordings to read; - is standard input").Required();
   options->output.AddTo(command);
   command.AddFlag("-q,--quiet", options->quiet, "Print errors only");

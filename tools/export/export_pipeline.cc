@@ -91,21 +91,6 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
 
 }  // namespace
 
-format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths) {
-  Recordings all;
-  for (const std::string& path : paths) {
-    auto of_file = Recording::OpenAll(path);
-    if (!of_file.ok()) return of_file.error();
-    std::move(of_file->begin(), of_file->end(), std::back_inserter(all));
-  }
-  return all;
-}
-
-std::function<bool(std::string_view)> HiddenFrames(const Filter& filter) {
-  if (!filter.hide()) return {};
-  return [hide = *filter.hide()](std::string_view method) { return hide.Matches(method); };
-}
-
 ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter) {
   using format::Stream;
   asked.several = recordings.size() > 1;

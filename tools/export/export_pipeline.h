@@ -3,7 +3,6 @@
 // Threads:  one.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,14 +16,6 @@
 #include "tools/text/progress.h"
 
 namespace heaprec::tools {
-
-using Recordings = std::vector<std::unique_ptr<Recording>>;
-
-// All recordings of all files, in their order.
-format::Result<Recordings> OpenRecordings(const std::vector<std::string>& paths);
-
-// Returns whether the filter leaves a method's frames out of stacks; empty: it leaves out none.
-std::function<bool(std::string_view method)> HiddenFrames(const Filter& filter);
 
 // `asked`, completed from the recordings and the filter.
 ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter);

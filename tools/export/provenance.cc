@@ -17,13 +17,10 @@ namespace {
 
 void AddLosses(const format::StreamCounters& counters, format::Stream stream, std::vector<std::string>* lines) {
   const bool bytes = !format::CountsEvents(stream);
-  for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (counters.lost[reason] == 0 || !IsLost(static_cast<format::LossReason>(reason))) continue;
-    const std::string weight =
-        bytes ? Bytes(counters.lost_weight[reason]) : fmt::format("{:.4g} throws", counters.lost_weight[reason]);
-    lines->push_back(fmt::format("lost, {}: {} points, which represent {}",
-                                 format::LossReasonName(static_cast<format::LossReason>(reason)),
-                                 Grouped(counters.lost[reason]), weight));
+  for (const Loss& loss : LossesOf(counters)) {
+    if (loss.points == 0) continue;
+    const std::string weight = bytes ? Bytes(loss.weight) : fmt::format("{:.4g} throws", loss.weight);
+    lines->push_back(fmt::format("lost, {}: {} points, which represent {}", loss.reason, Grouped(loss.points), weight));
   }
 }
 

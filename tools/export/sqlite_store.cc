@@ -256,10 +256,8 @@ void SqliteStore::AddCounters(const Recording& recording) {
                                known(counters.points), known(counters.thinned), known(counters.committed),
                                counters.written, known(counters.second_stage), known(counters.stacks_walked),
                                known(counters.stacks_from_jvmti), known(counters.stack_mismatches)));
-    for (size_t reason = 0; reason < format::kLosses; ++reason) {
-      if (!IsLost(static_cast<format::LossReason>(reason))) continue;
-      const std::string_view why = format::LossReasonName(static_cast<format::LossReason>(reason));
-      Try(inserts_->loss.Run(recording_, name, why, known(counters.lost[reason]), known(counters.lost_weight[reason])));
+    for (const Loss& loss : LossesOf(counters)) {
+      Try(inserts_->loss.Run(recording_, name, std::string_view(loss.reason), known(loss.points), known(loss.weight)));
     }
   }
   for (const format::SkippedRange& range : recording.skipped()) {

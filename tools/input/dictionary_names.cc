@@ -23,41 +23,12 @@ size_t TypeSize(std::string_view descriptor) {
   return end == std::string_view::npos ? 0 : end + 1;
 }
 
-std::string_view PrimitiveName(char type) {
-  switch (type) {
-    case 'B':
-      return "byte";
-    case 'C':
-      return "char";
-    case 'D':
-      return "double";
-    case 'F':
-      return "float";
-    case 'I':
-      return "int";
-    case 'J':
-      return "long";
-    case 'S':
-      return "short";
-    case 'Z':
-      return "boolean";
-    default:
-      return kUnknown;
-  }
-}
-
 // Without its package, as `jfr print` has it.
 std::string SimpleName(std::string_view type) {
-  const size_t dimensions = type.find_first_not_of('[');
-  std::string name;
-  if (type[dimensions] == 'L') {
-    name = format::JavaClassName(type.substr(dimensions + 1, type.size() - dimensions - 2));
-    name.erase(0, name.rfind('.') + 1);
-  } else {
-    name = PrimitiveName(type[dimensions]);
-  }
-  for (size_t i = 0; i < dimensions; ++i) name += "[]";
-  return name;
+  std::string name = format::JavaClassName("[" + std::string(type));
+  if (!name.ends_with("[]")) return std::string(kUnknown);
+  name.resize(name.size() - 2);
+  return name.erase(0, name.rfind('.') + 1);
 }
 
 bool IsLambda(std::string_view class_name) { return class_name.find(kLambda) != std::string_view::npos; }
@@ -89,56 +60,52 @@ void Names::Enter(const format::Block& block) {
     classes_.clear();
     threads_.clear();
     methods_.clear();
-    lambda_classes_.clear();
-    lambda_methods_.clear();
-    has_lambda_class_ = has_lambda_method_ = false;
     class_labels_.clear();
     method_labels_.clear();
     stacks_ = 0;
   }
   chunk_ = block.chunk;
   dictionaries_ = block.dictionaries;
+  const size_t known_classes = classes_.size(), known_methods = methods_.size();
   classes_.resize(dictionaries_->classes.size());
   threads_.resize(dictionaries_->threads.size());
   methods_.resize(dictionaries_->methods.size());
-  if (merged_ != nullptr) NoteLambdas(block);
+  if (merged_ == nullptr) return;
+  for (size_t i = known_classes; i < classes_.size(); ++i) {
+    if (IsLambda(dictionaries_->classes[i])) class_labels_[static_cast<format::Index>(i)];
+  }
+  for (size_t i = known_methods; i < methods_.size(); ++i) {
+    if (IsLambda(dictionaries_->methods[i].class_name)) method_labels_[static_cast<format::Index>(i)];
+  }
+  LabelLambdas(block);
 }
 
-void Names::NoteLambdas(const format::Block& block) {
+void Names::LabelLambdas(const format::Block& block) {
   const format::Dictionaries& now = *dictionaries_;
-  while (lambda_classes_.size() < now.classes.size()) {
-    lambda_classes_.push_back(IsLambda(now.classes[lambda_classes_.size()]));
-    has_lambda_class_ = has_lambda_class_ || lambda_classes_.back();
-  }
-  while (lambda_methods_.size() < now.methods.size()) {
-    lambda_methods_.push_back(IsLambda(now.methods[lambda_methods_.size()].class_name));
-    has_lambda_method_ = has_lambda_method_ || lambda_methods_.back();
-  }
-  for (; has_lambda_method_ && stacks_ < now.stacks.size(); ++stacks_) {
+  for (; !method_labels_.empty() && stacks_ < now.stacks.size(); ++stacks_) {
     const format::StackNode& node = now.stacks[stacks_];
     if (node.parent >= stacks_) continue;  // kNone, or damaged
     const format::Frame *const frame = FrameOf(now.stacks[node.parent].frame), *const called = FrameOf(node.frame);
     if (frame == nullptr || called == nullptr || frame->IsGap() || called->IsGap()) continue;
-    if (frame->method >= lambda_methods_.size() || !lambda_methods_[frame->method]) continue;
+    const auto label = method_labels_.find(frame->method);
     const format::Method* const callee = MethodOf(called->method);
-    std::string& label = method_labels_[frame->method];
-    if (label.empty() && callee != nullptr) label = LabelOf(*MethodOf(frame->method), *callee);
+    if (label == method_labels_.end() || !label->second.empty() || callee == nullptr) continue;
+    label->second = LabelOf(*MethodOf(frame->method), *callee);
   }
   stacks_ = now.stacks.size();
-  if (!has_lambda_class_) return;
-  for (const format::Sample& sample : block.samples) NoteLink(sample);
-  for (const format::CheckpointSample& one : block.live_checkpoint) NoteLink(one.sample);
+  if (class_labels_.empty()) return;
+  for (const format::Sample& sample : block.samples) LabelClass(sample);
+  for (const format::CheckpointSample& one : block.live_checkpoint) LabelClass(one.sample);
 }
 
 // Objects of a lambda are allocated where it is linked, below a method of the class that has it.
-void Names::NoteLink(const format::Sample& sample) {
-  const format::Index index = sample.class_id;
-  if (index >= lambda_classes_.size() || !lambda_classes_[index] || class_labels_.contains(index)) return;
-  const std::string_view host = HostOf(dictionaries_->classes[index]);
-  std::string& label = class_labels_[index];
+void Names::LabelClass(const format::Sample& sample) {
+  const auto label = class_labels_.find(sample.class_id);
+  if (label == class_labels_.end() || !label->second.empty()) return;
+  const std::string_view host = HostOf(dictionaries_->classes[sample.class_id]);
   ForEachFrame(*this, sample.stack, 0, [&](const format::Frame& frame) {
     const format::Method* const method = frame.IsGap() ? nullptr : MethodOf(frame.method);
-    if (label.empty() && method != nullptr && method->class_name == host) label = ToUtf8(method->name);
+    if (label->second.empty() && method != nullptr && method->class_name == host) label->second = ToUtf8(method->name);
   });
 }
 

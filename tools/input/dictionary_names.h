@@ -40,18 +40,16 @@ class Names {
 
  private:
   using Labels = std::unordered_map<format::Index, std::string>;
-  void NoteLambdas(const format::Block& block);
-  void NoteLink(const format::Sample& sample);
+  void LabelLambdas(const format::Block& block);
+  void LabelClass(const format::Sample& sample);
   std::string ShownClass(std::string_view internal, const Labels& labels, format::Index index) const;
 
   MergedNames* merged_;
   const format::Dictionaries* dictionaries_ = nullptr;
   uint32_t chunk_ = 0;
   std::vector<std::string> classes_, threads_, methods_;  // empty: not rendered yet
-  // Of the chunk: which classes, and classes of methods, are lambdas, and what tells these apart: the method that links
-  // the class, and the one that the method calls.
-  std::vector<bool> lambda_classes_, lambda_methods_;
-  bool has_lambda_class_ = false, has_lambda_method_ = false;
+  // Of the chunk's lambdas, and of their methods: what tells them apart, which is the method that links the class, and
+  // the one that the method calls. Empty: not known.
   Labels class_labels_, method_labels_;
   size_t stacks_ = 0;  // looked at
 };

@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "format/model/model.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
@@ -45,7 +46,8 @@ class MergedNames {
   }
   // How the class `name`, in Java's spelling, is shown. `label`: what tells a lambda from others of its class.
   std::string Of(std::string_view name, std::string_view label = {});
-  // After everything was read: whether more names have turned out to be one. If so, all of it must be read again.
+  // After everything was read: whether more names have turned out to be one. If so, all of it must be read again, once
+  // (ReadNamed).
   bool Settle();
   // "8,000 generated names of classes are shown as 3; --names exact keeps them apart"; empty: none became another's.
   std::string Text() const;
@@ -64,5 +66,14 @@ class MergedNames {
   std::unordered_set<std::string> seen_;                   // made-up names with what they are shown as
   std::unordered_map<std::string, uint64_t> merged_into_;  // by what is shown: of how many
 };
+
+// Calls `read(is_again)`, and a second time if it could read and more names have turned out to be one. null: names stay
+// as they are.
+template <typename Read>
+ExitCode ReadNamed(MergedNames* merged, Read read) {
+  const ExitCode code = read(/*is_again=*/false);
+  const bool is_read = code == ExitCode::kOk || code == ExitCode::kDamaged;
+  return is_read && merged != nullptr && merged->Settle() ? read(/*is_again=*/true) : code;
+}
 
 }  // namespace heaprec::tools

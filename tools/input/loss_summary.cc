@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "tools/input/program_recording.h"
 #include "tools/text/messages.h"
@@ -14,9 +13,6 @@ namespace heaprec::tools {
 namespace {
 
 using namespace render;
-
-// Fewer lost samples, as a share of all, are not worth a word.
-constexpr double kFewLost = 0.001;
 
 std::string Hex(const format::RecordingId& id) {
   std::string hex;
@@ -43,11 +39,8 @@ List Ranges(const Recording& recording, bool repaired) {
 // `unit`: of the weights.
 Object CountersOf(const format::StreamCounters& counters, const char* unit, const RecorderCounts& known) {
   Object lost;
-  for (size_t reason = 0; reason < format::kLosses; ++reason) {
-    if (!IsLost(static_cast<format::LossReason>(reason))) continue;
-    lost.push_back({format::LossReasonName(static_cast<format::LossReason>(reason)),
-                    Object{{"points", known(counters.lost[reason])}, {unit, known(counters.lost_weight[reason])}}});
-  }
+  for (const Loss& loss : LossesOf(counters))
+    lost.push_back({loss.reason, Object{{"points", known(loss.points)}, {unit, known(loss.weight)}}});
   return {{"candidates", known(counters.candidates)},
           {"points", known(counters.points)},
           {"committed", known(counters.committed)},
@@ -105,19 +98,35 @@ std::string KilledPoints(const Recording& recording, format::Stream stream) {
                      CountOf(points, "sample point"));
 }
 
-std::string LossLine(const Recording& recording, uint64_t shown) {
-  uint64_t thinned = 0;
-  uint64_t lost = 0;
+// Samples without a stack are in the recording.
+std::vector<Loss> LossesOf(const format::StreamCounters& counters) {
+  std::vector<Loss> losses;
+  for (size_t i = 0; i < format::kLosses; ++i) {
+    const auto reason = static_cast<format::LossReason>(i);
+    if (!format::IsLoss(reason) || reason == format::LossReason::kNoStack) continue;
+    losses.push_back({format::LossReasonName(reason), counters.lost[i], counters.lost_weight[i]});
+  }
+  return losses;
+}
+
+void LossTotals::Add(const Recording& recording) {
+  ++recordings;
+  events += recording.events();
+  salvaged += recording.salvage().events;
+  counts_losses |= CountsLosses(recording.header());
   for (const format::Stream stream : format::kAllStreams) {
     const format::StreamCounters& counters = recording.counters(stream);
     thinned += counters.thinned + counters.second_stage;
     lost += counters.AllLost();
   }
+}
+
+std::string LossTotals::Line(uint64_t shown) const {
   std::string line = "# ";
-  if (shown != recording.events()) line += Grouped(shown) + " of ";
-  line += CountOf(recording.events(), "sample");
-  const uint64_t all = recording.events() + thinned + lost;
-  if (!CountsLosses(recording.header())) {
+  if (shown != events) line += Grouped(shown) + " of ";
+  line += CountOf(events, "sample");
+  const uint64_t all = events + thinned + lost;
+  if (!counts_losses && recordings > 0) {
     line += ", losses unknown";
   } else if (thinned > 0) {
     line += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));
@@ -125,10 +134,14 @@ std::string LossLine(const Recording& recording, uint64_t shown) {
   if (const double share = static_cast<double>(lost) / static_cast<double>(std::max<uint64_t>(all, 1));
       share > kFewLost)
     line += fmt::format("; {} lost ({})", Grouped(lost), ShortPercent(share));
-  if (recording.salvage().events > 0) {
-    line += fmt::format("; {} salvaged from the ring", Grouped(recording.salvage().events));
-  }
+  if (salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(salvaged));
   return line;
+}
+
+std::string LossLine(const Recording& recording, uint64_t shown) {
+  LossTotals totals;
+  totals.Add(recording);
+  return totals.Line(shown);
 }
 
 Object LossesValue(const Recording& recording) {

@@ -1,8 +1,11 @@
 // What a command says at the end: the loss line, and what was damaged.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tools/input/recording.h"
 #include "tools/render/value.h"
@@ -10,8 +13,22 @@
 
 namespace heaprec::tools {
 
-// "# 1,234 events, 12 thinned, 0 lost; 3 salvaged from the ring": `shown` events of those read so far. Of an import:
-// "losses unknown".
+// Fewer lost samples, as a share of all, matter less than the sampling error of any share that a recording can tell.
+inline constexpr double kFewLost = 0.001;
+
+// What recordings hold and what they lost, added up.
+struct LossTotals {
+  size_t recordings = 0;
+  uint64_t events = 0;  // samples read
+  uint64_t thinned = 0, lost = 0, salvaged = 0;
+  bool counts_losses = false;  // false: all are imports, which do not know them
+
+  // A recording that was read to its end.
+  void Add(const Recording& recording);
+  // "# 1,234 samples kept of 1,300 (rate limit; sums stay unbiased); 3 salvaged from the ring": `shown` of the samples.
+  std::string Line(uint64_t shown) const;
+};
+// Likewise of one recording, of the samples read so far.
 std::string LossLine(const Recording& recording, uint64_t shown);
 
 // The same as numbers: counters, losses by reason, salvage, skipped and repaired ranges.
@@ -19,10 +36,15 @@ render::Object LossesValue(const Recording& recording);
 
 // Whether the recording was cut off and its ring, which had the last samples, is gone.
 bool LostItsRing(const Recording& recording);
-// Whether a counter is of points that are not in the recording. Samples without a stack are.
-constexpr bool IsLost(format::LossReason reason) {
-  return format::IsLoss(reason) && reason != format::LossReason::kNoStack;
-}
+
+// Points that are not in the recording.
+struct Loss {
+  const char* reason;  // LossReasonName
+  uint64_t points;
+  double weight;  // in the stream's unit
+};
+// By reason, zeros too.
+std::vector<Loss> LossesOf(const format::StreamCounters& counters);
 
 // The loss of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
 std::string LostEnd(const Recording& recording);

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -73,7 +74,7 @@ format::Result<std::unique_ptr<Recording>> Recording::OpenFirst(const std::strin
   return OpenPart(std::move(*source), {0, bytes, root});
 }
 
-format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const std::string& path) {
+format::Result<Recordings> Recording::OpenAll(const std::string& path) {
   auto opened = FileSource::Open(path);
   if (!opened.ok()) return opened.error();
   const std::shared_ptr<FileSource> source = std::move(*opened);
@@ -82,13 +83,23 @@ format::Result<std::vector<std::unique_ptr<Recording>>> Recording::OpenAll(const
     return format::Error{fmt::format("{}: more than {} recordings in one file", path, Grouped(format::kMaxRecordings))};
   }
   borders.push_back(UINT64_MAX);
-  std::vector<std::unique_ptr<Recording>> recordings;
+  Recordings recordings;
   for (size_t i = 0; i + 1 < borders.size(); ++i) {
     auto recording = OpenPart(source, {borders[i], borders[i + 1], ""});
     if (!recording.ok()) return recording.error();
     recordings.push_back(std::move(*recording));
   }
   return recordings;
+}
+
+format::Result<Recordings> Recording::OpenAll(const std::vector<std::string>& paths) {
+  Recordings all;
+  for (const std::string& path : paths) {
+    auto of_file = OpenAll(path);
+    if (!of_file.ok()) return of_file.error();
+    std::ranges::move(*of_file, std::back_inserter(all));
+  }
+  return all;
 }
 
 Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,

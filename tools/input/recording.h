@@ -24,6 +24,9 @@
 
 namespace heaprec::tools {
 
+class Recording;
+using Recordings = std::vector<std::unique_ptr<Recording>>;
+
 class Recording {
  public:
   // `path` "-" is standard input. The path of its ring is one below `root` ("/proc/PID/root": of a container;
@@ -36,7 +39,9 @@ class Recording {
                                                               uint64_t bytes = UINT64_MAX);
 
   // All recordings of a file, in their order: one, or several that were merged.
-  static format::Result<std::vector<std::unique_ptr<Recording>>> OpenAll(const std::string& path);
+  static format::Result<Recordings> OpenAll(const std::string& path);
+  // Of all files.
+  static format::Result<Recordings> OpenAll(const std::vector<std::string>& paths);
 
   // The same recording again, from its first block.
   format::Result<std::unique_ptr<Recording>> Again() const;

@@ -81,6 +81,7 @@ struct Command {
   std::string footer;          // below the options: notes and examples
   std::deque<Option> options;  // references to them stay valid
   std::string operand;         // what follows "--": "java ..."; empty: nothing
+  bool joins_parts = true;     // of a rotation that are given as REC; else each file is looked at by itself
   bool takes_command = false;  // its arguments are a command with options of its own: heaprec record -- java ...
   std::function<ExitCode(const Invocation&)> run;
 

@@ -1,8 +1,5 @@
 #include "tools/rewrite/joined_parts.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -15,6 +12,7 @@
 #include "tools/input/recording.h"
 #include "tools/rewrite/merged_parts.h"
 #include "tools/text/output.h"
+#include "tools/text/output_file.h"
 #include "tools/text/temporary_folder.h"
 
 namespace heaprec::tools {
@@ -46,26 +44,21 @@ GivenFile* Neighbour(const GivenFile& of, int step, std::vector<GivenFile>* file
 // Where they are as one file, until the end of the process; nullopt: they cannot be joined.
 std::optional<std::string> Join(const std::vector<std::string>& parts) {
   static std::vector<std::unique_ptr<TemporaryFolder>> folders;
-  std::vector<std::unique_ptr<Recording>> opened;
+  const auto recordings = Recording::OpenAll(parts);
+  if (!recordings.ok() || recordings->size() != parts.size()) return std::nullopt;
   std::vector<Recording*> of_one;
-  for (const std::string& path : parts) {
-    auto recordings = Recording::OpenAll(path);
-    if (!recordings.ok() || recordings->size() != 1) return std::nullopt;
-    of_one.push_back(recordings->front().get());
-    opened.push_back(std::move(recordings->front()));
-  }
+  for (const auto& recording : *recordings) of_one.push_back(recording.get());
   auto folder = TemporaryFolder::Make();
   if (!folder.ok()) return std::nullopt;
   folders.push_back(std::move(*folder));
   const std::string path =
       std::filesystem::path(folders.back()->path()) / std::filesystem::path(parts.front()).filename();
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0) return std::nullopt;
-  Output output(descriptor);
+  auto file = OutputFile::Open(path, /*overwrite=*/false);
+  if (!file.ok()) return std::nullopt;
+  Output output((*file)->descriptor());
   const auto merged = MergeParts(of_one, &output);
   output.Flush();
-  close(descriptor);
-  if (!merged.ok() || output.failed()) return std::nullopt;
+  if (!merged.ok() || output.failed() || (*file)->Commit()) return std::nullopt;
   AddJoinedFile(path, parts);
   return path;
 }

@@ -54,16 +54,16 @@ bool StartsWithAny(std::string_view name, std::span<const std::string_view> pref
 format::Result<Redaction> Redaction::Parse(const std::string& key_file, const std::vector<std::string>& patterns) {
   const auto key = ReadKey(key_file);
   if (!key.ok()) return key.error();
-  std::vector<FramePattern> parsed;
+  std::vector<NamePattern> parsed;
   for (const std::string& text : patterns) {
-    auto pattern = FramePattern::Parse("--pattern", text);
-    if (!pattern.ok()) return pattern.error();
+    auto pattern = NamePattern::ForFrames(text);
+    if (!pattern.ok()) return format::Error{"--pattern " + pattern.error().message};
     parsed.push_back(std::move(*pattern));
   }
   return Redaction(*key, std::move(parsed));
 }
 
-Redaction::Redaction(std::string key, std::vector<FramePattern> patterns)
+Redaction::Redaction(std::string key, std::vector<NamePattern> patterns)
     : key_(std::move(key)), patterns_(std::move(patterns)) {}
 
 std::string Redaction::Hex(std::string_view kind, std::string_view name, size_t digits) const {
@@ -81,7 +81,7 @@ std::string Redaction::Hex(std::string_view kind, std::string_view name, size_t 
 
 bool Redaction::Matches(const std::string& text) const {
   return std::any_of(patterns_.begin(), patterns_.end(),
-                     [&text](const FramePattern& pattern) { return pattern.Matches(text); });
+                     [&text](const NamePattern& pattern) { return pattern.Matches(text); });
 }
 
 std::string Redaction::Class(const std::string& name) {

@@ -31,7 +31,7 @@ class Redaction final : public NameMapper {
   // Without patterns everything is replaced but java.* and jdk.* classes and their methods, and of those the methods of
   // dynamic proxies and what else the JDK generates for interfaces and scripts of the program. With patterns what one
   // of them is found in (class names and Class.method in Java's spelling, thread names, key=value of labels).
-  Redaction(std::string key, std::vector<FramePattern> patterns);
+  Redaction(std::string key, std::vector<NamePattern> patterns);
 
   std::string Class(const std::string& name) override;
   format::Method Method(const format::Method& method) override;
@@ -50,7 +50,7 @@ class Redaction final : public NameMapper {
   bool Matches(const std::string& text) const;
 
   const std::string key_;
-  const std::vector<FramePattern> patterns_;
+  const std::vector<NamePattern> patterns_;
   std::map<std::pair<std::string, std::string>, std::string> mapping_;
 };
 

@@ -57,11 +57,9 @@ void CompareWithTop(FollowQuestion question, const std::string& path, uint64_t s
   NamePool names(scan->Naming());
   std::optional<CallTree> tree;
   std::optional<GroupsScan> groups;
-  do {
-    tree.emplace(&names, scan->TreeOptions());
-    groups.emplace(std::vector<Grouping>{question.grouping}, options.OwnFrames());
-    REQUIRE(scan->Run(&*tree, &*groups) == ExitCode::kOk);
-  } while (scan->StartsAgain(&names));
+  REQUIRE(scan->Run(&names, &tree, [&] {
+    return &groups.emplace(std::vector<Grouping>{question.grouping}, options.OwnFrames());
+  }) == ExitCode::kOk);
   std::map<std::string, GroupEstimates> expected;
   for (const GroupTable::Row& row : groups->tables().front().own().Rows()) {
     if (row.estimates.samples > 0) expected[question.grouping.NameOf(row.key, *tree)] = row.estimates;

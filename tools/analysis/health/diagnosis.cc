@@ -177,15 +177,13 @@ class Examination {
     const bool bytes = !format::CountsEvents(stream);
     const double all = static_cast<double>(bytes ? counters.candidate_bytes : counters.candidates);
     const double seen = bytes ? of_.totals[stream].bytes() : of_.totals[stream].objects();
-    for (size_t reason = 0; reason < counters.lost.size(); ++reason) {
-      if (counters.lost[reason] == 0 || !IsLost(static_cast<format::LossReason>(reason))) continue;
-      const double weight = counters.lost_weight[reason];
+    for (const auto& [reason, points, weight] : LossesOf(counters)) {
+      if (points == 0) continue;
       const double whole = std::max(all, seen + counters.AllLostWeight());
       const double share = whole > 0 ? weight / whole : 1;
-      const std::string name = format::LossReasonName(static_cast<format::LossReason>(reason));
-      AddFinding(("loss_" + name).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kOk,
-                 fmt::format("{}{}: {}, {} of the {}", TraitsOf(stream).prefix, name,
-                             CountOf(counters.lost[reason], "point"), Percent(share), bytes ? "bytes" : "throws"),
+      AddFinding(fmt::format("loss_{}", reason).c_str(), share > kWarnShare / 10 ? Level::kWarning : Level::kOk,
+                 fmt::format("{}{}: {}, {} of the {}", TraitsOf(stream).prefix, reason, CountOf(points, "point"),
+                             Percent(share), bytes ? "bytes" : "throws"),
                  share);
       any_loss_ = true;
     }

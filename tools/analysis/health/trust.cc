@@ -16,10 +16,8 @@
 namespace heaprec::tools {
 namespace {
 
-// Less than the sampling error of any share that a recording can tell.
-constexpr double kMaxLostShare = 0.001;
 // The JVM delivers nothing while it creates an array class; a start-up has a few such objects. In a short recording
-// they are more than the share above, and far less than the error of its estimates.
+// they are more than kFewLost, and far less than the error of its estimates.
 constexpr uint64_t kUsuallyMissed = 5;
 constexpr double kMaxMissedShare = 0.01;
 // If the ring is gone, a kill takes the last interval. In a recording of a second that may be most of it.
@@ -74,7 +72,7 @@ class StreamAssessment {
     const double known = (of_events() ? totals_.objects() : totals_.bytes()) + counters_.AllLostWeight();
     const double all = std::max(static_cast<double>(counted), known);
     AssessKill(killed, all > 0 ? killed / all : 0);
-    if (lost <= kMaxLostShare * all) return;
+    if (lost <= kFewLost * all) return;
     const double share = all > 0 ? lost / all : 1;
     if (lost == missed && Lost(format::LossReason::kDroppedByJvm) <= kUsuallyMissed && share <= kMaxMissedShare) {
       return AddNote(TrustTopic::kLosses, fmt::format("the JVM did not deliver {} sampled objects, {} of the bytes",
@@ -222,7 +220,7 @@ class Assessment {
   void AssessTotal(const CountCheck& balance) {
     if (!(balance.counted > 0)) return;
     const double apart = std::abs(balance.counted - balance.accounted);
-    if (apart <= std::max(balance.slack, kMaxLostShare * balance.counted) + CountedEarly(balance.counted)) return;
+    if (apart <= std::max(balance.slack, kFewLost * balance.counted) + CountedEarly(balance.counted)) return;
     AddReason(TrustTopic::kTotal, fmt::format("{} bytes were counted, but samples and losses represent {}",
                                               Grouped(static_cast<uint64_t>(balance.counted)),
                                               Grouped(static_cast<uint64_t>(balance.accounted))));

@@ -1,5 +1,7 @@
 #include "tools/query/allocations/class_site_totals.h"
 
+#include <functional>
+
 #include "tools/analysis/allocation_primitives.h"
 
 namespace heaprec::tools {
@@ -7,9 +9,7 @@ namespace {
 
 CallTree::Options SiteOptions() {
   CallTree::Options options;
-  options.is_primitive = [primitives = AllocationPrimitives::Default()](std::string_view method) {
-    return primitives.Contains(method);
-  };
+  options.is_primitive = std::bind_front(&AllocationPrimitives::Contains, AllocationPrimitives::Default());
   return options;
 }
 

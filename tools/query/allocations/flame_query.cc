@@ -133,23 +133,18 @@ void BoxVisitor::Visit(const MatchedBlock& matched_block) {
 }
 
 ExitCode FlameScan::ChooseBoxes() {
-  ExitCode read = ExitCode::kOk;
   if (!question_.live) {
     RecordingScan rehearsal = scan_;
     rehearsal.SuppressMessages();
-    do {
-      Begin();
-      read = rehearsal.Run(&*tree_, &*leaves_);
-    } while (rehearsal.StartsAgain(&names_));
+    const ExitCode read = rehearsal.Run(&names_, &tree_, [&] { return &leaves_.emplace(question_.classes); });
     if (read != ExitCode::kUnreadable) boxes_ = BoxesOf(leaves_->weights());
     return read;
   }
   std::optional<LiveLeafVisitor> live;
-  do {
-    Begin();
-    live.emplace(&*leaves_, LiveLeafVisitor::Question{scan_.stream(), question_.at, question_.least_age_ns});
-    read = scan_.Run(&*tree_, &*live);
-  } while (scan_.StartsAgain(&names_));
+  const ExitCode read = scan_.Run(&names_, &tree_, [&] {
+    leaves_.emplace(question_.classes);
+    return &live.emplace(&*leaves_, LiveLeafVisitor::Question{scan_.stream(), question_.at, question_.least_age_ns});
+  });
   if (read == ExitCode::kUnreadable) return read;
   tracked_ = live->tracked();
   boxes_ = BoxesOf(live->weights());

@@ -162,10 +162,6 @@ class FlameScan {
   bool of_callers() const { return question_.callers; }
 
  private:
-  void Begin() {
-    tree_.emplace(&names_, scan_.TreeOptions());
-    leaves_.emplace(question_.classes);
-  }
   FlameBoxTree BoxesOf(std::span<const double> weights) const {
     return question_.callers ? FlameBoxTree::Callers(*tree_, weights, question_.bounds)
                              : FlameBoxTree::Callees(*tree_, weights, question_.bounds);

@@ -207,12 +207,7 @@ ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, siz
   NamePool names(first.Naming());
   std::optional<CallTree> stacks;
   std::optional<TimeSpan> spanned;
-  ExitCode read = ExitCode::kOk;
-  do {
-    stacks.emplace(&names, first.TreeOptions());
-    spanned.emplace(scan->stream(), by);
-    read = first.Run(&*stacks, &*spanned);
-  } while (first.StartsAgain(&names));
+  const ExitCode read = first.Run(&names, &stacks, [&] { return &spanned.emplace(scan->stream(), by); });
   CallTree& tree = *stacks;
   TimeSpan& span = *spanned;
   if (read == ExitCode::kUnreadable) return read;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 
 #include "tools/query/compare/budget_query.h"
 #include "tools/text/utf8.h"
@@ -92,8 +93,8 @@ std::string WhyNotJudged(const CheckQuestion& question, const BudgetVisitor& spe
   if (!budget.pattern || budget.may_be_absent || spent.Of(index).samples > 0 || spent.IsCounted(index)) return {};
   std::vector<std::string> files = question.options.scan.files;
   files.insert(files.end(), question.options.baselines.begin(), question.options.baselines.end());
-  const auto why = WhyNoMatch(
-      {budget.Kind(), "", budget.pattern_text, [&](std::string_view name) { return budget.Matches(name); }}, files);
+  const auto why =
+      WhyNoMatch({budget.Kind(), "", budget.pattern_text, std::bind_front(&Budget::Matches, &budget)}, files);
   return why ? *why + "; '?' at the end of the pattern allows that" : "";
 }
 
@@ -326,12 +327,12 @@ ExitCode Check(const CheckQuestion& question, CheckAnswer* answer) {
   ScanOptions all = asked.options.scan;
   all.files.insert(all.files.end(), asked.options.baselines.begin(), asked.options.baselines.end());
   NamePool names(all.Naming());
-  ExitCode read = CheckOnce(asked, &names, answer);
-  if (IsRead(read) && names.Settle()) {
-    asked.options.scan.quiet = true;
+  const ExitCode read = ReadNamed(names.merged(), [&](bool is_again) {
+    names.Clear();
+    asked.options.scan.quiet = is_again;
     *answer = {};
-    read = CheckOnce(asked, &names, answer);
-  }
+    return CheckOnce(asked, &names, answer);
+  });
   if (names.merged() != nullptr) answer->merged_names = names.merged()->Text();
   return read;
 }

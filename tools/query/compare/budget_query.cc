@@ -1,5 +1,6 @@
 #include "tools/query/compare/budget_query.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -49,7 +50,7 @@ BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*bud
   for (size_t i = 0; i < budgets_.size(); ++i) {
     tables_.emplace_back(GrainOf(budgets_[i].subject));
     if (budgets_[i].subject != Budget::Subject::kMethod) continue;
-    known_[i].any_frame.emplace([&budget = budgets_[i]](std::string_view method) { return budget.Matches(method); });
+    known_[i].any_frame.emplace(std::bind_front(&Budget::Matches, &budgets_[i]));
   }
 }
 

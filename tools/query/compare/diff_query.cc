@@ -98,16 +98,12 @@ DiffScan::DiffScan(DiffOptions options, Sides sides, std::vector<Grouping> by)
   ScanOptions all = sides_.before;
   all.files.insert(all.files.end(), sides_.after.files.begin(), sides_.after.files.end());
   names_ = std::make_unique<NamePool>(all.Naming());
-  MakeSides();
-}
-
-void DiffScan::MakeSides() {
-  tree_ = std::make_unique<CallTree>(names_.get(), RecordingScan::Parse(sides_.before)->TreeOptions());
-  before_ = std::make_unique<ComparedRuns>(sides_.before, by_, options_.scan.OwnFrames());
-  after_ = std::make_unique<ComparedRuns>(sides_.after, by_, options_.scan.OwnFrames());
 }
 
 ExitCode DiffScan::ReadSides() {
+  tree_ = std::make_unique<CallTree>(names_.get(), RecordingScan::Parse(sides_.before)->TreeOptions());
+  before_ = std::make_unique<ComparedRuns>(sides_.before, by_, options_.scan.OwnFrames());
+  after_ = std::make_unique<ComparedRuns>(sides_.after, by_, options_.scan.OwnFrames());
   ExitCode code = ExitCode::kOk;
   for (ComparedRuns* side : {before_.get(), after_.get()}) {
     const ExitCode one = side->Read(tree_.get());
@@ -118,14 +114,12 @@ ExitCode DiffScan::ReadSides() {
 }
 
 ExitCode DiffScan::Run() {
-  ExitCode code = ReadSides();
-  if (code == ExitCode::kUnreadable) return code;
-  if (names_->Settle()) {
-    sides_.before.quiet = sides_.after.quiet = true;
-    MakeSides();
-    code = ReadSides();
-  }
-  Compare();
+  const ExitCode code = ReadNamed(names_->merged(), [&](bool is_again) {
+    names_->Clear();
+    sides_.before.quiet = sides_.after.quiet = is_again;
+    return ReadSides();
+  });
+  if (code != ExitCode::kUnreadable) Compare();
   return code;
 }
 

@@ -86,7 +86,6 @@ class DiffScan {
     static format::Result<Sides> Of(const DiffOptions& options);
   };
   DiffScan(DiffOptions options, Sides sides, std::vector<Grouping> by);
-  void MakeSides();
   ExitCode ReadSides();
   std::string ChooseScales();
   void Compare();

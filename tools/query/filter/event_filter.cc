@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 #include "format/model/thread_name.h"
 #include "tools/analysis/allocation_primitives.h"
@@ -19,9 +20,8 @@ namespace {
 using format::Error;
 using format::Result;
 
-constexpr std::string_view kOsTidPrefix = "os:";
+constexpr std::string_view kOsTidPrefix = "#os:";
 
-// "#12" or "#os:12".
 Result<uint64_t> ParseTid(std::string_view digits, std::string_view whole) {
   uint64_t tid = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), tid);
@@ -29,25 +29,7 @@ Result<uint64_t> ParseTid(std::string_view digits, std::string_view whole) {
   return Error{fmt::format("--thread '{}': not a thread ID; use #N (Java) or #os:N (operating system)", whole)};
 }
 
-Result<std::optional<NamePattern>> ParseNames(const std::string& text, const char* option) {
-  if (text.empty()) return std::optional<NamePattern>();
-  auto pattern = NamePattern::ForNames(text);
-  if (!pattern.ok()) return Error{fmt::format("{} {}", option, pattern.error().message)};
-  return std::optional<NamePattern>(std::move(*pattern));
-}
-
-Result<std::optional<FramePattern>> ParseFrames(const std::string& text, const char* option) {
-  if (text.empty()) return std::optional<FramePattern>();
-  auto pattern = FramePattern::Parse(option, text);
-  if (!pattern.ok()) return pattern.error();
-  return std::optional<FramePattern>(std::move(*pattern));
-}
-
-template <typename Pattern>
-std::optional<StackMatch> MatchOf(std::optional<Pattern> pattern) {
-  if (!pattern) return std::nullopt;
-  return StackMatch([pattern = std::move(*pattern)](std::string_view method) { return pattern.Matches(method); });
-}
+StackMatch::Test TestOf(const NamePattern& pattern) { return std::bind_front(&NamePattern::Matches, pattern); }
 
 constexpr const char* kGroup = "Filters";
 
@@ -129,101 +111,91 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   if (!from.ok()) return from.error();
   auto to = TimeOption("--to", options.to);
   if (!to.ok()) return to.error();
-  auto class_name = ParseNames(options.class_name, "--class");
-  if (!class_name.ok()) return class_name.error();
-  auto site = ParseNames(options.site, "--site");
-  if (!site.ok()) return site.error();
-  auto frame = ParseNames(options.frame, "--frame");
-  if (!frame.ok()) return frame.error();
-  auto focus = ParseFrames(options.focus, "--focus");
-  if (!focus.ok()) return focus.error();
-  auto ignore = ParseFrames(options.ignore, "--ignore");
-  if (!ignore.ok()) return ignore.error();
-  auto hide = ParseFrames(options.hide, "--hide");
-  if (!hide.ok()) return hide.error();
   if (*from && *to && (*from)->origin == (*to)->origin && (*from)->origin != TimePoint::Origin::kDay &&
       (*from)->ns >= (*to)->ns)
     return Error{fmt::format("--from {} is not before --to {}", options.from, options.to)};
   filter.from_ = *from;
   filter.to_ = *to;
-  filter.class_ = std::move(*class_name);
-  filter.site_name_ = std::move(*site);
-  filter.frame_ = MatchOf(*frame);
-  filter.focus_ = MatchOf(std::move(*focus));
-  filter.ignore_ = MatchOf(std::move(*ignore));
-  filter.hide_ = std::move(*hide);
-  if (filter.site_name_) {
-    filter.SetPrimitives([primitives = AllocationPrimitives::Default()](std::string_view method) {
-      return primitives.Contains(method);
-    });
-  }
+  if (auto wrong = filter.SetPatterns(options)) return std::move(*wrong);
   if (options.limit) filter.limit_ = static_cast<uint64_t>(*options.limit);
+  const auto asks = [&](std::string_view kind) {
+    return std::ranges::find(options.kinds, kind) != options.kinds.end();
+  };
   for (size_t kind = 0; kind < filter.kinds_.size(); ++kind) {
     const auto of = static_cast<format::Kind>(kind);
     const bool by_default = !options.allocations_only || format::StreamOf(of) == format::Stream::kAllocations;
-    const bool asked_for = std::count(options.kinds.begin(), options.kinds.end(), KindName(of)) > 0;
-    filter.kinds_[kind] = options.kinds.empty() ? by_default : asked_for;
+    filter.kinds_[kind] = options.kinds.empty() ? by_default : asks(KindName(of));
   }
-  filter.collections_ = std::count(options.kinds.begin(), options.kinds.end(), kCollectionKind) > 0;
-  filter.census_ = std::count(options.kinds.begin(), options.kinds.end(), kCensusKind) > 0;
-  filter.heap_ = std::count(options.kinds.begin(), options.kinds.end(), kHeapKind) > 0;
-  filter.memory_ = std::count(options.kinds.begin(), options.kinds.end(), kMemoryKind) > 0;
-  filter.cpu_ = std::count(options.kinds.begin(), options.kinds.end(), kCpuKind) > 0;
+  filter.collections_ = asks(kCollectionKind);
+  filter.census_ = asks(kCensusKind);
+  filter.heap_ = asks(kHeapKind);
+  filter.memory_ = asks(kMemoryKind);
+  filter.cpu_ = asks(kCpuKind);
   for (int kind = 0; kind < format::kLifecycleKinds; ++kind) {
-    const char* const name = LifecycleKindName(static_cast<format::LifecycleKind>(kind));
     filter.lifecycle_events_[static_cast<size_t>(kind)] =
-        std::count(options.kinds.begin(), options.kinds.end(), name) > 0;
+        asks(LifecycleKindName(static_cast<format::LifecycleKind>(kind)));
   }
   for (const std::string& label : options.labels) {
     const size_t equals = label.find('=');
     if (label.empty() || equals == 0) return Error{fmt::format("--label '{}': expected KEY=VALUE or KEY", label)};
     filter.labels_.push_back({label.substr(0, equals), std::nullopt});
     if (equals != std::string::npos) filter.labels_.back().value = label.substr(equals + 1);
-  }
-  const std::string_view thread = options.thread;
-  if (thread.starts_with('#')) {
-    const bool of_os = thread.substr(1).starts_with(kOsTidPrefix);
-    const auto tid = ParseTid(thread.substr(of_os ? 1 + kOsTidPrefix.size() : 1), thread);
-    if (!tid.ok()) return tid.error();
-    (of_os ? filter.os_tid_ : filter.java_tid_) = *tid;
-  } else if (!thread.empty()) {
-    auto pattern = NamePattern::ForFreeText(thread);
-    if (!pattern.ok()) return Error{"--thread " + pattern.error().message};
-    filter.thread_ = std::move(*pattern);
+    filter.asked_.push_back(
+        {Named::kLabel, fmt::format("--label '{}'", label), label, std::bind_front(std::equal_to<>(), label)});
   }
   filter.NoteChoice(options);
-  filter.NoteNames(options);
   return filter;
 }
 
-void Filter::SetPrimitives(const StackMatch::Test& is_primitive) {
-  if (!site_name_) return;
-  const auto passes_over = [is_primitive, hide = hide_](std::string_view method) {
-    return (is_primitive && is_primitive(method)) || (hide && hide->Matches(method));
+std::optional<Error> Filter::SetPatterns(const FilterOptions& options) {
+  std::optional<NamePattern> site, frame, focus, ignore, hide;
+  struct Given {
+    const char* option;
+    const std::string& text;
+    Result<NamePattern> (*parse)(std::string_view pattern);
+    std::optional<NamePattern>& into;
+    std::optional<Named> named;  // nullopt: it need not match
   };
-  site_.emplace([site = *site_name_](std::string_view method) { return site.Matches(method); }, passes_over);
+  const bool is_tid = options.thread.starts_with('#');
+  const std::string thread = is_tid ? "" : options.thread;
+  for (const Given& one : {Given{"--class", options.class_name, NamePattern::ForNames, class_, Named::kClass},
+                           {"--site", options.site, NamePattern::ForNames, site, Named::kMethod},
+                           {"--frame", options.frame, NamePattern::ForNames, frame, Named::kMethod},
+                           {"--focus", options.focus, NamePattern::ForFrames, focus, Named::kMethod},
+                           {"--ignore", options.ignore, NamePattern::ForFrames, ignore, {}},
+                           {"--hide", options.hide, NamePattern::ForFrames, hide, {}},
+                           {"--thread", thread, NamePattern::ForFreeText, thread_, Named::kThread}}) {
+    if (one.text.empty()) continue;
+    auto pattern = one.parse(one.text);
+    if (!pattern.ok()) return Error{fmt::format("{} {}", one.option, pattern.error().message)};
+    one.into = *pattern;
+    if (one.named)
+      asked_.push_back({*one.named, fmt::format("{} '{}'", one.option, one.text), one.text, TestOf(*pattern)});
+  }
+  if (is_tid) {
+    const bool of_os = options.thread.starts_with(kOsTidPrefix);
+    const auto tid = ParseTid(options.thread.substr(of_os ? kOsTidPrefix.size() : 1), options.thread);
+    if (!tid.ok()) return tid.error();
+    (of_os ? os_tid_ : java_tid_) = *tid;
+    asked_.push_back({Named::kThread, fmt::format("--thread '{}'", options.thread), options.thread,
+                      std::bind_front(std::equal_to<>(), options.thread)});
+  }
+  if (frame) frame_.emplace(TestOf(*frame));
+  if (focus) focus_.emplace(TestOf(*focus));
+  if (ignore) ignore_.emplace(TestOf(*ignore));
+  if (hide) hides_ = TestOf(*hide);
+  if (site) {
+    is_site_ = TestOf(*site);
+    SetPrimitives(std::bind_front(&AllocationPrimitives::Contains, AllocationPrimitives::Default()));
+  }
+  return std::nullopt;
 }
 
-void Filter::NoteNames(const FilterOptions& options) {
-  const auto note = [this](Named kind, const char* option, const std::string& text, const auto& matches) {
-    if (!text.empty()) asked_.push_back({kind, fmt::format("{} '{}'", option, text), text, matches});
-  };
-  const auto note_pattern = [&note](Named kind, const char* option, const std::string& text, auto parsed) {
-    if (parsed.ok())
-      note(kind, option, text, [pattern = *parsed](std::string_view name) { return pattern.Matches(name); });
-  };
-  note_pattern(Named::kClass, "--class", options.class_name, NamePattern::ForNames(options.class_name));
-  note_pattern(Named::kMethod, "--site", options.site, NamePattern::ForNames(options.site));
-  note_pattern(Named::kMethod, "--frame", options.frame, NamePattern::ForNames(options.frame));
-  note_pattern(Named::kMethod, "--focus", options.focus, FramePattern::Parse("--focus", options.focus));
-  if (options.thread.starts_with('#')) {
-    note(Named::kThread, "--thread", options.thread,
-         [id = options.thread](std::string_view name) { return name == id; });
-  } else {
-    note_pattern(Named::kThread, "--thread", options.thread, NamePattern::ForFreeText(options.thread));
-  }
-  for (const std::string& label : options.labels)
-    note(Named::kLabel, "--label", label, [label](std::string_view name) { return name == label; });
+void Filter::SetPrimitives(const StackMatch::Test& is_primitive) {
+  if (!is_site_) return;
+  site_.emplace(is_site_, [is_primitive, hides = hides_](std::string_view method) {
+    return (is_primitive && is_primitive(method)) || (hides && hides(method));
+  });
 }
 
 // Threads, times and kinds cut through whatever the line of the second stage holds together.

@@ -76,8 +76,8 @@ class Filter {
   void SetPrimitives(const StackMatch::Test& is_primitive);
   // The names that were asked for.
   const std::vector<AskedName>& asked() const { return asked_; }
-  // Frames that are not to be shown: the caller leaves them out.
-  const std::optional<FramePattern>& hide() const { return hide_; }
+  // Whether a frame is not to be shown: the caller leaves it out. Empty: all are shown.
+  const StackMatch::Test& hides() const { return hides_; }
   // The finest grain that has a say in what is kept, for estimates of it; nullopt: all of every stream asked for is.
   std::optional<OrderLevel> matched_by() const { return chosen_by_; }
   // Of `stream`, whether any event can pass.
@@ -92,14 +92,14 @@ class Filter {
   bool KeepsStack(format::Index index);
   bool MatchesThread(format::Index index);
   void NoteChoice(const FilterOptions& options);
-  void NoteNames(const FilterOptions& options);
+  // Returns what is wrong with them.
+  std::optional<format::Error> SetPatterns(const FilterOptions& options);
 
   std::optional<TimePoint> from_, to_;
   std::optional<NamePattern> thread_, class_;
-  std::optional<NamePattern> site_name_;
+  StackMatch::Test is_site_, hides_;
   std::optional<StackMatch> site_, frame_, focus_, ignore_;
   std::vector<AskedName> asked_;
-  std::optional<FramePattern> hide_;
   std::optional<OrderLevel> chosen_by_;
   std::optional<uint64_t> java_tid_, os_tid_;
   struct Label {

@@ -2,7 +2,7 @@
 //
 // In time linear in the name: names come from recordings that may have been made to hurt.
 //
-// Failure:  what parses returns the sentence for the user, which says where the expression goes wrong.
+// Failure:  what parses returns what is wrong with the pattern, and where: "'a(b': missing )".
 #pragma once
 
 #include <memory>
@@ -17,38 +17,26 @@ class RE2;
 
 namespace heaprec::tools {
 
-// For frames of a stack: --focus, --ignore and --hide.
-class FramePattern {
- public:
-  // `option`: "--focus", for the sentence.
-  static format::Result<FramePattern> Parse(std::string_view option, std::string_view expression);
-
-  // Found anywhere in "java.util.HashMap.resize".
-  bool Matches(std::string_view method) const;
-
- private:
-  explicit FramePattern(std::shared_ptr<const re2::RE2> regex) : regex_(std::move(regex)) {}
-  std::shared_ptr<const re2::RE2> regex_;
-};
-
-// /regex/   a regular expression (RE2's syntax, as in --focus), found anywhere in the name
-// glob      with * (any characters, dots too) or ?: the whole name, or all of it behind a dot or a dollar sign
-// text      the whole name, or all of it behind a dot or a dollar sign: "Entry.<init>" is "java.util.Map$Entry.<init>"
-//
-// "#" in either is a number of a generated name (generated_names.h), or "#" itself. "[B" and "[Ljava/lang/String;" are
-// "byte[]" and "java.lang.String[]", and "A.m(int)" is "A.m": names have no parameters.
-//
-// A pattern for free text (thread names) is instead found anywhere in it, as text or as a regular expression.
 class NamePattern {
  public:
+  // /regex/   a regular expression (RE2's syntax, as in --focus), found anywhere in the name
+  // glob      with * (any characters, dots too) or ?: the whole name, or all of it behind a dot or a dollar sign
+  // text      the whole name, or all of it behind a dot or a dollar sign: "Entry.<init>" is
+  // "java.util.Map$Entry.<init>"
+  //
+  // "#" in either is a number of a generated name (generated_names.h), or "#" itself. "[B" and "[Ljava/lang/String;"
+  // are "byte[]" and "java.lang.String[]", and "A.m(int)" is "A.m": names have no parameters.
   static format::Result<NamePattern> ForNames(std::string_view pattern);
+  // For thread names: found anywhere, as text or as a regular expression.
   static format::Result<NamePattern> ForFreeText(std::string_view pattern);
+  // For --focus, --ignore and --hide: a regular expression, found anywhere in "java.util.HashMap.resize".
+  static format::Result<NamePattern> ForFrames(std::string_view expression);
 
-  bool Matches(std::string_view name) const { return regex_.Matches(name); }
+  bool Matches(std::string_view name) const;
 
  private:
-  explicit NamePattern(FramePattern regex) : regex_(std::move(regex)) {}
-  FramePattern regex_;
+  explicit NamePattern(std::shared_ptr<const re2::RE2> regex) : regex_(std::move(regex)) {}
+  std::shared_ptr<const re2::RE2> regex_;
 };
 
 }  // namespace heaprec::tools

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "format/model/thread_name.h"
@@ -43,70 +44,64 @@ std::string_view EndOf(std::string_view name, size_t parts) {
   return name;
 }
 
-class NameReader {
- public:
-  NameReader(Named kind, bool ids) : kind_(kind), ids_(ids) {}
-
-  void Add(const format::Block& block) {
-    names_of_.Enter(block);
-    const format::Dictionaries& now = *block.dictionaries;
-    const size_t size = kind_ == Named::kClass ? now.classes.size()
-                        : IsOfMethod()         ? now.methods.size()
-                                               : now.threads.size();
-    if (block.chunk != chunk_ || size < read_) read_ = 0;
-    chunk_ = block.chunk;
-    for (; read_ < size; ++read_) AddEntry(static_cast<format::Index>(read_));
-  }
-  std::set<std::string> Take() { return std::move(names_); }
-
- private:
-  bool IsOfMethod() const { return kind_ == Named::kMethod || kind_ == Named::kPackage; }
-  void AddEntry(format::Index index) {
-    if (kind_ == Named::kClass) names_.emplace(names_of_.Class(index));
-    if (kind_ == Named::kMethod) names_.emplace(names_of_.Method(index));
-    if (kind_ == Named::kPackage) names_.emplace(PackageOf(names_of_.Method(index)));
-    if (kind_ == Named::kThread && !ids_) names_.emplace(names_of_.Thread(index));
-    if (kind_ == Named::kThread && ids_) {
-      names_.insert(fmt::format("#{}", names_of_.ThreadOf(index)->java_tid));
-      names_.insert(fmt::format("#os:{}", names_of_.ThreadOf(index)->os_tid));
+// The names of the recording among which the pattern is to be found.
+std::set<std::string> NamesFor(const AskedName& asked, Recording* recording) {
+  const Named kind = asked.kind;
+  const bool is_tid = asked.text.starts_with('#');
+  std::set<std::string> names;
+  MergedNames merged(/*settles=*/false);
+  Names names_of(&merged);
+  const auto add_thread = [&](format::Index index) {
+    const format::Thread& thread = *names_of.ThreadOf(index);
+    if (kind == Named::kLabel) {
+      format::ForEachLabel(thread.name, [&](std::string_view key, std::string_view value) {
+        names.insert(ToUtf8(key));
+        names.insert(ToUtf8(key) + "=" + ToUtf8(value));
+      });
+    } else if (is_tid) {
+      names.insert({fmt::format("#{}", thread.java_tid), fmt::format("#os:{}", thread.os_tid)});
+    } else {
+      names.emplace(names_of.Thread(index));
     }
-    if (kind_ != Named::kLabel) return;
-    format::ForEachLabel(names_of_.ThreadOf(index)->name, [&](std::string_view key, std::string_view value) {
-      names_.insert(ToUtf8(key));
-      names_.insert(ToUtf8(key) + "=" + ToUtf8(value));
-    });
+  };
+  uint32_t chunk = format::kNone;
+  format::Index read = 0;  // entries of the chunk
+  while (const auto block = recording->Next()) {
+    names_of.Enter(*block);
+    const format::Dictionaries& now = *block->dictionaries;
+    const size_t size = kind == Named::kClass                               ? now.classes.size()
+                        : kind == Named::kMethod || kind == Named::kPackage ? now.methods.size()
+                                                                            : now.threads.size();
+    if (std::exchange(chunk, block->chunk) != block->chunk || size < read) read = 0;
+    for (; read < size; ++read) {
+      if (kind == Named::kClass) names.emplace(names_of.Class(read));
+      if (kind == Named::kMethod) names.emplace(names_of.Method(read));
+      if (kind == Named::kPackage) names.emplace(PackageOf(names_of.Method(read)));
+      if (kind == Named::kThread || kind == Named::kLabel) add_thread(read);
+    }
   }
-
-  const Named kind_;
-  const bool ids_;
-  MergedNames merged_{/*settles=*/false};
-  Names names_of_{&merged_};
-  std::set<std::string> names_;
-  uint32_t chunk_ = format::kNone;
-  size_t read_ = 0;  // entries of the current chunk
-};
+  return names;
+}
 
 }  // namespace
 
 std::vector<std::string> NearestNames(std::string_view text, const std::set<std::string>& names) {
   const std::string plain = Plain(text);
-  const auto parts = static_cast<size_t>(std::ranges::count_if(plain, IsSeparator)) + 1;
-  std::vector<std::pair<size_t, std::string>> nearest;
   if (plain.empty() || plain.size() > kLongest) return {};
+  const auto parts = static_cast<size_t>(std::ranges::count_if(plain, IsSeparator)) + 1;
   const size_t most = std::max<size_t>(2, plain.size() / 2);
+  std::vector<std::pair<size_t, std::string>> nearest;
   for (const std::string& name : names) {
     const std::string lower = Plain(name);
     const std::string_view end = EndOf(lower, parts);
     size_t distance = EditDistance(plain, lower.substr(0, plain.size()));
     if (end.size() <= plain.size() + most) distance = std::min(distance, EditDistance(plain, end));
     if (lower.find(plain) != std::string::npos) distance = std::min<size_t>(distance, 1);
-    if (distance > most) continue;
-    nearest.emplace_back(distance, name);
-    std::ranges::sort(nearest);
-    if (nearest.size() > kNearest) nearest.pop_back();
+    if (distance <= most) nearest.emplace_back(distance, name);
   }
+  std::ranges::sort(nearest);
   std::vector<std::string> found;
-  for (auto& [distance, name] : nearest) found.push_back(std::move(name));
+  for (auto& [distance, name] : nearest | std::views::take(kNearest)) found.push_back(std::move(name));
   return found;
 }
 
@@ -120,11 +115,7 @@ std::optional<std::string> WhyNoMatch(const AskedName& asked, const std::vector<
     if (file == "-") continue;
     auto recordings = Recording::OpenAll(file);
     if (!recordings.ok()) continue;
-    for (const auto& recording : *recordings) {
-      NameReader reader(asked.kind, asked.kind == Named::kThread && asked.text.starts_with('#'));
-      while (const auto block = recording->Next()) reader.Add(*block);
-      names.merge(reader.Take());
-    }
+    for (const auto& recording : *recordings) names.merge(NamesFor(asked, recording.get()));
   }
   if (std::ranges::any_of(names, asked.matches)) return std::nullopt;
   return NoMatchText(kWords[static_cast<size_t>(asked.kind)], NearestNames(asked.text, names));

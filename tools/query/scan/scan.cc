@@ -149,12 +149,8 @@ RecordingScan::RecordingScan(const ScanOptions& options, Filter filter, Allocati
 
 CallTree::Options RecordingScan::TreeOptions() const {
   CallTree::Options options{.lines = options_.lines, .fold = options_.fold, .marks_own = !options_.exact_sites};
-  if (const auto& hide = filter_.hide()) {
-    options.hides = [hide = *hide](std::string_view method) { return hide.Matches(method); };
-  }
-  if (!primitives_.empty()) {
-    options.is_primitive = [primitives = primitives_](std::string_view method) { return primitives.Contains(method); };
-  }
+  options.hides = filter_.hides();
+  if (!primitives_.empty()) options.is_primitive = std::bind_front(&AllocationPrimitives::Contains, primitives_);
   return options;
 }
 
@@ -174,12 +170,17 @@ ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
   return code;
 }
 
-bool RecordingScan::StartsAgain(NamePool* names) {
-  if (!names->Settle()) return false;
-  ScanOptions options = options_;
-  options.quiet = true;
-  *this = *Parse(options);
-  return true;
+ExitCode RecordingScan::Run(NamePool* names, std::optional<CallTree>* tree,
+                            const std::function<ScanVisitor*()>& visitor) {
+  return ReadNamed(names->merged(), [&](bool is_again) {
+    if (is_again) {
+      names->Clear();
+      options_.quiet = true;
+      *this = *Parse(options_);
+    }
+    tree->emplace(names, TreeOptions());
+    return Run(&**tree, visitor());
+  });
 }
 
 ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor) {

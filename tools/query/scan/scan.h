@@ -2,9 +2,10 @@
 // each sample was drawn, and reports at the end what was read and what was lost.
 //
 //   auto scan = RecordingScan::Parse(options);             // bad options: exit code kUsage
-//   NamePool names;
-//   CallTree tree(&names, scan->TreeOptions());
-//   const ExitCode code = scan->Run(&tree, &visitor);
+//   NamePool names(scan->Naming());
+//   std::optional<CallTree> tree;
+//   std::optional<GroupsScan> groups;
+//   const ExitCode code = scan->Run(&names, &tree, [&] { return &groups.emplace(groupings, true); });
 //   output.Append(scan->LossLine());
 //
 // Units:    as format/model/model.h. With --kind exception the samples are events: what the estimators call bytes.
@@ -13,6 +14,7 @@
 //           kUnreadable (only earlier files were visited) or kDamaged (everything that could be decoded was visited).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -113,9 +115,8 @@ class RecordingScan {
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
 
   ExitCode Run(CallTree* tree, ScanVisitor* visitor);
-  // After Run: whether names have turned out to be one (MergedNames::Settle). If so, the pool is empty and the scan as
-  // parsed, and all must be read again into another tree and visitor.
-  bool StartsAgain(NamePool* names);
+  // Makes the tree, and the visitor for it; twice if names turn out to be one (ReadNamed).
+  ExitCode Run(NamePool* names, std::optional<CallTree>* tree, const std::function<ScanVisitor*()>& visitor);
   // For a second pass: the first one has reported damage.
   void SuppressMessages() { is_quiet_ = true; }
 

@@ -3,36 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "tools/analysis/health/trust.h"
-#include "tools/input/loss_summary.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
-namespace {
-
-// Fewer lost samples, as a share of all, are not worth a word.
-constexpr double kFewLost = 0.001;
-
-}  // namespace
 
 void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matched, const CensusStrata& census,
                        const std::vector<std::string>& reasons) {
   if (census.has_census && census.why_none.empty()) ++sharpened_;
   if (!census.why_none.empty()) blunted_.insert(census.Text());
-  ++scanned_.recordings;
-  with_losses_ += CountsLosses(recording.header()) ? 1 : 0;
-  scanned_.events += recording.events();
+  scanned_.Add(recording);
   scanned_.matched += matched;
-  scanned_.salvaged += recording.salvage().events;
   scanned_.seconds += seconds;
   scanned_.complete = scanned_.complete && !recording.misses_bytes();
-  for (const format::Stream stream : format::kAllStreams) {
-    const format::StreamCounters& counters = recording.counters(stream);
-    scanned_.thinned += counters.thinned + counters.second_stage;
-    scanned_.lost += counters.AllLost();
-  }
   doubted_ += reasons.empty() ? 0 : 1;
   for (const std::string& reason : reasons) {
     if (std::ranges::find(doubts_, reason) == doubts_.end()) doubts_.push_back(reason);
@@ -52,18 +36,7 @@ void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matc
 }
 
 std::string ScanSummary::LossLine() const {
-  std::string line = "# ";
-  if (scanned_.matched != scanned_.events) line += Grouped(scanned_.matched) + " of ";
-  line += CountOf(scanned_.events, "sample");
-  const uint64_t all = scanned_.events + scanned_.thinned + scanned_.lost;
-  if (!HasLosses()) {
-    line += ", losses unknown";
-  } else if (scanned_.thinned > 0) {
-    line += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));
-  }
-  const double lost = static_cast<double>(scanned_.lost) / static_cast<double>(std::max<uint64_t>(all, 1));
-  if (lost > kFewLost) line += fmt::format("; {} lost ({})", Grouped(scanned_.lost), ShortPercent(lost));
-  if (scanned_.salvaged > 0) line += fmt::format("; {} salvaged from the ring", Grouped(scanned_.salvaged));
+  std::string line = scanned_.Line(scanned_.matched);
   if (sharpened_ > 0) {
     line += sharpened_ < scanned_.recordings ? fmt::format("; {} adjusted by a census", sharpened_)
                                              : "; adjusted by the census";
@@ -82,12 +55,13 @@ std::string ScanSummary::TrustVerdict() const {
 }
 
 render::Object ScanSummary::AsObject() const {
+  const bool knows_losses = scanned_.counts_losses || scanned_.recordings == 0;
   return {{"recordings", recordings_},
           {"samples", scanned_.events},
           {"matched", scanned_.matched},
           {"seconds", scanned_.seconds},
-          {"thinned", HasLosses() ? render::Value(scanned_.thinned) : render::Value()},
-          {"lost", HasLosses() ? render::Value(scanned_.lost) : render::Value()},
+          {"thinned", knows_losses ? render::Value(scanned_.thinned) : render::Value()},
+          {"lost", knows_losses ? render::Value(scanned_.lost) : render::Value()},
           {"salvaged", scanned_.salvaged},
           {"complete", scanned_.complete},
           {"trustworthy", doubts_.empty()},

@@ -12,17 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/render/value.h"
 
 namespace heaprec::tools {
 
-struct ScannedTotals {
-  size_t recordings = 0;
-  uint64_t events = 0, matched = 0;  // samples read, and those that passed the filters
-  uint64_t thinned = 0, lost = 0, salvaged = 0;
-  double seconds = 0;  // of all recordings together, within --from and --to
+struct ScannedTotals : LossTotals {
+  uint64_t matched = 0;  // samples that passed the filters
+  double seconds = 0;    // of all recordings together, within --from and --to
   bool complete = true;
 };
 
@@ -45,10 +44,7 @@ class ScanSummary {
   render::Object AsObject() const;
 
  private:
-  bool HasLosses() const { return scanned_.recordings == 0 || with_losses_ > 0; }
-
   ScannedTotals scanned_;
-  size_t with_losses_ = 0;         // recordings
   size_t sharpened_ = 0;           // recordings, by their census
   std::set<std::string> blunted_;  // what is said of those that have one, but are not
   size_t doubted_ = 0;             // recordings

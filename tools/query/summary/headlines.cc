@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tools/input/joined_files.h"
+#include "tools/input/loss_summary.h"
 #include "tools/render/value_format.h"
 #include "tools/text/text.h"
 
@@ -17,8 +18,6 @@ namespace {
 constexpr double kMuchGc = 0.1, kSomeGc = 0.05;
 // The heap after a collection that grew by this factor has grown.
 constexpr double kGrown = 1.25;
-// Fewer lost samples, as a share of all, are not worth a word.
-constexpr double kFewLost = 0.001;
 // Half of an interval, as a share, with which samples say nothing about a count.
 constexpr double kTooVague = 0.5;
 

@@ -176,12 +176,9 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, const st
   if (request.said) scan->SuppressMessages();
   RecordingPage side{.code = scan->Run(&tree, &reading)};
   if (side.has_failed()) return side;
-  std::vector<std::unique_ptr<Recording>> recordings;
-  for (const std::string& file : options.files) {
-    auto opened = Recording::OpenAll(file);
-    if (!opened.ok()) return {.code = ExitCode::kUnreadable, .error = opened.error().message};
-    std::ranges::move(*opened, std::back_inserter(recordings));
-  }
+  const auto opened = Recording::OpenAll(options.files);
+  if (!opened.ok()) return {.code = ExitCode::kUnreadable, .error = opened.error().message};
+  const auto& recordings = *opened;
   if (recordings.size() > kMaxRecordings) {
     return {.code = ExitCode::kUsage,
             .error = "a page holds at most " + std::to_string(kMaxRecordings) + " recordings"};
@@ -252,9 +249,11 @@ RecordingPage MakePage(const PageRequest& request) {
   ScanOptions all = request.scan;
   if (request.other) all.files.insert(all.files.end(), request.other->files.begin(), request.other->files.end());
   const std::shared_ptr<MergedNames> merged = all.Naming();
-  RecordingPage made = ReadSides(request, merged, /*is_again=*/false, &page);
-  if (made.has_failed()) return made;
-  if (merged != nullptr && merged->Settle()) made = ReadSides(request, merged, /*is_again=*/true, &page);
+  RecordingPage made;
+  ReadNamed(merged.get(), [&](bool is_again) {
+    made = ReadSides(request, merged, is_again, &page);
+    return made.code;
+  });
   if (made.has_failed()) return made;
   made.html = ReportHtml(page);
   return made;

@@ -12,14 +12,13 @@ namespace {
 render::Line Lost(const format::StreamCounters& counters, format::Stream stream) {
   render::Line line = Fact("  lost", "", {}, Detail::kWide);
   const bool counts_events = format::CountsEvents(stream);
-  for (size_t at = 0; at < format::kLosses; ++at) {
-    const auto reason = static_cast<format::LossReason>(at);
-    if (counters.lost[at] == 0 || !IsLost(reason)) continue;
+  for (const Loss& loss : LossesOf(counters)) {
+    if (loss.points == 0) continue;
     if (!line.text.empty()) line.text += ", ";
-    line.text += format::LossReasonName(reason);
+    line.text += loss.reason;
     line.text += counts_events ? " {} ({} throws)" : " {} ({})";
-    line.fields.push_back({"", counters.lost[at], Unit::kInteger});
-    line.fields.push_back({"", counters.lost_weight[at], counts_events ? Unit::kNumber : Unit::kBytes});
+    line.fields.push_back({"", loss.points, Unit::kInteger});
+    line.fields.push_back({"", loss.weight, counts_events ? Unit::kNumber : Unit::kBytes});
   }
   if (line.text.empty()) line.text += "0";
   return line;

@@ -26,8 +26,6 @@ namespace {
 
 using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
 
-// Fewer lost samples, as a share of all, are not worth a word.
-constexpr double kFewLost = 0.001;
 // What grows for less time may be the start or the end of the program.
 constexpr double kMinGrowthSeconds = 5;
 // Reasons, notes and damaged ranges of a brief summary.
