@@ -14,8 +14,6 @@ namespace {
 constexpr uint64_t kJfrMagic = 0x524c46;  // "FLR\0"
 constexpr size_t kVersionAt = 8;
 constexpr size_t kHashAt = 16;
-// Later fields are written only if they are not empty or 0.
-constexpr uint64_t kLastAlwaysThere = 18;
 
 // Calls visit(tag, field) for every field. A tag is never used again for something else.
 template <typename Header, typename Visit>
@@ -165,7 +163,7 @@ uint64_t HeaderHash(Bytes bytes) {
 ByteBuffer EncodeHeaderFields(const FileHeader& header) {
   ByteBuffer fields;
   ForEachField(header, [&fields](uint64_t tag, const auto& field) {
-    if (tag > kLastAlwaysThere && field == std::decay_t<decltype(field)>{}) return;
+    if (field == std::decay_t<decltype(field)>{}) return;
     ByteBuffer body;
     Encode(field, ByteSink(&body));
     ByteSink sink(&fields);

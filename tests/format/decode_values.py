@@ -2,7 +2,7 @@
 import struct
 
 M64 = (1 << 64) - 1
-COUNTERS = 11  # the last came later: it is shown where it says something
+COUNTERS = 11  # the last is shown where it says something
 LOSSES = 9  # the last two likewise
 
 

@@ -59,7 +59,7 @@ json Header(const FileHeader& header) {
               {"16", header.source_reason},
               {"17", header.ring_path},
               {"18", header.max_samples}};
-  // Those that came later are there only if they say something.
+  // These are there only if they say something.
   if (header.duration_ns != 0) fields["19"] = header.duration_ns;
   const StreamCap& exceptions = header.exceptions;
   if (exceptions.interval_ns != 0) fields["20"] = exceptions.interval_ns;
