@@ -100,7 +100,8 @@ Command NativeCommand() {
   command.footer =
       R"(A recording has samples of native memory if it was made with native=on. 'heaprec
 record --native=exact', or libheaprec-native.so in LD_PRELOAD, counts every
-block and writes a table instead.
+block and writes a table instead. A forked child that does not start a
+program (exec) is neither recorded nor counted.
 
 Examples:
   heaprec native app.hrec
