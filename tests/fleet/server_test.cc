@@ -136,9 +136,10 @@ TEST_CASE("Whole hours are read rolled up, edges from slices") {
   CHECK(RowsSql(query, {}).find("UNION ALL") != std::string::npos);
 }
 
-TEST_CASE("Times and lengths") {
-  CHECK(*ParseLength("10m") == 600);
+TEST_CASE("Times") {
   CHECK(*ParseFleetTime("2h", 10'000) == 2800);
+  CHECK(*ParseFleetTime("1h30m", 10'000) == 4600);
+  CHECK(*ParseFleetTime("14d", 10'000) == 0);
   CHECK(*ParseFleetTime("2026-11-20T10:00:00Z", 0) == 1795168800);
   CHECK(TimeText(1795168800) == "2026-11-20 10:00:00");
   for (const char* wrong : {"", "10", "m", "-5m", "10y", "tomorrow"}) CHECK_FALSE(ParseFleetTime(wrong, 100).ok());

@@ -31,7 +31,7 @@ std::string Objection(const AttachOptions& options) {
   if (options.report.empty() && options.flame.empty())
     return options.force ? "--force is for --report and --flame" : "";
   if (options.is_inside) return "--inside leaves the recording in the container; --report and --flame need it here";
-  if (options.agent.duration.empty()) return "--report and --flame need --duration, such as --duration 30s";
+  if (!options.agent.duration_ns) return "--report and --flame need --duration, such as --duration 30s";
   if (options.report == options.flame) return "--report and --flame need two files";
   for (const std::string& page : {options.report, options.flame}) {
     std::error_code error;

@@ -12,6 +12,7 @@ namespace heaprec::tools {
 namespace {
 
 constexpr size_t kRunsBeforeLooking = 3;
+constexpr uint64_t kLongest = 10'000'000'000'000'000;  // of a run: ten million seconds
 
 struct BenchOptions {
   RunOptions run;
@@ -67,10 +68,9 @@ Command BenchCommand() {
   auto options = std::make_shared<BenchOptions>();
   Command command("bench", "Run two commands alternately and compare them");
   command.AddOption("-n,--runs", options->run.runs, "Runs of each command (default: 5)").Value("N").Positive();
-  command
-      .AddOption("--duration", options->run.duration, "End each run after this time (default: when the command ends)")
-      .Value("TIME");
-  command.AddOption("--grace", options->run.grace, "Time between SIGTERM and SIGKILL (default: 10s)").Value("TIME");
+  command.AddDuration("--duration", options->run.duration_ns,
+                      "End each run after this time (default: when the command ends)", 1, kLongest);
+  command.AddDuration("--grace", options->run.grace_ns, "Time between SIGTERM and SIGKILL (default: 10s)", 1, kLongest);
   command.AddOption("-o,--output", options->run.folder, "Folder of the recordings (default: ./heaprec-bench-DATE-TIME)")
       .Value("DIR");
   command

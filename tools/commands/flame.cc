@@ -24,7 +24,8 @@ constexpr size_t kMaxBoxes = 20'000;  // of a picture unless told otherwise
 struct FlameOptions {
   PageRequest page;
   PageOutput output;
-  std::string at, min_age;
+  std::string at;
+  std::optional<uint64_t> min_age_ns;
   std::optional<size_t> limit;
   bool svg = false;
 };
@@ -64,14 +65,12 @@ ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most
 
 ExitCode Flame(const FlameOptions& options) {
   PageRequest page = options.page;
-  if (!page.live && !(options.at.empty() && options.min_age.empty()))
+  if (!page.live && (!options.at.empty() || options.min_age_ns))
     return Fail(ExitCode::kUsage, "--at and --min-age need --live");
   const auto at = TimeOption("--at", options.at);
-  const auto least_age = DurationOption("--min-age", options.min_age);
   if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
-  if (!least_age.ok()) return Fail(ExitCode::kUsage, least_age.error().message);
   page.at = *at;
-  page.least_age_ns = *least_age;
+  page.least_age_ns = options.min_age_ns.value_or(0);
   page.most_boxes = options.limit.value_or(0);
   return options.svg || options.output.path.ends_with(".svg")
              ? WritePicture(page, options.output, options.limit.value_or(kMaxBoxes))
@@ -98,8 +97,7 @@ Command FlameCommand() {
   command.AddFlag("--no-classes", page.no_classes, "Leave out the allocated class at the end of each stack");
   command.AddFlag("--live", page.live, "Show live objects instead of all allocations");
   command.AddOption("--at", options->at, "Time at which objects must be live (default: the end)").Value("TIME");
-  command.AddOption("--min-age", options->min_age, "Show objects that are at least this old, such as 10s")
-      .Value("DURATION");
+  command.AddDuration("--min-age", options->min_age_ns, "Show objects that are at least this old, such as 10s");
   command.AddOption("--title", page.title, "Title of the graph (default: the recording's name)").Value("TEXT");
   command
       .AddOption("--limit", options->limit,

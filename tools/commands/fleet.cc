@@ -68,7 +68,7 @@ ExitCode Ask(FleetOptions options) {
   if (options.question.what == "show") options.selection.site = options.question.words[0];
   const double per_second = wants_samples ? kPulledPerSecond : 0;
   OpenedSource opened;
-  const ExitCode read = OpenSource(options.from_dir, options.tables.slice, per_second, options.connection, &opened);
+  const ExitCode read = OpenSource(options.from_dir, options.tables.slice_ns, per_second, options.connection, &opened);
   if (read != ExitCode::kOk && read != ExitCode::kDamaged) return read;
   Source* const source = opened.source.get();
   const auto selection = Select(source, options.selection, Now());

@@ -14,9 +14,8 @@ void JvmOptions::AddTo(Command& command) {
   command
       .AddOption("JVM", jvm, "PID, main class or jar of the JVM (a part of the name is enough if only one JVM matches)")
       .Required();
-  command.AddOption("--timeout", timeout_seconds, "Seconds to wait for the JVM (default: 10)")
-      .Value("SECONDS")
-      .InRange(0.1, 3600.0);
+  command.AddDuration("--timeout", timeout_ns, "Time to wait for the JVM (default: 10s)", 100'000'000,
+                      3'600'000'000'000);
   command.AddFlag("--json", json, "Print the result as JSON");
   command.AddFlag("-q,--quiet", quiet, "Print errors only");
 }

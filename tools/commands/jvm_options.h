@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "tools/control/attach_reply.h"
@@ -15,11 +16,11 @@ namespace heaprec::tools {
 
 struct JvmOptions {
   std::string jvm;
-  double timeout_seconds = 10;
+  uint64_t timeout_ns = 10'000'000'000;
   bool quiet = false, json = false;
 
   void AddTo(Command& command);
-  int timeout_ms() const { return static_cast<int>(timeout_seconds * 1000); }
+  int timeout_ms() const { return static_cast<int>(timeout_ns / 1'000'000); }
   ExitCode Tell(pid_t pid, const AgentReply& reply) const;
 };
 

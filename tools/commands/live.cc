@@ -8,7 +8,6 @@
 #include "tools/commands/live_options.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/option_values.h"
 #include "tools/report/live/live_report.h"
 #include "tools/text/messages.h"
 
@@ -22,8 +21,8 @@ constexpr uint64_t kPromoted = 3;
 
 struct LiveOptions {
   LiveCommandOptions common;
-  std::string sort = "bytes", garbage, min_age;
-  uint64_t survived = 0;
+  std::string sort = "bytes", garbage;
+  uint64_t survived = 0, min_age_ns = 0;
   bool lifetimes = false;
 };
 
@@ -33,10 +32,8 @@ format::Result<LiveQuery> QuestionOf(const LiveOptions& options) {
   if (of_garbage && !options.common.by.empty()) return format::Error{"--garbage shows single objects; remove --by"};
   if (options.lifetimes && options.common.by == "method")
     return format::Error{"--lifetimes does not support --by method; use --by site"};
-  const auto least_age = DurationOption("--min-age", options.min_age);
-  if (!least_age.ok()) return least_age.error();
   LiveQuery question;
-  question.least_age_ns = *least_age;
+  question.least_age_ns = options.min_age_ns;
   question.survived = options.lifetimes ? 0 : options.survived;
   question.grown = std::max<uint64_t>(1, options.survived);
   question.promoted = options.survived > 0 ? options.survived : kPromoted;
@@ -86,8 +83,7 @@ Command LiveCommand() {
                  "Count objects that survived at least N collections; with --lifetimes: collections until an object "
                  "counts as promoted (default: 3)")
       .Value("N");
-  command.AddOption("--min-age", options->min_age, "Count objects that are at least this old, such as 10s")
-      .Value("DURATION");
+  command.AddDuration("--min-age", options->min_age_ns, "Count objects that are at least this old, such as 10s");
   command.AddOption("--sort", options->sort, "Sort by bytes (default), objects, growth, age, survived, samples or name")
       .Value("COLUMN")
       .OneOf(LiveSortKeys());

@@ -1,13 +1,13 @@
 // heaprec native: native memory by call site: exactly, of a program with libheaprec-native.so, or sampled, of a
 // recording.
 #include <memory>
+#include <optional>
 
 #include "tools/analysis/native_table_rows.h"
 #include "tools/commands/native_categories.h"
 #include "tools/commands/native_samples.h"
 #include "tools/input/native_table_file.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/option_values.h"
 #include "tools/render/print.h"
 #include "tools/report/native/native_table_report.h"
 #include "tools/text/messages.h"
@@ -21,7 +21,7 @@ struct NativeOptions {
   std::string file;
   std::string by = "site", sort = "live";
   size_t callers = 0;
-  std::string min_age;
+  std::optional<uint64_t> min_age_ns;
   std::string baseline;  // an older table
   bool categories = false;
   render::OutputOptions output;
@@ -32,7 +32,7 @@ bool IsByLive(const NativeOptions& options) { return options.sort == "live"; }
 ExitCode NativeOfTable(const NativeOptions& options) {
   const auto table = ReadNativeTable(options.file);
   if (!table.ok()) return Fail(ExitCode::kUnreadable, table.error().message);
-  if (!options.min_age.empty()) {
+  if (options.min_age_ns) {
     return Fail(ExitCode::kUsage,
                 options.file + ": --min-age needs ages, which an exact table does not have; record with native=on");
   }
@@ -51,16 +51,14 @@ ExitCode NativeOfTable(const NativeOptions& options) {
 }
 
 ExitCode NativeOfRecording(const NativeOptions& options) {
-  const auto min_age_ns = DurationOption("--min-age", options.min_age);
-  if (!min_age_ns.ok()) return Fail(ExitCode::kUsage, min_age_ns.error().message);
   if (!options.baseline.empty()) {
     return Fail(ExitCode::kUsage, options.file +
                                       ": --baseline compares exact tables; use heaprec diff --kind malloc for " +
                                       "recordings, heaprec native --min-age for blocks that are not freed");
   }
   const By by = options.by == "library" ? By::kLibrary : By::kSite;
-  return ShowNativeRecording(
-      {options.file, by, IsByLive(options), options.output.Rows(kRows), options.callers, *min_age_ns, options.output});
+  return ShowNativeRecording({options.file, by, IsByLive(options), options.output.Rows(kRows), options.callers,
+                              options.min_age_ns.value_or(0), options.output});
 }
 
 ExitCode Native(const NativeOptions& options) {
@@ -89,10 +87,8 @@ Command NativeCommand() {
       .AddOption("--callers", options->callers,
                  "Number of callers to show below a site; sites that look the same are one row (default: 0)")
       .Value("N");
-  command
-      .AddOption("--min-age", options->min_age,
-                 "Recordings only: show blocks that were not freed for at least this long, such as 60s")
-      .Value("DURATION");
+  command.AddDuration("--min-age", options->min_age_ns,
+                      "Recordings only: show blocks that were not freed for at least this long, such as 60s");
   command.AddOption("--baseline", options->baseline, "Tables only: show growth since this older table").Value("TABLE");
   command.AddFlag("--categories", options->categories,
                   "Recordings only: show the JVM's NMT categories, RSS and PSS over time");
@@ -100,7 +96,8 @@ Command NativeCommand() {
   command.footer =
       R"(A recording has samples of native memory if it was made with native=on. 'heaprec
 record --native=exact', or libheaprec-native.so in LD_PRELOAD, counts every
-block and writes a table instead.
+block and writes a table instead. A forked child that does not start a
+program (exec) is neither recorded nor counted.
 
 Examples:
   heaprec native app.hrec

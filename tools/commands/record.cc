@@ -40,6 +40,9 @@ does not exist. If the command succeeds but the agent did not record it, or
 could not write the whole recording, the exit code is 6. Signals are forwarded
 to the command.
 
+A child that the command forks and that does not start a program (exec) is not
+recorded. So run servers in the foreground.
+
 Examples:
   heaprec record -- java -jar app.jar
   heaprec record -o app.hrec --rate 300 -- java -cp classes Main

@@ -39,7 +39,7 @@ written.
 
 Examples:
   heaprec stop 12345
-  heaprec stop com.example.Main --timeout 30)";
+  heaprec stop com.example.Main --timeout 30s)";
   command.run = [options](const auto&) { return Stop(*options); };
   return command;
 }

@@ -8,6 +8,7 @@
 
 #include "format/bytes/option_text.h"
 #include "recorder/agent/options/options.h"
+#include "tools/options/duration.h"
 #include "tools/options/suggest.h"
 
 namespace heaprec::tools {
@@ -48,10 +49,9 @@ void AgentOptions::AddTo(Command& command) {
       .Value("FILE");
   command.AddOption("--rate", rate, "Maximum samples per second, such as 300, 6/min or 10/h (default: 150)")
       .Value("RATE");
-  command
-      .AddOption("--duration", duration, "Stop after this time, such as 500ms, 30s or 5m (default: when the JVM exits)")
-      .Value("TIME");
-  command.AddOption("--delay", delay, "Wait this long before recording, such as 30s").Value("TIME");
+  command.AddDuration("--duration", duration_ns,
+                      "Stop after this time, such as 500ms, 30s or 5m (default: when the JVM exits)");
+  command.AddDuration("--delay", delay_ns, "Wait this long before recording, such as 30s");
   command
       .AddOption("--max-samples", max_samples,
                  "Maximum samples in the recording; once reached, later samples get larger weights")
@@ -71,10 +71,14 @@ std::string AgentOptions::Text(bool as_they_are) const {
   std::vector<std::string> parts;
   if (!file.empty()) parts.push_back("@" + place(file));
   if (!output.empty()) parts.push_back("file=" + place(output));
-  const std::pair<const char*, const std::string*> named[] = {
-      {"rate", &rate}, {"duration", &duration}, {"delay", &delay}, {"maxsamples", &max_samples}, {"service", &service}};
-  for (const auto& [key, value] : named) {
-    if (!value->empty()) parts.push_back(fmt::format("{}={}", key, *value));
+  const auto text_of = [](const std::optional<uint64_t>& ns) { return ns ? DurationText(*ns) : ""; };
+  for (const auto& [key, value] :
+       std::initializer_list<std::pair<const char*, std::string>>{{"rate", rate},
+                                                                  {"duration", text_of(duration_ns)},
+                                                                  {"delay", text_of(delay_ns)},
+                                                                  {"maxsamples", max_samples},
+                                                                  {"service", service}}) {
+    if (!value.empty()) parts.push_back(fmt::format("{}={}", key, value));
   }
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ",") + format::Escaped(part);

@@ -3,6 +3,7 @@
 // Failure:  a sentence for the user; his mistake, so exit code 2.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,9 @@ namespace heaprec::tools {
 
 // As given on the command line.
 struct AgentOptions {
-  std::string output = "heaprec-%p.hrec", rate, duration, delay, max_samples, service, file, agent_file;
+  std::string output = "heaprec-%p.hrec", rate, max_samples, service, file, agent_file;
   std::vector<std::string> more;  // key=value
+  std::optional<uint64_t> duration_ns, delay_ns;
 
   void AddTo(Command& command);
   // "file=/x/rec.bin,rate=20". Paths are made absolute here, unless `as_they_are`: those of another root.

@@ -29,10 +29,10 @@ std::string FindInPath(const std::string& name);
 // Failure:  TimedResult::error; then the command has not run.
 struct TimedRun {
   std::vector<std::string> command;
-  std::vector<std::string> environment;          // "NAME=value", beside what we have
-  std::string log;                               // for its output and errors; overwritten
-  std::optional<std::chrono::seconds> duration;  // none: until it ends by itself
-  std::chrono::seconds grace{10};                // after SIGTERM, before SIGKILL
+  std::vector<std::string> environment;                       // "NAME=value", beside what we have
+  std::string log;                                            // for its output and errors; overwritten
+  std::optional<std::chrono::nanoseconds> duration;           // none: until it ends by itself
+  std::chrono::nanoseconds grace = std::chrono::seconds(10);  // after SIGTERM, before SIGKILL
 };
 
 struct TimedResult {

@@ -10,7 +10,6 @@
 
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
-#include "tools/query/filter/option_values.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 
@@ -18,7 +17,6 @@ namespace heaprec::tools {
 namespace {
 
 constexpr char kUsualRate[] = "1000";
-constexpr uint64_t kSecond = 1'000'000'000, kMaxSeconds = 10'000'000;
 
 // How long what is left takes, by what has been run; "": nothing has been.
 std::string TimeLeft(const RecordedRuns& all) {
@@ -73,13 +71,6 @@ ExitCode RunOnce(RecordedRuns* all, RunSide* side) {
   return ExitCode::kOk;
 }
 
-// "90", "90s", "5m"; whole seconds.
-std::optional<std::chrono::seconds> ParseSeconds(const std::string& text) {
-  const auto length = ParseDuration(WithUnit(text));
-  if (!length.ok() || *length == 0 || *length > kMaxSeconds * kSecond) return std::nullopt;
-  return std::chrono::seconds((*length + kSecond - 1) / kSecond);
-}
-
 std::string UsualFolder() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -132,14 +123,8 @@ format::Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   auto sides = SidesOf(options);
   if (!sides.ok()) return sides.error();
   runs.sides = std::move(*sides);
-  if (!options.duration.empty()) {
-    runs.duration = ParseSeconds(options.duration);
-    if (!runs.duration)
-      return format::Error{fmt::format("--duration {}: expected a time such as 60s or 5m", options.duration)};
-  }
-  const auto grace = ParseSeconds(options.grace);
-  if (!grace) return format::Error{fmt::format("--grace {}: expected a time such as 10s", options.grace)};
-  runs.grace = *grace;
+  if (options.duration_ns) runs.duration = std::chrono::nanoseconds(*options.duration_ns);
+  runs.grace = std::chrono::nanoseconds(options.grace_ns);
   if (!options.baseline.empty()) {
     auto found = RecordingsIn(options.baseline);
     if (!found.ok()) return found.error();

@@ -29,16 +29,18 @@ struct RunSide {
 struct RunOptions {
   AgentOptions agent;
   size_t runs = 5;
-  std::string duration, grace = "10s", folder, baseline;
+  std::optional<uint64_t> duration_ns;
+  uint64_t grace_ns = 10'000'000'000;
+  std::string folder, baseline;
   std::vector<std::string> words;  // COMMAND_A -- COMMAND_B
 };
 
 struct RecordedRuns {
   AgentOptions agent;
   std::string agent_file;
-  size_t runs = 5;                               // of each side
-  std::optional<std::chrono::seconds> duration;  // of a run; nullopt: until its command ends
-  std::chrono::seconds grace{10};                // between SIGTERM and SIGKILL
+  size_t runs = 5;                                   // of each side
+  std::optional<std::chrono::nanoseconds> duration;  // of a run; nullopt: until its command ends
+  std::chrono::nanoseconds grace{};                  // between SIGTERM and SIGKILL
   std::filesystem::path folder;
   std::vector<RunSide> sides;
   std::vector<std::string> baseline;  // recordings of side A, if it is not run

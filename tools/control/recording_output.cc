@@ -18,7 +18,6 @@
 #include "tools/control/staging.h"
 #include "tools/control/temporary_recording.h"
 #include "tools/control/written_recording.h"
-#include "tools/query/filter/time_point.h"
 #include "tools/text/countdown.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
@@ -97,8 +96,7 @@ bool CopyOut(const Descriptor& from, uint64_t bytes, Output* output) {
 
 std::optional<OutputFailure> RecordingOutput::Choose(const Process& process, AgentOptions agent, bool is_inside,
                                                      bool is_awaited) {
-  const auto duration = ParseDuration(agent.duration);
-  seconds_ = duration.ok() ? static_cast<double>(*duration) * 1e-9 : 0;
+  seconds_ = static_cast<double>(agent.duration_ns.value_or(0)) * 1e-9;
   const std::string folder = std::filesystem::absolute(agent.output).parent_path();
   const bool can_write = process.same_files && (process.uid == geteuid() || CanWriteIn(process, folder));
   const bool is_relayed = !is_inside && (!can_write || is_awaited);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/options/duration.h"
 #include "tools/options/suggest.h"
 
 namespace heaprec::tools {
@@ -192,5 +193,22 @@ Option& Command::AddPercent(const std::string& names, double& into, std::string 
   });
   return option.Value("PERCENT");
 }
+
+template <typename T>
+Option& Command::AddDuration(const std::string& names, T& into, std::string its_text, uint64_t least, uint64_t most) {
+  Option& option = Add(names, std::move(its_text));
+  option.rules.emplace_back([&into, least, most](const std::string& word) -> std::string {
+    const auto ns = ParseDuration(word);
+    if (!ns) return fmt::format("'{}' is not a duration, such as 30s, 1m30s or 500ms", word);
+    if (*ns < least) return fmt::format("'{}' is too short; use {} or more", word, DurationText(least));
+    if (*ns > most) return fmt::format("'{}' is too long; use {} or less", word, DurationText(most));
+    into = *ns;
+    return "";
+  });
+  return option.Value("DURATION");
+}
+
+template Option& Command::AddDuration(const std::string&, uint64_t&, std::string, uint64_t, uint64_t);
+template Option& Command::AddDuration(const std::string&, std::optional<uint64_t>&, std::string, uint64_t, uint64_t);
 
 }  // namespace heaprec::tools

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
@@ -76,6 +77,10 @@ struct Command {
   Option& AddFlag(const std::string& names, bool& into, std::string text);
   // A percentage: "1%", "0.5 %" or "1"; stored as a fraction, from 0 to `most`.
   Option& AddPercent(const std::string& names, double& into, std::string text, double most = 1);
+  // A duration (ParseDuration), in ns. T: uint64_t, or std::optional of it.
+  template <typename T>
+  Option& AddDuration(const std::string& names, T& into, std::string text, uint64_t least = 0,
+                      uint64_t most = UINT64_MAX);
 
   std::string name, text;
   std::string footer;          // below the options: notes and examples

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/cli/help.h"
@@ -18,6 +19,8 @@ struct Bench {
   Words labels, kinds, files, rest;
   std::optional<uint64_t> limit;
   double share = 0, wait_s = 1;
+  uint64_t age_ns = 0;
+  std::optional<uint64_t> pause_ns;
   bool json = false, csv = false, ran = false;
 
   ExitCode Run(Words words, bool takes_command = false) {
@@ -30,6 +33,8 @@ struct Bench {
     command.AddOption("--limit", limit, "Maximum rows").Value("N");
     command.AddPercent("--min-share", share, "Only larger ones");
     command.AddOption("--wait", wait_s, "Seconds").Value("SECONDS").InRange(0.1, 10);
+    command.AddDuration("--age", age_ns, "Only older ones", 100'000'000, 3'600'000'000'000);
+    command.AddDuration("--pause", pause_ns, "Time between two");
     command.AddFlag("--json", json, "Print JSON");
     command.AddFlag("--csv", csv, "Print CSV").Excludes("--json");
     command.takes_command = takes_command;
@@ -51,6 +56,26 @@ struct Bench {
 bool Refuses(const Words& words) {
   Bench bench;
   return bench.Run(words) == ExitCode::kUsage && !bench.ran;
+}
+
+TEST_CASE("a duration is a sum of numbers with units, or a number of seconds") {
+  const std::pair<const char*, uint64_t> forms[] = {
+      {"60", 60'000'000'000},    {"60s", 60'000'000'000},   {"1.5", 1'500'000'000},     {"250ms", 250'000'000},
+      {"1m30s", 90'000'000'000}, {"2min", 120'000'000'000}, {"0.5h", 1'800'000'000'000}};
+  for (const auto& [word, ns] : forms) {
+    INFO(word);
+    Bench bench;
+    REQUIRE(bench.Run({"a.hrec", "--age", word, "--pause", word}) == ExitCode::kOk);
+    CHECK(bench.age_ns == ns);
+    CHECK(bench.pause_ns == ns);
+  }
+  for (const char* const word : {"", "soon", "-1s", "1x", "s", "1e3", "99ms", "61m", "inf"}) {
+    INFO(word);
+    CHECK(Refuses({"a.hrec", "--age", word}));
+  }
+  Bench bench;
+  REQUIRE(bench.Run({"a.hrec", "--pause", "0"}) == ExitCode::kOk);
+  CHECK(bench.pause_ns == 0);
 }
 
 TEST_CASE("each kind of option stores what was given") {

@@ -452,6 +452,29 @@ TEST_CASE("Each command says that a recording has no data of the time that was a
   }
 }
 
+TEST_CASE("Every option that takes a duration takes the same forms") {
+  const Directory directory;
+  const std::string rec = directory / "rec.bin", folder = directory / "";
+  WriteSmall(rec);
+  for (const std::string& command : std::vector<std::string>{
+           "attach no.such.Jvm --timeout ", "stop no.such.Jvm --timeout ", "attach no.such.Jvm --duration ",
+           "record --delay ", "bench --duration ", "bench --grace ", "live " + rec + " --min-age ",
+           "native " + rec + " --min-age ", "flame --live -f -o /dev/null " + rec + " --min-age ",
+           "fleet services --from-dir " + folder + " --slice ", "fleet timeline --from-dir " + folder + " --step ",
+           "fleet services --timeout "}) {
+    for (const char* const form : {"60s", "1m", "60", "60000ms", "1h"}) {
+      const Outcome outcome = Heaprec(command + form);
+      INFO(command << form << "\n" << outcome.err);
+      CHECK(outcome.err.find("is not a duration") == std::string::npos);
+      CHECK(outcome.err.find("'" + std::string(form) + "'") == std::string::npos);
+    }
+    const Outcome refused = Heaprec(command + "soon");
+    INFO(command << "\n" << refused.err);
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find("'soon' is not a duration, such as 30s, 1m30s or 500ms") != std::string::npos);
+  }
+}
+
 TEST_CASE("Help and version go to standard output with exit 0") {
   CHECK(Heaprec("--version").out.find("heaprec ") == 0);
   CHECK(Heaprec("--version").code == 0);

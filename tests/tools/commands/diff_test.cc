@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/tools/small_recording.h"
 
@@ -397,6 +399,53 @@ TEST_CASE("If only the machine's speed differs the headline says so, and no row 
   CHECK(document["speed"]["explains_rates"] == true);
   CHECK(document["before"]["runs"][0]["cpu_seconds"] == Approx(8));
   CHECK(document["total"]["ratio"]["value"] == Approx(1));
+}
+
+// 10 s with 8 s of CPU time, and pauses: their ends in s, and how long they took in ms.
+void WriteWithPauses(const std::string& path, const std::vector<std::pair<uint64_t, uint64_t>>& pauses,
+                     uint64_t collector_ms) {
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint32_t i = 0; i < 100; ++i) file.Add(At(100 * i * kMs + 1));
+  format::ProcessState state;
+  const auto add_cpu = [&](uint64_t time_ns, uint64_t process_ns, uint64_t collector_ns) {
+    ++state.id;
+    state.kind = format::ProcessStateKind::kCpu;
+    state.time_ns = time_ns, state.used = process_ns, state.committed = collector_ns;
+    state.pauses = state.paused_ns = 0;
+    file.Add(state);
+  };
+  add_cpu(0, kSecond, 0);
+  for (const auto& [end_s, paused_ms] : pauses) {
+    ++state.id;
+    state.kind = format::ProcessStateKind::kGcEnd;
+    state.time_ns = end_s * kSecond, state.used = state.committed = 1 << 20;
+    state.pauses = 1, state.paused_ns = paused_ms * kMs;
+    file.Add(state);
+  }
+  add_cpu(10 * kSecond, 9 * kSecond, collector_ms * kMs);
+  file.Add(format::Interval{0, 1000, 240'000, 100, 100, 0});
+  file.End("jvm exit", 10 * kSecond);
+}
+
+TEST_CASE("diff compares the share of time that collections take") {
+  const Directory directory;
+  const std::string a = directory / "a.bin", b = directory / "b.bin", old = directory / "old.bin";
+  WriteWithPauses(a, {{2, 300}, {6, 500}}, 800);
+  WriteWithPauses(b, {{4, 100}}, 0);
+  WriteAmounts(old, {});
+  const std::string both = a + " " + b, text = Heaprec("diff " + both).out;
+  INFO(text);
+  CHECK(text.find("\ngc:        8.0 % of the time in pauses, longest 500 ms, 10.0 % of the CPU time before; "
+                  "1.0 % of the time in pauses, longest 100 ms after\n") != std::string::npos);
+  // Only what lies in the time that was asked for.
+  CHECK(Heaprec("diff --from 5s " + both).out.find("\ngc:        10.0 % of the time in pauses, longest 500 ms, ") !=
+        std::string::npos);
+  const json run = json::parse(Heaprec("diff --json " + both).out)["before"]["runs"][0];
+  CHECK(run["gc_pause_seconds"] == Approx(0.8));
+  CHECK(run["gc_longest_pause_seconds"] == Approx(0.5));
+  CHECK(run["gc_cpu_seconds"] == Approx(0.8));
+  CHECK(Heaprec("diff " + a + " " + old).out.find("\ngc:") == std::string::npos);
 }
 
 TEST_CASE("diff says what does not fit together") {

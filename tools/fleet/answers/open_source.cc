@@ -9,10 +9,10 @@
 
 namespace heaprec::tools::fleet {
 
-ExitCode OpenSource(const std::string& folder, const std::string& slice, double samples_per_second,
+ExitCode OpenSource(const std::string& folder, std::optional<uint64_t> slice_ns, double samples_per_second,
                     const ConnectionOptions& connection, OpenedSource* into) {
   if (!folder.empty()) {
-    const auto seconds = SliceOf(slice, 60);
+    const auto seconds = SliceOf(slice_ns, 60);
     if (!seconds.ok()) return Fail(ExitCode::kUsage, seconds.error().message);
     auto source = FolderSource::Open(folder, *seconds, samples_per_second, {});
     if (!source.ok()) return Fail(ExitCode::kUnreadable, source.error().message);

@@ -5,7 +5,9 @@
 // Failure:  says on stderr why there is none; returns the exit code for it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tools/fleet/server/connection_options.h"
@@ -19,9 +21,9 @@ struct OpenedSource {
   std::unique_ptr<Source> source;
 };
 
-// `folder` empty: of the server. `slice`: as given with --slice. `samples_per_second`: of each recording of a folder.
+// `folder` empty: of the server. `slice_ns`: of --slice. `samples_per_second`: of each recording of a folder.
 // kDamaged: there is a source, but some recordings of the folder could not be read.
-ExitCode OpenSource(const std::string& folder, const std::string& slice, double samples_per_second,
+ExitCode OpenSource(const std::string& folder, std::optional<uint64_t> slice_ns, double samples_per_second,
                     const ConnectionOptions& connection, OpenedSource* into);
 
 }  // namespace heaprec::tools::fleet

@@ -14,6 +14,8 @@ namespace {
 
 using Answered = format::Result<render::Report>;
 
+constexpr uint64_t kSecond = 1'000'000'000;
+
 RowGrain GrainOf(const std::string& by) {
   if (by == "class") return RowGrain::kClass;
   return by == "site" ? RowGrain::kSite : RowGrain::kClassAndSite;
@@ -33,13 +35,7 @@ Answered AnswerTop(const FleetQuestion& of) {
 }
 
 Answered AnswerTimeline(const FleetQuestion& of) {
-  uint32_t step = 0;
-  if (!of.options.step.empty()) {
-    auto length = ParseLength(of.options.step);
-    if (!length.ok()) return length.error();
-    step = *length;
-  }
-  auto rows = Timeline(of.source, of.selection, step);
+  auto rows = Timeline(of.source, of.selection, static_cast<uint32_t>(of.options.step_ns / kSecond));
   if (!rows.ok()) return rows.error();
   return TimelineReport(ScopeOf(of.selection), *rows);
 }
@@ -108,7 +104,8 @@ void QuestionOptions::AddWordsTo(Command& command) {
 }
 
 void QuestionOptions::AddTo(Command& command) {
-  command.AddOption("--step", step, "timeline: time per row, such as 10m (default: about 60 rows)").Value("LENGTH");
+  command.AddDuration("--step", step_ns, "timeline: time per row, such as 10m (default: about 60 rows)", kSecond,
+                      UINT32_MAX * kSecond);
   command.AddOption("--deploy", deploy, "diff: compare each host before and after this time").Value("TIME");
   command.AddPercent("--fdr", rate, "diff: false discovery rate among reported changes (default: 5%)");
   command.AddPercent("--min-share", min_share, "diff, outliers: ignore smaller rows (default: 0.1%)");

@@ -20,7 +20,8 @@ namespace heaprec::tools::fleet {
 struct QuestionOptions {
   std::string what;                // "top"
   std::vector<std::string> words;  // behind it: of diff two versions, of show a site
-  std::string by = "site", step, deploy;
+  std::string by = "site", deploy;
+  uint64_t step_ns = 0;
   double min_share = 0.001, rate = 0.05, least_z = 3.5;
 
   // WHAT and ARGUMENT; --step, --deploy, --fdr, --min-share and --min-z.

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "tools/fleet/answers/fleet_time.h"
 #include "tools/fleet/answers/reports.h"
 #include "tools/fleet/server/sql_text.h"
+#include "tools/options/duration.h"
 
 namespace heaprec::tools::fleet {
 
@@ -13,8 +13,7 @@ void TableOptions::AddTo(Command& command) {
   command.AddOption("--cluster", cluster, "Name of the cluster of which this server is a shard")
       .Value("NAME")
       .InGroup(kInit);
-  command.AddOption("--slice", slice, "Time span of one row of sums (default: 10m; with --from-dir 1m)")
-      .Value("LENGTH")
+  command.AddDuration("--slice", slice_ns, "Time span of one row of sums (default: 10m; with --from-dir 1m)")
       .InGroup(kInit);
   command.AddOption("--sample-days", retention.sample_days, "Days to keep samples and slices (default: 14)")
       .Value("DAYS")
@@ -27,19 +26,17 @@ void TableOptions::AddTo(Command& command) {
   command.AddFlag("--yes", drops, "prune: drop the listed days").InGroup(kInit);
 }
 
-format::Result<uint32_t> SliceOf(const std::string& text, uint32_t otherwise) {
-  if (text.empty()) return otherwise;
-  auto length = ParseLength(text);
-  if (!length.ok()) return length.error();
-  if (!IsSliceLength(*length)) {
-    return format::Error{
-        fmt::format("--slice {}: a slice must divide an hour, and be a part or a multiple of a minute", text)};
-  }
-  return length;
+format::Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise) {
+  if (!slice_ns) return otherwise;
+  const uint64_t seconds = *slice_ns / 1'000'000'000;
+  if (*slice_ns % 1'000'000'000 == 0 && seconds <= UINT32_MAX && IsSliceLength(static_cast<uint32_t>(seconds)))
+    return static_cast<uint32_t>(seconds);
+  return format::Error{fmt::format("--slice {}: a slice must divide an hour, and be a part or a multiple of a minute",
+                                   DurationText(*slice_ns))};
 }
 
 format::Result<SchemaOptions> TableOptions::Schema() const {
-  auto seconds = SliceOf(slice, 600);
+  auto seconds = SliceOf(slice_ns, 600);
   if (!seconds.ok()) return seconds.error();
   if (!cluster.empty() && !IsIdentifier(cluster)) {
     return format::Error{fmt::format("--cluster: '{}' is not a cluster name", cluster)};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "format/bytes/result.h"
@@ -17,7 +18,8 @@ namespace heaprec::tools::fleet {
 
 // As given on the command line.
 struct TableOptions {
-  std::string cluster, slice;
+  std::string cluster;
+  std::optional<uint64_t> slice_ns;
   Retention retention;
   bool drops = false;
 
@@ -26,8 +28,8 @@ struct TableOptions {
   format::Result<SchemaOptions> Schema() const;
 };
 
-// The length of --slice in seconds.
-format::Result<uint32_t> SliceOf(const std::string& text, uint32_t otherwise);
+// The length of --slice, or `otherwise`, in seconds.
+format::Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise);
 
 format::Result<render::Report> InitTables(Server* server, const SchemaOptions& schema);
 format::Result<render::Report> PruneTables(Server* server, const TableOptions& options, uint32_t now);

@@ -48,10 +48,7 @@ void ConnectionOptions::AddTo(Command& command) {
       .Value("FILE")
       .InGroup(kGroup);
   command.AddOption("--proxy", proxy, "HTTP proxy, such as http://proxy:3128").Value("URL").InGroup(kGroup);
-  command.AddOption("--timeout", timeout_seconds, "Seconds to wait for an answer (default: 300)")
-      .Value("SECONDS")
-      .Positive()
-      .InGroup(kGroup);
+  command.AddDuration("--timeout", timeout_ns, "Time to wait for an answer (default: 5m)", 1).InGroup(kGroup);
   command.AddFlag("--no-compression", no_compression, "Send without gzip").InGroup(kGroup);
 }
 
@@ -68,7 +65,7 @@ format::Result<ServerOptions> ConnectionOptions::Resolve() const {
   options.token = *token;
   options.http.ca_file = ca_file;
   options.http.proxy = proxy;
-  options.http.timeout = std::chrono::seconds(timeout_seconds);
+  options.http.timeout = std::chrono::ceil<std::chrono::seconds>(std::chrono::nanoseconds(timeout_ns));
   options.compress = !no_compression;
   return options;
 }

@@ -15,7 +15,7 @@ namespace heaprec::tools::fleet {
 struct ConnectionOptions {
   std::string server, user, password_file, token_file, ca_file, proxy;
   bool no_compression = false;
-  uint32_t timeout_seconds = 300;
+  uint64_t timeout_ns = 300'000'000'000;
 
   // They have a heading of their own in the help.
   void AddTo(Command& command);

@@ -14,18 +14,6 @@ Result<std::optional<TimePoint>> TimeOption(const char* option, const std::strin
   return std::optional<TimePoint>(*time);
 }
 
-Result<uint64_t> DurationOption(const char* option, const std::string& text) {
-  if (text.empty()) return uint64_t{0};
-  const auto length = ParseDuration(text);
-  if (!length.ok()) return Error{std::string(option) + " " + length.error().message};
-  return *length;
-}
-
-std::string WithUnit(const std::string& text) {
-  const bool is_number = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
-  return is_number ? text + "s" : text;
-}
-
 Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual) {
   if (text.empty()) return std::vector<Grouping>(usual.begin(), usual.end());
   auto one = Grouping::Parse(text);

@@ -14,10 +14,6 @@ namespace heaprec::tools {
 
 // An empty text was not given.
 format::Result<std::optional<TimePoint>> TimeOption(const char* option, const std::string& text);
-// In ns; 0: not given.
-format::Result<uint64_t> DurationOption(const char* option, const std::string& text);
-// "90" as "90s", where a number alone is seconds.
-std::string WithUnit(const std::string& text);
 // Of --by; `usual`: if it was not given.
 format::Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual);
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <ctime>
 #include <optional>
 #include <string>
+
+#include "tools/options/duration.h"
 
 namespace heaprec::tools {
 namespace {
@@ -22,52 +22,7 @@ using format::Result;
 constexpr int64_t kSecond = 1'000'000'000;
 // 1e15 ns after 1970 is 12 January 1970: no recording is that old, and nobody means an offset of 11 days in ns.
 constexpr int64_t kMinEpochNs = 1'000'000'000'000'000;
-constexpr double kMaxOffsetNs = 9.2e18;
-
-struct Unit {
-  std::string_view name;
-  double ns;
-};
-constexpr std::array<Unit, 8> kUnits{
-    {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}}};
-
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// Takes a decimal number off the front of `text`.
-std::optional<double> TakeNumber(std::string_view* text) {
-  double number = 0;
-  if (text->empty() || !(IsDigit(text->front()) || text->front() == '.')) return std::nullopt;
-  const auto [end, error] =
-      std::from_chars(text->data(), text->data() + text->size(), number, std::chars_format::fixed);
-  if (error != std::errc()) return std::nullopt;
-  text->remove_prefix(static_cast<size_t>(end - text->data()));
-  return number;
-}
-
-std::optional<double> TakeUnit(std::string_view* text) {
-  const size_t end = std::min(text->find_first_of("0123456789."), text->size());
-  const std::string_view name = text->substr(0, end);
-  for (const Unit& unit : kUnits) {
-    if (unit.name != name) continue;
-    text->remove_prefix(end);
-    return unit.ns;
-  }
-  return std::nullopt;
-}
-
-std::optional<TimePoint> ParseOffset(std::string_view text) {
-  double total = 0;
-  if (text.empty()) return std::nullopt;
-  while (!text.empty()) {
-    const auto number = TakeNumber(&text);
-    if (!number) return std::nullopt;
-    const auto unit = TakeUnit(&text);
-    if (!unit) return std::nullopt;
-    total += *number * *unit;
-  }
-  if (total > kMaxOffsetNs) return std::nullopt;
-  return TimePoint{TimePoint::Origin::kStart, std::llround(total), {}};
-}
 
 // Takes exactly `digits` digits, then `separator` unless that is 0.
 std::optional<int> TakeField(std::string_view* text, size_t digits, char separator) {
@@ -186,9 +141,11 @@ Result<TimePoint> ParseTimePoint(std::string_view text) {
     if (error == std::errc() && ns >= kMinEpochNs) return TimePoint{TimePoint::Origin::kEpoch, ns, {}};
     return Error{fmt::format("'{}': too small for epoch nanoseconds; an offset needs a unit, as in {}s", text, text)};
   }
-  if (const auto offset = ParseOffset(text)) return *offset;
+  if (const auto ns = ParseDurationWithUnits(text))
+    return TimePoint{TimePoint::Origin::kStart, static_cast<int64_t>(*ns), {}};
   if (text.starts_with('-')) {
-    if (const auto offset = ParseOffset(text.substr(1))) return TimePoint{TimePoint::Origin::kEnd, -offset->ns, {}};
+    if (const auto ns = ParseDurationWithUnits(text.substr(1)))
+      return TimePoint{TimePoint::Origin::kEnd, -static_cast<int64_t>(*ns), {}};
   }
   if (const auto time = ParseIso(text)) return *time;
   if (const auto time = ParseTimeOfDay(text)) return *time;
@@ -220,14 +177,6 @@ uint64_t MomentOf(const std::optional<TimePoint>& at, uint64_t start_epoch_ns, u
   if (!at) return end_ns;
   const int64_t at_ns = at->InRecording(start_epoch_ns, end_ns);
   return at_ns > 0 ? std::min(static_cast<uint64_t>(at_ns), end_ns) : 0;
-}
-
-Result<uint64_t> ParseDuration(std::string_view text) {
-  const auto length = ParseTimePoint(text);
-  if (!length.ok() || length->origin != TimePoint::Origin::kStart) {
-    return Error{fmt::format("needs a duration, such as 10s or 1m30s, not '{}'", text)};
-  }
-  return static_cast<uint64_t>(length->ns);
 }
 
 }  // namespace heaprec::tools

@@ -31,7 +31,4 @@ uint64_t MomentOf(const std::optional<TimePoint>& at, uint64_t start_epoch_ns, u
 // A number without a unit is epoch ns; one too small to be that is refused, as the unit was forgotten (0 is the start).
 format::Result<TimePoint> ParseTimePoint(std::string_view text);
 
-// A length of time as an offset is written: "10s", "1m30s". In ns.
-format::Result<uint64_t> ParseDuration(std::string_view text);
-
 }  // namespace heaprec::tools
