@@ -1,5 +1,6 @@
 #include "tools/report/columns/live_columns.h"
 
+#include <functional>
 #include <utility>
 
 #include "tools/input/stream_traits.h"
@@ -157,11 +158,11 @@ std::vector<Column<std::vector<Survival>>> SurvivalColumns(const std::string& ag
   const auto all = [](auto get) {
     return [get](const Curve& curve) {
       List list;
-      for (const Survival& one : curve) list.push_back(get(one));
+      for (const Survival& one : curve) list.emplace_back(std::invoke(get, one));
       return Value(std::move(list));
     };
   };
-  return {{age, "", Unit::kSeconds, Detail::kJsonOnly, all([](const Survival& one) { return one.age; })},
+  return {{age, "", Unit::kSeconds, Detail::kJsonOnly, all(&Survival::age)},
           {"reached", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.value; })},
           {"low", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.low; })},
           {"high", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.high; })}};
