@@ -121,8 +121,7 @@ class Otlp final : public LabelledExporter {
   // As OpenTelemetry asks for where nobody has named it: by the program's file.
   std::string ServiceName(const format::FileHeader& header) const {
     if (!service_.empty()) return service_;
-    const auto label = std::ranges::find(header.service_labels, kServiceName, &format::ServiceLabel::key);
-    if (label != header.service_labels.end()) return ToUtf8(label->value);
+    if (const std::string label = ServiceLabelOf(header, kServiceName); !label.empty()) return ToUtf8(label);
     const std::string program = ProgramOf(header);
     return "unknown_service:" + (program.empty() ? "java" : ToUtf8(program.substr(program.rfind('/') + 1)));
   }
