@@ -26,7 +26,7 @@ class LabelledExporter : public Exporter {
       : at_(settings.live_at),
         live_filter_(settings.live_filter),
         weights_(WeightsName(settings)),
-        measures_(AllMeasuresOf(settings)),
+        measures_(MeasuresOf(settings)),
         whole_(measures_.size()),
         catalogue_(Catalogue::Detail::kLine, settings.hides),
         rows_(with_size) {}
