@@ -1,14 +1,16 @@
 // heaprec fleet: questions to the recordings of many hosts, in ClickHouse or in a folder.
 #include <ctime>
 #include <memory>
+#include <utility>
 
 #include "tools/commands/commands.h"
 #include "tools/commands/page_output.h"
-#include "tools/fleet/answers/open_source.h"
 #include "tools/fleet/answers/pull.h"
 #include "tools/fleet/answers/questions.h"
 #include "tools/fleet/answers/tables.h"
 #include "tools/fleet/server/connection_options.h"
+#include "tools/fleet/source/folder_source.h"
+#include "tools/fleet/source/server_source.h"
 #include "tools/render/print.h"
 #include "tools/text/messages.h"
 #include "tools/text/temporary_folder.h"
@@ -31,6 +33,33 @@ struct FleetOptions {
   bool quiet = false;
   render::OutputOptions output;
 };
+
+// What is read: a server, or a folder of recordings.
+struct OpenedSource {
+  std::unique_ptr<Server> server;
+  std::unique_ptr<Source> source;
+};
+
+// `samples_per_second`: of each recording of a folder. kDamaged: there is a source, but some recordings of the folder
+// could not be read.
+ExitCode OpenSource(const FleetOptions& options, double samples_per_second, OpenedSource* into) {
+  if (!options.from_dir.empty()) {
+    const auto seconds = SliceOf(options.tables.slice_ns, 60);
+    if (!seconds.ok()) return Fail(ExitCode::kUsage, seconds.error().message);
+    auto source = FolderSource::Open(options.from_dir, *seconds, samples_per_second, {});
+    if (!source.ok()) return Fail(ExitCode::kUnreadable, source.error().message);
+    const bool is_damaged = (*source)->is_damaged();
+    into->source = std::move(*source);
+    return is_damaged ? ExitCode::kDamaged : ExitCode::kOk;
+  }
+  auto server = options.connection.Connect();
+  if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
+  into->server = std::move(*server);
+  auto source = ServerSource::Open(into->server.get());
+  if (!source.ok()) return Fail(ExitCode::kUnreadable, source.error().message);
+  into->source = std::move(*source);
+  return ExitCode::kOk;
+}
 
 uint32_t Now() { return static_cast<uint32_t>(std::time(nullptr)); }
 
@@ -68,7 +97,7 @@ ExitCode Ask(FleetOptions options) {
   if (options.question.what == "show") options.selection.site = options.question.words[0];
   const double per_second = wants_samples ? kPulledPerSecond : 0;
   OpenedSource opened;
-  const ExitCode read = OpenSource(options.from_dir, options.tables.slice_ns, per_second, options.connection, &opened);
+  const ExitCode read = OpenSource(options, per_second, &opened);
   if (read != ExitCode::kOk && read != ExitCode::kDamaged) return read;
   Source* const source = opened.source.get();
   const auto selection = Select(source, options.selection, Now());

@@ -45,17 +45,10 @@ bool WantsSamples(const NativeQuery& question) {
 
 // Mappings are a stream of their own, and so a scan of their own.
 void AddMappingsOf(const NativeQuery& question, render::Report* report) {
-  ScanOptions options;
-  options.files = {question.file};
-  options.filter.kinds = {"mmap"};
-  auto scan = RecordingScan::Parse(options);
-  if (!scan.ok()) return;
-  scan->SuppressMessages();  // the scan before has said what is damaged
-  NamePool names;
-  CallTree tree(&names, scan->TreeOptions());
-  MappingVisitor mappings(GroupingOf(question), {}, &tree);
-  if (scan->Run(&tree, &mappings) == ExitCode::kUnreadable || !mappings.has_any()) return;
-  AddMappings({*scan, mappings, tree, question.limit, question.callers}, report);
+  FileScan scan(question.file, {"mmap"});
+  MappingVisitor mappings(GroupingOf(question), {}, scan.tree());
+  if (!scan.Run(&mappings) || !mappings.has_any()) return;
+  AddMappings({scan.scan(), mappings, *scan.tree(), question.limit, question.callers}, report);
 }
 
 ExitCode ShowSamples(const NativeQuery& question) {

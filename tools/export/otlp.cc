@@ -11,12 +11,8 @@
 
 #include "format/model/thread_name.h"
 #include "format/model/version.h"
-#include "tools/export/chunk_index.h"
-#include "tools/export/exporter.h"
-#include "tools/export/live_samples.h"
+#include "tools/export/labelled_exporter.h"
 #include "tools/export/otlp_dictionary.h"
-#include "tools/export/provenance.h"
-#include "tools/export/totals.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
@@ -61,47 +57,22 @@ enum { kStack = 1, kAttributes, kLink, kValues };
 
 constexpr const char* kServiceName = "service.name";
 
-class Otlp final : public Exporter {
+class Otlp final : public LabelledExporter {
  public:
   Otlp(const ExportSettings& settings, Output* output)
-      : at_(settings.live_at),
-        live_filter_(settings.live_filter),
-        weights_(WeightsName(settings)),
-        service_(settings.service),
-        measures_(AllMeasuresOf(settings)),
-        catalogue_(Catalogue::Detail::kLine, settings.hides),
-        output_(*output) {}
+      : LabelledExporter(settings, /*with_size=*/false), service_(settings.service), output_(*output) {}
 
   void Begin(const Recording& recording) override {
-    catalogue_.StartRecording();
-    if (!live_filter_) tracked_.Begin(recording.header());
-    last_ns_ = 0;
+    LabelledExporter::Begin(recording);
     whole_.assign(measures_.size(), WholeNumbers());
     period_ = {};
     recording_ = &recording;
   }
 
-  void Add(const FilteredBlock& block) override {
-    last_ns_ = std::max(last_ns_, block.block.end_ns);
-    catalogue_.Enter(block.block, &block.names);
-    for (const format::Sample* const sample : block.samples) {
-      const Calibration::Weight weight = block.calibration.WeightOf(*sample);
-      rows_.Add(*sample, weight, &catalogue_);
-      period_.Add(*sample, weight);
-      if (rows_.full()) WriteProfiles();
-    }
-    tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
-  }
-
   void End(const Recording& recording, AskedRange asked) override {
     asked_ = asked;
-    const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
-    const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, end_ns);
-    tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
-      if (rows_.full()) WriteProfiles();
-      rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
-    });
-    WriteProfiles();
+    LabelledExporter::End(recording, asked);
+    WriteRows();
   }
 
   std::optional<format::Error> Finish() override {
@@ -117,7 +88,7 @@ class Otlp final : public Exporter {
 
  private:
   // What has gathered, as one profile for each measure that has any: receivers reject profiles without samples.
-  void WriteProfiles() {
+  void WriteRows() override {
     std::vector<std::vector<int64_t>> values(measures_.size());  // by measure and row
     for (size_t i = 0; i < measures_.size(); ++i) {
       for (const LabelledTotals::Row& row : rows_.rows()) {
@@ -150,8 +121,7 @@ class Otlp final : public Exporter {
   // As OpenTelemetry asks for where nobody has named it: by the program's file.
   std::string ServiceName(const format::FileHeader& header) const {
     if (!service_.empty()) return service_;
-    const auto label = std::ranges::find(header.service_labels, kServiceName, &format::ServiceLabel::key);
-    if (label != header.service_labels.end()) return ToUtf8(label->value);
+    if (const std::string label = ServiceLabelOf(header, kServiceName); !label.empty()) return ToUtf8(label);
     const std::string program = ProgramOf(header);
     return "unknown_service:" + (program.empty() ? "java" : ToUtf8(program.substr(program.rfind('/') + 1)));
   }
@@ -220,20 +190,10 @@ class Otlp final : public Exporter {
     message.add_packed_int64(sample::kValues, &value, &value + 1);
   }
 
-  const std::optional<TimePoint> at_;
-  const bool live_filter_;
-  const std::string_view weights_;
   const std::string service_;
-  const std::vector<Measure> measures_;
-  std::vector<WholeNumbers> whole_;  // by measure
-  Catalogue catalogue_;
   Output& output_;
-  MeanPeriod period_;                     // of the recording
   const Recording* recording_ = nullptr;  // the current one
   AskedRange asked_;
-  uint64_t last_ns_ = 0;
-  LabelledTotals rows_{false};
-  TrackedSamples<LabelledTotals::Key> tracked_;
   OtlpDictionary dictionary_{&catalogue_};
 };
 

@@ -11,11 +11,7 @@
 #include <string>
 
 #include "format/model/thread_name.h"
-#include "tools/export/chunk_index.h"
-#include "tools/export/exporter.h"
-#include "tools/export/live_samples.h"
-#include "tools/export/provenance.h"
-#include "tools/export/totals.h"
+#include "tools/export/labelled_exporter.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/string_table.h"
 #include "tools/text/utf8.h"
@@ -89,52 +85,22 @@ class GzipStream {
   z_stream stream_{};
 };
 
-class Pprof final : public Exporter {
+class Pprof final : public LabelledExporter {
  public:
   Pprof(const ExportSettings& settings, Output* output)
-      : at_(settings.live_at),
-        live_filter_(settings.live_filter),
-        streams_(settings.streams),
-        weights_(WeightsName(settings)),
-        measures_(AllMeasuresOf(settings)),
-        whole_(measures_.size()),
-        gzip_(output),
-        catalogue_(Catalogue::Detail::kLine, settings.hides) {
+      : LabelledExporter(settings, /*with_size=*/true), streams_(settings.streams), gzip_(output) {
     for (const Measure& measure : measures_) WriteValueType(profile::kSampleType, measure.name, measure.unit);
-  }
-
-  void Begin(const Recording& recording) override {
-    catalogue_.StartRecording();
-    if (!live_filter_) tracked_.Begin(recording.header());
-    last_ns_ = 0;
-  }
-
-  void Add(const FilteredBlock& block) override {
-    last_ns_ = std::max(last_ns_, block.block.end_ns);
-    catalogue_.Enter(block.block, &block.names);
-    for (const format::Sample* const sample : block.samples) {
-      const Calibration::Weight weight = block.calibration.WeightOf(*sample);
-      rows_.Add(*sample, weight, &catalogue_);
-      period_.Add(*sample, weight);
-      if (rows_.full()) WriteSamples();
-    }
-    tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
   }
 
   void End(const Recording& recording, AskedRange asked) override {
     AddTime(recording, asked);
-    const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
-    const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, end_ns);
-    tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
-      if (rows_.full()) WriteSamples();
-      rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
-    });
+    LabelledExporter::End(recording, asked);
     comments_.push_back(strings_.NumberOf("weights: " + std::string(weights_)));
     for (const std::string& remark : Provenance(recording, streams_)) comments_.push_back(strings_.NumberOf(remark));
   }
 
   std::optional<format::Error> Finish() override {
-    WriteSamples();
+    WriteRows();
     WriteFunctionsAndLocations();
     WriteRest();
     for (const std::string& text : strings_.texts()) {
@@ -168,7 +134,7 @@ class Pprof final : public Exporter {
     value.add_int64(value_type::kUnit, strings_.NumberOf(unit));
   }
 
-  void WriteSamples() {
+  void WriteRows() override {
     for (const LabelledTotals::Row& row : rows_.rows()) {
       WriteSample(row);
       Tick();
@@ -263,20 +229,11 @@ class Pprof final : public Exporter {
   }
 
   static constexpr size_t kPiece = 1 << 16;
-  const std::optional<TimePoint> at_;
-  const bool live_filter_;
   const std::vector<format::Stream> streams_;
-  const std::string_view weights_;
-  const std::vector<Measure> measures_;
-  std::vector<WholeNumbers> whole_;  // by measure
   GzipStream gzip_;
-  Catalogue catalogue_;
-  LabelledTotals rows_{true};
-  TrackedSamples<LabelledTotals::Key> tracked_;
-  MeanPeriod period_;
   StringTable strings_{""};
   std::vector<int64_t> comments_;
-  uint64_t start_ns_ = 0, last_ns_ = 0, duration_ns_ = 0;
+  uint64_t start_ns_ = 0, duration_ns_ = 0;
   std::string bytes_;  // not handed to gzip_ yet
   pbf_writer message_{bytes_};
 };

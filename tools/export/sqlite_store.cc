@@ -74,12 +74,6 @@ std::string_view EndName(LifetimeEnd end) {
 std::optional<uint32_t> Known(Id id) { return id == Catalogue::kNone ? std::nullopt : std::optional(id); }
 std::optional<int32_t> KnownLine(int32_t line) { return line == -1 ? std::nullopt : std::optional(line); }
 
-std::string Iso(uint64_t epoch_ns) {
-  Text text;
-  ClockText(epoch_ns).AppendIso(text, 0);
-  return fmt::to_string(text);
-}
-
 std::string EndReason(const Recording& recording) {
   if (recording.ending()) return ToUtf8(recording.ending()->reason);
   return recording.running() ? "still running" : "cut off";
@@ -274,8 +268,8 @@ void SqliteStore::End(const Recording& recording, AskedRange) {
   const bool is_counted = CountsLosses(header);
   const auto known = [is_counted](auto count) { return is_counted ? std::optional(count) : std::nullopt; };
   Try(inserts_->recording.Run(recording_, IdText(header), ToUtf8(recording.source().name()), header.start_epoch_ns,
-                              Iso(header.start_epoch_ns), span.begin_ns, span.end_ns, EndReason(recording), header.pid,
-                              ToUtf8(header.jvm_name), ToUtf8(header.jvm_version), ToUtf8(header.gc_name),
+                              ClockText::Iso(header.start_epoch_ns), span.begin_ns, span.end_ns, EndReason(recording),
+                              header.pid, ToUtf8(header.jvm_name), ToUtf8(header.jvm_version), ToUtf8(header.gc_name),
                               ToUtf8(header.agent_version), ToUtf8(header.agent_options), ToUtf8(header.source),
                               ToUtf8(header.source_reason), known(header.rate_per_second), known(header.interval_ns),
                               known(header.interval_cap), known(recording.counters().candidate_bytes),

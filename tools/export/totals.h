@@ -43,23 +43,18 @@ inline constexpr Measure kLiveObjects{"inuse_objects", "count",
 inline constexpr Measure kSamples{"samples", "count",
                                   [](const Totals& totals) { return static_cast<double>(totals.samples); }};
 
-// Measures of the exported kinds.
+// Of the exported kinds, as heap profiles of Go have them: what was allocated, and what of it is alive; or what is
+// alive only.
 inline std::vector<Measure> MeasuresOf(const ExportSettings& settings) {
-  std::vector<Measure> measures;
-  if (settings.allocations) measures = {kObjects, kSpace};
-  if (settings.exceptions) measures.push_back(kThrows);
-  measures.push_back(kSamples);
-  return measures;
-}
-
-// As heap profiles of Go have them: what was allocated, and what of it is alive; or what is alive only.
-inline std::vector<Measure> AllMeasuresOf(const ExportSettings& settings) {
   if (settings.live_filter) {
     return {
         {kLiveObjects.name, kLiveObjects.unit, kObjects.of}, {kLiveSpace.name, kLiveSpace.unit, kSpace.of}, kSamples};
   }
-  std::vector<Measure> measures = MeasuresOf(settings);
-  if (settings.live && settings.allocations) measures.insert(measures.begin() + 2, {kLiveObjects, kLiveSpace});
+  std::vector<Measure> measures;
+  if (settings.allocations) measures = {kObjects, kSpace};
+  if (settings.allocations && settings.live) measures.insert(measures.end(), {kLiveObjects, kLiveSpace});
+  if (settings.exceptions) measures.push_back(kThrows);
+  measures.push_back(kSamples);
   return measures;
 }
 

@@ -20,12 +20,6 @@ std::string Hex(const format::RecordingId& id) {
   return hex;
 }
 
-std::string Iso(uint64_t epoch_ns) {
-  Text text;
-  ClockText(epoch_ns).AppendIso(text, 0);
-  return fmt::to_string(text);
-}
-
 // Bytes that were left out, or repaired.
 List Ranges(const Recording& recording, bool repaired) {
   List ranges;
@@ -176,7 +170,7 @@ std::string IdText(const format::FileHeader& header) { return Hex(header.recordi
 std::string WhichText(const format::FileHeader& header, size_t index, size_t count) {
   const std::string version = header.jvm_version.empty() ? "" : " " + ToUtf8(header.jvm_version);
   return fmt::format("{} of {}: {}, pid {}, {}{}, {}", index + 1, count, IdText(header), header.pid,
-                     ToUtf8(header.jvm_name), version, Iso(header.start_epoch_ns));
+                     ToUtf8(header.jvm_name), version, ClockText::Iso(header.start_epoch_ns));
 }
 
 Object HeaderValue(const format::FileHeader& header) {
@@ -190,7 +184,7 @@ Object HeaderValue(const format::FileHeader& header) {
   if (!header.native_not_seen.empty()) native.push_back({"not_seen", ToUtf8(header.native_not_seen)});
   mapped.push_back({"max_tracked_mappings", known(uint64_t{header.max_tracked_mappings})});
   return {{"recording_id", Hex(header.recording_id)},
-          {"start_time", Iso(header.start_epoch_ns)},
+          {"start_time", ClockText::Iso(header.start_epoch_ns)},
           {"start_ns", header.start_epoch_ns},
           {"pid", uint64_t{header.pid}},
           {"program", ToUtf8(ProgramOf(header))},

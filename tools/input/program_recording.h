@@ -1,7 +1,9 @@
 // Recordings of programs without a JVM: of native memory alone. docs/format/recording.md#file-header
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "format/model/model.h"
 
@@ -42,6 +44,12 @@ inline bool IsLaterPart(const format::FileHeader& header) {
 inline uint64_t BeginNs(const format::FileHeader& header, format::Stream stream) {
   if (!IsLaterPart(header)) return header.start.begin_ns;
   return header.start.next_interval[stream] * header.CapOf(stream).interval_ns;
+}
+
+// The value of a service label; empty: there is none.
+inline std::string ServiceLabelOf(const format::FileHeader& header, std::string_view key) {
+  const auto label = std::ranges::find(header.service_labels, key, &format::ServiceLabel::key);
+  return label != header.service_labels.end() ? label->value : "";
 }
 
 // The file of a program without a JVM; empty: there is one.

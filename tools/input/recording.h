@@ -51,8 +51,6 @@ class Recording {
   FileSource& source() { return *source_; }
   // Number of other recordings in the file that were not opened.
   size_t others() const { return others_; }
-  // Whether the file was replaced while it was read (maxsize, maxage), and the rest was read from its replacement.
-  bool was_replaced() const { return was_replaced_; }
 
   // Call before the first block: `preparer` processes each block where it is decoded, perhaps several at once.
   void Prepare(PreparerMaker maker);
@@ -164,6 +162,7 @@ class Recording {
   FileEnd end_;
   uint32_t blocks_of_chunk_ = 0;  // given out, of the chunk before end_.next_chunk
   uint32_t blocks_to_skip_ = 0;   // of that chunk, in a file that replaced another
+  // Whether the file was replaced while it was read (maxsize, maxage), and the rest is read from its replacement.
   bool was_replaced_ = false;
   format::PerStream<format::StreamCounters> counters_, since_start_;
   format::CensusCounters census_;

@@ -11,10 +11,6 @@ namespace {
 
 constexpr uint64_t kChunkRawBytes = 8 << 20;  // docs/format/recording.md#bounds
 
-std::string_view AsText(const format::ByteBuffer& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
 void MissingEvents::Note(const format::Block& block, bool after_damage) {
@@ -64,7 +60,7 @@ void MissingEvents::Note(const format::Block& block, format::Stream stream) {
 
 RecordingEditor::RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names)
     : header_(header), output_(*output), missing_(header.start.counters), names_(names) {
-  output_.Append(AsText(format::EncodeFileHeader(header)));
+  output_.Append(format::EncodeFileHeader(header));
 }
 
 void RecordingEditor::StartChunk() {
@@ -78,8 +74,7 @@ format::Result<std::monostate> RecordingEditor::Write(bool last, const format::E
   auto bytes = last ? chunk_->Finish(pending.counters, pending.lane_positions, pending.end_ns, ending)
                     : chunk_->Flush(pending.counters, pending.lane_positions, pending.end_ns);
   if (!bytes.ok()) return bytes.error();
-  output_.Append(AsText(*bytes));
-  output_.Tick();
+  output_.Append(*bytes);
   return std::monostate{};
 }
 

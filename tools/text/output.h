@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tools/text/exit_code.h"
 
@@ -21,6 +24,10 @@ class Output {
 
   fmt::memory_buffer& text() { return text_; }
   void Append(std::string_view text) { text_.append(text.data(), text.data() + text.size()); }
+  void Append(const std::vector<std::byte>& bytes) {
+    Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    Tick();
+  }
   // Call after each event: writes when enough has gathered.
   void Tick() {
     if (text_.size() >= kPiece) Flush();

@@ -164,6 +164,12 @@ void ClockText::AppendLocal(Text& text, uint64_t time_ns) {
   text.push_back(')');
 }
 
+std::string ClockText::Iso(uint64_t epoch_ns) {
+  Text text;
+  ClockText(epoch_ns).AppendIso(text, 0);
+  return fmt::to_string(text);
+}
+
 void ClockText::AppendIso(Text& text, uint64_t time_ns) {
   const uint64_t epoch_ns = EpochNs(time_ns);
   Render(static_cast<int64_t>(epoch_ns / kSecond), false, &utc_);

@@ -46,6 +46,7 @@ class ClockText {
   void AppendLocal(Text& text, uint64_t time_ns);
   // "2026-11-20T16:40:00.731602772Z"
   void AppendIso(Text& text, uint64_t time_ns);
+  static std::string Iso(uint64_t epoch_ns);
   uint64_t EpochNs(uint64_t time_ns) const { return start_epoch_ns_ + time_ns; }
 
  private:

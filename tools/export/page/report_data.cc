@@ -72,11 +72,11 @@ class ColumnPacker {
   std::string planes_;
 };
 
-template <typename Row, typename Get>
-void AddColumn(const char* name, const std::vector<Row>& rows, Get get, ColumnPacker* packer) {
+template <typename Row, typename Field>
+void AddColumn(const char* name, const std::vector<Row>& rows, Field Row::*get, ColumnPacker* packer) {
   std::vector<double> values;
   values.reserve(rows.size());
-  for (const Row& row : rows) values.push_back(static_cast<double>(get(row)));
+  for (const Row& row : rows) values.push_back(static_cast<double>(row.*get));
   packer->Add(name, values);
 }
 
@@ -109,8 +109,7 @@ void AddLines(const SampleColumns& columns, ColumnPacker* packer) {
   for (const SampleLine& line : columns.lines) begins.push_back(line.begin), ends.push_back(line.end);
   packer->Add("line_begin", begins);
   packer->Add("line_end", ends);
-  AddColumn(
-      "line_weight", columns.lines, [](const SampleLine& line) { return line.weight; }, packer);
+  AddColumn("line_weight", columns.lines, &SampleLine::weight, packer);
 }
 
 // Parents as steps back, which are mostly 1.
@@ -126,52 +125,33 @@ void AddTree(const SampleColumns& columns, ColumnPacker* packer) {
 
 void AddAxis(const SampleColumns& columns, ColumnPacker* packer) {
   using Interval = SampleColumns::IntervalRow;
-  AddColumn(
-      "interval_begin", columns.intervals, [](const Interval& row) { return row.begin_ns; }, packer);
-  AddColumn(
-      "interval_bytes", columns.intervals, [](const Interval& row) { return row.bytes; }, packer);
-  AddColumn(
-      "interval_held", columns.intervals, [](const Interval& row) { return row.held; }, packer);
-  AddColumn(
-      "interval_kept", columns.intervals, [](const Interval& row) { return row.kept; }, packer);
+  AddColumn("interval_begin", columns.intervals, &Interval::begin_ns, packer);
+  AddColumn("interval_bytes", columns.intervals, &Interval::bytes, packer);
+  AddColumn("interval_held", columns.intervals, &Interval::held, packer);
+  AddColumn("interval_kept", columns.intervals, &Interval::kept, packer);
   std::vector<uint8_t> estimated;
   for (const Interval& row : columns.intervals) estimated.push_back(row.is_estimated ? 1 : 0);
   packer->Add("interval_estimated", estimated);
   using Window = SampleColumns::WindowRow;
-  AddColumn(
-      "window_start", columns.windows, [](const Window& row) { return row.start_ns; }, packer);
-  AddColumn(
-      "window_lambda", columns.windows, [](const Window& row) { return row.lambda; }, packer);
+  AddColumn("window_start", columns.windows, &Window::start_ns, packer);
+  AddColumn("window_lambda", columns.windows, &Window::lambda, packer);
   using Heap = SampleColumns::HeapRow;
-  AddColumn(
-      "heap_time", columns.heap, [](const Heap& row) { return row.time_ns; }, packer);
-  AddColumn(
-      "heap_used", columns.heap, [](const Heap& row) { return row.used; }, packer);
-  AddColumn(
-      "heap_committed", columns.heap, [](const Heap& row) { return row.committed; }, packer);
-  AddColumn(
-      "heap_rss", columns.heap, [](const Heap& row) { return row.rss; }, packer);
-  AddColumn(
-      "heap_threads", columns.heap, [](const Heap& row) { return row.threads; }, packer);
+  AddColumn("heap_time", columns.heap, &Heap::time_ns, packer);
+  AddColumn("heap_used", columns.heap, &Heap::used, packer);
+  AddColumn("heap_committed", columns.heap, &Heap::committed, packer);
+  AddColumn("heap_rss", columns.heap, &Heap::rss, packer);
+  AddColumn("heap_threads", columns.heap, &Heap::threads, packer);
   packer->Add("out_of_memory", columns.out_of_memory);
   using Pause = SampleColumns::PauseRow;
-  AddColumn(
-      "pause_begin", columns.pauses, [](const Pause& row) { return row.begin_ns; }, packer);
-  AddColumn(
-      "pause_length", columns.pauses, [](const Pause& row) { return row.pause_ns; }, packer);
-  AddColumn(
-      "pause_before", columns.pauses, [](const Pause& row) { return row.used_before; }, packer);
-  AddColumn(
-      "pause_after", columns.pauses, [](const Pause& row) { return row.used_after; }, packer);
+  AddColumn("pause_begin", columns.pauses, &Pause::begin_ns, packer);
+  AddColumn("pause_length", columns.pauses, &Pause::pause_ns, packer);
+  AddColumn("pause_before", columns.pauses, &Pause::used_before, packer);
+  AddColumn("pause_after", columns.pauses, &Pause::used_after, packer);
   using LossReason = SampleColumns::LossRow;
-  AddColumn(
-      "loss_from", columns.losses, [](const LossReason& row) { return row.from_ns; }, packer);
-  AddColumn(
-      "loss_to", columns.losses, [](const LossReason& row) { return row.to_ns; }, packer);
-  AddColumn(
-      "loss_points", columns.losses, [](const LossReason& row) { return row.points; }, packer);
-  AddColumn(
-      "loss_bytes", columns.losses, [](const LossReason& row) { return row.bytes; }, packer);
+  AddColumn("loss_from", columns.losses, &LossReason::from_ns, packer);
+  AddColumn("loss_to", columns.losses, &LossReason::to_ns, packer);
+  AddColumn("loss_points", columns.losses, &LossReason::points, packer);
+  AddColumn("loss_bytes", columns.losses, &LossReason::bytes, packer);
 }
 
 List StrataOf(const SampleColumns& columns) {

@@ -95,7 +95,7 @@ class PulledWriter {
  public:
   PulledWriter(const format::FileHeader& header, const Names& names, Output* output)
       : header_(header), names_(names), output_(*output) {
-    Append(format::EncodeFileHeader(header_));
+    output_.Append(format::EncodeFileHeader(header_));
     StartChunk();
   }
 
@@ -170,12 +170,8 @@ class PulledWriter {
   }
   format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes) {
     if (!bytes.ok()) return bytes.error();
-    Append(*bytes);
+    output_.Append(*bytes);
     return true;
-  }
-  void Append(const format::ByteBuffer& bytes) {
-    output_.Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    output_.Tick();
   }
 
   const format::FileHeader& header_;

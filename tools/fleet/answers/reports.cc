@@ -46,18 +46,16 @@ void AddScope(const Scope& scope, Report* report) {
 }
 
 std::vector<Column<TopRow>> TopColumns(const char* heading) {
-  return {{"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const TopRow& row) { return Value(row.bytes); },
-           Detail::kAlways},
-          {"share", "share", Unit::kShare, Detail::kAlways, [](const TopRow& row) { return Value(row.share); }},
-          {"objects", "objects", Unit::kCount, Detail::kWide, [](const TopRow& row) { return Value(row.objects); }},
-          {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const TopRow& row) { return Value(row.samples); }},
-          {"name", heading, Unit::kText, Detail::kAlways, [](const TopRow& row) { return Value(row.name); }}};
+  return {{"bytes", "bytes", Unit::kBytes, Detail::kAlways, &TopRow::bytes, Detail::kAlways},
+          {"share", "share", Unit::kShare, Detail::kAlways, &TopRow::share},
+          {"objects", "objects", Unit::kCount, Detail::kWide, &TopRow::objects},
+          {"samples", "", Unit::kInteger, Detail::kJsonOnly, &TopRow::samples},
+          {"name", heading, Unit::kText, Detail::kAlways, &TopRow::name}};
 }
 
 const std::vector<Column<TimelineRow>>& TimelineColumns() {
   static const std::vector<Column<TimelineRow>> kColumns{
-      {"bytes_per_second", "rate", Unit::kBytesPerSecond, Detail::kAlways,
-       [](const TimelineRow& row) { return Value(row.per_second); }, Detail::kAlways},
+      {"bytes_per_second", "rate", Unit::kBytesPerSecond, Detail::kAlways, &TimelineRow::per_second, Detail::kAlways},
       {"time", "UTC", Unit::kText, Detail::kAlways, [](const TimelineRow& row) { return Value(TimeText(row.time)); }}};
   return kColumns;
 }
@@ -76,19 +74,18 @@ std::string NameOf(const ServiceRow& row) {
 }
 
 std::vector<Column<ServiceRow>> ServiceColumns() {
-  return {
-      {"bytes_per_second_per_host", "rate per host", Unit::kBytesPerSecond, Detail::kAlways,
-       [](const ServiceRow& row) { return Value(row.per_second); }, Detail::kAlways},
-      {"share", "share", Unit::kShare, Detail::kAlways, [](const ServiceRow& row) { return Value(row.share); }},
-      {"hosts", "hosts", Unit::kInteger, Detail::kAlways, [](const ServiceRow& row) { return Value(row.hosts); }},
-      {"bytes", "bytes", Unit::kBytes, Detail::kWide, [](const ServiceRow& row) { return Value(row.bytes); }},
-      {"objects_per_second_per_host", "objects per host", Unit::kPerSecond, Detail::kWide,
-       [](const ServiceRow& row) { return Value(row.objects_per_second); }},
-      {"seconds", "", Unit::kSeconds, Detail::kJsonOnly, [](const ServiceRow& row) { return Value(row.host_seconds); }},
-      {"service", "", Unit::kText, Detail::kJsonOnly, [](const ServiceRow& row) { return Value(row.service); }},
-      {"version", "", Unit::kText, Detail::kJsonOnly, [](const ServiceRow& row) { return Value(row.version); }},
-      {"environment", "", Unit::kText, Detail::kJsonOnly, [](const ServiceRow& row) { return Value(row.environment); }},
-      {"", "service", Unit::kText, Detail::kAlways, [](const ServiceRow& row) { return Value(NameOf(row)); }}};
+  return {{"bytes_per_second_per_host", "rate per host", Unit::kBytesPerSecond, Detail::kAlways,
+           &ServiceRow::per_second, Detail::kAlways},
+          {"share", "share", Unit::kShare, Detail::kAlways, &ServiceRow::share},
+          {"hosts", "hosts", Unit::kInteger, Detail::kAlways, &ServiceRow::hosts},
+          {"bytes", "bytes", Unit::kBytes, Detail::kWide, &ServiceRow::bytes},
+          {"objects_per_second_per_host", "objects per host", Unit::kPerSecond, Detail::kWide,
+           &ServiceRow::objects_per_second},
+          {"seconds", "", Unit::kSeconds, Detail::kJsonOnly, &ServiceRow::host_seconds},
+          {"service", "", Unit::kText, Detail::kJsonOnly, &ServiceRow::service},
+          {"version", "", Unit::kText, Detail::kJsonOnly, &ServiceRow::version},
+          {"environment", "", Unit::kText, Detail::kJsonOnly, &ServiceRow::environment},
+          {"", "service", Unit::kText, Detail::kAlways, [](const ServiceRow& row) { return Value(NameOf(row)); }}};
 }
 
 const char* VerdictOf(const HostComparison& rates) {
@@ -115,7 +112,7 @@ std::vector<Column<DiffRow>> DiffColumns(const char* heading) {
       {"q", "", Unit::kProbability, Detail::kJsonOnly, [](const DiffRow& row) { return Value(row.rates.q); }},
       {"detectable", "detectable", Unit::kBytesPerSecond, Detail::kWide,
        [](const DiffRow& row) { return Value(row.rates.detectable); }},
-      {"name", heading, Unit::kText, Detail::kAlways, [](const DiffRow& row) { return Value(row.name); }}};
+      {"name", heading, Unit::kText, Detail::kAlways, &DiffRow::name}};
 }
 
 // On a server's disk, of a process that goes on like those that were shipped: measured bytes a row, rows a slice and,
@@ -193,12 +190,11 @@ Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>& rows, R
   Report report = WithScope("heaprec.fleet.outliers/1", scope);
   report.Add(Hidden({{"least_z", least_z, Unit::kNumber}}));
   const std::vector<Column<OutlierRow>> columns{
-      {"z", "z", Unit::kNumber, Detail::kAlways, [](const OutlierRow& row) { return Value(row.z); }},
-      {"rate", "rate", Unit::kBytesPerSecond, Detail::kAlways, [](const OutlierRow& row) { return Value(row.rate); }},
-      {"median", "median", Unit::kBytesPerSecond, Detail::kAlways,
-       [](const OutlierRow& row) { return Value(row.median); }},
-      {"host", "host", Unit::kText, Detail::kAlways, [](const OutlierRow& row) { return Value(row.host); }},
-      {"name", Heading(by), Unit::kText, Detail::kAlways, [](const OutlierRow& row) { return Value(row.name); }}};
+      {"z", "z", Unit::kNumber, Detail::kAlways, &OutlierRow::z},
+      {"rate", "rate", Unit::kBytesPerSecond, Detail::kAlways, &OutlierRow::rate},
+      {"median", "median", Unit::kBytesPerSecond, Detail::kAlways, &OutlierRow::median},
+      {"host", "host", Unit::kText, Detail::kAlways, &OutlierRow::host},
+      {"name", Heading(by), Unit::kText, Detail::kAlways, &OutlierRow::name}};
   render::Table table = MakeTable("rows", columns, FirstOf(rows, limit), rows.size());
   table.empty = "No host differs that much from the others.";
   report.Add(std::move(table));
@@ -225,13 +221,12 @@ Report LiveReport(const FleetLiveAnswer& answer, RowGrain by) {
         Fact("untracked", "{} recordings tracked no objects", {{"untracked", answer.untracked, Unit::kInteger}}));
   }
   const std::vector<Column<LiveRowAnswer>> columns{
-      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.bytes); },
-       Detail::kAlways},
-      {"share", "share", Unit::kShare, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.share); }},
-      {"objects", "objects", Unit::kCount, Detail::kWide, [](const LiveRowAnswer& row) { return Value(row.objects); }},
-      {"mean_age", "age", Unit::kSeconds, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.age_s); }},
-      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LiveRowAnswer& row) { return Value(row.samples); }},
-      {"name", Heading(by), Unit::kText, Detail::kAlways, [](const LiveRowAnswer& row) { return Value(row.name); }}};
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, &LiveRowAnswer::bytes, Detail::kAlways},
+      {"share", "share", Unit::kShare, Detail::kAlways, &LiveRowAnswer::share},
+      {"objects", "objects", Unit::kCount, Detail::kWide, &LiveRowAnswer::objects},
+      {"mean_age", "age", Unit::kSeconds, Detail::kAlways, &LiveRowAnswer::age_s},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, &LiveRowAnswer::samples},
+      {"name", Heading(by), Unit::kText, Detail::kAlways, &LiveRowAnswer::name}};
   render::Table table = MakeTable("rows", columns, answer.rows, answer.count);
   table.empty = "Nothing is live.";
   report.Add(std::move(table));
@@ -266,11 +261,11 @@ Report PruneReport(const std::vector<Partition>& expired, bool is_dropped) {
                        {"bytes", bytes, Unit::kBytes}}));
   report.Add(Hidden({{"dropped", is_dropped}}));
   const std::vector<Column<Partition>> columns{
-      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const Partition& one) { return Value(one.bytes); }},
-      {"rows", "rows", Unit::kInteger, Detail::kAlways, [](const Partition& one) { return Value(one.rows); }},
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, &Partition::bytes},
+      {"rows", "rows", Unit::kInteger, Detail::kAlways, &Partition::rows},
       {"from", "from", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(TimeText(one.from)); }},
       {"to", "to", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(TimeText(one.to)); }},
-      {"table", "table", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(one.table); }}};
+      {"table", "table", Unit::kText, Detail::kAlways, &Partition::table}};
   render::Table table = MakeTable("partitions", columns, expired);
   table.empty = "Nothing is too old.";
   report.Add(std::move(table));

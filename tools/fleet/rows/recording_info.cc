@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "format/bytes/layout.h"
+#include "tools/input/program_recording.h"
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -16,13 +17,6 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 std::string First(std::initializer_list<std::string_view> texts) {
   for (const std::string_view text : texts) {
     if (!text.empty()) return std::string(text);
-  }
-  return "";
-}
-
-std::string_view LabelOf(const format::FileHeader& header, std::string_view key) {
-  for (const format::ServiceLabel& label : header.service_labels) {
-    if (label.key == key) return label.value;
   }
   return "";
 }
@@ -43,13 +37,13 @@ RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given)
   RecordingInfo info;
   info.id = IdOf(header);
   info.process = format::Hash(std::as_bytes(std::span(header.recording_id)));
-  info.service = First({given.service, LabelOf(header, "service.name"), "unknown"});
-  info.version = First({given.version, LabelOf(header, "service.version")});
-  info.environment = First(
-      {given.environment, LabelOf(header, "deployment.environment.name"), LabelOf(header, "deployment.environment")});
-  info.pod = First({given.pod, LabelOf(header, "k8s.pod.name")});
-  info.host = First({given.host, LabelOf(header, "host.name"), LabelOf(header, "service.instance.id"), info.pod,
-                     header.container_id, fmt::format("{:016x}", info.process)});
+  info.service = First({given.service, ServiceLabelOf(header, "service.name"), "unknown"});
+  info.version = First({given.version, ServiceLabelOf(header, "service.version")});
+  info.environment = First({given.environment, ServiceLabelOf(header, "deployment.environment.name"),
+                            ServiceLabelOf(header, "deployment.environment")});
+  info.pod = First({given.pod, ServiceLabelOf(header, "k8s.pod.name")});
+  info.host = First({given.host, ServiceLabelOf(header, "host.name"), ServiceLabelOf(header, "service.instance.id"),
+                     info.pod, header.container_id, fmt::format("{:016x}", info.process)});
   info.jdk = header.jvm_version;
   info.gc = header.gc_name;
   info.labels = header.service_labels;

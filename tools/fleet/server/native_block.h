@@ -23,7 +23,6 @@ class ColumnWriter {
   void AddU8(uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
   void AddU32(uint32_t value) { AddRaw(&value, sizeof value); }  // DateTime, too
   void AddU64(uint64_t value) { AddRaw(&value, sizeof value); }
-  void AddDate(uint16_t days) { AddRaw(&days, sizeof days); }
   void AddF32(float value) { AddRaw(&value, sizeof value); }
   void AddF64(double value) { AddRaw(&value, sizeof value); }
   void AddText(std::string_view text);

@@ -71,7 +71,7 @@ std::string ReasonOf(const JfrScan& scan, EventSet set) {
 class RecordingWriter {
  public:
   RecordingWriter(const format::FileHeader& header, Output* output) : header_(header), output_(*output) {
-    Append(EncodeFileHeader(header));
+    output_.Append(EncodeFileHeader(header));
     StartChunk();
   }
 
@@ -167,12 +167,8 @@ class RecordingWriter {
 
   format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes) {
     if (!bytes.ok()) return bytes.error();
-    Append(*bytes);
+    output_.Append(*bytes);
     return true;
-  }
-  void Append(const format::ByteBuffer& bytes) {
-    output_.Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    output_.Tick();
   }
 
   const format::FileHeader& header_;

@@ -46,33 +46,20 @@ void FilterOptions::AddTo(Command& command) {
 }
 
 void FilterOptions::AddChoiceTo(Command& command) {
-  command
-      .AddOption(
-          "--from", from,
-          "Samples from this time on: an offset (10s, 1m30s; -30s = from the end), ISO 8601, 23:27:50 or epoch ns")
-      .Value("TIME")
-      .InGroup(kGroup);
-  command.AddOption("--to", to, "Samples before this time").Value("TIME").InGroup(kGroup);
-  command
-      .AddOption("--thread", thread,
-                 "Threads whose name contains TEXT or matches it as a regular expression; "
-                 "#N: Java thread ID; #os:N: OS thread ID")
-      .Value("TEXT")
-      .InGroup(kGroup);
-  command
-      .AddOption("--class", class_name, "Objects of this class: full name, simple name, glob (java.util.*) or /regex/")
-      .Value("NAME")
-      .InGroup(kGroup);
-  command.AddOption("--site", site, "Samples that this Class.method allocated; same patterns as --class")
-      .Value("NAME")
-      .InGroup(kGroup);
-  command.AddOption("--frame", frame, "Samples with this Class.method anywhere on the stack; same patterns")
-      .Value("NAME")
-      .InGroup(kGroup);
+  const auto add = [&command](const char* option, auto& into, const char* value, const char* help) {
+    command.AddOption(option, into, help).Value(value).InGroup(kGroup);
+  };
+  add("--from", from, "TIME",
+      "Samples from this time on: an offset (10s, 1m30s; -30s = from the end), ISO 8601, 23:27:50 or epoch ns");
+  add("--to", to, "TIME", "Samples before this time");
+  add("--thread", thread, "TEXT",
+      "Threads whose name contains TEXT or matches it as a regular expression; #N: Java thread ID; #os:N: OS thread "
+      "ID");
+  add("--class", class_name, "NAME", "Objects of this class: full name, simple name, glob (java.util.*) or /regex/");
+  add("--site", site, "NAME", "Samples that this Class.method allocated; same patterns as --class");
+  add("--frame", frame, "NAME", "Samples with this Class.method anywhere on the stack; same patterns");
   AddKindTo(command);
-  command.AddOption("--label", labels, "Threads with this label: KEY=VALUE or KEY (repeat to require several)")
-      .Value("LABEL")
-      .InGroup(kGroup);
+  add("--label", labels, "LABEL", "Threads with this label: KEY=VALUE or KEY (repeat to require several)");
 }
 
 void FilterOptions::AddKindTo(Command& command) {

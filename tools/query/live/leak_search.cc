@@ -10,22 +10,16 @@ namespace heaprec::tools {
 namespace {
 
 void SearchStream(const std::string& file, format::Stream stream, std::vector<FoundLeak>* into) {
-  ScanOptions options;
-  options.files = {file};
-  if (stream != format::Stream::kAllocations) options.filter.kinds = {TraitsOf(stream).name};
-  auto scan = RecordingScan::Parse(options);
-  if (!scan.ok()) return;
-  NamePool names;
-  CallTree tree(&names, scan->TreeOptions());
+  FileScan scan(file, stream == format::Stream::kAllocations ? std::vector<std::string>()
+                                                             : std::vector<std::string>{TraitsOf(stream).name});
   LiveQuery question;
   question.by = {Grouping(By::kSite)};
   question.leaks = true;
-  LiveVisitor live(std::move(question), &tree, stream);
-  scan->SuppressMessages();
-  if (scan->Run(&tree, &live) == ExitCode::kUnreadable || IsTooShort(live)) return;
+  LiveVisitor live(std::move(question), scan.tree(), stream);
+  if (!scan.Run(&live) || IsTooShort(live)) return;
   for (const TestedRow& one : TestRows(live, kUsualFdr)) {
     if (!one.leak.leaks) break;
-    into->push_back({stream, live.tables().front().grouping.NameOf(one.row->key, tree),
+    into->push_back({stream, live.tables().front().grouping.NameOf(one.row->key, *scan.tree()),
                      one.leak.growth[kWholeTime].per_second, one.since_s});
   }
 }

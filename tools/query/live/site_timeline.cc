@@ -31,26 +31,19 @@ std::vector<LiveTotal> TotalsOf(const LiveGroup& all, size_t times) {
 }  // namespace
 
 SiteTimeline SitesAt(const std::string& file, const std::vector<uint64_t>& times, size_t most) {
-  ScanOptions options;
-  options.files = {file};
-  options.filter.kinds = {"malloc"};
-  auto scan = RecordingScan::Parse(options);
-  if (!scan.ok()) return {};
-  scan->SuppressMessages();
-  NamePool names;
-  CallTree tree(&names, scan->TreeOptions());
+  FileScan scan(file, {"malloc"});
   LiveQuery question;
   question.by = {Grouping(By::kSite)};
   question.series = times;
-  LiveVisitor live(std::move(question), &tree, format::Stream::kNative);
-  if (scan->Run(&tree, &live) == ExitCode::kUnreadable || live.tracked() == 0) return {};
+  LiveVisitor live(std::move(question), scan.tree(), format::Stream::kNative);
+  if (!scan.Run(&live) || live.tracked() == 0) return {};
   const std::vector<LiveTotal> totals = TotalsOf(live.all(), times.size());
   const LiveTable& table = live.tables().front();
-  SiteTimeline course{{}, scan->trust_reasons()};
+  SiteTimeline course{{}, scan.scan().trust_reasons()};
   std::vector<SiteLine>& lines = course.lines;
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.series.empty()) continue;
-    lines.push_back(LineOf(table.grouping.NameOf(row.key, tree), row.group, totals, live.unit()));
+    lines.push_back(LineOf(table.grouping.NameOf(row.key, *scan.tree()), row.group, totals, live.unit()));
   }
   std::ranges::stable_sort(lines, [](const SiteLine& a, const SiteLine& b) {
     return a.live.back().value != b.live.back().value ? a.live.back().value > b.live.back().value : a.name < b.name;

@@ -344,6 +344,16 @@ const char* RecordingScan::share_of() const {
   return options_.shares == ScanOptions::ShareOf::kSpan ? "span" : "all";
 }
 
+FileScan::FileScan(const std::string& path, std::vector<std::string> kinds)
+    : scan_([&] {
+        ScanOptions options;
+        options.files = {path};
+        options.filter.kinds = std::move(kinds);
+        return std::move(*RecordingScan::Parse(options));  // of no filters that could be wrong
+      }()) {
+  scan_.SuppressMessages();
+}
+
 nlohmann::json RecordingScan::AsJson() const { return nlohmann::json::parse(render::JsonText(AsObject())); }
 
 void RecordingScan::PrintTrust() const {

@@ -179,4 +179,19 @@ class RecordingScan {
   double whole_ = 0;         // base of shares, in bytes
 };
 
+// One more scan of a file, by a visitor made for its tree; another scan has reported damage.
+class FileScan {
+ public:
+  // `kinds`: of --kind; empty: allocations.
+  explicit FileScan(const std::string& path, std::vector<std::string> kinds = {});
+  CallTree* tree() { return &tree_; }
+  const RecordingScan& scan() const { return scan_; }
+  bool Run(ScanVisitor* visitor) { return scan_.Run(&tree_, visitor) != ExitCode::kUnreadable; }
+
+ private:
+  RecordingScan scan_;
+  NamePool names_;
+  CallTree tree_{&names_, scan_.TreeOptions()};
+};
+
 }  // namespace heaprec::tools

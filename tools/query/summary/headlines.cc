@@ -8,6 +8,7 @@
 
 #include "tools/input/joined_files.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
 #include "tools/render/value_format.h"
 #include "tools/text/text.h"
 
@@ -49,11 +50,18 @@ std::string SinceText(const Estimate& since_s) {
                      time(since_s.high));
 }
 
+// "malloc": as --kind spells it; empty: objects.
+std::string KindOf(const FoundLeak& leak) {
+  return leak.stream == format::Stream::kAllocations ? "" : TraitsOf(leak.stream).name;
+}
+
 void AddLeak(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   if (inputs.leaks.empty()) return;
-  const HeadlineInputs::Leak& leak = inputs.leaks.front();
-  std::string text = fmt::format("Leak: {}{} of {} grow by {}{}", leak.kind.empty() ? "" : leak.kind + " ", leak.things,
-                                 ShortSite(leak.site), Shown(leak.per_second.value, render::Unit::kBytesPerSecond),
+  const FoundLeak& leak = inputs.leaks.front();
+  const std::string kind = KindOf(leak);
+  std::string text = fmt::format("Leak: {}{}{} of {} grow by {}{}", kind, kind.empty() ? "" : " ",
+                                 TraitsOf(leak.stream).lifecycle.things, ShortSite(leak.site),
+                                 Shown(leak.per_second.value, render::Unit::kBytesPerSecond),
                                  leak.since_s ? SinceText(*leak.since_s) : "");
   if (inputs.leaks.size() > 1) text += fmt::format("; {}", CountOf(inputs.leaks.size() - 1, "more leak"));
   into->push_back({"leak", Mood::kBad, text + "."});
@@ -142,7 +150,7 @@ void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
       into->sentences, [](const Headline& one) { return one.id == "growth" && one.mood == Mood::kWarning; });
   if (!inputs.trust_reasons.empty()) return choose("doctor " + file, "what is wrong with the numbers");
   if (!inputs.leaks.empty()) {
-    const std::string& kind = inputs.leaks.front().kind;
+    const std::string kind = KindOf(inputs.leaks.front());
     return choose((kind.empty() ? "leaks " : "leaks --kind " + kind + " ") + file, "what grows");
   }
   if ((has_grown || inputs.out_of_memory) && inputs.live_bytes) return choose("live " + file, "what fills the heap");

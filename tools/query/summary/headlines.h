@@ -16,6 +16,7 @@
 
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/gc_summary.h"
+#include "tools/query/live/leak_search.h"
 
 namespace heaprec::tools {
 
@@ -34,16 +35,8 @@ struct HeadlineInputs {
     std::string name;
     Estimate share;
   };
-  // What grows, of all that the recording tracks.
-  struct Leak {
-    std::string kind;    // as --kind spells it; empty: objects
-    std::string things;  // "objects", "blocks", "mappings"
-    std::string site;
-    Estimate per_second;
-    std::optional<Estimate> since_s;  // since the start of the recording
-  };
   std::string file;                       // as commands open it
-  std::vector<Leak> leaks;                // the fastest growing first
+  std::vector<FoundLeak> leaks;           // of all that the recording tracks; the fastest growing first
   std::optional<Estimate> out_of_memory;  // OutOfMemoryErrors that were thrown
   std::optional<Top> site, klass;         // with the most bytes
   double allocated_bytes = 0;             // in all

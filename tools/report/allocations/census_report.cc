@@ -94,7 +94,7 @@ std::vector<Column<CensusRow>> PlainColumns(const std::string& by) {
   return {
       {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; },
        Detail::kAlways},
-      {"share", "share", Unit::kShare, Detail::kAlways, [](const CensusRow& row) { return row.share; }},
+      {"share", "share", Unit::kShare, Detail::kAlways, &CensusRow::share},
       {"objects", "objects", Unit::kInteger, Detail::kAlways, [](const CensusRow& row) { return row.now.objects; }},
       {"mean_size", "mean size", Unit::kBytes, Detail::kWide, [](const CensusRow& row) { return row.now.MeanSize(); }},
       {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},

@@ -113,8 +113,7 @@ Table GroupRates(const Timeline& timeline) {
   const std::string rate = timeline.counts_events ? "events_per_second" : "bytes_per_second";
   const std::vector<Column<Timeline::Series>> columns{
       {"name", "name", Unit::kText, Detail::kAlways, &Timeline::Series::name},
-      {rate, "rates", UnitOfRate(timeline), Detail::kAlways,
-       [](const Timeline::Series& of) { return Value(of.rates); }}};
+      {rate, "rates", UnitOfRate(timeline), Detail::kAlways, &Timeline::Series::rates}};
   Table table = MakeTable("groups", columns, timeline.groups);
   table.detail = Detail::kJsonOnly;
   return table;

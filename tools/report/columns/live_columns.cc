@@ -1,5 +1,6 @@
 #include "tools/report/columns/live_columns.h"
 
+#include <functional>
 #include <utility>
 
 #include "tools/input/stream_traits.h"
@@ -50,24 +51,24 @@ const std::vector<std::string>& LiveSortKeys() {
 std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading, bool has_frames) {
   const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
   const bool is_known = live.knows_growth();
+  const auto of = [](auto LiveEstimates::*member) {
+    return [=](const LiveRow& row) -> Value { return Of(row).*member; };
+  };
+  const auto growth = [is_known](auto Slope::*member) {
+    return [=](const LiveRow& row) { return is_known ? Value(row.growth.*member) : Value(); };
+  };
   std::vector<Column<LiveRow>> columns{
-      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const LiveRow& row) { return Of(row).bytes; },
-       Detail::kAlways},
-      {"share", "share", Unit::kShare, Detail::kAlways, [](const LiveRow& row) { return Of(row).share; }},
-      {"growth", "growth", Unit::kGrowth, Detail::kAlways,
-       [is_known](const LiveRow& row) { return is_known ? Value(row.growth.per_second) : Value(); }},
-      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly,
-       [is_known](const LiveRow& row) { return is_known ? Value(row.growth.p) : Value(); }},
-      {"objects", terms.things, Unit::kCount, Detail::kWide, [](const LiveRow& row) { return Of(row).objects; }},
-      {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
-       [](const LiveRow& row) { return Of(row).mean_age_s; }},
-      {"median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly,
-       [](const LiveRow& row) { return Of(row).median_age_s; }},
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, of(&LiveEstimates::bytes), Detail::kAlways},
+      {"share", "share", Unit::kShare, Detail::kAlways, of(&LiveEstimates::share)},
+      {"growth", "growth", Unit::kGrowth, Detail::kAlways, growth(&Slope::per_second)},
+      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, growth(&Slope::p)},
+      {"objects", terms.things, Unit::kCount, Detail::kWide, of(&LiveEstimates::objects)},
+      {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide, of(&LiveEstimates::mean_age_s)},
+      {"median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly, of(&LiveEstimates::median_age_s)},
       {"mean_survived", terms.is_collected ? "collections" : "", Unit::kNumber, Detail::kWide,
-       [](const LiveRow& row) { return Of(row).mean_survived; }},
-      {"median_survived", "", Unit::kNumber, Detail::kJsonOnly,
-       [](const LiveRow& row) { return Of(row).median_survived; }},
-      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LiveRow& row) { return Of(row).samples; }}};
+       of(&LiveEstimates::mean_survived)},
+      {"median_survived", "", Unit::kNumber, Detail::kJsonOnly, of(&LiveEstimates::median_survived)},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, of(&LiveEstimates::samples)}};
   if (live.is_range()) {
     columns.push_back(
         {"known_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LiveRow& row) { return row.range.known_bytes; }});
@@ -157,11 +158,11 @@ std::vector<Column<std::vector<Survival>>> SurvivalColumns(const std::string& ag
   const auto all = [](auto get) {
     return [get](const Curve& curve) {
       List list;
-      for (const Survival& one : curve) list.push_back(get(one));
+      for (const Survival& one : curve) list.emplace_back(std::invoke(get, one));
       return Value(std::move(list));
     };
   };
-  return {{age, "", Unit::kSeconds, Detail::kJsonOnly, all([](const Survival& one) { return one.age; })},
+  return {{age, "", Unit::kSeconds, Detail::kJsonOnly, all(&Survival::age)},
           {"reached", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.value; })},
           {"low", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.low; })},
           {"high", "", Unit::kShare, Detail::kJsonOnly, all([](const Survival& one) { return one.reached.high; })}};

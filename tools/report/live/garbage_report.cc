@@ -49,8 +49,7 @@ std::string NameOf(const TraceRow& row) {
 }
 
 std::vector<Column<TraceRow>> TraceColumns(const LifecycleTerms& terms) {
-  return {{"", std::string(terms.ended) + " at", Unit::kNanoseconds, Detail::kTextOnly,
-           [](const TraceRow& row) { return row.died_at_ns; }},
+  return {{"", std::string(terms.ended) + " at", Unit::kNanoseconds, Detail::kTextOnly, &TraceRow::died_at_ns},
           {"died_ns", "", Unit::kEpochNs, Detail::kJsonOnly, [](const TraceRow& row) { return row.trace.died_ns; }},
           {"born_ns", "", Unit::kEpochNs, Detail::kJsonOnly, [](const TraceRow& row) { return row.trace.born_ns; }},
           {"lifetime_seconds", "lifetime", Unit::kSeconds, Detail::kAlways, SecondsOf},

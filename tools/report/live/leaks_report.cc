@@ -59,44 +59,39 @@ const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
 std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
   const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
   const bool has_old_growth = answer.live.has_old_growth();
+  const auto growth = [has_old_growth](auto Slope::*member, GrowthSpan span) {
+    const bool is_known = span != kOldCollections || has_old_growth;
+    return [=](const LeakRow& row) { return is_known ? Value(GrowthOf(row, span).*member) : Value(); };
+  };
+  const auto leak = [](auto Leak::*member) { return [=](const LeakRow& row) -> Value { return row.leak.*member; }; };
+  const auto live = [](auto LiveEstimates::*member) {
+    return [=](const LeakRow& row) -> Value { return row.estimates.*member; };
+  };
+  const auto series = [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; };
   std::vector<Column<LeakRow>> columns{
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
-      {"leaks", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.leaks; }},
-      {"growth", "growth", Unit::kGrowth, Detail::kAlways, [](const LeakRow& row) { return GrowthOf(row).per_second; },
-       Detail::kAlways},
-      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return GrowthOf(row).p; }},
-      {"bytes", "live", Unit::kBytes, Detail::kAlways, [](const LeakRow& row) { return row.estimates.bytes; }},
+      {"leaks", "", Unit::kText, Detail::kJsonOnly, leak(&Leak::leaks)},
+      {"growth", "growth", Unit::kGrowth, Detail::kAlways, growth(&Slope::per_second, kWholeTime), Detail::kAlways},
+      {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, growth(&Slope::p, kWholeTime)},
+      {"bytes", "live", Unit::kBytes, Detail::kAlways, live(&LiveEstimates::bytes)},
       {"since_seconds", "grows since", Unit::kSeconds, Detail::kAlways,
        [](const LeakRow& row) { return row.since_s ? Value(*row.since_s) : Value(); }, Detail::kAlways},
-      {"late_growth", "later half", Unit::kGrowth, Detail::kWide,
-       [](const LeakRow& row) { return GrowthOf(row, kLaterHalf).per_second; }},
-      {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
-       [](const LeakRow& row) { return GrowthOf(row, kLaterHalf).p; }},
+      {"late_growth", "later half", Unit::kGrowth, Detail::kWide, growth(&Slope::per_second, kLaterHalf)},
+      {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly, growth(&Slope::p, kLaterHalf)},
       {"old_growth", "old generation", Unit::kGrowth, has_old_growth ? Detail::kWide : Detail::kJsonOnly,
-       [has_old_growth](const LeakRow& row) {
-         return has_old_growth ? Value(GrowthOf(row, kOldCollections).per_second) : Value();
-       }},
-      {"old_growth.p", "", Unit::kProbability, Detail::kJsonOnly,
-       [has_old_growth](const LeakRow& row) {
-         return has_old_growth ? Value(GrowthOf(row, kOldCollections).p) : Value();
-       }},
-      {"objects", terms.things, Unit::kCount, Detail::kWide, [](const LeakRow& row) { return row.estimates.objects; }},
-      {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
-       [](const LeakRow& row) { return row.estimates.mean_age_s; }},
-      {"median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly,
-       [](const LeakRow& row) { return row.estimates.median_age_s; }},
-      {"mean_survived", "", Unit::kNumber, Detail::kJsonOnly,
-       [](const LeakRow& row) { return row.estimates.mean_survived; }},
-      {"median_survived", "", Unit::kNumber, Detail::kJsonOnly,
-       [](const LeakRow& row) { return row.estimates.median_survived; }},
-      {"share", "", Unit::kShare, Detail::kJsonOnly, [](const LeakRow& row) { return row.estimates.share; }},
-      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LeakRow& row) { return row.estimates.samples; }},
-      {"p", "", Unit::kProbability, Detail::kJsonOnly, [](const LeakRow& row) { return row.leak.p; }},
-      {"q", "q", Unit::kProbability, Detail::kWide, [](const LeakRow& row) { return row.leak.q; }},
-      {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly,
-       [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; }},
-      {"", "over time", Unit::kSparkline, Detail::kHtmlOnly,
-       [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; }}};
+       growth(&Slope::per_second, kOldCollections)},
+      {"old_growth.p", "", Unit::kProbability, Detail::kJsonOnly, growth(&Slope::p, kOldCollections)},
+      {"objects", terms.things, Unit::kCount, Detail::kWide, live(&LiveEstimates::objects)},
+      {"mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide, live(&LiveEstimates::mean_age_s)},
+      {"median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly, live(&LiveEstimates::median_age_s)},
+      {"mean_survived", "", Unit::kNumber, Detail::kJsonOnly, live(&LiveEstimates::mean_survived)},
+      {"median_survived", "", Unit::kNumber, Detail::kJsonOnly, live(&LiveEstimates::median_survived)},
+      {"share", "", Unit::kShare, Detail::kJsonOnly, live(&LiveEstimates::share)},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, live(&LiveEstimates::samples)},
+      {"p", "", Unit::kProbability, Detail::kJsonOnly, leak(&Leak::p)},
+      {"q", "q", Unit::kProbability, Detail::kWide, leak(&Leak::q)},
+      {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, series},
+      {"", "over time", Unit::kSparkline, Detail::kHtmlOnly, series}};
   const Grouping& by = answer.live.tables().front().grouping;
   if (by.by() == By::kStack) columns.push_back({"frames", "", Unit::kText, Detail::kJsonOnly, &LeakRow::frames});
   columns.push_back({"name", by.Text(), Unit::kText, Detail::kAlways, &LeakRow::name});

@@ -40,6 +40,9 @@ std::vector<std::string> CallersOf(uint32_t key, const MappingAnswer& answer) {
 }
 
 std::vector<Column<MappingRow>> MappingColumns(const MappingAnswer& answer) {
+  const auto mapped = [](auto GroupEstimates::*member) {
+    return [=](const MappingRow& row) -> Value { return row.of.mapped.*member; };
+  };
   std::vector<Column<MappingRow>> columns{
       {"committed", "committed", Unit::kBytes, Detail::kAlways,
        [](const MappingRow& row) { return row.of.now.committed.bytes; }, Detail::kAlways},
@@ -47,13 +50,10 @@ std::vector<Column<MappingRow>> MappingColumns(const MappingAnswer& answer) {
        [](const MappingRow& row) { return row.of.now.reserved.bytes; }},
       {"mappings", "mappings", Unit::kCount, Detail::kAlways,
        [](const MappingRow& row) { return row.of.now.alive.objects; }},
-      {"mapped.bytes", "mapped", Unit::kBytes, Detail::kWide,
-       [](const MappingRow& row) { return row.of.mapped.bytes; }},
-      {"mapped.objects", "calls", Unit::kCount, Detail::kWide,
-       [](const MappingRow& row) { return row.of.mapped.objects; }},
-      {"mapped.share", "", Unit::kShare, Detail::kJsonOnly, [](const MappingRow& row) { return row.of.mapped.share; }},
-      {"mapped.samples", "", Unit::kInteger, Detail::kJsonOnly,
-       [](const MappingRow& row) { return row.of.mapped.samples; }}};
+      {"mapped.bytes", "mapped", Unit::kBytes, Detail::kWide, mapped(&GroupEstimates::bytes)},
+      {"mapped.objects", "calls", Unit::kCount, Detail::kWide, mapped(&GroupEstimates::objects)},
+      {"mapped.share", "", Unit::kShare, Detail::kJsonOnly, mapped(&GroupEstimates::share)},
+      {"mapped.samples", "", Unit::kInteger, Detail::kJsonOnly, mapped(&GroupEstimates::samples)}};
   const Grouping& grouping = answer.mappings.grouping();
   if (grouping.by() == By::kStack) {
     columns.push_back({"callers", "", Unit::kText, Detail::kJsonOnly, &MappingRow::callers});

@@ -75,40 +75,34 @@ double LongestSeconds(const NativeAnswer& answer) {
 
 using Columns = std::vector<Column<NativeRow>>;
 
-void AddLive(Columns* into) {
-  into->push_back({"live.bytes", "live", Unit::kBytes, Detail::kAlways,
-                   [](const NativeRow& row) { return row.of.live.bytes; }, Detail::kAlways});
-  into->push_back({"live.growth", "growth", Unit::kGrowth, Detail::kAlways,
-                   [](const NativeRow& row) { return row.of.growth.per_second; }});
-  into->push_back({"live.growth.p", "", Unit::kProbability, Detail::kJsonOnly,
-                   [](const NativeRow& row) { return row.of.growth.p; }});
-  into->push_back({"allocated.bytes", "allocated", Unit::kBytes, Detail::kAlways,
-                   [](const NativeRow& row) { return row.of.allocated.bytes; }});
-  into->push_back({"live.objects", "blocks", Unit::kCount, Detail::kWide,
-                   [](const NativeRow& row) { return row.of.live.objects; }});
-  into->push_back({"live.mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide,
-                   [](const NativeRow& row) { return row.of.live.mean_age_s; }});
-  into->push_back({"live.median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly,
-                   [](const NativeRow& row) { return row.of.live.median_age_s; }});
-  into->push_back(
-      {"live.share", "", Unit::kShare, Detail::kJsonOnly, [](const NativeRow& row) { return row.of.live.share; }});
-  into->push_back({"live.samples", "", Unit::kInteger, Detail::kJsonOnly,
-                   [](const NativeRow& row) { return row.of.live.samples; }});
+auto Live(auto LiveEstimates::*member) {
+  return [=](const NativeRow& row) -> Value { return row.of.live.*member; };
+}
+auto Allocated(auto GroupEstimates::*member) {
+  return [=](const NativeRow& row) -> Value { return row.of.allocated.*member; };
 }
 
-void AddAllocated(Columns* into) {
-  into->push_back({"allocated.objects", "blocks allocated", Unit::kCount, Detail::kWide,
-                   [](const NativeRow& row) { return row.of.allocated.objects; }});
-  into->push_back({"allocated.share", "", Unit::kShare, Detail::kJsonOnly,
-                   [](const NativeRow& row) { return row.of.allocated.share; }});
-  into->push_back({"allocated.mean_size", "", Unit::kBytes, Detail::kJsonOnly,
-                   [](const NativeRow& row) { return row.of.allocated.mean_size; }});
-  into->push_back(
-      {"allocated.bytes_per_second", "", Unit::kBytesPerSecond, Detail::kJsonOnly, [](const NativeRow& row) {
-         return row.seconds > 0 ? Value(Scaled(row.of.allocated.bytes, 1 / row.seconds)) : Value();
-       }});
-  into->push_back({"allocated.samples", "", Unit::kInteger, Detail::kJsonOnly,
-                   [](const NativeRow& row) { return row.of.allocated.samples; }});
+Columns EstimateColumns() {
+  const auto growth = [](auto Slope::*member) {
+    return [=](const NativeRow& row) -> Value { return row.of.growth.*member; };
+  };
+  return {{"live.bytes", "live", Unit::kBytes, Detail::kAlways, Live(&LiveEstimates::bytes), Detail::kAlways},
+          {"live.growth", "growth", Unit::kGrowth, Detail::kAlways, growth(&Slope::per_second)},
+          {"live.growth.p", "", Unit::kProbability, Detail::kJsonOnly, growth(&Slope::p)},
+          {"allocated.bytes", "allocated", Unit::kBytes, Detail::kAlways, Allocated(&GroupEstimates::bytes)},
+          {"live.objects", "blocks", Unit::kCount, Detail::kWide, Live(&LiveEstimates::objects)},
+          {"live.mean_age_seconds", "mean age", Unit::kSeconds, Detail::kWide, Live(&LiveEstimates::mean_age_s)},
+          {"live.median_age_seconds", "", Unit::kSeconds, Detail::kJsonOnly, Live(&LiveEstimates::median_age_s)},
+          {"live.share", "", Unit::kShare, Detail::kJsonOnly, Live(&LiveEstimates::share)},
+          {"live.samples", "", Unit::kInteger, Detail::kJsonOnly, Live(&LiveEstimates::samples)},
+          {"allocated.objects", "blocks allocated", Unit::kCount, Detail::kWide, Allocated(&GroupEstimates::objects)},
+          {"allocated.share", "", Unit::kShare, Detail::kJsonOnly, Allocated(&GroupEstimates::share)},
+          {"allocated.mean_size", "", Unit::kBytes, Detail::kJsonOnly, Allocated(&GroupEstimates::mean_size)},
+          {"allocated.bytes_per_second", "", Unit::kBytesPerSecond, Detail::kJsonOnly,
+           [](const NativeRow& row) {
+             return row.seconds > 0 ? Value(Scaled(row.of.allocated.bytes, 1 / row.seconds)) : Value();
+           }},
+          {"allocated.samples", "", Unit::kInteger, Detail::kJsonOnly, Allocated(&GroupEstimates::samples)}};
 }
 
 void AddSurvival(const NativeAnswer& answer, Columns* into) {
@@ -124,9 +118,7 @@ void AddSurvival(const NativeAnswer& answer, Columns* into) {
 }
 
 Columns NativeColumns(const NativeAnswer& answer) {
-  Columns columns;
-  AddLive(&columns);
-  AddAllocated(&columns);
+  Columns columns = EstimateColumns();
   if (IsByAge(answer)) AddSurvival(answer, &columns);
   if (answer.native.grouping().by() == By::kStack) {
     columns.push_back({"callers", "", Unit::kText, Detail::kJsonOnly, &NativeRow::callers});

@@ -3,9 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/call_tree.h"
 #include "tools/analysis/memory_categories.h"
-#include "tools/analysis/name_pool.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"
 #include "tools/query/allocations/group_query.h"
@@ -20,7 +18,6 @@
 #include "tools/report/live/live_report.h"
 #include "tools/report/native/categories_report.h"
 #include "tools/report/native/native_report.h"
-#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 namespace {
@@ -32,31 +29,8 @@ using Groupings = std::vector<Grouping>;
 
 std::string Html(const render::Report& report) { return render::HtmlBody(report, /*wide=*/true); }
 
-// One scan of the file by a visitor made of its tree.
-class TabScan {
- public:
-  TabScan(const std::string& path, std::vector<std::string> kinds) : scan_(ScanOf(path, std::move(kinds))) {
-    scan_.SuppressMessages();
-  }
-  CallTree* tree() { return &tree_; }
-  const RecordingScan& scan() const { return scan_; }
-  bool Run(ScanVisitor* visitor) { return scan_.Run(&tree_, visitor) != ExitCode::kUnreadable; }
-
- private:
-  static RecordingScan ScanOf(const std::string& path, std::vector<std::string> kinds) {
-    ScanOptions options;
-    options.files = {path};
-    options.filter.kinds = std::move(kinds);
-    return std::move(*RecordingScan::Parse(options));  // of no filters that could be wrong
-  }
-
-  RecordingScan scan_;
-  NamePool names_;
-  CallTree tree_{&names_, scan_.TreeOptions()};
-};
-
 std::string LiveTab(const std::string& path) {
-  TabScan tab(path, {});
+  FileScan tab(path);
   LiveQuery question;
   question.by = Groupings{Grouping(By::kClass), Grouping(By::kSite)};
   question.grown = 1;
@@ -69,7 +43,7 @@ std::string LiveTab(const std::string& path) {
 }
 
 std::string LeaksTab(const std::string& path) {
-  TabScan tab(path, {});
+  FileScan tab(path);
   LiveQuery question;
   question.by = Groupings{Grouping(By::kSite)};
   question.leaks = true;
@@ -91,7 +65,7 @@ std::string CensusTab(const std::string& path) {
 }
 
 std::string BlocksPart(const std::string& path, render::Object* facts) {
-  TabScan tab(path, {"malloc"});
+  FileScan tab(path, {"malloc"});
   NativeVisitor native(Grouping(By::kSite), /*own_frames=*/false, {}, tab.tree());
   if (!tab.Run(&native) || native.live().tracked() == 0) return "";
   facts->push_back({"native_live", render::Object{{"ns", native.live().instants()},
@@ -101,7 +75,7 @@ std::string BlocksPart(const std::string& path, render::Object* facts) {
 }
 
 std::string MappingsPart(const std::string& path) {
-  TabScan tab(path, {"mmap"});
+  FileScan tab(path, {"mmap"});
   MappingVisitor mappings(Grouping(By::kSite), {}, tab.tree());
   if (!tab.Run(&mappings) || !mappings.has_any()) return "";
   render::Report report("heaprec.native_sampled/1");
@@ -123,7 +97,7 @@ std::string CategoriesPart(const std::string& path) {
 }
 
 std::string ExceptionsTab(const std::string& path) {
-  TabScan tab(path, {"exception"});
+  FileScan tab(path, {"exception"});
   GroupsScan groups({Grouping(By::kClass), Grouping(By::kSite), Grouping(By::kThread)}, ScanOptions().OwnFrames());
   if (!tab.Run(&groups)) return "";
   return Html(TopReport(tab.scan(), groups.tables(), {.sort = "bytes", .limit = kRows}, *tab.tree(), "class or site"));

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "tools/input/program_recording.h"
 #include "tools/report/recording/jvm_report.h"
 #include "tools/text/utf8.h"
 
@@ -20,19 +21,12 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-std::string LabelOf(const format::FileHeader& header, std::string_view key) {
-  for (const format::ServiceLabel& label : header.service_labels) {
-    if (label.key == key) return label.value;
-  }
-  return "";
-}
-
 // The same for all metrics of a JVM, so that they can be joined.
 std::string LabelsOf(const JvmState& jvm) {
   const format::FileHeader& header = jvm.live->recording->header();
   return fmt::format(R"({{pid="{}",main="{}",service="{}",version="{}"}})", jvm.java.process.pid,
-                     Escaped(jvm.java.main), Escaped(LabelOf(header, "service.name")),
-                     Escaped(LabelOf(header, "service.version")));
+                     Escaped(jvm.java.main), Escaped(ServiceLabelOf(header, "service.name")),
+                     Escaped(ServiceLabelOf(header, "service.version")));
 }
 
 struct Metric {

@@ -392,11 +392,8 @@ Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
   if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
   inputs.out_of_memory = OutOfMemoryErrors(facts.thrown);
   for (const FoundLeak& one : answer.leaks) {
-    if (one.since_s && static_cast<double>(facts.end_ns) * 1e-9 - one.since_s->high < kMinGrowthSeconds) continue;
-    const StreamTraits& traits = TraitsOf(one.stream);
-    const bool is_heap = one.stream == format::Stream::kAllocations;
-    inputs.leaks.push_back(
-        {is_heap ? "" : traits.name, traits.lifecycle.things, one.site, one.per_second, one.since_s});
+    if (!one.since_s || static_cast<double>(facts.end_ns) * 1e-9 - one.since_s->high >= kMinGrowthSeconds)
+      inputs.leaks.push_back(one);
   }
   inputs.trust_reasons = TextsOf(answer.trust.reasons);
   inputs.lost_samples = counters.AllLost();
