@@ -69,7 +69,7 @@ TEST_CASE("top shows classes and sites first, those of most bytes above") {
   CHECK(NamesIn(document["tables"][0]["rows"]) == Names{"java.lang.String", "byte[]"});
   CHECK(NamesIn(document["tables"][1]["rows"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
   const json& strings = document["tables"][0]["rows"][0];
-  CHECK(strings["samples"] == 70);
+  CHECK(strings["points"] == 70);
   CHECK(strings["bytes"]["value"] == Approx(168'000));
   CHECK(strings["bytes_per_second"]["value"] == Approx(84'000));
   CHECK(strings["objects"]["value"] == Approx(7'000));
@@ -176,7 +176,7 @@ TEST_CASE("top by method has what a method allocated itself and with its callees
   CHECK(table["rows"][0]["bytes"]["value"] == 0);
   CHECK(table["rows"][0]["cumulative"]["bytes"]["value"] == Approx(318'000));
   CHECK(table["rows"][2]["cumulative"]["bytes"]["value"] == Approx(168'000));
-  CHECK(table["rows"][2]["cumulative"]["samples"] == 70);
+  CHECK(table["rows"][2]["cumulative"]["points"] == 70);
   CHECK(Heaprec("top --by class --sort cumulative " + directory / "rec.bin").code == 2);
   const std::string by_bytes = "top --by method " + directory / "rec.bin";
   CHECK(NamesIn(Parsed(by_bytes + " --json")["tables"][0]["rows"]).size() == 4);
@@ -199,7 +199,7 @@ TEST_CASE("focus keeps stacks with such a frame, ignore those without, hide leav
   CHECK(NamesIn(top("--ignore Pool")["tables"][0]["rows"]) == Names{"p.q.Leaf.make"});
   const json hidden = top("--hide '^(p\\.q|r)\\.'");
   CHECK(NamesIn(hidden["tables"][0]["rows"]) == Names{"p.Main.work"});
-  CHECK(hidden["tables"][0]["rows"][0]["samples"] == 100);
+  CHECK(hidden["tables"][0]["rows"][0]["points"] == 100);
   CHECK(NamesIn(top("--hide .")["tables"][0]["rows"]) == Names{"[hidden]"});
   const Outcome bad = Heaprec("top --focus 'a(b' " + directory / "rec.bin");
   CHECK(bad.code == 2);
@@ -309,7 +309,7 @@ TEST_CASE("tree shows callees from the root, each with what is below it") {
   CHECK(work["own"]["bytes"]["value"] == 0);
   CHECK(NamesIn(work["children"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
   CHECK(work["children"][0]["children"].empty());  // recursion folds
-  CHECK(work["children"][0]["own"]["samples"] == 70);
+  CHECK(work["children"][0]["own"]["points"] == 70);
   const json unfolded = Parsed("tree --no-fold --json " + directory / "rec.bin");
   CHECK(NamesIn(unfolded["children"][0]["children"][0]["children"][0]["children"]) == Names{"p.q.Leaf.make"});
   const json lines = Parsed("tree --lines --json " + directory / "rec.bin");
