@@ -128,7 +128,7 @@ std::string LossTotals::Line(uint64_t shown) const {
   line += CountOf(read, points > 0 ? "point" : "sample");
   const uint64_t all = events + thinned + lost;
   if (points > 0) {
-    line += fmt::format(", of which {} are kept as samples", Grouped(events));
+    line += fmt::format(" ({} kept as samples)", Grouped(events));
   } else if (!counts_losses && recordings > 0) {
     line += ", losses unknown";
   } else if (thinned > 0) {

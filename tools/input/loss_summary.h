@@ -28,7 +28,7 @@ struct LossTotals {
   // A recording that was read to its end.
   void Add(const Recording& recording);
   // "# 1,234 samples kept of 1,300 (rate limit; sums stay unbiased); 3 salvaged from the ring": `shown` of the samples.
-  // Of points: "# 1,300 points, of which 1,234 are kept as samples".
+  // Of points: "# 1,300 points (1,234 kept as samples)".
   std::string Line(uint64_t shown) const;
 };
 // Likewise of one recording, of the samples read so far.
