@@ -7,6 +7,7 @@
 #include "format/model/lifecycle_event.h"   // IWYU pragma: export
 #include "format/model/names.h"             // IWYU pragma: export
 #include "format/model/process_state.h"     // IWYU pragma: export
+#include "format/model/row.h"               // IWYU pragma: export
 #include "format/model/sample.h"            // IWYU pragma: export
 #include "format/model/stream.h"            // IWYU pragma: export
 #include "format/model/stream_counters.h"   // IWYU pragma: export

@@ -39,6 +39,7 @@ struct Block {
   std::vector<Window> windows;
   std::vector<Interval> intervals;
   std::vector<Sample> samples;                    // ascending in time; the weights are final
+  std::vector<Row> rows;                          // of all points of the intervals of allocations, by stack and class
   std::vector<ProcessState> states;               // in the order of their arrival, which is nearly that of time
   std::vector<LifecycleEvent> lifecycle_events;   // ascending in time
   std::vector<CheckpointSample> live_checkpoint;  // live at the start of the chunk; in its first block only

@@ -202,7 +202,7 @@ def kept(chunks):
 
 def check_totals(recording):
     rows = [json.loads(line) for line in run(HEAPREC, "export", "--format", "jsonl", recording).splitlines()]
-    table = json.loads(run(HEAPREC, "top", "--by", "class", "--limit", "0", "--json", recording))
+    table = json.loads(run(HEAPREC, "top", "--by", "class", "--no-rows", "--limit", "0", "--json", recording))
     total = sum(row["bytes"]["value"] for row in table["tables"][0]["rows"])
     for options, column, name in (((), "calibrated_bytes", "calibrated"), (("--raw",), "weight_bytes", "raw")):
         chunks = exported([recording], *options)

@@ -100,7 +100,7 @@ def readers_of(options):
 def expected_of(recording, raw):
     """What all events have: with calibrated weights, what the rows of top have."""
     rows = [json.loads(line) for line in run(HEAPREC, "export", "--format", "jsonl", recording).splitlines()]
-    table = json.loads(run(HEAPREC, "top", "--by", "class", "--limit", "0", "--json", recording))
+    table = json.loads(run(HEAPREC, "top", "--by", "class", "--no-rows", "--limit", "0", "--json", recording))
     total = sum(row["weight_bytes"] for row in rows) if raw else sum(
         row["bytes"]["value"] for row in table["tables"][0]["rows"])
     weight = "weight_bytes" if raw else "calibrated_bytes"

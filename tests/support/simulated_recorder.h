@@ -91,6 +91,7 @@ class SimulatedRecorder final : public Recorder {
       ++thinned_;
       return;
     }
+    if (on_point) on_point(buffered_per_interval_.size(), site, size, decision.weight_bytes);
     buffered_.push_back({site, decision.window, static_cast<double>(size), decision.weight_bytes,
                          1 / decision.effective_bytes, now_, at_work_});
     total_.Keep(decision.weight_bytes, static_cast<double>(size));
@@ -111,6 +112,8 @@ class SimulatedRecorder final : public Recorder {
     uint64_t size, time_ns;
   };
   std::function<void(const Allocation&)> watch;
+  // Sees every point that the first stage keeps, if set.
+  std::function<void(uint64_t interval, uint32_t site, uint64_t size, double weight)> on_point;
 
   SimulatedThread& thread(size_t index) { return threads_[index]; }
   const Estimate& total() const { return total_; }               // after the first stage: the second keeps the sum

@@ -183,6 +183,16 @@ void RecordingFile::AddCheckpointSample(const Event& event, double threshold, ui
   writer_->Add(format::CheckpointSample{SampleOf(event, event.id), threshold, collections, gone});
 }
 
+void RecordingFile::AddRow(const Event& event, uint64_t points, uint64_t kept) {
+  format::Row row{.class_id = writer_->InternClass(event.class_name), .stack = Stack(event)};
+  for (uint64_t i = 0; i < points; ++i) row.Add(event.size, event.weight);
+  writer_->Add(row);
+  format::StreamCounters& counters = counters_[format::Stream::kAllocations];
+  counters.points += points - kept;
+  counters.committed += points - kept;
+  counters.second_stage += points - kept;
+}
+
 void RecordingFile::AddWalk(uint64_t time_ns, const std::string& thread, double weight,
                             const std::vector<Found>& found) {
   Event event;

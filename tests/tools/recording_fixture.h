@@ -61,6 +61,9 @@ class RecordingFile {
   void Add(const format::LifecycleEvent& lifecycle);
   // Of an earlier chunk; its id is given.
   void AddCheckpointSample(const Event& event, double threshold = 0, uint64_t collections = 0, uint64_t gone = 0);
+  // A row of `points` points like the event, whose stack is the path. Points that are no samples are counted as dropped
+  // by the second stage: `kept` of them are added as events, too.
+  void AddRow(const Event& event, uint64_t points, uint64_t kept = 0);
   // A walk of a TLAB of `thread` that found these.
   struct Found {
     std::string class_name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tools/analysis/estimate/estimator.h"
 
@@ -39,28 +40,32 @@ CountCheck CheckCounts(const Design& design, const format::StreamCounters& count
   return balance;
 }
 
-VolumeOfBlocks::VolumeOfBlocks(const format::FileHeader& header, const Strata& strata) : design_(header) {
-  if (strata.count() == 0) return;
-  sharpened_.emplace(header);
-  sharpened_->SetStrata(strata);
+VolumeOfBlocks::VolumeOfBlocks(const format::FileHeader& header, const Strata& strata, ByRows by_rows)
+    : by_rows_(std::move(by_rows)), has_strata_(strata.count() > 0), design_(header) {
+  if (!has_strata_) return;
+  parts_.emplace(header);
+  parts_->SetStrata(strata);
 }
 
 std::span<const WeightedSample> VolumeOfBlocks::Add(const format::Block& block) {
+  const bool by_rows = takes_rows(block);
+  if (by_rows && !parts_) parts_.emplace(design_);
   const std::span<const WeightedSample> all = design_.Add(block);
   for (const WeightedSample& drawn : all) kinds_[static_cast<size_t>(block.samples[drawn.index].kind)].Add(drawn);
-  return sharpened_ ? sharpened_->Add(block) : all;
+  return parts_ ? parts_->Add(block, by_rows) : all;
 }
 
 AllocationTotals VolumeOfBlocks::Close(const format::StreamCounters& counters) {
   design_.CountUnwritten(counters);
-  if (sharpened_) sharpened_->CountUnwritten(counters);
+  if (parts_) parts_->CountUnwritten(counters);
   const Estimator estimator(design_, counters);
   AllocationTotals volume;
   static_cast<CountCheck&>(volume) = CheckCounts(design_, counters);
   volume.calibrated = estimator.calibrated();
   volume.factor = estimator.factor();
   volume.bytes = estimator.Total();
-  volume.objects = estimator.Objects(design_.all());
+  const Design& best = has_strata_ ? design_ : design();
+  volume.objects = Estimator(best, counters).Objects(best.all());
   for (size_t kind = 0; kind < kinds_.size(); ++kind) {
     const Subset& of = kinds_[kind];
     volume.kinds[kind] = {estimator.Bytes(of), estimator.Objects(of), estimator.Share(of)};

@@ -12,6 +12,7 @@
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/analysis/estimate/subset.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 
@@ -41,18 +42,22 @@ struct AllocationTotals : CountCheck {
 
 class VolumeOfBlocks {
  public:
-  // `strata`: what a census says of parts; the volume itself is of the samples and the recorder's counts.
-  explicit VolumeOfBlocks(const format::FileHeader& header, const Strata& strata = {});
-  // What the design of parts gave for it: valid until the next block.
+  // `strata`: what a census says of parts; the volume itself is of the samples and the recorder's counts. `by_rows`: of
+  // which blocks parts, and all objects, are estimated from rows.
+  explicit VolumeOfBlocks(const format::FileHeader& header, const Strata& strata = {}, ByRows by_rows = {});
+  bool takes_rows(const format::Block& block) const { return by_rows_ && by_rows_(block); }
+  // What the design of parts gave for it: valid until the next block. Of takes_rows() its rows.
   std::span<const WeightedSample> Add(const format::Block& block);
   // `counters`: those of the last block.
   AllocationTotals Close(const format::StreamCounters& counters);
   // The design with which parts are estimated.
-  const Design& design() const { return sharpened_ ? *sharpened_ : design_; }
+  const Design& design() const { return parts_ ? *parts_ : design_; }
 
  private:
+  const ByRows by_rows_;
+  const bool has_strata_;
   Design design_;
-  std::optional<Design> sharpened_;
+  std::optional<Design> parts_;  // unless it is the same
   std::array<Subset, format::kAllocationKinds.size()> kinds_;
 };
 

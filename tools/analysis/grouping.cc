@@ -81,6 +81,8 @@ std::string Grouping::Text() const {
       std::find_if(kNames.begin(), kNames.end(), [this](const auto& n) { return n.second == by_; })->first);
 }
 
+bool Grouping::takes_rows() const { return IsOfPlace() && by_ != By::kStack; }
+
 OrderLevel Grouping::level(bool own_frames) const {
   switch (by_) {
     case By::kClass:

@@ -48,6 +48,8 @@ class Grouping {
   By by() const { return by_; }
   // As given: "class", "label:request".
   std::string Text() const;
+  // Whether rows tell it.
+  bool takes_rows() const;
   // `own_frames`: sites depend on more than their method.
   OrderLevel level(bool own_frames) const;
 

@@ -1,6 +1,7 @@
 #include "tools/analysis/progress_blocks.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace heaprec::tools {
 
@@ -40,6 +41,10 @@ ProgressBlocks::Blocks ProgressBlocks::Of(uint32_t key) const {
       blocks[block] += std::max(high - low, 0.0) / (to - from) * group->second[slot] * kBlocks / own;
     }
   }
+  const auto slots = static_cast<size_t>(std::ranges::count_if(all_, [](float weight) { return weight > 0; }));
+  const double lacking =
+      slots > 1 && slots < kBlocks ? std::sqrt((kBlocks - 1.0) / (static_cast<double>(slots) - 1)) : 1;
+  for (double& block : blocks) block = 1 + (block - 1) * lacking;
   return blocks;
 }
 

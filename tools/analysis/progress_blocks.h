@@ -23,7 +23,8 @@ class ProgressBlocks {
   using Blocks = std::array<double, kBlocks>;
 
   void Add(uint32_t key, uint64_t time_ns, double weight);
-  // Zeros for a group that had nothing.
+  // Zeros for a group that had nothing. Where fewer than kBlocks slots have anything, as with rows of a short
+  // recording, blocks of one slot vary together: their deviations are larger by what VarianceOverTime then lacks.
   Blocks Of(uint32_t key) const;
 
  private:

@@ -32,7 +32,7 @@ constexpr size_t kUsualGroups = 5, kScreenLines = 25;
 
 struct SummaryOptions {
   std::vector<std::string> recordings;
-  bool no_census = false, verbose = false;
+  bool no_census = false, no_rows = false, verbose = false;
   std::string names;
   FilterOptions filter;  // of what the tables show
   render::OutputOptions output;
@@ -43,8 +43,14 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
                         const std::shared_ptr<MergedNames>& merged, AskedTime* asked, SummaryTotal* total) {
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
   Filter* const matched = options.filter.ChoosesAll() ? nullptr : &*filter;
-  const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording);
-  VolumeOfBlocks blocks(recording->header(), census.strata);
+  if (matched != nullptr) matched->Start(*recording);
+  const ByRows by_rows = [&filter, &options,
+                          interval_ns = recording->header().interval_ns](const format::Block& block) {
+    const auto time = options.no_rows ? std::nullopt : TimeOf(block, interval_ns);
+    return time && filter->TakesRows(*time);
+  };
+  const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording, by_rows);
+  VolumeOfBlocks blocks(recording->header(), census.strata, by_rows);
   ClassSiteTotals breakdown(KeptBy(matched), merged);
   Facts facts = FactsOf(recording, matched, &blocks, &breakdown, asked);
   if (merged != nullptr && merged->Settle()) {
@@ -105,6 +111,7 @@ Command SummaryCommand() {
       "Maximum number of classes and of sites; 0 = all (default: 5, fewer if 25 lines are full; json, csv: all)");
   ScanOptions::AddNamesTo(command, &options->names);
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
+  command.AddFlag("--no-rows", options->no_rows, kNoRows);
   options->filter.heap_only = true;
   options->filter.AddChoiceTo(command);
   command.footer = R"(Examples:

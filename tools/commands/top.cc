@@ -75,7 +75,7 @@ Command TopCommand() {
       .OneOf(Grouping::Words());
   command
       .AddOption("--sort", options->ranking.sort,
-                 "Sort by bytes (default), objects, mean-size, samples, cumulative or name")
+                 "Sort by bytes (default), objects, mean-size, points, cumulative or name")
       .Value("COLUMN")
       .OneOf(SortKeys());
   options->output.AddLimitTo(command, "Maximum rows; 0 = all (default: 20, or 10 per table; json, csv: all)");

@@ -94,16 +94,17 @@ void Names::LabelLambdas(const format::Block& block) {
   }
   stacks_ = now.stacks.size();
   if (class_labels_.empty()) return;
-  for (const format::Sample& sample : block.samples) LabelClass(sample);
-  for (const format::CheckpointSample& one : block.live_checkpoint) LabelClass(one.sample);
+  for (const format::Sample& sample : block.samples) LabelClass(sample.class_id, sample.stack);
+  for (const format::CheckpointSample& one : block.live_checkpoint) LabelClass(one.sample.class_id, one.sample.stack);
+  for (const format::Row& row : block.rows) LabelClass(row.class_id, row.stack);
 }
 
 // Objects of a lambda are allocated where it is linked, below a method of the class that has it.
-void Names::LabelClass(const format::Sample& sample) {
-  const auto label = class_labels_.find(sample.class_id);
+void Names::LabelClass(format::Index class_id, format::Index stack) {
+  const auto label = class_labels_.find(class_id);
   if (label == class_labels_.end() || !label->second.empty()) return;
-  const std::string_view host = HostOf(dictionaries_->classes[sample.class_id]);
-  ForEachFrame(*this, sample.stack, 0, [&](const format::Frame& frame) {
+  const std::string_view host = HostOf(dictionaries_->classes[class_id]);
+  ForEachFrame(*this, stack, 0, [&](const format::Frame& frame) {
     const format::Method* const method = frame.IsGap() ? nullptr : MethodOf(frame.method);
     if (label->second.empty() && method != nullptr && method->class_name == host) label->second = ToUtf8(method->name);
   });

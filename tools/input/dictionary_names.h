@@ -41,7 +41,7 @@ class Names {
  private:
   using Labels = std::unordered_map<format::Index, std::string>;
   void LabelLambdas(const format::Block& block);
-  void LabelClass(const format::Sample& sample);
+  void LabelClass(format::Index class_id, format::Index stack);
   std::string ShownClass(std::string_view internal, const Labels& labels, format::Index index) const;
 
   MergedNames* merged_;

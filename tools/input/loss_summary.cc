@@ -116,11 +116,14 @@ void LossTotals::Add(const Recording& recording) {
 }
 
 std::string LossTotals::Line(uint64_t shown) const {
+  const uint64_t read = points > 0 ? points : events;
   std::string line = "# ";
-  if (shown != events) line += Grouped(shown) + " of ";
-  line += CountOf(events, "sample");
+  if (shown != read) line += Grouped(shown) + " of ";
+  line += CountOf(read, points > 0 ? "point" : "sample");
   const uint64_t all = events + thinned + lost;
-  if (!counts_losses && recordings > 0) {
+  if (points > 0) {
+    line += fmt::format(" ({} kept as samples)", Grouped(events));
+  } else if (!counts_losses && recordings > 0) {
     line += ", losses unknown";
   } else if (thinned > 0) {
     line += fmt::format(" kept of {} (rate limit; sums stay unbiased)", Grouped(all));

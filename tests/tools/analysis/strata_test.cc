@@ -1,6 +1,7 @@
 // What a census says to the samples of the same recording: docs/estimates.md#post-stratification.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,19 @@ class Counted {
     block_.intervals.front().bytes += static_cast<uint64_t>(row.bytes.estimate());
   }
 
-  Strata Build(const format::CensusCounters& counters = {}) {
+  // Of the samples, as if they were all points: none was raised by a second stage.
+  void FoldIntoRows() {
+    std::map<format::Index, format::Row> rows;
+    for (const format::Sample& sample : block_.samples) {
+      rows[sample.class_id].class_id = sample.class_id;
+      rows[sample.class_id].Add(sample.size, sample.weight);
+    }
+    for (const auto& [class_id, row] : rows) block_.rows.push_back(row);
+  }
+
+  Strata Build(const format::CensusCounters& counters = {}, bool by_rows = false) {
     StrataBuilder builder(header_);
-    builder.Add(block_);
+    builder.Add(block_, by_rows);
     Strata strata = builder.Build(counters);
     why_none_ = builder.why_none();
     return strata;
@@ -69,6 +80,14 @@ class Counted {
     Design design;
     Subset subset;
   };
+  Judged OfRows(format::Index class_id, bool by_rows) {
+    Judged judged{Design(header_), Subset(OrderLevel::kClass, Subset::Holds::kOneClass)};
+    judged.design.SetStrata(Build({}, by_rows));
+    for (const WeightedSample& drawn : judged.design.Add(block_, by_rows)) {
+      if (drawn.class_id == class_id) judged.subset.Add(drawn);
+    }
+    return judged;
+  }
   Judged Of(format::Index class_id, format::Index site, OrderLevel matched_by, bool with_census = true) {
     Judged judged{Design(header_), Subset(matched_by, Subset::Holds::kOneClass)};
     if (with_census) judged.design.SetStrata(Build());
@@ -91,6 +110,37 @@ class Counted {
 };
 
 double Width(const Estimate& estimate) { return estimate.high - estimate.low; }
+
+TEST_CASE("a row says what its points say, with a census of all, with a drawn one, and without") {
+  for (const format::CensusMode mode :
+       {format::CensusMode::kOff, format::CensusMode::kAll, format::CensusMode::kDrawn}) {
+    Counted counted(mode);
+    counted.Samples(30, kString);
+    counted.Samples(9, kString, 0, 24);
+    counted.Samples(50, kBytes, 0, 4'000);
+    counted.Samples(3, kRare, 0, 64);
+    const uint64_t walks = mode == format::CensusMode::kDrawn ? 40 : 1;
+    counted.Census(kString, 4'000, 400'000, walks, walks > 1 ? 2 : 1);
+    counted.Census(kBytes, 400, 600'000, walks, walks > 1 ? 2 : 1);
+    counted.Census(kRare, 40, 2'560);
+    counted.FoldIntoRows();
+    for (const format::Index class_id : {kString, kBytes, kRare}) {
+      const auto of_samples = counted.OfRows(class_id, false), of_rows = counted.OfRows(class_id, true);
+      const Estimator samples(of_samples.design, 0), rows(of_rows.design, 0);
+      CHECK(of_rows.subset.samples() == of_samples.subset.samples());
+      CHECK(of_rows.subset.effective_samples() > 0);
+      for (const auto& [one, other] : {std::pair{samples.Bytes(of_samples.subset), rows.Bytes(of_rows.subset)},
+                                       {samples.Objects(of_samples.subset), rows.Objects(of_rows.subset)},
+                                       {samples.Share(of_samples.subset), rows.Share(of_rows.subset)},
+                                       {samples.MeanSize(of_samples.subset), rows.MeanSize(of_rows.subset)},
+                                       {samples.Total(), rows.Total()}}) {
+        CHECK(other.value == Approx(one.value));
+        CHECK(other.low == Approx(one.low));
+        CHECK(other.high == Approx(one.high));
+      }
+    }
+  }
+}
 
 TEST_CASE("a class of which everything was counted has its bytes, objects and mean size without an error") {
   Counted counted(format::CensusMode::kAll);

@@ -181,7 +181,7 @@ TEST_CASE("diff compares per second, per operation or shares, and chooses what s
   CHECK(strings["change"]["value"] == Approx(2'000'000));
   CHECK(strings["change"]["low"] < 1'000'000);
   CHECK(strings["ratio"]["low"] < 1);
-  CHECK(strings["samples_after"] == 400);
+  CHECK(strings["points_after"] == 400);
   // All rows are twice as large: so is the run, and one run does not say why.
   CHECK(strings["verdict"] == "same");
   CHECK(twice["replicated"] == false);

@@ -290,7 +290,7 @@ def check_sqlite(recording, rows, choice):
 
 def check_tables(recording, rows, choice):
     """What `top` shows of the same events: group by group, and all of it."""
-    table = json.loads(run(HEAPREC, "top", "--by", "class", "--names", "exact", "--limit", "0", "--json", *choice, recording))
+    table = json.loads(run(HEAPREC, "top", "--by", "class", "--no-rows", "--names", "exact", "--limit", "0", "--json", *choice, recording))
     for what, column in (("bytes", "calibrated_bytes"), ("objects", "calibrated_objects")):
         expected = sum(row[column] for row in rows)
         if what == "bytes" and not choice:  # with what was lost

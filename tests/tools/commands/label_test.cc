@@ -91,7 +91,7 @@ TEST_CASE("summary makes its tables of the events that are chosen, and judges th
   };
   const auto all = summary("");
   CHECK_FALSE(all.contains("matched"));
-  CHECK(all["classes"][0]["samples"] == 3);
+  CHECK(all["classes"][0]["points"] == 3);
   for (const auto& [options, samples] : {std::pair{"--label request=42", 1},
                                          {"--label request", 2},
                                          {"--thread main", 3},
@@ -101,7 +101,7 @@ TEST_CASE("summary makes its tables of the events that are chosen, and judges th
                                          {"--kind outside", 0}}) {
     INFO(options);
     const auto matched = summary(options);
-    CHECK(matched["matched"]["samples"] == samples);
+    CHECK(matched["matched"]["points"] == samples);
     CHECK(matched["class_count"] == (samples > 0 ? 1 : 0));
     if (samples > 0) CHECK(matched["classes"][0]["bytes"] == matched["matched"]["bytes"]);
     if (samples > 0) CHECK(matched["sites"][0]["share"] == matched["matched"]["share"]);

@@ -136,7 +136,7 @@ TEST_CASE("mappings are a kind of their own, in no total of others") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteMaps(path);
-  CHECK(Document("top --json " + path)["matched"]["samples"] == 1);
+  CHECK(Document("top --json " + path)["matched"]["points"] == 1);
   const json top = Document("top --kind mmap --by class --json " + path);
   CHECK(top["total"]["value"] == Approx(124 * kMb));
   auto alive = RowsOf(Document("live --kind mmap --by class --json " + path)["tables"][0]);

@@ -212,10 +212,10 @@ TEST_CASE("native memory is in no total of the heap, and the heap in none of its
   WriteLeak(directory / "rec.bin");
   const std::string path = directory / "rec.bin";
   const json heap = Document("top --json " + path);
-  CHECK(heap["matched"]["samples"] == 2);
+  CHECK(heap["matched"]["points"] == 2);
   const json native = Document("top --by library --kind malloc --json " + path);
   CHECK(native["total"]["value"] == Approx(40e6));
-  CHECK(native["matched"]["samples"] == 200);
+  CHECK(native["matched"]["points"] == 200);
   CHECK(native["tables"][0]["rows"][0]["name"] == "libchurn.so");
   CHECK(Document("live --kind malloc --by site --json " + path)["live"]["bytes"]["value"] == Approx(10e6));
   const json leaks = Document("leaks --kind malloc --json " + path);

@@ -213,7 +213,7 @@ TEST_CASE("summary tells what was allocated by class and by site, those of most 
   CHECK(all["sites"][1]["name"] == "[unknown]");
   const json& resize = all["sites"][2];
   CHECK(resize["name"] == "java.util.HashMap.resize");
-  CHECK(resize["samples"] == 1);
+  CHECK(resize["points"] == 1);
   CHECK(resize["bytes"]["value"] == Approx(2400));
   CHECK(resize["objects"]["value"] == Approx(100));
   CHECK(resize["share"]["value"] == Approx(2400.0 / 3004800));
@@ -269,7 +269,7 @@ TEST_CASE("a site of summary is that of top: not a frame that only allocates for
   const json summary = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
   REQUIRE(summary["sites"].size() == 1);
   CHECK(summary["sites"][0]["name"] == "p.Buffer.grow");
-  CHECK(summary["sites"][0]["samples"] == 2);
+  CHECK(summary["sites"][0]["points"] == 2);
   CHECK(summary["site_count"] == 1);
   // And that of fleet.
   Shell("mkdir " + directory / "hosts" + " && cp " + directory / "rec.bin" + " " + directory / "hosts/rec.hrec");

@@ -69,7 +69,7 @@ TEST_CASE("top shows classes and sites first, those of most bytes above") {
   CHECK(NamesIn(document["tables"][0]["rows"]) == Names{"java.lang.String", "byte[]"});
   CHECK(NamesIn(document["tables"][1]["rows"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
   const json& strings = document["tables"][0]["rows"][0];
-  CHECK(strings["samples"] == 70);
+  CHECK(strings["points"] == 70);
   CHECK(strings["bytes"]["value"] == Approx(168'000));
   CHECK(strings["bytes_per_second"]["value"] == Approx(84'000));
   CHECK(strings["objects"]["value"] == Approx(7'000));
@@ -83,6 +83,88 @@ TEST_CASE("top shows classes and sites first, those of most bytes above") {
   CHECK(document["total"]["value"] == Approx(318'000));
   CHECK(document["scan"]["seconds"] == Approx(2));
   CHECK(document["scan"]["recordings"][0]["losses"]["written"] == 100);
+}
+
+// 62 points in two seconds, in one block, of which 4 are kept as samples; then 31 in one, 2 kept. Two points of each
+// are of a site that no sample has.
+void WriteRows(const std::string& path) {
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 1.0 / 2388});  // 24 bytes stand for 2400
+  Event often = At(100 * kMs), rare = often;
+  often.stack = {"p/Often.make:7", "p/Main.main:3"};
+  rare.class_name = "p/Rare";
+  rare.stack = {"java/util/Arrays.copyOf:1", "p/Rare.make:9"};
+  const auto add = [&](uint64_t second, uint64_t points, uint64_t kept) {
+    Event path_of_often = often;
+    path_of_often.stack.pop_back();
+    file.AddRow(path_of_often, points - 2, kept);
+    file.AddRow(rare, 2);
+    for (uint64_t i = 0; i < kept; ++i) {
+      Event sample = often;
+      sample.time_ns = second * kSecond + (1 + i) * 400 * kMs;
+      sample.weight = 2400 * static_cast<double>(points) / static_cast<double>(kept);
+      file.Add(sample);
+    }
+  };
+  add(0, 62, 4);
+  file.Add(format::Interval{0, 100, 74'400, 31, 2, 37'200});
+  file.Add(format::Interval{1, 100, 74'400, 31, 2, 37'200});
+  file.Flush({}, 2 * kSecond);
+  add(2, 31, 2);
+  file.Add(format::Interval{2, 100, 74'400, 31, 2, 37'200});
+  file.End("jvm exit", 3 * kSecond);
+}
+
+TEST_CASE("classes and sites are estimated from the rows of all points, whatever cuts through them from samples") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteRows(path);
+  const json document = Parsed("top --json " + path);
+  const json sites = document["tables"][1]["rows"];
+  REQUIRE(NamesIn(sites) == Names{"p.Often.make", "p.Rare.make"});
+  CHECK(sites[0]["points"] == 89);
+  CHECK(sites[0]["bytes"]["value"] == Approx(2400 * 89));
+  CHECK(sites[1]["points"] == 4);
+  CHECK(sites[1]["bytes"]["value"] == Approx(2400 * 4));
+  CHECK(sites[1]["objects"]["value"] == Approx(100 * 4));
+  CHECK(sites[1]["bytes"]["low"].get<double>() > 2400);
+  CHECK(NamesIn(document["tables"][0]["rows"]) == Names{"java.lang.String", "p.Rare"});
+  CHECK(document["total"]["value"] == Approx(2400 * 93));
+  CHECK(document["scan"]["samples"] == 6);
+  CHECK(document["scan"]["points"] == 93);
+  const std::string text = Heaprec("top --by package " + path).out;
+  INFO(text);
+  CHECK(text.find("a package without points allocated at most") != std::string::npos);
+  CHECK(text.find("# 93 points (6 kept as samples)\n") != std::string::npos);
+  for (const auto& [options, points] : {std::pair{"--site Rare.make", 4},
+                                        {"--class Rare", 4},
+                                        {"--lines", 93},
+                                        {"--exact-sites", 93},
+                                        {"--to 2s", 62},
+                                        {"--from 2s", 31},
+                                        {"--from 1s", 33},  // the samples from then on, and the second block's points
+                                        {"--no-rows", 6},
+                                        {"--thread main", 6},
+                                        {"--frame Main.main", 6},
+                                        {"--ignore Rare", 6},
+                                        {"--kind tlab", 6},
+                                        {"--by thread", 6},
+                                        {"--by method", 6},
+                                        {"--by stack", 6}}) {
+    INFO(options);
+    CHECK(Parsed(std::string("top --json ") + options + " " + path)["matched"]["points"] == points);
+  }
+  const json summary = Parsed("summary --json " + path);
+  CHECK(summary["sites"][1]["points"] == 4);
+  CHECK(summary["points"] == 93);
+  CHECK(Parsed("summary --json --thread main " + path)["sites"].size() == 1);
+  const json by_step = Parsed("timeline --json --by site --steps 3 " + path);
+  REQUIRE(by_step["groups"].size() == 1);  // each second by its samples, for two of them are of one block
+  CHECK(Parsed("timeline --json --by site --steps 2 " + path)["groups"][0]["name"] == "p.Often.make");
+  const json same = Parsed("diff --json --all --by site " + path + " " + path);
+  uint64_t before = 0;
+  for (const json& row : same["tables"][0]["rows"]) before += row["points_before"].get<uint64_t>();
+  CHECK(before == 93);
 }
 
 TEST_CASE("the amount per second is that of the total, which has what could not be written, too") {
@@ -176,7 +258,7 @@ TEST_CASE("top by method has what a method allocated itself and with its callees
   CHECK(table["rows"][0]["bytes"]["value"] == 0);
   CHECK(table["rows"][0]["cumulative"]["bytes"]["value"] == Approx(318'000));
   CHECK(table["rows"][2]["cumulative"]["bytes"]["value"] == Approx(168'000));
-  CHECK(table["rows"][2]["cumulative"]["samples"] == 70);
+  CHECK(table["rows"][2]["cumulative"]["points"] == 70);
   CHECK(Heaprec("top --by class --sort cumulative " + directory / "rec.bin").code == 2);
   const std::string by_bytes = "top --by method " + directory / "rec.bin";
   CHECK(NamesIn(Parsed(by_bytes + " --json")["tables"][0]["rows"]).size() == 4);
@@ -199,7 +281,7 @@ TEST_CASE("focus keeps stacks with such a frame, ignore those without, hide leav
   CHECK(NamesIn(top("--ignore Pool")["tables"][0]["rows"]) == Names{"p.q.Leaf.make"});
   const json hidden = top("--hide '^(p\\.q|r)\\.'");
   CHECK(NamesIn(hidden["tables"][0]["rows"]) == Names{"p.Main.work"});
-  CHECK(hidden["tables"][0]["rows"][0]["samples"] == 100);
+  CHECK(hidden["tables"][0]["rows"][0]["points"] == 100);
   CHECK(NamesIn(top("--hide .")["tables"][0]["rows"]) == Names{"[hidden]"});
   const Outcome bad = Heaprec("top --focus 'a(b' " + directory / "rec.bin");
   CHECK(bad.code == 2);
@@ -309,7 +391,7 @@ TEST_CASE("tree shows callees from the root, each with what is below it") {
   CHECK(work["own"]["bytes"]["value"] == 0);
   CHECK(NamesIn(work["children"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
   CHECK(work["children"][0]["children"].empty());  // recursion folds
-  CHECK(work["children"][0]["own"]["samples"] == 70);
+  CHECK(work["children"][0]["own"]["points"] == 70);
   const json unfolded = Parsed("tree --no-fold --json " + directory / "rec.bin");
   CHECK(NamesIn(unfolded["children"][0]["children"][0]["children"][0]["children"]) == Names{"p.q.Leaf.make"});
   const json lines = Parsed("tree --lines --json " + directory / "rec.bin");

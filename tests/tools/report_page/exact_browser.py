@@ -88,7 +88,7 @@ GIVEN = (("--class", "com.sun.tools.javac.*"), ("--thread", "main", "--ignore", 
 
 
 def command_line(heaprec, recording, choice, given=()):
-    words = [heaprec, "top", "--json", "--by", choice["by"], *given]
+    words = [heaprec, "top", "--json", "--no-rows", "--by", choice["by"], *given]
     if choice["time"]:
         words += ["--from", f"{choice['time'][0]:.6f}s", "--to", f"{choice['time'][1]:.6f}s"]
     if choice["class"] is not None:
@@ -114,8 +114,8 @@ def agree(what, page, tool):
             apart[i > 0] = max(apart[i > 0], distance)
             if distance > allowed:
                 raise AssertionError(f"{what}: {name}.{key} is {one} on the page, {other} in heaprec top")
-    if page["samples"] != tool["samples"]:
-        raise AssertionError(f"{what}: {page['samples']} samples on the page, {tool['samples']} in heaprec top")
+    if page["samples"] != tool["points"]:
+        raise AssertionError(f"{what}: {page['samples']} samples on the page, {tool['points']} in heaprec top")
     return apart
 
 

@@ -14,8 +14,8 @@ constexpr double kArmsLeft = 0.9;
 Design::Design(const format::FileHeader& header, format::Stream stream, OrderLevel finest)
     : preparer_(header, stream, finest) {}
 
-std::span<const WeightedSample> Design::Add(const format::Block& block) {
-  preparer_.Make(block, &draft_);
+std::span<const WeightedSample> Design::Add(const format::Block& block, bool by_rows) {
+  preparer_.Make(block, &draft_, by_rows);
   return Take(block);
 }
 
@@ -27,6 +27,9 @@ std::span<const WeightedSample> Design::Add(const format::Block& block, Prepared
 std::span<const WeightedSample> Design::Take(const format::Block& block) {
   Count(block);
   line_.Assign(&draft_);
+  for (WeightedSample& drawn : draft_.drawn) {
+    if (draft_.by_rows) drawn.row = &block.rows[drawn.index];
+  }
   strata_.Scale(block, draft_.drawn);
   for (const WeightedSample& drawn : draft_.drawn) {
     all_.Add(drawn);
@@ -57,7 +60,7 @@ void Design::Count(const format::Interval& interval) {
   recent_spacing_ = std::max(latest_spacing_, recent_spacing_ * kArmsLeft);
   not_kept_ += interval.buffered - std::min(interval.buffered, interval.kept);
   if (counted == 0 && interval.buffered > 0) not_counted_.insert(interval.index);
-  if (preparer_.has_quotas() && HasQuota(interval)) NoteQuota(interval);
+  if (preparer_.has_quotas() && HasQuota(interval) && !draft_.by_rows) NoteQuota(interval);
 }
 
 // If the rows of all intervals are present, the counters add nothing but what they counted of the next interval.

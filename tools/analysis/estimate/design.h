@@ -31,8 +31,8 @@ class Design {
   void SetStrata(Strata strata) { strata_ = std::move(strata); }
 
   // The next block, whole, also what the caller filters out. Its samples that are of the stream, in the order in which
-  // subsets take them; valid until the next block.
-  std::span<const WeightedSample> Add(const format::Block& block);
+  // subsets take them; valid until the next block, and no longer than it. `by_rows`: its rows instead.
+  std::span<const WeightedSample> Add(const format::Block& block, bool by_rows = false);
   // The same with what a SamplePreparer for the same stream and grain, on any thread, made of it.
   std::span<const WeightedSample> Add(const format::Block& block, PreparedSamples draft);
 

@@ -37,8 +37,13 @@ SamplePreparer::SamplePreparer(const format::FileHeader& header, format::Stream 
       has_quotas_(stream == format::Stream::kAllocations && header.max_samples > 0),
       nodes_(std::min(static_cast<size_t>(finest) + 1, kNodes)) {}
 
-void SamplePreparer::Make(const format::Block& block, PreparedSamples* draft) {
+void SamplePreparer::Make(const format::Block& block, PreparedSamples* draft, bool by_rows) {
   Enter(block);
+  draft->by_rows = by_rows;
+  draft->drawn.clear();
+  draft->lines.clear();
+  for (auto& nodes : draft->nodes) nodes.clear();
+  if (by_rows) return MakeOfRows(block, draft);
   by_time_.clear();
   bool any_raised = false;
   for (uint32_t i = 0; i < block.samples.size(); ++i) {
@@ -48,9 +53,6 @@ void SamplePreparer::Make(const format::Block& block, PreparedSamples* draft) {
     drawn.SetChances();
     any_raised |= drawn.raised() > 0;
   }
-  draft->drawn.clear();
-  draft->lines.clear();
-  for (auto& nodes : draft->nodes) nodes.clear();
   // Where the second stage raised nothing there is no line, and any order will do.
   if (!any_raised) {
     draft->drawn.swap(by_time_);
@@ -60,6 +62,22 @@ void SamplePreparer::Make(const format::Block& block, PreparedSamples* draft) {
   draft->drawn.reserve(order.size());
   for (const SystematicSort::Placed& placed : order) draft->drawn.push_back(by_time_[placed.at]);
   AddLines(order, draft);
+}
+
+// No line: a row has all points. Its interval tells whether they were counted; a salvaged block has one.
+void SamplePreparer::MakeOfRows(const format::Block& block, PreparedSamples* draft) const {
+  const auto interval = std::ranges::find_if(
+      block.intervals, [this](const format::Interval& one) { return one.stream == stream_ && one.buffered > 0; });
+  for (uint32_t i = 0; i < block.rows.size(); ++i) {
+    const format::Row& row = block.rows[i];
+    WeightedSample& drawn = draft->drawn.emplace_back();
+    drawn.index = i;
+    drawn.class_id = row.class_id;
+    drawn.stack = row.stack;
+    if (interval != block.intervals.end()) drawn.interval = interval->index;
+    drawn.weight = drawn.first_weight = row.bytes;
+    drawn.objects = row.objects;
+  }
 }
 
 void SamplePreparer::Enter(const format::Block& block) {

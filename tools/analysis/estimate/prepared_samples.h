@@ -1,5 +1,5 @@
-// What can be said of how a block's samples were drawn from the block and its chunk alone: what takes time of a Design,
-// and what several threads can do for several chunks at once.
+// What can be said of how a block's samples, or rows, were drawn from the block and its chunk alone: what takes time of
+// a Design, and what several threads can do for several chunks at once.
 //
 // Units:    as format/model/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
 // Threads:  one for each SamplePreparer; a PreparedSamples is a value.
@@ -31,7 +31,8 @@ struct PreparedSamples {
     uint64_t key = 0;
     uint32_t samples = 0;
   };
-  // The samples of the stream in the order in which subsets take them; but for `line`, and the roundings.
+  bool by_rows = false;
+  // The samples of the stream in the order in which subsets take them; but for `line`, the roundings and `row`.
   std::vector<WeightedSample> drawn;
   std::vector<Line> lines;
   // Nodes of the lines, by level, in order; empty for levels that are not needed.
@@ -46,8 +47,8 @@ class SamplePreparer {
   // `finest`: of the grains by which subsets are chosen. Coarser is faster.
   SamplePreparer(const format::FileHeader& header, format::Stream stream, OrderLevel finest);
 
-  // The next block of the same chunk, or of another, whole, also what is filtered out.
-  void Make(const format::Block& block, PreparedSamples* draft);
+  // The next block of the same chunk, or of another, whole, also what is filtered out. `by_rows`: from its rows.
+  void Make(const format::Block& block, PreparedSamples* draft, bool by_rows = false);
 
   format::Stream stream() const { return stream_; }
   // MethodKeys of the chunk's methods, as far as they were needed: 0, or not there, if not.
@@ -57,6 +58,7 @@ class SamplePreparer {
 
  private:
   void Enter(const format::Block& block);
+  void MakeOfRows(const format::Block& block, PreparedSamples* draft) const;
   WeightedSample Of(const format::Sample& sample);
   uint64_t IntervalOf(uint64_t time_ns);
   // 0: not known.

@@ -34,9 +34,9 @@ StrataBuilder::StrataBuilder(const format::FileHeader& header)
       is_biased_(IsBiased(header.source)),
       design_(header, format::Stream::kAllocations, OrderLevel::kClass) {}
 
-void StrataBuilder::Add(const format::Block& block) {
+void StrataBuilder::Add(const format::Block& block, bool by_rows) {
   const auto& names = block.dictionaries->classes;
-  for (const WeightedSample& drawn : design_.Add(block)) {
+  for (const WeightedSample& drawn : design_.Add(block, by_rows)) {
     if (drawn.class_id < names.size()) classes_[names[drawn.class_id]].sampled.Add(drawn);
   }
   for (const format::CensusRow& row : block.census) {

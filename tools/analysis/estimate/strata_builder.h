@@ -29,8 +29,8 @@ class StrataBuilder {
  public:
   explicit StrataBuilder(const format::FileHeader& header);
 
-  // The next block, whole.
-  void Add(const format::Block& block);
+  // The next block, whole; `by_rows`: as the design that gets the strata.
+  void Add(const format::Block& block, bool by_rows = false);
   // After the last one.
   Strata Build(const format::CensusCounters& counters);
 

@@ -12,6 +12,35 @@ constexpr double kRounding = 1e-9;
 // Strata that are faster looked through than looked up.
 constexpr size_t kFew = 8;
 
+// What one sample, or a row, adds to the sums of the variance.
+struct Terms {
+  Spread independent, first_stage;
+  double seen, squares, bytes_fourth, objects_fourth;
+};
+
+Terms TermsOf(const WeightedSample& sample) {
+  const double w = sample.weight, o = sample.objects;
+  // y / p times z / p times 1 - p = 1 - s / w.
+  const Spread square{w * w, o * o, w * o}, independent = sample.exclusion * square;
+  // The variance of the first stage alone, estimated over both stages: y / p times z / p times (w_1 - s) / w.
+  return {independent, sample.first_stage_part * square,      sample.size,
+          w * w,       independent.bytes * independent.bytes, independent.objects * independent.objects};
+}
+
+// No second stage. A census may have scaled it.
+Terms TermsOfRow(const WeightedSample& sample) {
+  const format::Row& row = *sample.row;
+  const double factor = sample.weight / row.bytes, square = factor * factor;
+  const auto seen = static_cast<double>(row.seen);
+  const Spread variance = square * Spread{row.bytes_variance, row.objects_variance, row.covariance};
+  return {variance,
+          variance,
+          seen,
+          variance.bytes + square * row.bytes * seen / static_cast<double>(row.points),
+          square * square * row.bytes_fourth,
+          square * square * row.objects_fourth};
+}
+
 }  // namespace
 
 template <typename Other>
@@ -23,34 +52,30 @@ Spread Subset::Product(const End& a, const Other& b) {
 
 void Subset::Add(const WeightedSample& sample) {
   const double w = sample.weight, o = sample.objects;
-  ++samples_;
+  const bool is_first = samples_ == 0;
+  samples_ += sample.points();
   bytes_ += w;
   objects_ += o;
   if (!(o > 0)) ++unsized_;
-  seen_ += sample.size;
-  squares_ += w * w;
-
-  // y / p times z / p times 1 - p = 1 - s / w.
-  const Spread square{w * w, o * o, w * o};
-  const Spread independent = sample.exclusion * square;
-  independent_ += independent;
-  bytes_fourth_ += independent.bytes * independent.bytes;
-  objects_fourth_ += independent.objects * independent.objects;
-  // The variance of the first stage alone, estimated over both stages: y / p times z / p times (w_1 - s) / w.
-  const Spread first_stage = sample.first_stage_part * square;
-  first_stage_ += first_stage;
+  const Terms terms = sample.row != nullptr ? TermsOfRow(sample) : TermsOf(sample);
+  seen_ += terms.seen;
+  squares_ += terms.squares;
+  independent_ += terms.independent;
+  bytes_fourth_ += terms.bytes_fourth;
+  objects_fourth_ += terms.objects_fourth;
+  first_stage_ += terms.first_stage;
   if (sample.of_class == nullptr) {
     ++unknown_;
   } else {
-    if (samples_ == 1) class_ = sample.of_class;
+    if (is_first) class_ = sample.of_class;
     if (class_ != sample.of_class) class_ = nullptr;
     Piece& piece = PieceOf(sample.of_class->stratum);
     piece.bytes += w;
     piece.objects += o;
-    piece.first_stage += first_stage;
+    piece.first_stage += terms.first_stage;
   }
   if (sample.line == 0) return;
-  second_stage_ += sample.second_stage_exclusion * square;
+  second_stage_ += sample.second_stage_exclusion * Spread{w * w, o * o, w * o};
   AddToLine(sample);
 }
 

@@ -43,9 +43,9 @@ class Subset {
       : chosen_by_(matched_by), is_class_(holds == Holds::kOneClass && matched_by == OrderLevel::kClass) {}
   void Add(const WeightedSample& sample);
 
-  uint64_t samples() const { return samples_; }
-  double bytes() const { return bytes_; }      // sum of weights: unbiased
-  double objects() const { return objects_; }  // sum of weight / size: unbiased
+  uint64_t samples() const { return samples_; }  // of rows: their points
+  double bytes() const { return bytes_; }        // sum of weights: unbiased
+  double objects() const { return objects_; }    // sum of weight / size: unbiased
   // Samples whose size the recording does not have: objects() lacks their objects.
   uint64_t unsized() const { return unsized_; }
   double seen() const { return seen_; }  // bytes of the sampled objects themselves: a lower limit of the total

@@ -1,5 +1,5 @@
 // A sample as the estimators see it: how large, with which chances it was drawn, and where it lay on the line of the
-// second stage.
+// second stage. Or a row, which stands for all points of a class and path in a block, as if it were one sample.
 //
 // Units:    the stream's: bytes, or events. An event is as an object of one byte.
 // Maths:    docs/estimates.md#estimates
@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "format/model/row.h"
 #include "format/model/stream.h"
 
 namespace heaprec::tools {
@@ -22,7 +23,8 @@ inline constexpr size_t kGrains = kNodes + 1;
 struct ClassOfStratum;
 
 struct WeightedSample {
-  uint32_t index = 0;  // into the samples of its block
+  uint32_t index = 0;                // into the samples of its block, or into its rows
+  const format::Row* row = nullptr;  // of the block; null: it is a sample
   // As the sample has them. By these samples are grouped, in an order in which they are far from each other.
   format::Index class_id = format::kNone, stack = format::kNone;
   uint64_t interval = 0;    // that it was drawn in
@@ -51,6 +53,7 @@ struct WeightedSample {
 
   const ClassOfStratum* of_class = nullptr;  // of the stratum that it was scaled to
 
+  uint64_t points() const { return row != nullptr ? row->points : 1; }
   // By the second stage, of one that is not scaled.
   double raised() const { return weight - first_weight; }
 };

@@ -12,7 +12,7 @@ constexpr char kCumulative[] = "cumulative", kName[] = "name";
 double Measure(const GroupEstimates& estimates, std::string_view sort) {
   if (sort == "objects") return OrUnbounded(estimates.objects).value;
   if (sort == "mean-size") return OrUnbounded(estimates.mean_size).value;
-  if (sort == "samples") return static_cast<double>(estimates.samples);
+  if (sort == "points") return static_cast<double>(estimates.samples);
   return estimates.bytes.value;
 }
 
@@ -50,8 +50,7 @@ void Groups::End(const Estimator& estimator) {
 }
 
 const std::vector<std::string>& SortKeys() {
-  static const auto* keys =
-      new std::vector<std::string>{"bytes", "objects", "mean-size", "samples", kCumulative, kName};
+  static const auto* keys = new std::vector<std::string>{"bytes", "objects", "mean-size", "points", kCumulative, kName};
   return *keys;
 }
 

@@ -27,6 +27,8 @@ class Groups {
   void End(const Estimator& estimator);
 
   const Grouping& grouping() const { return grouping_; }
+  // Whether rows are enough: they do not tell who called a site.
+  bool takes_rows() const { return grouping_.takes_rows() && !cumulative_; }
   OrderLevel finest() const { return cumulative_ ? OrderLevel::kStack : own_.level(); }
   const GroupTable& own() const { return own_; }
   // Keys of the last block's samples, in their order.
@@ -45,7 +47,7 @@ class Groups {
 
 // Which rows are shown, and in which order: --sort, --limit, --min-share.
 struct Ranking {
-  std::string sort = "bytes";  // bytes, objects, mean-size, samples, name; cumulative, by method
+  std::string sort = "bytes";  // bytes, objects, mean-size, points, name; cumulative, by method
   size_t limit = 0;            // 0: all
   double min_share = 0;        // from 0 to 1
 };
@@ -63,6 +65,7 @@ class GroupsScan : public ScanVisitor {
   GroupsScan(const std::vector<Grouping>& groupings, bool own_frames) {
     for (const Grouping& grouping : groupings) tables_.emplace_back(grouping, own_frames);
   }
+  bool takes_rows(uint64_t, uint64_t) const override { return std::ranges::all_of(tables_, &Groups::takes_rows); }
   OrderLevel finest() const override {
     OrderLevel finest = OrderLevel::kClass;
     for (const Groups& one : tables_) finest = std::max(finest, one.finest());

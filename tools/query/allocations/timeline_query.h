@@ -103,6 +103,10 @@ class TimelineVisitor : public ScanVisitor {
   // `stream`: whose sampler is looked at. `keys`: the groups of `grouping` to show, the largest first.
   TimelineVisitor(const TimeAxis& axis, format::Stream stream, const std::optional<Grouping>& grouping,
                   std::vector<GroupTable::Key> keys);
+  // A block that lies in two steps is read from its samples.
+  bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override {
+    return axis_.StepOf(begin_ns) == axis_.StepOf(end_ns - 1) && (!grouping_ || grouping_->takes_rows());
+  }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;

@@ -1,5 +1,6 @@
 #include "tools/query/compare/budget_query.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,12 @@ BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*bud
     if (budgets_[i].subject != Budget::Subject::kMethod) continue;
     known_[i].any_frame.emplace(std::bind_front(&Budget::Matches, &budgets_[i]));
   }
+}
+
+bool BudgetVisitor::takes_rows(uint64_t, uint64_t) const {
+  return std::ranges::none_of(budgets_, [](const Budget& budget) {
+    return budget.subject == Budget::Subject::kMethod || budget.subject == Budget::Subject::kThread;
+  });
 }
 
 void BudgetVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {

@@ -21,6 +21,7 @@ class BudgetVisitor final : public ScanVisitor {
   // Must outlive it.
   explicit BudgetVisitor(const std::vector<Budget>* budgets);
 
+  bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override;
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;

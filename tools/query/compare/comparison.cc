@@ -111,6 +111,9 @@ RunsOfRow RunsOf(const std::vector<TableOfRun>& before, const std::vector<TableO
 class VisitorPair final : public ScanVisitor {
  public:
   VisitorPair(ScanVisitor* first, ScanVisitor* second) : both_{first, second} {}
+  bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override {
+    return std::ranges::all_of(both_, [&](const ScanVisitor* one) { return one->takes_rows(begin_ns, end_ns); });
+  }
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override {
     for (ScanVisitor* one : both_) one->Begin(header, matched_by);
   }
@@ -188,6 +191,8 @@ ComparisonSide::ComparisonSide(const std::vector<Grouping>& by, bool own_frames)
   for (const Grouping& one : by) groups_.emplace_back(one, own_frames);
   progress_.resize(groups_.size());
 }
+
+bool ComparisonSide::takes_rows(uint64_t, uint64_t) const { return std::ranges::all_of(groups_, &Groups::takes_rows); }
 
 void ComparisonSide::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
   start_epoch_ns_ = std::min(start_epoch_ns_, header.start_epoch_ns);
@@ -370,8 +375,8 @@ ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vec
     values.back().over_time = OverTime(before, after, key);
     values.back().overlaps = overlaps;
     values.back().is_asked = question.is_judged;
-    for (const TableOfRun& run : before) row.samples_before += run.table->Of(key).samples;
-    for (const TableOfRun& run : after) row.samples_after += run.table->Of(key).samples;
+    for (const TableOfRun& run : before) row.points_before += run.table->Of(key).samples;
+    for (const TableOfRun& run : after) row.points_after += run.table->Of(key).samples;
     all.rows.push_back(row);
   }
   if (overlaps) {

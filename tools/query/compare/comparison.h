@@ -53,6 +53,7 @@ class ComparisonSide final : public ScanVisitor {
   // `own_frames`: as Groups.
   ComparisonSide(const std::vector<Grouping>& by, bool own_frames);
 
+  bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override;
   void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
@@ -151,7 +152,7 @@ std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tre
 
 struct ComparedRow {
   GroupTable::Key key = 0;
-  uint64_t samples_before = 0, samples_after = 0;
+  uint64_t points_before = 0, points_after = 0;
   Difference difference;
 };
 

@@ -185,6 +185,15 @@ void Filter::SetPrimitives(const StackMatch::Test& is_primitive) {
   });
 }
 
+// A path ends at the site that the built-in primitives give: hidden frames, or those below it, are none.
+bool Filter::TakesRows(const TimeOfRows& time) const {
+  const auto begin_ns = static_cast<int64_t>(time.begin_ns), end_ns = static_cast<int64_t>(time.end_ns);
+  const bool is_beside = end_ns <= from_ns_ || begin_ns >= to_ns_, is_within = begin_ns >= from_ns_ && end_ns <= to_ns_;
+  const bool has_all_kinds = std::ranges::all_of(
+      format::kAllocationKinds, [this](format::Kind kind) { return kinds_[static_cast<size_t>(kind)]; });
+  return (is_beside || is_within) && has_all_kinds && KeepsAnyThread() && !frame_ && !focus_ && !ignore_ && !hides_;
+}
+
 // Threads, times and kinds cut through whatever the line of the second stage holds together.
 void Filter::NoteChoice(const FilterOptions& options) {
   const auto refine = [this](OrderLevel level) { chosen_by_ = chosen_by_ ? std::max(*chosen_by_, level) : level; };
@@ -247,7 +256,7 @@ void Filter::Enter(const format::Block& block, Names* names) {
 bool Filter::Keeps(const format::Sample& sample) {
   if (!KeepsTime(sample.time_ns)) return false;
   if (!kinds_[static_cast<size_t>(sample.kind)]) return false;
-  if ((thread_ || java_tid_ || os_tid_ || !labels_.empty()) && !KeepsThread(sample.thread)) return false;
+  if (!KeepsAnyThread() && !KeepsThread(sample.thread)) return false;
   if (class_ && !KeepsClass(sample.class_id)) return false;
   return KeepsStack(sample.stack);
 }
@@ -277,8 +286,10 @@ bool Filter::KeepsClass(format::Index index) {
   return match == Match::kYes;
 }
 
+bool Filter::KeepsAnyThread() const { return !thread_ && !java_tid_ && !os_tid_ && labels_.empty(); }
+
 bool Filter::KeepsAnyThreadAndPlace() const {
-  return !thread_ && !java_tid_ && !os_tid_ && labels_.empty() && !class_ && !site_ && !frame_ && !focus_ && !ignore_;
+  return KeepsAnyThread() && !class_ && !site_ && !frame_ && !focus_ && !ignore_;
 }
 
 bool Filter::MatchesThread(format::Index index) {

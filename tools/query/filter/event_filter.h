@@ -16,6 +16,7 @@
 #include "format/bytes/result.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
@@ -71,6 +72,9 @@ class Filter {
   // Whether --class keeps the class with this index. Requires a filter by class.
   bool KeepsClass(format::Index index);
 
+  // Whether rows of that time tell what of them it keeps: by class, site and time, of which it keeps all or nothing.
+  bool TakesRows(const TimeOfRows& time) const;
+
   uint64_t limit() const { return limit_; }
   // Frames at a leaf that are no sites, for --site; the built-in primitives unless told otherwise. Before Start.
   void SetPrimitives(const StackMatch::Test& is_primitive);
@@ -86,6 +90,7 @@ class Filter {
   std::pair<uint64_t, uint64_t> Span(uint64_t begin_ns, uint64_t end_ns) const;
 
  private:
+  bool KeepsAnyThread() const;
   bool KeepsAnyThreadAndPlace() const;
   bool KeepsThread(format::Index index);
   bool HasLabels(const format::Thread& thread) const;

@@ -24,7 +24,7 @@ render::Value CensusStrata::AsValue() const {
   return render::Object{{"strata", strata.count()}, {"reason", why_none}};
 }
 
-CensusStrata StrataOf(const Recording& recording) {
+CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows) {
   if (recording.header().census == format::CensusMode::kOff) return {};
   CensusStrata found{.strata = {}, .has_census = true, .why_none = {}};
   auto again = recording.Again();
@@ -35,7 +35,7 @@ CensusStrata StrataOf(const Recording& recording) {
   StrataBuilder builder(recording.header());
   Progress progress(recording.source().name(), recording.source().size());
   while (const auto block = (*again)->Next()) {
-    builder.Add(*block);
+    builder.Add(*block, by_rows && by_rows(*block));
     progress.At((*again)->bytes_read());
   }
   if (WasEnded(**again)) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "format/reader/reader.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/input/recording.h"
 #include "tools/render/value.h"
@@ -26,8 +27,8 @@ struct CensusStrata {
 };
 
 // Reads the recording from its start. Uses a census only if it ended with its recording; otherwise the TLABs in use at
-// its end are unknown.
-CensusStrata StrataOf(const Recording& recording);
+// its end are unknown. `by_rows`: as the design that gets the strata.
+CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows = {});
 
 // Adds up the counts of selected classes in a complete census, including classes without samples.
 class CountedClasses {

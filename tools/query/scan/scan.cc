@@ -26,7 +26,7 @@ using format::Stream;
 struct Passed {
   std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
-  uint64_t samples = 0;
+  uint64_t points = 0;
   Subset all;
   std::optional<Subset> span;  // if asked for: what passes those of time
 
@@ -38,7 +38,7 @@ struct Passed {
       now.push_back(&one);
       if (filter != nullptr) all.Add(one);
     }
-    samples += now.size();
+    for (const WeightedSample* one : now) points += one->points();
     live_checkpoint.clear();
     for (const format::CheckpointSample& one : block.live_checkpoint) {
       if (filter == nullptr || filter->Keeps(one.sample)) live_checkpoint.push_back(&one);
@@ -53,16 +53,18 @@ struct Drafted : Prepared {
 };
 class Drafting : public Preparer {
  public:
-  Drafting(const format::FileHeader& header, Stream stream, OrderLevel finest) : preparer_(header, stream, finest) {}
+  Drafting(const format::FileHeader& header, Stream stream, OrderLevel finest, ByRows by_rows)
+      : preparer_(header, stream, finest), by_rows_(std::move(by_rows)) {}
   std::unique_ptr<Prepared> Of(const format::Block& block) override {
     auto drafted = std::make_unique<Drafted>();
-    preparer_.Make(block, &drafted->draft);
+    preparer_.Make(block, &drafted->draft, by_rows_(block));
     drafted->method_keys = preparer_.method_keys();
     return drafted;
   }
 
  private:
   SamplePreparer preparer_;
+  const ByRows by_rows_;
 };
 
 // Said behind the name of a recording without this stream; null: it has it.
@@ -84,6 +86,7 @@ void ScanOptions::AddTo(Command& command) {
       .Value("FILE");
   AddNamesTo(command, &names);
   command.AddFlag("--no-census", no_census, "Ignore the census; estimate from samples only");
+  command.AddFlag("--no-rows", no_rows, kNoRows);
   filter.AddChoiceTo(command);
   filter.AddStackChoiceTo(command);
 }
@@ -129,7 +132,7 @@ format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
   }
   AllocationPrimitives primitives;
   if (!options.primitives.empty()) {
-    auto read = AllocationPrimitives::Read(options.primitives);
+    auto read = ReadPrimitives(options.primitives);
     if (!read.ok()) return read.error();
     primitives = std::move(*read);
   } else if (!options.exact_sites) {
@@ -201,26 +204,28 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   if (const char* const why = NotRecorded(recording->header(), stream_))
     return Fail(ExitCode::kUnreadable, recording->source().name() + why);
   const OrderLevel finest = std::max(visitor->finest(), filter_.matched_by().value_or(OrderLevel::kClass));
+  Filter filter = filter_;
+  filter.Start(*recording);
+  const ByRows by_rows = RowRule(recording->header(), filter, visitor);
   Design design(recording->header(), stream_, finest);
   const bool asks = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
-  const CensusStrata census = asks ? StrataOf(*recording) : CensusStrata();
+  const CensusStrata census = asks ? StrataOf(*recording, by_rows) : CensusStrata();
   design.SetStrata(census.strata);
   const bool is_plain = census.strata.count() == 0;
   StreamTrust trust(recording->header(), stream_, is_plain);
-  recording->Prepare([header = recording->header(), stream = stream_, finest] {
-    return std::make_unique<Drafting>(header, stream, finest);
+  recording->Prepare([header = recording->header(), stream = stream_, finest, by_rows] {
+    return std::make_unique<Drafting>(header, stream, finest, by_rows);
   });
   MergedNames* const merged = tree->names().merged();
   if (merged != nullptr) merged->Start(recording->header().recording_id);
   Names names(merged);
-  Filter filter = filter_;
-  filter.Start(*recording);
   // Without a filter the design has exactly the samples of the scanned stream.
   Filter* const sieve = filter.matched_by() ? &filter : nullptr;
   tree->Start();
   visitor->Begin(recording->header(), filter.matched_by());
   const OrderLevel matched_by = filter.matched_by().value_or(OrderLevel::kThread);
   Passed passed{.now = {}, .live_checkpoint = {}, .all = Subset(matched_by), .span = {}};
+  bool has_rows = false;
   if (options_.shares == ScanOptions::ShareOf::kSpan && sieve != nullptr) passed.span.emplace();
   std::optional<CountedClasses> counted;
   if (recording->header().census == format::CensusMode::kAll && filter.matched_by() == OrderLevel::kClass)
@@ -229,18 +234,23 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   uint64_t last_ns = 0;
   CpuTimeline cpu;
   std::unique_ptr<Prepared> prepared;  // of the current block
-  while (const auto block = recording->Next()) {
+  while (auto block = recording->Next()) {
     prepared = recording->TakePrepared();
     auto* const drafted = static_cast<Drafted*>(prepared.get());
     names.Enter(*block);
     filter.Enter(*block, &names);
     tree->Enter(*block, &names,
                 drafted != nullptr ? std::span<const uint64_t>(drafted->method_keys) : std::span<const uint64_t>());
-    passed.Take(*block, drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block), sieve);
     if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
     last_ns = std::max(last_ns, block->end_ns);
     trust.Add(*block);
     cpu.Add(*block);
+    const bool is_by_rows = by_rows(*block);
+    const std::span<const WeightedSample> drawn =
+        drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block, is_by_rows);
+    if (is_by_rows) block->samples = SamplesOfRows(*block, recording->header().interval_ns);
+    has_rows |= is_by_rows;
+    passed.Take(*block, drawn, sieve);
     visitor->Visit({*block, passed.now, passed.live_checkpoint, names, *tree, design});
     progress.At(recording->bytes_read());
   }
@@ -276,9 +286,20 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     matched.mean_size = Scaled(estimator.Total(), 1 / calls);
   }
   Conclude(matched, matched_by, estimator);
-  summary_.Note(*recording, seconds, passed.samples, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
+  summary_.Note(*recording, seconds, {passed.points, design.all().samples(), has_rows}, census,
+                trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(*recording);
+}
+
+// Paths end at the site that the built-in primitives give.
+ByRows RecordingScan::RowRule(const format::FileHeader& header, const Filter& filter,
+                              const ScanVisitor* visitor) const {
+  const bool can = !options_.no_rows && stream_ == Stream::kAllocations && options_.primitives.empty();
+  return [=, start_ns = header.start_epoch_ns, interval_ns = header.interval_ns](const format::Block& block) {
+    const auto time = can ? TimeOf(block, interval_ns) : std::nullopt;
+    return time && filter.TakesRows(*time) && visitor->takes_rows(start_ns + time->begin_ns, start_ns + time->end_ns);
+  };
 }
 
 void RecordingScan::Conclude(const GroupEstimates& matched, OrderLevel matched_by, const Estimator& estimator) {

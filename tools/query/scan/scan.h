@@ -31,6 +31,7 @@
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
@@ -42,11 +43,15 @@
 
 namespace heaprec::tools {
 
+// Help of --no-rows.
+inline constexpr char kNoRows[] = "Estimate from kept samples only, as exports do";
+
 // As given on the command line.
 struct ScanOptions {
   std::vector<std::string> files;
   bool lines = false, fold = false;
   bool no_census = false;    // do not use it
+  bool no_rows = false;      // likewise
   bool exact_sites = false;  // a site is the frame that allocated, even if it only does so for its caller
   std::string primitives;    // a file that lists these frames; empty: the built-in list
   // The base of shares: everything recorded, the time of --from and --to, or all samples that pass the filters.
@@ -70,7 +75,8 @@ struct ScanOptions {
   bool OwnFrames() const { return lines || !exact_sites || !filter.hide.empty(); }
 };
 
-// The samples of a block that pass the filters. Names and tree have entered the block.
+// The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. Names and tree have
+// entered the block.
 struct MatchedBlock {
   const format::Block& block;
   std::span<const WeightedSample* const>
@@ -87,6 +93,9 @@ class ScanVisitor {
   virtual ~ScanVisitor() = default;
   // The finest level by which it groups samples.
   virtual OrderLevel finest() const { return OrderLevel::kThread; }
+  // Whether rows from `begin_ns` to `end_ns` (since 1970) can stand for the samples of that time: it needs nothing of
+  // them but class, path up to the site, and that they are of this time. Any thread calls it.
+  virtual bool takes_rows(uint64_t, uint64_t) const { return false; }
   // Whether it uses the samples' weights, so that a census must be read first.
   virtual bool estimates() const { return true; }
   // The times at which a visitor looks at what is live. nullopt: it looks at events only.
@@ -122,6 +131,8 @@ class RecordingScan {
 
   // What was read; after Run.
   const ScannedTotals& scanned() const { return summary_.scanned(); }
+  // What estimates were made from: "point", or "sample" if no row could be read.
+  const char* observed() const { return scanned().points > 0 ? "point" : "sample"; }
   // Estimates of the matched samples, and of a group without samples. Shares are of total().
   // Without filters the matched bytes are the total, which has what could not be written, too.
   GroupEstimates matched() const;
@@ -152,6 +163,8 @@ class RecordingScan {
   RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives);
   ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
   ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
+  // `filter`: started.
+  ByRows RowRule(const format::FileHeader& header, const Filter& filter, const ScanVisitor* visitor) const;
   void WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live);
   void AddCpu(const std::optional<CpuSeconds>& cpu);
   void Conclude(const GroupEstimates& matched, OrderLevel matched_by, const Estimator& estimator);

@@ -9,12 +9,14 @@
 
 namespace heaprec::tools {
 
-void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matched, const CensusStrata& census,
+void ScanSummary::Note(const Recording& recording, double seconds, const Points& points, const CensusStrata& census,
                        const std::vector<std::string>& reasons) {
   if (census.has_census && census.why_none.empty()) ++sharpened_;
   if (!census.why_none.empty()) blunted_.insert(census.Text());
   scanned_.Add(recording);
-  scanned_.matched += matched;
+  scanned_.matched += points.matched;
+  points_ += points.all;
+  if (points.has_rows || scanned_.points > 0) scanned_.points = points_;
   scanned_.seconds += seconds;
   scanned_.complete = scanned_.complete && !recording.misses_bytes();
   doubted_ += reasons.empty() ? 0 : 1;
@@ -24,7 +26,8 @@ void ScanSummary::Note(const Recording& recording, double seconds, uint64_t matc
   render::Object one = HeaderValue(recording.header());
   const render::Object more{{"file", recording.source().name()},
                             {"samples", recording.events()},
-                            {"matched", matched},
+                            {"points", points.all},
+                            {"matched", points.matched},
                             {"seconds", seconds},
                             {"running", recording.running()},
                             {"losses", LossesValue(recording)},
@@ -58,6 +61,7 @@ render::Object ScanSummary::AsObject() const {
   const bool knows_losses = scanned_.counts_losses || scanned_.recordings == 0;
   return {{"recordings", recordings_},
           {"samples", scanned_.events},
+          {"points", points_},
           {"matched", scanned_.matched},
           {"seconds", scanned_.seconds},
           {"thinned", knows_losses ? render::Value(scanned_.thinned) : render::Value()},

@@ -20,15 +20,20 @@
 namespace heaprec::tools {
 
 struct ScannedTotals : LossTotals {
-  uint64_t matched = 0;  // samples that passed the filters
+  uint64_t matched = 0;  // points or samples that passed the filters
   double seconds = 0;    // of all recordings together, within --from and --to
   bool complete = true;
 };
 
 class ScanSummary {
  public:
+  // What estimates were made from: all points of blocks that were read from their rows, samples of others.
+  struct Points {
+    uint64_t matched = 0, all = 0;
+    bool has_rows = false;
+  };
   // A recording that was read to its end. `reasons`: why its numbers should not be believed; empty: they may be.
-  void Note(const Recording& recording, double seconds, uint64_t matched, const CensusStrata& census,
+  void Note(const Recording& recording, double seconds, const Points& points, const CensusStrata& census,
             const std::vector<std::string>& reasons);
 
   // MergedNames::Text
@@ -45,6 +50,7 @@ class ScanSummary {
 
  private:
   ScannedTotals scanned_;
+  uint64_t points_ = 0;
   size_t sharpened_ = 0;           // recordings, by their census
   std::set<std::string> blunted_;  // what is said of those that have one, but are not
   size_t doubted_ = 0;             // recordings

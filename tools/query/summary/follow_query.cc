@@ -21,7 +21,7 @@ constexpr size_t kCallers = 5;
 double Measure(const Subset& sums, const std::string& sort) {
   if (sort == "objects") return sums.objects();
   if (sort == "mean-size") return sums.objects() > 0 ? sums.bytes() / sums.objects() : 0;
-  if (sort == "samples") return static_cast<double>(sums.samples());
+  if (sort == "points") return static_cast<double>(sums.samples());
   return sums.bytes();
 }
 

@@ -1,7 +1,9 @@
 #include "tools/query/summary/summary_query.h"
 
 #include <algorithm>
+#include <span>
 
+#include "tools/analysis/estimate/rows.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/program_recording.h"
 #include "tools/text/progress.h"
@@ -52,21 +54,26 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
   MergedNames* const merged = breakdown->merged();
   if (merged != nullptr) merged->Start(header.recording_id);
   Names names(merged);
-  if (filter != nullptr) filter->Start(*recording);
   Progress progress(recording->source().name(), recording->source().size());
-  while (const auto block = recording->Next()) {
+  while (auto block = recording->Next()) {
     for (StreamTotals& totals : facts.totals.of) totals.Add(*block);
     names.Enter(*block);
     if (filter != nullptr) filter->Enter(*block, &names);
-    breakdown->Add(*block, volume->Add(*block), &names);
     thrown.Add(*block, &names);
     facts.heap.Add(*block);
     live.Add(*block);
     facts.census.Add(*block);
+    const std::span<const WeightedSample> parts = volume->Add(*block);
+    if (volume->takes_rows(*block)) {
+      block->samples = SamplesOfRows(*block, header.interval_ns);
+      facts.has_rows = true;
+    }
+    breakdown->Add(*block, parts, &names);
     progress.At(recording->bytes_read());
   }
   facts.census.End(*recording);
   facts.events = recording->events();
+  facts.points = volume->design().all().samples();
   facts.volume = volume->Close(recording->counters());
   facts.thrown = thrown.Close(recording->counters(format::Stream::kExceptions));
   AddTimes(*recording, filter, asked, &facts);

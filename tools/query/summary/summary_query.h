@@ -31,6 +31,9 @@ struct Facts {
   CensusTotals census{};
   CensusStrata by_census{};
   uint64_t events = 0;  // of all streams
+  // What classes and sites are estimated from: points of rows, kept as samples or not, or samples where there are none.
+  uint64_t points = 0;
+  bool has_rows = false;
   uint64_t duration_ns = 0, end_ns = 0;
   uint64_t asked_ns = 0;  // of duration_ns, what passes the filter
   double mean_rate = 0;   // events/s
@@ -38,11 +41,13 @@ struct Facts {
   double bytes_per_event = 0;
   std::string ended{};
 
+  // As RecordingScan::observed.
+  const char* observed() const { return has_rows ? "point" : "sample"; }
   const StreamTotals& allocations() const { return totals[format::Stream::kAllocations]; }
 };
 
-// Reads the recording to its end, into `volume` and `breakdown` too. `filter`: of what the breakdown shows; null for
-// none, else `asked` gets its times.
+// Reads the recording to its end, into `volume` and `breakdown` too. `filter`: of what the breakdown shows, started;
+// null for none, else `asked` gets its times.
 Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown,
               AskedTime* asked);
 

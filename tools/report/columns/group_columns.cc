@@ -26,7 +26,7 @@ void AddColumns(const GroupWords& words, const std::string& path, FiguresOfRow o
   const auto heading = [is_shown](const char* text) { return is_shown ? text : ""; };
   const auto rate = [of](const GroupRow& row) { return PerSecond(of(row).bytes, row.seconds); };
   into->push_back(
-      {path + "samples", "", Unit::kInteger, Detail::kJsonOnly, [of](const GroupRow& row) { return of(row).samples; }});
+      {path + "points", "", Unit::kInteger, Detail::kJsonOnly, [of](const GroupRow& row) { return of(row).samples; }});
   if (words.counts_events) {
     into->push_back({path + "events_per_second", heading("events/s"), Unit::kPerSecond, Detail::kWide, rate});
     return;

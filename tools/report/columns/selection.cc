@@ -66,9 +66,9 @@ render::Line LimitLine(const std::string& what, const Estimate& unseen, Unit uni
 
 std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what) {
   std::vector<render::Line> lines;
-  lines.push_back(
-      LimitLine("a " + std::string(what) + " without samples " + (scan.of_exceptions() ? "threw" : "allocated"),
-                scan.unseen().bytes, UnitOfTotal(scan)));
+  lines.push_back(LimitLine(
+      "a " + std::string(what) + " without " + scan.observed() + "s " + (scan.of_exceptions() ? "threw" : "allocated"),
+      scan.unseen().bytes, UnitOfTotal(scan)));
   for (Line& line : LossLines(scan)) lines.push_back(std::move(line));
   return lines;
 }

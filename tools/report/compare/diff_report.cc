@@ -45,7 +45,7 @@ const char* VerdictName(Verdict verdict) {
 struct DiffRow {
   Difference difference;
   std::string name;
-  uint64_t samples_before = 0, samples_after = 0;
+  uint64_t points_before = 0, points_after = 0;
 };
 
 std::vector<Column<DiffRow>> DiffColumns(const Units& units, const std::string& suffix, const std::string& name) {
@@ -63,15 +63,15 @@ std::vector<Column<DiffRow>> DiffColumns(const Units& units, const std::string& 
              const double change = row.difference.detectable;
              return change > 0 ? Value(change) : Value();
            }},
-          {"samples_before", "", Unit::kInteger, Detail::kJsonOnly, &DiffRow::samples_before},
-          {"samples_after", "", Unit::kInteger, Detail::kJsonOnly, &DiffRow::samples_after},
+          {"points_before", "", Unit::kInteger, Detail::kJsonOnly, &DiffRow::points_before},
+          {"points_after", "", Unit::kInteger, Detail::kJsonOnly, &DiffRow::points_after},
           {"name", name, Unit::kText, Detail::kAlways, &DiffRow::name}};
 }
 
 // The columns of a row that the total has, too.
 std::vector<Field> TotalFields(const Difference& total) {
   std::vector<Column<DiffRow>> columns = DiffColumns({Unit::kNumber, Unit::kNumber}, "", "");
-  columns.resize(columns.size() - 3);  // not the samples and the name
+  columns.resize(columns.size() - 3);  // not the points and the name
   std::vector<Field> fields = FieldsOf("total", columns, DiffRow{total, "", 0, 0});
   if (IsUnknown(total.before) || IsUnknown(total.after)) {
     for (Field& field : fields) {
@@ -123,7 +123,7 @@ std::vector<Line> SideLines(const std::string& name, const DiffSide& side) {
       line.text += ", {} of CPU time";
       line.fields.push_back({"", scan.cpu()->process, Unit::kSeconds});
     }
-    line.text += ", {} sample(s)";
+    line.text += std::string(", {} ") + scan.observed() + "(s)";
     line.fields.push_back({"", all.samples, Unit::kInteger});
     lines.push_back(std::move(line));
     Object one = scan.AsObject();
@@ -248,7 +248,7 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   for (const ComparedRow& row : of.rows) {
     if (rows.size() == limit) break;
     if (!shown.all && row.difference.verdict == Verdict::kSame) continue;
-    rows.push_back({row.difference, RowName(of.by, row.key, tree), row.samples_before, row.samples_after});
+    rows.push_back({row.difference, RowName(of.by, row.key, tree), row.points_before, row.points_after});
   }
   Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
                           rows, of.rows.size());

@@ -167,8 +167,9 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
     std::vector<Field> fields{samples};
     std::string text = "{}";
     if (counters.thinned + counters.second_stage > 0) {
-      text += " kept of {} (rate limit; sums stay unbiased)";
-      fields.push_back({"", all, Unit::kInteger});
+      text += facts.has_rows ? " kept of {} points; classes and sites are estimated from all"
+                             : " kept of {} (rate limit; sums stay unbiased)";
+      fields.push_back({"", facts.has_rows ? facts.points : all, Unit::kInteger});
     }
     if (static_cast<double>(lost) > kFewLost * static_cast<double>(all)) {
       text += "; {} lost";
@@ -183,6 +184,7 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
     into->Add(Fact("samples", "{}; losses and limit unknown",
                    {samples, {"rate_used", Value(), Unit::kShare}, mean_rate, bytes_per_sample}));
   }
+  into->Add(Hidden({{"points", facts.points}}));
   into->Add(Fact("file", "{} bytes", {{"file_bytes", answer.recording.bytes_read(), Unit::kInteger}}, Detail::kWide));
 }
 
@@ -343,8 +345,8 @@ void AddMatched(const SummaryAnswer& answer, Group* into) {
   const GroupEstimates limit = EstimateUnseen(estimator);
   if (const Subset* matched = answer.breakdown.matched()) {
     const GroupEstimates all = EstimateGroup(*matched, estimator);
-    into->Add(Fact("matched", "{} sample(s), {} of the bytes, {} in {} object(s)",
-                   {{"matched.samples", all.samples, Unit::kInteger},
+    into->Add(Fact("matched", std::string("{} ") + answer.facts.observed() + "(s), {} of the bytes, {} in {} object(s)",
+                   {{"matched.points", all.samples, Unit::kInteger},
                     {"matched.share", all.share, Unit::kShare},
                     {"matched.bytes", all.bytes, Unit::kBytes},
                     {"matched.objects", all.objects, Unit::kCount}}));
@@ -433,8 +435,8 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
   group.Add(GroupsTable("sites", "site", answer.breakdown.sites(), answer));
   group.Add(
       Hidden({{"class_count", answer.breakdown.classes().size()}, {"site_count", answer.breakdown.sites().size()}}));
-  Line limit =
-      LimitLine("a class or site without samples allocated", EstimateUnseen(answer.estimator).bytes, Unit::kBytes);
+  Line limit = LimitLine(std::string("a class or site without ") + answer.facts.observed() + "s allocated",
+                         EstimateUnseen(answer.estimator).bytes, Unit::kBytes);
   limit.detail = Detail::kWide;
   group.Add(std::move(limit));
   return group;
