@@ -43,10 +43,10 @@ class Identity {
   size_t count_ = 0;
 };
 
-// Identifies a stack by its physical frames, without inlined ones.
+// Identifies a stack by its physical frames, without inlined ones; at most `most` of them.
 class IdentityVisitor {
  public:
-  explicit IdentityVisitor(const Names& names) : names_(names) {}
+  explicit IdentityVisitor(const Names& names, size_t most = SIZE_MAX) : names_(names), left_(most) {}
 
   // By what a recording says about it, and by no address: those of unloaded classes, and of the versions of a redefined
   // method, are given again. The top bit tells the two kinds of frame apart.
@@ -59,14 +59,16 @@ class IdentityVisitor {
     words_.Add(uint64_t{1} << 63 | uint64_t{static_cast<uint32_t>(names_.Line(method, bci))} << 16 |
                static_cast<uint16_t>(bci));
     words_.Add(text);
+    --left_;
     return true;
   }
   // A compilation's number is never given again, and what is inlined where in its code never changes.
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool /*is_native*/) {
     words_.Add(uint64_t{code.compile_id()} << 32 | code.OffsetOf(pc));
+    --left_;
     return true;
   }
-  bool IsFull() const { return false; }
+  bool IsFull() const { return left_ == 0; }
   format::StackKey Key(WalkResult walked) const {
     const XXH128_hash_t hash = words_.Hash();
     // Not that of a whole stack of the same frames.
@@ -76,6 +78,7 @@ class IdentityVisitor {
  private:
   const Names& names_;
   Identity words_;
+  size_t left_;
 };
 
 // The places of a compiled frame's methods, innermost first: what makes up its identity, and which of the inlined ones.
@@ -275,6 +278,14 @@ WalkResult StackWalker::Identify(const void* java_thread, format::StackKey* iden
   IdentityVisitor visitor(names_);
   const WalkResult walked = Walk(java_thread, visitor);
   *identity = visitor.Key(walked);
+  return walked;
+}
+
+WalkResult StackWalker::IdentifyLeafSide(const void* java_thread, size_t physical, format::StackKey* identity) const {
+  IdentityVisitor visitor(names_, physical);
+  const WalkResult walked = Walk(java_thread, visitor);
+  *identity = visitor.Key(walked);
+  identity->high = ~identity->high;
   return walked;
 }
 

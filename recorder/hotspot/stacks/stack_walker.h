@@ -34,6 +34,10 @@ class StackWalker {
   // same methods, bcis and lines, whatever is unloaded, redefined or recompiled, and whatever memory is reused.
   WalkResult Identify(const void* java_thread, format::StackKey* identity) const;
 
+  // The same for the `physical` frames nearest to the allocation: kDeep if there are more. Never the identity of a
+  // whole stack.
+  WalkResult IdentifyLeafSide(const void* java_thread, size_t physical, format::StackKey* identity) const;
+
   // All frames, inlined ones included, as JVMTI's GetStackTrace returns them.
   WalkResult Expand(const void* java_thread, FrameSelection* frames) const;
 

@@ -47,6 +47,7 @@ SampleWriter::SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_co
 
 void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   const auto window = board_.OnPoint(point.tally, MonotonicNs());
+  if (point.is_light) return CommitLight(context, point, window);
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
   const StackBufferPool::Lease pooled(buffers_, context.lane_hint);
@@ -72,14 +73,14 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
     if (!known) board_.OnNewStack();
     frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
-      return shared_counters_.Lost(LossReason::kRingFull, point.weight);
+      return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
     }
   }
 
   WeakRefReservation hold(places_, meter_, context.jni, context.object);
   const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
-  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.weight);
+  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.tally.weight);
   if (window) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
@@ -88,9 +89,42 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
       !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}), &hold)) {
-    return shared_counters_.Lost(LossReason::kRingFull, point.weight);
+    return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
   }
   if (!known) shared_counters_.Note(LossReason::kNoStack);
+}
+
+void SampleWriter::CommitLight(const CallbackContext& context, const Point& point,
+                               const std::optional<PublishedWindow>& window) {
+  constexpr size_t kRoom = format::kMaxPathFrames + 1;
+  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  alignas(8) std::byte memory[StackBuffer::BytesFor(kRoom)];
+  CapturedStack stack(StackBuffer(memory, kRoom));
+  std::optional<KnownStack> known;
+  const bool is_taken = taker_.TakeLeafSide(context.jvmti, context.java_thread, &stack);
+  if (is_taken) known = stacks_.Find(stack.identity);
+  const bool is_emitted = known && emitted_stacks_.Has(known->key.low, epoch);
+  const bool is_brought = is_taken && !is_emitted && taker_.ResolveLeafSide(context.jvmti, context.java_thread, &stack);
+  ClassName class_name;
+  ReadClassName(context, &class_name);
+  Frames frames;
+  if (is_brought) {
+    frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
+    if (!DescribeFrames(stack, context.lane_hint, epoch, frames))
+      return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
+  }
+
+  const uint32_t room = RoomFor(class_name.text.size(), 0, frames.size());
+  LaneLease lease(ring_, context.lane_hint, room);
+  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.tally.weight);
+  if (window) WriteWindow(lease, *window);
+  uint64_t class_key = 0;
+  if (!is_brought && !is_emitted) known.reset();
+  if ((is_brought && !DefineStack(lease, stack, frames, &known)) ||
+      !DefineClass(lease, class_name.text, epoch, &class_key) ||
+      !WritePoint(lease, point, class_key, known.value_or(KnownStack{}).key)) {
+    shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
+  }
 }
 
 void SampleWriter::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
@@ -233,7 +267,7 @@ bool SampleWriter::DefineThread(LaneLease& lease, uint32_t os_tid, const ThreadI
 void SampleWriter::WriteWindow(LaneLease& lease, const PublishedWindow& window) {
   std::byte* record = lease.Reserve(RecordType::kWindow, sizeof(format::WindowRecord));
   if (record == nullptr) return;
-  CopyFixed(record, format::WindowRecord{{}, window.start_ns, window.lambda, window.id, 0});
+  CopyFixed(record, RecordOf(window));
   lease.Commit();
 }
 
@@ -251,6 +285,7 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   sample.size = point.size;
   sample.tlab_size = point.tlab_size;
   sample.weight = point.weight;
+  sample.point_weight = point.tally.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(point.kind);
   // Before the sample is visible, so that a thread that drops it finds it in its entry.
@@ -258,6 +293,15 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   CopyFixed(record, sample);
   shared_counters_
       .Committed();  // before it can be seen: a block never holds more samples than its counters have committed
+  lease.Commit();
+  return true;
+}
+
+bool SampleWriter::WritePoint(LaneLease& lease, const Point& point, uint64_t class_key, const StackKey& stack) {
+  std::byte* record = lease.Reserve(RecordType::kPoint, sizeof(format::PointRecord));
+  if (record == nullptr) return false;
+  CopyFixed(record, format::PointRecord{{}, MonotonicNs(), class_key, stack, point.size, point.tally.weight});
+  shared_counters_.Committed();  // as for a sample
   lease.Commit();
   return true;
 }

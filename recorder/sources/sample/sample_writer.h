@@ -27,12 +27,13 @@
 
 namespace heaprec::sources {
 
-// A sample point that is kept, before it has a stack.
+// A sample point that is kept or counted, before it has a stack.
 struct Point {
   format::Kind kind = format::Kind::kTlab;
+  bool is_light = false;  // only counted
   uint64_t size = 0, tlab_size = 0;
-  double weight = 0;            // after stage 1, in the unit of the stream
-  throttle::PointSums tally{};  // for the controller
+  double weight = 0;            // after stage 1, in the unit of the stream; of a light point 0
+  throttle::PointSums tally{};  // for the controller; its weight is the point's among all, whole or light
   uint32_t window = 0;
 };
 
@@ -57,7 +58,8 @@ class SampleWriter {
                const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
                int stack_depth, uint64_t first_id = 1);
 
-  // Counts the outcome (committed or lost) in the shared counters; the caller counts the point itself.
+  // Counts the outcome (committed or lost) in the shared counters; the caller counts the point itself. A light point
+  // gets a class and the frames nearest to the allocation only.
   void Commit(const CallbackContext& context, const Point& point);
 
   // Tracks sampled objects in this table from now on. Setup; the arguments must outlive the SampleWriter.
@@ -92,6 +94,7 @@ class SampleWriter {
     std::string_view text;
     char copy[512];
   };
+  void CommitLight(const CallbackContext& context, const Point& point, const std::optional<PublishedWindow>& window);
   void ReadClassName(const CallbackContext& context, ClassName* into) const;
   format::LossReason WhyNoLease(const buffer::LaneLease& lease, uint32_t room) const;
   // Each writes the definitions that the lanes do not have; false: no room.
@@ -106,6 +109,7 @@ class SampleWriter {
   static void WriteWindow(buffer::LaneLease& lease, const PublishedWindow& window);
   bool WriteSample(buffer::LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
                    const KnownStack& stack, WeakRefReservation* hold);
+  bool WritePoint(buffer::LaneLease& lease, const Point& point, uint64_t class_key, const format::StackKey& stack);
 
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;

@@ -45,6 +45,11 @@ class StackCapture {
   // Sets the frames of a captured stack. May change its identity, if the walker is found to be wrong.
   bool ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
 
+  // The same for a light point: its room is for one frame more than are kept, and its frames end in a gap if there are
+  // more (is_cut, is_deep). These walks are neither counted nor compared.
+  bool TakeLeafSide(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack) const;
+  bool ResolveLeafSide(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack) const;
+
   // The walker is wrong, or two stacks had one identity.
   void DistrustWalker();
 
@@ -61,6 +66,7 @@ class StackCapture {
   bool Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const;
   // Captures the stack for the recording with GetStackTrace.
   bool CaptureByJvmti(jvmtiEnv* jvmti, CapturedStack* stack);
+  bool AskLeafSide(jvmtiEnv* jvmti, CapturedStack* stack) const;
   bool Walk(const void* java_thread, CapturedStack* stack) const;
   void Compare(jvmtiEnv* jvmti, CapturedStack* walked);
   bool Same(const hotspot::MethodFrame& walked, const hotspot::MethodFrame& asked) const;
