@@ -87,12 +87,12 @@ Index ChunkNames::InternStack(std::span<const StackFrame> leaf_first, bool trunc
   return node;
 }
 
-std::vector<StackFrame> ChunkNames::Stack(Index leaf, bool* truncated) const {
+std::vector<StackFrame> ChunkNames::Stack(Index leaf, bool* truncated, size_t most) const {
   std::vector<StackFrame> leaf_first;
   Index node = leaf;
-  for (; node != kNone && node != kCutRoot; node = nodes_[node].parent)
+  for (; node != kNone && node != kCutRoot && leaf_first.size() < most; node = nodes_[node].parent)
     leaf_first.push_back(frames_[nodes_[node].frame]);
-  *truncated = node == kCutRoot;
+  *truncated = node != kNone;
   return leaf_first;
 }
 

@@ -54,8 +54,8 @@ class ChunkNames {
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<NamedThread>& threads() const { return threads_; }
 
-  // Returns the frames of a stack, innermost first. Sets whether it is truncated.
-  std::vector<StackFrame> Stack(Index leaf, bool* truncated) const;
+  // Returns the frames of a stack, innermost first, and at most `most` of them. Sets whether more are missing.
+  std::vector<StackFrame> Stack(Index leaf, bool* truncated, size_t most = SIZE_MAX) const;
   Thread ThreadOf(Index thread) const;
 
   // Bytes on the heap.

@@ -8,6 +8,7 @@
 #include "format/codec/census_codec.h"
 #include "format/codec/lifecycle_codec.h"
 #include "format/codec/process_state_codec.h"
+#include "format/codec/row_codec.h"
 #include "format/codec/sample_codec.h"
 
 namespace heaprec::format {
@@ -131,6 +132,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return known(DecodeCensusCounters(body, &census_counters_));
     case Section::kCensusPage:
       return known(DecodeCensusPage(body, &census_page_));
+    case Section::kRows:
+      return known(DecodeRows(body, dictionaries_.dictionaries(), &block->rows, refused));
   }
   const uint64_t stream = section / kStreamStride;
   if (stream == 0 || stream >= kStreams) return Applied::kUnknown;

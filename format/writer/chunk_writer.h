@@ -42,6 +42,8 @@ class ChunkWriter {
   void Add(const Sample& sample);
   void Add(const Window& window);
   void Add(const Interval& interval);
+  void Add(const Row& row);  // adds to the row of the same class and path
+  void AddPoint(Index class_id, Index path, uint64_t size, double weight);
   void Add(const ProcessState& state);
   void Add(const LifecycleEvent& lifecycle);            // ascending in time
   void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only
@@ -57,8 +59,11 @@ class ChunkWriter {
   bool has_pending() const;
   // Bytes before compression so far, without pending rows. The caller starts a new chunk beyond a limit.
   uint64_t raw_bytes() const;
+  // Heap bytes of pending rows (Row).
+  uint64_t row_bytes() const;
   // Heap bytes of the chunk's names.
   uint64_t name_bytes() const;
+  const ChunkNames& names() const;
   // Moves out what has been interned, with the indices that were returned. The chunk is not usable afterwards.
   ChunkNames TakeNames();
 

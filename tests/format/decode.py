@@ -265,6 +265,37 @@ class Chunk:
     def section_22(self, body, block):
         block["census_page"] = Bytes(body).varint()
 
+    def section_27(self, body, block):
+        rows, c, refused = columns(body, 11)
+        stack = klass = code = 0
+        means = {}
+        for _ in range(rows):
+            head = c[0].varint()
+            stack += head >> 2
+            klass = c[1].delta(klass)
+            points = c[2].varint() + 2 if head & 1 else 1
+            expected = points * means.get(klass, 0)
+            seen = rotate_left(c[3].delta(expected) if head & 2 else expected, 3)
+            means[klass] = seen // points // 8
+            sums = [float(seen), float(points), 0.0, 0.0, 0.0, 0.0, 0.0]
+            beyond = c[4].varint()
+            if beyond:
+                code += (beyond - 1 >> 1) ^ -(beyond - 1 & 1)
+                sums[0] += points * 2 ** (code / 2048)
+                excess = sums[0] - seen
+                ratios = [2 ** (c[i].signed() / (2048 if i == 5 else 64)) if head & 1 else 1 for i in range(5, 11)]
+                sums[1] += ratios[0] * excess * points / seen
+                sums[2] = ratios[1] * sums[0] * excess / points
+                sums[3] = ratios[2] * sums[1] * (sums[1] - points) / points
+                sums[4] = ratios[3] * sums[1] * excess / points
+                sums[5] = ratios[4] * sums[2] ** 2 / points
+                sums[6] = ratios[5] * sums[3] ** 2 / points
+            frames, cut = self.frames_of(stack - 1 if stack else None)
+            block.setdefault("rows", []).append({
+                "class": self.classes[klass - 1] if klass else None, "points": points, "seen": seen, "path": frames,
+                "cut": cut, "sums": [repr(one) for one in sums]})
+        return refused
+
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
         cursor, refused = Bytes(raw), False

@@ -1,7 +1,9 @@
 #include "tests/format/read_back.h"
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "format/bytes/layout.h"
 #include "format/model/weights.h"
@@ -42,6 +44,30 @@ void RequireSame(const std::vector<PlainSample>& read, const std::vector<PlainSa
   }
 }
 
+bool IsNear(double got, double given, double relative) { return std::abs(got - given) <= relative * std::abs(given); }
+
+// Up to the rounding of the document.
+bool SameRow(const Row& got, const Row& given) {
+  return got.points == given.points && got.seen == given.seen && IsNear(got.bytes, given.bytes, 0x1p-12) &&
+         IsNear(got.objects, given.objects, 0x1p-11) && IsNear(got.bytes_variance, given.bytes_variance, 0.006) &&
+         IsNear(got.objects_variance, given.objects_variance, 0.006) &&
+         IsNear(got.covariance, given.covariance, 0.006) && IsNear(got.bytes_fourth, given.bytes_fourth, 0.02) &&
+         IsNear(got.objects_fourth, given.objects_fourth, 0.02);
+}
+
+bool SameRows(const std::vector<Row>& read, const std::vector<Row>& given) {
+  return std::ranges::equal(read, given, SameRow);
+}
+
+void RequireSameRows(const PlainBlock& read, const PlainBlock& given) {
+  REQUIRE(SameRows(read.block.rows, given.block.rows));
+  for (size_t i = 0; i < given.rows.size(); ++i) {
+    REQUIRE(read.rows[i].class_name == given.rows[i].class_name);
+    REQUIRE(read.rows[i].stack == given.rows[i].stack);
+    REQUIRE(read.rows[i].truncated == given.rows[i].truncated);
+  }
+}
+
 }  // namespace
 
 void RequireSame(const PlainBlock& read, const PlainBlock& given) {
@@ -62,6 +88,7 @@ void RequireSame(const PlainBlock& read, const PlainBlock& given) {
   REQUIRE(read.block.census_totals == given.block.census_totals);
   REQUIRE(read.block.census_counters == given.block.census_counters);
   REQUIRE(read.block.census_page == given.block.census_page);
+  RequireSameRows(read, given);
   RequireSame(read.samples, given.samples);
   RequireSame(read.live_checkpoint, given.live_checkpoint);
   REQUIRE(read.block.live_checkpoint.size() == given.block.live_checkpoint.size());
@@ -102,7 +129,7 @@ bool SameButLostNames(const PlainBlock& read, const PlainBlock& given) {
       read.block.chunk == given.block.chunk && read.block.end_ns == given.block.end_ns &&
       read.block.counters == given.block.counters && read.block.lane_positions == given.block.lane_positions &&
       read.block.windows == given.block.windows && read.block.intervals == given.block.intervals &&
-      read.block.ending.has_value() == given.block.ending.has_value() &&
+      read.block.ending.has_value() == given.block.ending.has_value() && SameRows(read.block.rows, given.block.rows) &&
       read.block.lifecycle_events == given.block.lifecycle_events && read.samples.size() == given.samples.size();
   for (size_t i = 0; same && i < read.samples.size(); ++i) {
     const PlainSample& got = read.samples[i];

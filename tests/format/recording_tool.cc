@@ -212,6 +212,22 @@ void AddLifecycleEvents(const Block& block, Stream stream, json* line) {
   }
 }
 
+void AddRows(const Block& block, json* line) {
+  for (const Row& row : block.rows) {
+    bool cut = false;
+    json one{{"class", nullptr},
+             {"points", row.points},
+             {"seen", row.seen},
+             {"path", Stack(*block.dictionaries, row.stack, &cut)},
+             {"sums",
+              {Number(row.bytes), Number(row.objects), Number(row.bytes_variance), Number(row.objects_variance),
+               Number(row.covariance), Number(row.bytes_fourth), Number(row.objects_fourth)}}};
+    one["cut"] = cut ? 1 : 0;
+    if (row.class_id != kNone) one["class"] = Latin1(block.dictionaries->classes[row.class_id]);
+    (*line)["rows"].push_back(std::move(one));
+  }
+}
+
 bool SaysSomething(const Block& block, Stream stream, const json& of_stream) {
   return !(block.counters[stream] == StreamCounters{}) || !of_stream["windows"].empty() ||
          !of_stream["intervals"].empty() || !of_stream["samples"].empty();
@@ -242,6 +258,7 @@ json OneBlock(const Block& block) {
   AddTracked(block, Stream::kNative, "native", &line);
   AddTracked(block, Stream::kMapping, "mapped", &line);
   AddCensus(block, &line);
+  AddRows(block, &line);
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <utility>
 
 #include "format/bytes/layout.h"
 #include "format/model/weights.h"
@@ -286,6 +288,30 @@ void RandomRecording::AddCensus(ChunkWriter* writer, PlainBlock* plain) {
   writer->SetCensus(census_, plain->block.census_page);
 }
 
+// Of one point or of several, of one class and path once.
+void RandomRecording::AddRows(ChunkWriter* writer, PlainBlock* plain) {
+  std::map<std::pair<Index, Index>, std::pair<Row, PlainSample>> rows;
+  for (uint64_t i = Uniform(12); i > 0; --i) {
+    PlainSample named{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
+    Fill(writer, &named);
+    const Index class_id = named.sample.class_id, stack = named.sample.stack;
+    auto& [row, names] = rows[{stack + 1, class_id + 1}];  // none first
+    row.class_id = class_id;
+    row.stack = stack;
+    const uint64_t size = Uniform(10) == 0 ? 1 + (AnyInteger() >> 24) : 8 * (1 + Uniform(40));
+    for (uint64_t points = Uniform(2) == 0 ? 1 : 1 + Uniform(9); points > 0; --points) {
+      const double lambda = 1e-5 * static_cast<double>(1 + Uniform(9));
+      row.Add(size, Uniform(9) == 0 ? static_cast<double>(size) : FirstStageWeight(WeightRule::kPerByte, lambda, size));
+    }
+    names = named;
+  }
+  for (const auto& [key, row] : rows) {
+    writer->Add(row.first);
+    plain->block.rows.push_back(row.first);
+    plain->rows.push_back(row.second);
+  }
+}
+
 void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool ending) {
   now_ns_ += 250'000'000 + Uniform(1000);
   PlainBlock plain;
@@ -321,6 +347,7 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   block.counters = counters_;
   for (int lane = 0; lane < 4; ++lane) block.lane_positions.push_back(now_ns_ / 8 + AnyInteger());
   AddCensus(writer, &plain);
+  AddRows(writer, &plain);
   block.end_ns = now_ns_;
   block.chunk = next_chunk_;
   if (ending) block.ending = EndMarker{now_ns_, "jvm exit"};
@@ -351,6 +378,12 @@ std::vector<PlainBlock> ReadAll(Reader* reader) {
     for (const Sample& sample : block->samples) plain.samples.push_back(Resolved(sample, *block->dictionaries));
     for (const CheckpointSample& checkpoint_sample : block->live_checkpoint) {
       plain.live_checkpoint.push_back(Resolved(checkpoint_sample.sample, *block->dictionaries));
+    }
+    for (const Row& row : block->rows) {
+      Sample named;
+      named.class_id = row.class_id;
+      named.stack = row.stack;
+      plain.rows.push_back(Resolved(named, *block->dictionaries));
     }
     block->dictionaries = nullptr;
     plain.block = std::move(*block);

@@ -23,7 +23,7 @@ struct PlainSample {
 };
 struct PlainBlock {
   Block block;
-  std::vector<PlainSample> samples, live_checkpoint;
+  std::vector<PlainSample> samples, live_checkpoint, rows;  // of the rows only the names
 };
 
 FileHeader SomeFileHeader(uint32_t seed = 1);
@@ -63,6 +63,7 @@ class RandomRecording {
   void AddLifecycleEvents(ChunkWriter* writer, PlainBlock* plain);
   void AddCheckpoint(ChunkWriter* writer, PlainBlock* plain);
   void AddCensus(ChunkWriter* writer, PlainBlock* plain);
+  void AddRows(ChunkWriter* writer, PlainBlock* plain);
   void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
 
   std::mt19937_64 random_;

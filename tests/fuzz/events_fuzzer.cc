@@ -1,5 +1,5 @@
 // Property: whatever stands in the sections of windows, intervals, samples, counters, lanes and the ending, of both
-// streams, reading ends, and yields only what can be tracked.
+// streams, and of rows, reading ends, and yields only what can be tracked.
 //
 // Input: such sections (sealed_block.h), of a block behind one that defines names.
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace heaprec::fuzz {
 namespace {
 
-constexpr uint64_t kEvents[] = {7, 8, 9, 10, 11, 12, 23, 24, 25, 26};
+constexpr uint64_t kEvents[] = {7, 8, 9, 10, 11, 12, 23, 24, 25, 26, 27};
 
 const format::testing::RandomRecording& Named() {
   static const auto recording = [] {

@@ -88,6 +88,12 @@ inline void Follow(const format::Block& block) {
     Require(sample.thread == kNone || sample.thread < names.threads.size());
     Require(sample.stack == kNone || sample.stack < names.stacks.size());
   }
+  for (const format::Row& row : block.rows) {
+    Require(row.class_id == kNone || row.class_id < names.classes.size());
+    Require(row.stack == kNone || row.stack < names.stacks.size());
+    Require(row.points > 0 && row.seen >= row.points && row.bytes >= static_cast<double>(row.seen));
+    Require(row.bytes_variance >= 0 && row.objects >= static_cast<double>(row.points));
+  }
   for (size_t i = 0; i < names.stacks.size(); ++i) {
     Require(names.stacks[i].parent == kNone || names.stacks[i].parent < i);
     Require(names.stacks[i].frame < names.frames.size());

@@ -30,22 +30,39 @@ TEST_CASE("Allocation primitives are whole methods, or all with a prefix") {
     CHECK_FALSE(all.Contains(method));
   }
   CHECK(AllocationPrimitives().empty());
+  CHECK(all.HasMethod("java/lang/invoke/LambdaForm$MH+0x0000000800c03000", "invoke"));
+  CHECK_FALSE(all.HasMethod("p/A", "run"));
+}
+
+TEST_CASE("A path ends at the site, or after eight frames") {
+  const auto path_of = [](const std::string& leaf_first, bool truncated) {
+    const format::Path path =
+        format::PathOf(leaf_first.size(), truncated, [&](size_t i) { return leaf_first[i] == 'p'; });
+    return std::pair(path.frames, path.truncated);
+  };
+  CHECK(path_of("abc", true) == std::pair<size_t, bool>(1, false));
+  CHECK(path_of("ppa", true) == std::pair<size_t, bool>(3, false));
+  CHECK(path_of("pp", false) == std::pair<size_t, bool>(2, false));
+  CHECK(path_of("pp", true) == std::pair<size_t, bool>(2, true));
+  CHECK(path_of("pppppppa", false) == std::pair<size_t, bool>(8, false));
+  CHECK(path_of("ppppppppa", false) == std::pair<size_t, bool>(8, true));
+  CHECK(path_of("", false) == std::pair<size_t, bool>(0, false));
 }
 
 TEST_CASE("A file replaces the list, or adds to it") {
   const testing::Directory directory;
   const std::string path = directory / "primitives.txt";
   std::ofstream(path) << "# ours\ncom.acme.Pool.take\ncom.acme.Buffers.*   # all\n\n";
-  const auto own = AllocationPrimitives::Read(path);
+  const auto own = ReadPrimitives(path);
   REQUIRE(own.ok());
   CHECK(own->Contains("com.acme.Pool.take"));
   CHECK(own->Contains("com.acme.Buffers.of"));
   CHECK_FALSE(own->Contains("java.lang.Object.clone"));
   std::ofstream(path, std::ios::app) << "default\n";
-  CHECK(AllocationPrimitives::Read(path)->Contains("java.lang.Object.clone"));
+  CHECK(ReadPrimitives(path)->Contains("java.lang.Object.clone"));
   std::ofstream(path) << "a.*.b\n";
-  CHECK_FALSE(AllocationPrimitives::Read(path).ok());
-  CHECK_FALSE(AllocationPrimitives::Read(directory / "none").ok());
+  CHECK_FALSE(ReadPrimitives(path).ok());
+  CHECK_FALSE(ReadPrimitives(directory / "none").ok());
 }
 
 format::Block BlockAt(std::initializer_list<std::pair<uint64_t, uint64_t>> looks) {

@@ -129,7 +129,7 @@ format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
   }
   AllocationPrimitives primitives;
   if (!options.primitives.empty()) {
-    auto read = AllocationPrimitives::Read(options.primitives);
+    auto read = ReadPrimitives(options.primitives);
     if (!read.ok()) return read.error();
     primitives = std::move(*read);
   } else if (!options.exact_sites) {

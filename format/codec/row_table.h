@@ -1,0 +1,51 @@
+// Rows under construction: one for each class and path.
+//
+// Context:  drain (it allocates).
+// Threads:  one.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "format/codec/index_table.h"
+#include "format/model/model.h"
+
+namespace heaprec::format {
+
+class RowTable {
+ public:
+  // A point of an object: whatever a ring says, its size is above 0 and its weight no less.
+  void Add(Index class_id, Index stack, uint64_t size, double weight) {
+    size = std::max<uint64_t>(size, 1);
+    Row row{.class_id = class_id, .stack = stack};
+    row.Add(size, std::max(weight, static_cast<double>(size)));
+    Add(row);
+  }
+  void Add(const Row& row) {
+    const auto is_same = [&](Index i) { return rows_[i].stack == row.stack && rows_[i].class_id == row.class_id; };
+    const Index index = table_.FindOrAdd(
+        HashOf(row), is_same, rows_.size(), [&] { rows_.push_back({.class_id = row.class_id, .stack = row.stack}); },
+        [this](Index i) { return HashOf(rows_[i]); });
+    rows_[index] += row;
+  }
+
+  bool empty() const { return rows_.empty(); }
+  size_t size() const { return rows_.size(); }
+  // In the order of a block: by stack, then by class, none first. The table is empty afterwards.
+  std::vector<Row> Take() {
+    std::vector<Row> rows = std::exchange(rows_, {});
+    table_ = {};
+    std::ranges::sort(rows, {},
+                      [](const Row& row) { return std::pair<Index, Index>(row.stack + 1, row.class_id + 1); });
+    return rows;
+  }
+
+ private:
+  static uint64_t HashOf(const Row& row) { return MixWord(uint64_t{row.stack} << 32 | row.class_id); }
+
+  std::vector<Row> rows_;
+  IndexTable table_;
+};
+
+}  // namespace heaprec::format
