@@ -126,7 +126,7 @@ struct PointRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
   uint64_t class_key;
-  StackKey stack_key;  // of the frames nearest to the allocation, at most kMaxPathFrames and a gap; {0, 0}: none
+  StackKey stack_key;  // of its path (format::PathOf); {0, 0}: none
   uint64_t size;       // > 0
   double weight;       // bytes that it represents among all points
 };

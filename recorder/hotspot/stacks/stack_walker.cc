@@ -132,22 +132,23 @@ class ExpandingVisitor {
 
 class LeafSideVisitor {
  public:
-  explicit LeafSideVisitor(std::span<MethodFrame> room) : room_(room) {}
+  LeafSideVisitor(std::span<MethodFrame> room, size_t physical) : room_(room), left_(physical) {}
 
-  bool OnInterpreted(const VmMethod* method, int bci) { return Add(InterpretedFrame(method, bci)), true; }
+  bool OnInterpreted(const VmMethod* method, int bci) { return --left_, Add(InterpretedFrame(method, bci)), true; }
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native) {
+    --left_;
     return AddCompiled(code, pc, is_native, [this](const MethodFrame& frame) { Add(frame); });
   }
-  bool IsFull() const { return count_ == room_.size(); }
+  bool IsFull() const { return count_ == room_.size() || left_ == 0; }
   std::span<MethodFrame> frames() const { return room_.first(count_); }
 
  private:
   void Add(const MethodFrame& frame) {
-    if (!IsFull()) room_[count_++] = frame;
+    if (count_ < room_.size()) room_[count_++] = frame;
   }
 
   const std::span<MethodFrame> room_;
-  size_t count_ = 0;
+  size_t left_, count_ = 0;
 };
 
 }  // namespace
@@ -294,8 +295,9 @@ WalkResult StackWalker::Expand(const void* java_thread, FrameSelection* frames) 
   return Walk(java_thread, visitor);
 }
 
-std::span<MethodFrame> StackWalker::ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const {
-  LeafSideVisitor visitor(room);
+std::span<MethodFrame> StackWalker::ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room,
+                                                   size_t physical) const {
+  LeafSideVisitor visitor(room, physical);
   const WalkResult walked = Walk(java_thread, visitor);
   return walked == WalkResult::kUnknown ? std::span<MethodFrame>() : visitor.frames();
 }

@@ -45,10 +45,10 @@ class StackCapture {
   // Sets the frames of a captured stack. May change its identity, if the walker is found to be wrong.
   bool ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
 
-  // The same for a light point: its room is for one frame more than are kept, and its frames end in a gap if there are
-  // more (is_cut, is_deep). These walks are neither counted nor compared.
-  bool TakeLeafSide(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack) const;
-  bool ResolveLeafSide(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack) const;
+  // The same for the `physical` frames nearest to the allocation, if it walks. At most one frame less than the room has
+  // is kept; is_cut if there may be more. These walks are neither counted nor compared.
+  bool TakeLeafSide(jvmtiEnv* jvmti, const void* java_thread, size_t physical, CapturedStack* stack) const;
+  bool ResolveLeafSide(jvmtiEnv* jvmti, const void* java_thread, size_t physical, CapturedStack* stack) const;
 
   // The walker is wrong, or two stacks had one identity.
   void DistrustWalker();
