@@ -12,30 +12,35 @@ constexpr double kMinLambda = 1e-30, kMaxLambda = 1e9;
 
 ActiveWindow Sane(ActiveWindow now) {
   now.lambda = now.lambda >= kMinLambda ? std::min(now.lambda, kMaxLambda) : 0;  // NaN: 0
+  if (!(now.whole_lambda >= kMinLambda && now.whole_lambda < now.lambda)) now.whole_lambda = now.lambda;
   return now;
 }
 
 // Decides on an object that has a point under `armed`; the current window is `now`. Keeping it with the smaller of the
-// two probabilities is unbiased (Horvitz-Thompson), because that probability depends on the past only.
+// two probabilities, and keeping it whole with the smaller of the two for whole points, is unbiased (Horvitz-Thompson),
+// because these probabilities depend on the past only. One draw decides on both: a whole point is one that is kept.
 DeliveryDecision Decide(ActiveWindow armed, uint64_t size, ActiveWindow now, Random& random) {
   DeliveryDecision decision;
   const double length = Length(size), pi_armed = InclusionProbability(armed.lambda, size);
   if (!(pi_armed > 0)) return decision;
-  ActiveWindow with = armed;
-  double pi = pi_armed;
-  if (now.lambda < armed.lambda) {
-    with = now;
-    pi = InclusionProbability(now.lambda, size);
-  }
-  decision.window = with.window;
-  if (pi < pi_armed && random.Uniform() * pi_armed >= pi) {
+  const double lambda = std::min(now.lambda, armed.lambda);
+  const ActiveWindow& whole = now.whole_lambda < armed.whole_lambda ? now : armed;
+  const double pi = lambda < armed.lambda ? InclusionProbability(lambda, size) : pi_armed;
+  const double pi_whole = whole.whole_lambda < lambda ? InclusionProbability(whole.whole_lambda, size) : pi;
+  decision.window = whole.window;
+  const double drawn = pi_whole < pi_armed ? random.Uniform() * pi_armed : 0;
+  if (drawn >= pi && pi < pi_armed) {
     decision.action = DeliveryDecision::Action::kThinned;
     decision.weight_bytes = length / pi_armed;
     return decision;
   }
+  decision.point_weight = length / pi;
+  // Summed over all points, this estimates pi_whole / whole_lambda per object.
+  decision.effective_bytes = pi_whole / pi / whole.whole_lambda;
+  decision.action = DeliveryDecision::Action::kLight;
+  if (drawn >= pi_whole && pi_whole < pi) return decision;
   decision.action = DeliveryDecision::Action::kKept;
-  decision.weight_bytes = length / pi;
-  decision.effective_bytes = 1 / with.lambda;
+  decision.weight_bytes = length / pi_whole;
   return decision;
 }
 
@@ -66,7 +71,7 @@ HookDecision ByteClock::OnRefill(uint64_t allocated, uint64_t size, ActiveWindow
   e_ -= lambda_ * Length(size);
   if (e_ <= 0) {
     // With the lambda that this thread has integrated, not the current one: thinning at delivery corrects for that.
-    Force(size, {lambda_, window_});
+    Force(size, Armed());
     e_ = random_.Exponential();
     decision.action = HookDecision::Action::kForce;
   }
@@ -104,7 +109,7 @@ DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, Activ
   // An object of `size` bytes that ends less than `size` after the last update was counted by that update already.
   const bool counted = allocated >= last_ && allocated - last_ < size;
   if (counted && pending_lambda_ > 0) {
-    decision = Decide({pending_lambda_, pending_window_}, size, now, random_);
+    decision = Decide({pending_lambda_, pending_window_, pending_whole_lambda_}, size, now, random_);
     pending_lambda_ = 0;
   }
   const uint64_t before = Advance(allocated, size, now, missed);
@@ -116,7 +121,7 @@ DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, Activ
   } else if (!counted) {
     e_ -= lambda_ * Length(size);
     if (e_ <= 0) {
-      decision = Decide({lambda_, window_}, size, now, random_);
+      decision = Decide(Armed(), size, now, random_);
       e_ = random_.Exponential();
     }
   }
@@ -177,18 +182,19 @@ void ByteClock::Force(uint64_t size, ActiveWindow with) {
   pending_lambda_ = with.lambda;
   pending_weight_ = Length(size) / InclusionProbability(with.lambda, size);
   pending_window_ = with.window;
+  pending_whole_lambda_ = with.whole_lambda;
 }
 
 double ByteClock::Arm(ActiveWindow now) {
   if (now.lambda != lambda_) mean_gap_ = 1 / now.lambda;
   lambda_ = now.lambda;
+  whole_lambda_ = now.whole_lambda;
   window_ = now.window;
   return Gap();
 }
 
-DeliveryDecision DecideJvmtiSample(double lambda_drawn, uint32_t window_drawn, uint64_t size, ActiveWindow now,
-                                   Random& random) {
-  return Decide(Sane({lambda_drawn, window_drawn}), size, Sane(now), random);
+DeliveryDecision DecideJvmtiSample(ActiveWindow drawn, uint64_t size, ActiveWindow now, Random& random) {
+  return Decide(Sane(drawn), size, Sane(now), random);
 }
 
 DeliveryDecision DecideEvent(ActiveWindow now, Random& random) {
@@ -196,7 +202,7 @@ DeliveryDecision DecideEvent(ActiveWindow now, Random& random) {
   if (!(random.Uniform() < now.lambda)) return decision;
   decision.action = DeliveryDecision::Action::kKept;
   decision.window = now.window;
-  decision.weight_bytes = 1 / std::min(1.0, now.lambda);
+  decision.weight_bytes = decision.point_weight = 1 / std::min(1.0, now.lambda);
   return decision;
 }
 

@@ -26,8 +26,9 @@ double InclusionProbability(double lambda, uint64_t size);
 // The current window. The caller reads it once per hook, before the hook changes any counter.
 // lambda = 0 (recording off, or not started yet) means: no points at all, and a gap of +infinity.
 struct ActiveWindow {
-  double lambda = 0;
+  double lambda = 0;  // of all points
   uint32_t window = 0;
+  double whole_lambda = 0;  // of the points that are kept whole, below lambda: the others are light; 0: all are whole
 };
 
 // What a hook must do.
@@ -46,16 +47,20 @@ struct HookDecision {
 struct DeliveryDecision {
   enum class Action : uint8_t {
     kNone,     // no point in this object: re-arm only
-    kKept,     // a sample: weight_bytes and window are set
+    kKept,     // a sample, from a whole point: weight_bytes and window are set
+    kLight,    // a point that is only counted
     kThinned,  // a point, dropped because lambda has fallen since it was armed; weight_bytes as it was armed
   };
   Action action = Action::kNone;
-  bool missed = false;         // a point before this object was not delivered
-  uint32_t window = 0;         // the window whose lambda gave the probability
-  double weight_bytes = 0;     // weight_bytes / size is the weight in objects; size / weight_bytes the probability
-  double effective_bytes = 0;  // kKept: 1 / lambda of `window`, for the controller (PointSums)
-  double gap = 0;              // as HookDecision::gap
-  double missed_bytes = 0;     // as HookDecision::missed_bytes
+  bool missed = false;      // a point before this object was not delivered
+  uint32_t window = 0;      // the window whose whole_lambda gave the probability
+  double weight_bytes = 0;  // weight_bytes / size is the weight in objects; size / weight_bytes the probability
+  // kKept, kLight: the same among all points, whole or light.
+  double point_weight = 0;
+  // kKept, kLight: for the controller (PointSums); 1 / lambda of `window` if all points are whole.
+  double effective_bytes = 0;
+  double gap = 0;           // as HookDecision::gap
+  double missed_bytes = 0;  // as HookDecision::missed_bytes
 };
 
 class ByteClock {
@@ -122,6 +127,7 @@ class ByteClock {
   void CountMissed(uint64_t bytes, DroppedByJvm& missed);
   void DropPending(DroppedByJvm& missed);
   void Force(uint64_t size, ActiveWindow with);
+  ActiveWindow Armed() const { return {lambda_, window_, whole_lambda_}; }
   double Arm(ActiveWindow now);
   bool Count(uint64_t allocated, double left, double& gap) {
     Add(allocated - last_, 1);
@@ -144,6 +150,7 @@ class ByteClock {
   double mean_gap_ = kInfinity;  // 1 / lambda_
   uint64_t last_ = 0;            // A at the last update
   double pending_lambda_ = 0;    // > 0: the object that ends at last_ was forced, with this lambda
+  double whole_lambda_ = 0, pending_whole_lambda_ = 0;
   std::atomic<uint64_t> bytes_{0}, candidates_{0};
   uint32_t window_ = 0, pending_window_ = 0;
   double e_outside_ = 0;  // the same for objects outside of TLABs
@@ -151,9 +158,8 @@ class ByteClock {
   double pending_weight_ = 0;  // of the object forced
 };
 
-// The same decision if the JVM itself drew the threshold, with mean 1 / lambda_drawn (source=jvmti). gap is not set.
-DeliveryDecision DecideJvmtiSample(double lambda_drawn, uint32_t window_drawn, uint64_t size, ActiveWindow now,
-                                   Random& random);
+// The same decision if the JVM itself drew the threshold, with mean 1 / drawn.lambda (source=jvmti). gap is not set.
+DeliveryDecision DecideJvmtiSample(ActiveWindow drawn, uint64_t size, ActiveWindow now, Random& random);
 
 // The unit is the event (exceptions): kept with probability now.lambda and a weight of 1 / now.lambda, or 1 if that is
 // less, in events. kNone if it is not kept. effective_bytes and gap are not set.

@@ -82,7 +82,7 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
   return config;
 }
 
-double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointSums points) const {
+Lambdas Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointSums points) const {
   const uint64_t now = std::max(now_ns, tick_ns), interval = std::max<uint64_t>(config.interval_ns, 1);
   const double since = std::max(points.effective, 0.0);
   uint64_t end = interval_end_ns;
@@ -90,7 +90,8 @@ double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointSu
   if (config.rule == Rule::kWindow) {
     // In the formula P_w is constant; the guard only keeps a JVM that becomes active from sampling its every object.
     const double guard = kWindowGuard * window_due;
-    return so_far * window_lambda > guard ? guard / so_far : window_lambda;
+    const double lambda = so_far * window_lambda > guard ? guard / so_far : window_lambda;
+    return {lambda, lambda};
   }
   if (now >= end) {
     const uint64_t late = (now - end) % interval;
@@ -102,34 +103,36 @@ double Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointSu
   // the error, and the second stage reduces them.
   const double r = std::min(NextRate(rate, now - tick_ns, since, config.rate_tau_ns),
                             NextRate(slow_rate, now - tick_ns, since, config.slow_tau_ns));
-  const double left = Seconds(end - now), lambda = PerByte(Due(config), so_far + left * r, config);
+  const double left = Seconds(end - now), bytes = so_far + left * r;
+  const double all = PerByte(config.points, std::max(bytes, least_bytes), config);
+  const double whole = PerByte(Due(config), bytes, config);
   // Nothing is known about a late interval.
   const double missing = end == interval_end_ns ? Wanted(Due(config), config) - sliding_budget - points.count : 0;
-  if (!(missing > 0)) return lambda;
+  if (!(missing > 0)) return {std::max(all, whole), whole};
   // Stops before the very end of an interval, because points that are then requested fall into the next one.
   const double fast = std::min(r, NextRate(fast_rate, now - tick_ns, since, config.fast_tau_ns));
-  return std::max(lambda, PerByte(missing, std::max(left, Seconds(config.fast_tau_ns)) * fast, config));
-}
-
-// c * cap / N(now), within the interval.
-double Forecast::OfInterval(const ControllerConfig& config, uint64_t now_ns, double since) const {
-  const uint64_t dt = now_ns - tick_ns;
-  const double r =
-      std::min(NextRate(rate, dt, since, config.rate_tau_ns), NextRate(slow_rate, dt, since, config.slow_tau_ns));
-  return PerByte(Due(config), bytes_so_far + since + Seconds(interval_end_ns - now_ns) * r, config);
+  const double more = std::max(whole, PerByte(missing, std::max(left, Seconds(config.fast_tau_ns)) * fast, config));
+  return {std::max(all, more), more};
 }
 
 // Time alone only lowers N. d bytes at any later moment raise it by at most d (1 + left / tau), tau being the
 // shorter one.
 double Forecast::BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums points,
-                                   double floor) const {
-  const uint64_t now = std::max(now_ns, tick_ns);
-  if (config.rule != Rule::kAdaptive || now >= interval_end_ns || !(floor > 0)) return 0;
-  const double due = Due(config);
-  const double lambda = OfInterval(config, now, std::max(points.effective, 0.0));
-  if (!(lambda > floor)) return 0;
+                                   Lambdas floor) const {
+  const uint64_t now = std::max(now_ns, tick_ns), dt = now - tick_ns;
+  if (config.rule != Rule::kAdaptive || now >= interval_end_ns) return 0;
+  const double since = std::max(points.effective, 0.0), left = Seconds(interval_end_ns - now);
+  const double r =
+      std::min(NextRate(rate, dt, since, config.rate_tau_ns), NextRate(slow_rate, dt, since, config.slow_tau_ns));
+  const double bytes = bytes_so_far + since + left * r;
+  // How much larger N may get.
+  const auto room = [&](double due, double least) {
+    const double lambda = PerByte(due, bytes, config);
+    return lambda > least && least > 0 ? due / least - due / lambda : 0;
+  };
   const double tau = Seconds(std::max<uint64_t>(std::min(config.rate_tau_ns, config.slow_tau_ns), 1));
-  return (due / floor - due / lambda) / (1 + Seconds(interval_end_ns - now) / tau);
+  return std::min(room(Due(config), floor.whole), room(std::max(config.points, Due(config)), floor.all)) /
+         (1 + left / tau);
 }
 
 Controller::Controller(const ControllerConfig& config, uint64_t start_ns)
@@ -173,7 +176,8 @@ Forecast Controller::Tick(uint64_t now_ns, uint64_t total_bytes, PointSums point
           .slow_rate = share * slow_rate_,
           .fast_rate = share * fast_rate_,
           .oversampling_scale = OversamplingScale(),
-          .sliding_budget = usable_.sliding_budget()};
+          .sliding_budget = usable_.sliding_budget(),
+          .least_bytes = IntervalAt(now) == 0 ? config_.least_first_bytes : 0};
 }
 
 void Controller::Remember(uint64_t dt_ns, PointSums points) {

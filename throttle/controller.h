@@ -1,7 +1,9 @@
-// Chooses lambda: a PI controller on the bytes of one interval, so that it gets about c * cap points.
+// Chooses lambda: a PI controller on the bytes of one interval, so that it gets about c * cap whole points, and at
+// least P points with the light ones.
 //
 //   N(t) = S(t) + (T_end - t) r(t)        forecast of the interval's bytes
-//   lambda(t) = min(lambda_max, max(c * cap / N(t), missing(t) / (max(T_end - t, tau_f) r_f(t))))
+//   whole_lambda(t) = min(lambda_max, max(c * cap / N(t), missing(t) / (max(T_end - t, tau_f) r_f(t))))
+//   lambda(t) = max(whole_lambda(t), min(lambda_max, P / N(t)))
 // S: bytes counted in the interval so far (integral part). r: the lower of a short-term and a long-term byte rate
 // (proportional part; a burst at the start of an interval does not last for all of it). Both are multiplied by the
 // share of bytes that can give points, because an object gives at most one. missing: points without which stage 2 could
@@ -37,8 +39,10 @@ struct ControllerConfig {
   uint64_t rate_tau_ns = 150'000'000;    // averaging time of r
   uint64_t slow_tau_ns = 1'000'000'000;  // of the long-term rate: the lower of the two is used
   uint64_t fast_tau_ns = 50'000'000;     // of a third rate, which is also used if points are missing
+  double points = 0;                     // P: points of an interval, whole or light; 0: all are whole
   double lambda_max = 1.0;               // every object of 16 B or more is then (practically) certain
   double initial_rate = 1e6;             // r at the start, bytes/s; it decays: docs/sampler.md#controller
+  double least_first_bytes = 50e6;       // N of the first interval is at least this for P
 };
 
 // Returns the configuration for `rate` samples per second: no second holds more than `rate` (below 1/s: no 1/rate
@@ -46,13 +50,19 @@ struct ControllerConfig {
 // the rate, the larger the oversampling. rate > 0, max_cap >= 1.
 ControllerConfig ConfigFor(double rate, double max_cap);
 
-// Sums over points kept by the first stage. An object of s bytes gives at most one point, even if lambda s is larger:
-// it counts as pi / lambda effective bytes, of which 1 / lambda per point is an unbiased estimate.
+// Sums over points kept by the first stage, light ones too. An object of s bytes gives at most one whole point, even if
+// whole_lambda s is larger: it counts as pi / whole_lambda effective bytes, of which DeliveryDecision::effective_bytes
+// are an unbiased estimate.
 struct PointSums {
-  double weight = 0;          // sum of DeliveryDecision::weight_bytes
+  double weight = 0;          // sum of DeliveryDecision::point_weight
   double effective = 0;       // sum of DeliveryDecision::effective_bytes
-  double count = 0;           // of points
-  double with_new_stack = 0;  // points whose stack had to be written
+  double count = 0;           // of whole points
+  double with_new_stack = 0;  // whole points whose stack had to be written
+};
+
+// In points per byte.
+struct Lambdas {
+  double all = 0, whole = 0;  // whole <= all
 };
 
 // Everything that lambda depends on at one tick. Published with the window, so that an allocating thread can
@@ -69,20 +79,20 @@ struct Forecast {
   double sliding_budget = std::numeric_limits<double>::infinity();
   // Rule::kWindow: P_w, and the points that it should give; bytes_so_far is then that of the window.
   double window_lambda = 0, window_due = 0;
+  double least_bytes = 0;  // for P
   // lambda at `now_ns`, given the points since tick_ns. More points never raise it. After interval_end_ns (the drain is
   // late) further intervals are counted from there; a window lasts until the drain has closed it.
-  double Lambda(const ControllerConfig& config, uint64_t now_ns, PointSums since) const;
-  // Effective bytes that may be added to `since` before Lambda can be below `floor`, until interval_end_ns; 0: none.
-  // A caller that only needs to notice a fall need not call Lambda before that.
-  double BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums since, double floor) const;
+  Lambdas Lambda(const ControllerConfig& config, uint64_t now_ns, PointSums since) const;
+  // Effective bytes that may be added to `since` before one of Lambda can be below that of `floor`, until
+  // interval_end_ns; 0: none. A caller that only needs to notice a fall need not call Lambda before that.
+  double BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums since, Lambdas floor) const;
 
  private:
   double Due(const ControllerConfig& config) const { return oversampling_scale * config.oversampling * config.cap; }
-  double OfInterval(const ControllerConfig& config, uint64_t now_ns, double since) const;
 };
 
-// An allocating thread publishes a new window before the next tick only if lambda must fall below this part of
-// its value.
+// An allocating thread publishes a new window before the next tick only if one of the lambdas must fall below this part
+// of its value.
 inline constexpr double kFallThreshold = 0.9;
 
 class Controller {

@@ -25,7 +25,7 @@ class LibraryPolicy final : public Policy {
         reducer_({.interval_ns = config.interval_ns, .cap = static_cast<size_t>(config.cap), .recording = seed}),
         forecast_(throttle_.Tick(0, 0)),
         random_(throttle::Mix64(seed + 5)) {
-    lambda_ = forecast_.Lambda(throttle_.config(), 0, {});
+    lambda_ = forecast_.Lambda(throttle_.config(), 0, {}).whole;
   }
 
   void Offer(const Arrival& arrival, std::vector<Kept>* kept) override {
@@ -37,7 +37,7 @@ class LibraryPolicy final : public Policy {
     since_.weight += arrival.bytes / pi;
     since_.effective += 1 / lambda_;
     ++since_.count;
-    const double wanted = forecast_.Lambda(throttle_.config(), arrival.time_ns, since_);
+    const double wanted = forecast_.Lambda(throttle_.config(), arrival.time_ns, since_).whole;
     if (wanted < throttle::kFallThreshold * lambda_) lambda_ = wanted;
   }
   void Finish(std::vector<Kept>* kept) override { CloseInterval(kept); }
@@ -51,7 +51,7 @@ class LibraryPolicy final : public Policy {
     if (next_tick_ >= forecast_.interval_end_ns) CloseInterval(kept);
     forecast_ = throttle_.Tick(next_tick_, total_, since_);
     since_ = {};
-    lambda_ = forecast_.Lambda(throttle_.config(), next_tick_, since_);
+    lambda_ = forecast_.Lambda(throttle_.config(), next_tick_, since_).whole;
     next_tick_ += kTickNs;
   }
   void CloseInterval(std::vector<Kept>* kept) {

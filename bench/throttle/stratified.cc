@@ -130,7 +130,7 @@ void RunOnce(const Load& load, uint32_t threads, bool stratified, bool by_place,
   std::vector<throttle::BufferedPoint> held;
   std::vector<uint32_t> site_of;
   throttle::PointSums since;
-  double lambda = forecast.Lambda(config, 0, {}), total = 0;
+  double lambda = forecast.Lambda(config, 0, {}).whole, total = 0;
   uint64_t interval = 0;
   const auto close = [&] {
     for (const auto& kept : reducer.Reduce(interval, held).kept) estimate[site_of[kept.index]] += kept.weight;
@@ -141,7 +141,7 @@ void RunOnce(const Load& load, uint32_t threads, bool stratified, bool by_place,
       if (now >= forecast.interval_end_ns) close();
       forecast = controller.Tick(now, static_cast<uint64_t>(total), since);
       since = {};
-      lambda = forecast.Lambda(config, now, since);
+      lambda = forecast.Lambda(config, now, since).whole;
     }
     const double time = static_cast<double>(now) * 1e-9;
     for (uint32_t t = 0; t < threads; ++t) {
@@ -161,7 +161,7 @@ void RunOnce(const Load& load, uint32_t threads, bool stratified, bool by_place,
                         .call_path = by_place ? throttle::Mix64(site + 1) : 0});
         site_of.push_back(site);
         since.weight += weight, since.effective += 1 / lambda, ++since.count;
-        lambda = std::min(lambda, forecast.Lambda(config, now, since));
+        lambda = std::min(lambda, forecast.Lambda(config, now, since).whole);
       }
     }
   }

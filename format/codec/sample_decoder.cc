@@ -135,7 +135,7 @@ class SampleRows {
 }  // namespace
 
 bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused) {
-  ColumnReader<3> columns(body);
+  ColumnReader<4> columns(body);
   *refused |= columns.unknown_critical();
   if (columns.rows() > kMaxBlockRows) return false;
   uint64_t id = 0, start_ns = 0;
@@ -143,7 +143,7 @@ bool DecodeWindows(Bytes body, std::vector<Window>* windows, bool* refused) {
     id = columns[0].Delta(id);
     start_ns = columns[1].Delta(start_ns);
     if (id > UINT32_MAX) return false;
-    windows->push_back({static_cast<uint32_t>(id), start_ns, columns[2].F64()});
+    windows->push_back({static_cast<uint32_t>(id), start_ns, columns[2].F64(), columns[3].F64()});
   }
   return columns.ok();
 }

@@ -33,12 +33,13 @@ void SampleEncoder::Encode(ByteBuffer* raw) {
 
 void SampleEncoder::EncodeWindows(ByteBuffer* raw) {
   lambdas_ = LambdasOf(windows_);
-  ColumnWriter<3> columns;
+  ColumnWriter<4> columns;
   uint64_t last_id = 0, last_start = 0;
   for (const Window& window : windows_) {
     columns.Delta(0, window.id, std::exchange(last_id, window.id));
     columns.Delta(1, window.start_ns, std::exchange(last_start, window.start_ns));
     columns.F64(2, window.lambda);
+    columns.F64(3, window.point_lambda);
   }
   columns.Finish(Section::kWindows, windows_.size(), raw, stream_);
 }

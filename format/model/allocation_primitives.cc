@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "format/model/java_names.h"
-
 namespace heaprec::format {
 namespace {
 
@@ -80,7 +78,13 @@ bool AllocationPrimitives::Contains(std::string_view method) const {
 }
 
 bool AllocationPrimitives::HasMethod(std::string_view class_name, std::string_view name) const {
-  return Contains(JavaClassName(class_name).append(".").append(name));
+  std::array<char, 256> text;  // no pattern is as long
+  class_name = class_name.substr(0, text.size() - 1);
+  char* end = std::ranges::replace_copy(class_name, text.data(), '/', '.').out;
+  *end++ = '.';
+  name = name.substr(0, static_cast<size_t>(text.data() + text.size() - end));
+  end = std::ranges::copy(name, end).out;
+  return Contains({text.data(), end});
 }
 
 }  // namespace heaprec::format

@@ -6,7 +6,7 @@
 //
 // A pattern is a method as reports spell it: "java.lang.Object.clone"; "*" at the end stands for any rest.
 //
-// Context:  drain (it allocates).
+// Context:  drain (it allocates); Contains, HasMethod and PathOf: alloc.
 // Threads:  any, once made.
 // List:     docs/reference/sites.md   Format: docs/format/recording.md#rows
 #pragma once

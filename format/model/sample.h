@@ -14,7 +14,9 @@ namespace heaprec::format {
 struct Window {
   uint32_t id = 0;
   uint64_t start_ns = 0;
-  double lambda = 0;  // sample points per byte (exceptions: probability per event)
+  double lambda = 0;  // sample points per byte, of those that may become samples (exceptions: probability per event)
+  // Of all points, light ones too, which only rows count; 0: none are light.
+  double point_lambda = 0;
   bool operator==(const Window&) const = default;
 };
 
@@ -23,7 +25,7 @@ struct Interval {
   uint64_t index = 0;       // [index, index+1) * interval_ns
   uint64_t candidates = 0;  // slow-path allocations, or events, counted
   uint64_t bytes = 0;       // bytes allocated, as counted by the byte clocks; 0 for events
-  uint64_t buffered = 0;    // points that stage 1 put into the ring
+  uint64_t buffered = 0;    // points that stage 1 put into the ring, light ones too
   uint64_t kept = 0;        // of these, written as samples
   double tau = 0;           // weights below this were raised to it (0: all were kept)
   Stream stream = Stream::kAllocations;

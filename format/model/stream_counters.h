@@ -39,9 +39,9 @@ struct StreamCounters {
   uint64_t candidate_bytes = 0;  // counted by the byte clocks; 0 for events
   uint64_t points = 0;           // sample points
   uint64_t thinned = 0;          // points dropped at delivery because lambda had fallen since they were armed
-  uint64_t committed = 0;        // samples published in the ring
+  uint64_t committed = 0;        // points published in the ring: samples, and light ones
   uint64_t written = 0;          // samples written to the file
-  uint64_t second_stage = 0;     // committed samples whose weight other samples took over (VarOpt)
+  uint64_t second_stage = 0;     // committed points that samples represent: dropped by VarOpt, or light
   // Stacks of allocations, as of the drain's last tick: walked by the agent; from JVMTI; walked, but different
   // from JVMTI's.
   uint64_t stacks_walked = 0, stacks_from_jvmti = 0, stack_mismatches = 0;

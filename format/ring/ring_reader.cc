@@ -52,6 +52,8 @@ class Record {
         return VisitDeath(visitor, lane, position);
       case RecordType::kNativePoint:
         return VisitNativePoint(visitor);
+      case RecordType::kPoint:
+        return VisitPoint(visitor, lane, position);
     }
     return false;
   }
@@ -127,6 +129,13 @@ class Record {
     if (!Fixed(&record, [](const SampleRecord&) { return uint64_t{0}; })) return false;
     if (record.kind >= static_cast<uint32_t>(kKinds)) return false;
     visitor.OnSample(record, lane, position, position + header_.bytes);
+    return true;
+  }
+  bool VisitPoint(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
+    PointRecord record;
+    if (!Fixed(&record, [](const PointRecord&) { return uint64_t{0}; })) return false;
+    if (!std::isfinite(record.weight) || !(record.weight > 0) || record.size == 0) return false;
+    visitor.OnPoint(record, lane, position);
     return true;
   }
   bool VisitState(RecordVisitor& visitor) const {
@@ -250,7 +259,7 @@ uint64_t TimeOf(const SampleRecord& record, uint64_t start_monotonic_ns, uint64_
 }
 
 Window WindowOf(const WindowRecord& record, uint64_t start_monotonic_ns) {
-  return {record.id, SinceStart(record.start_monotonic_ns, start_monotonic_ns), record.lambda};
+  return {record.id, SinceStart(record.start_monotonic_ns, start_monotonic_ns), record.lambda, record.point_lambda};
 }
 
 Thread ThreadOf(const ThreadRecord& record, std::string_view name) {

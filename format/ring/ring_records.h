@@ -27,6 +27,7 @@ enum class RecordType : uint16_t {
   kState = 7,
   kDeath = 8,
   kNativePoint = 10,
+  kPoint = 11,
 };
 
 inline constexpr uint32_t kRecordAlign = 8;
@@ -96,11 +97,11 @@ static_assert(sizeof(ThreadRecord) == 32);
 struct WindowRecord {
   RecordHeader header;
   uint64_t start_monotonic_ns;
-  double lambda;
+  double lambda, point_lambda;
   uint32_t id;
   uint32_t reserved;
 };
-static_assert(sizeof(WindowRecord) == 32);
+static_assert(sizeof(WindowRecord) == 40);
 
 struct SampleRecord {
   RecordHeader header;
@@ -112,12 +113,24 @@ struct SampleRecord {
   // Equal for equal methods while the process lives; it only defines which samples are neighbours.
   uint64_t call_path;
   uint64_t size, tlab_size;
-  double weight;  // after stage 1, in the unit of the stream
+  double weight;        // after stage 1, in the unit of the stream
+  double point_weight;  // of an allocation: the same among all points, whole or light
   uint32_t window;
   uint16_t kind;            // Kind
   uint16_t tracking_index;  // from 1: where the object is tracked (FileHeader::max_tracked_objects); 0: it is not
 };
-static_assert(sizeof(SampleRecord) == 96);
+static_assert(sizeof(SampleRecord) == 104);
+
+// A light point: an allocation that is only counted. docs/sampler.md#light-points
+struct PointRecord {
+  RecordHeader header;
+  uint64_t monotonic_ns;
+  uint64_t class_key;
+  StackKey stack_key;  // of its path (format::PathOf); {0, 0}: none
+  uint64_t size;       // > 0
+  double weight;       // bytes that it represents among all points
+};
+static_assert(sizeof(PointRecord) == 56);
 
 inline constexpr size_t kThreadNameBytes = 16;
 

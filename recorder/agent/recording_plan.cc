@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "format/model/version.h"
+#include "format/ring/ring_records.h"
 #include "recorder/agent/identity.h"
 #include "recorder/agent/options/log.h"
 #include "recorder/agent/options/rates.h"
@@ -32,8 +33,8 @@ constexpr uint64_t kStopPatienceNs = 5'000'000'000;
 constexpr std::chrono::seconds kOpenPatience(5);
 // Two intervals of the default rate (docs/decisions/0013).
 constexpr uint64_t kBlockNs = 2'000'000'000;
-// Of 128 KiB. As many threads can write at a time, those of a program without a JVM, too (docs/decisions/0014). Where
-// an interval may hold thousands of samples, as many as fit into 8 MiB with the modules.
+// Of 128 KiB or more. As many threads can write at a time, those of a program without a JVM, too (docs/decisions/0014).
+// Where an interval may hold thousands of samples, as many as fit into 8 MiB with the modules.
 constexpr uint32_t kFewLanes = 32, kManyLanes = 61;
 constexpr double kManySamples = 1000;
 
@@ -71,6 +72,13 @@ RecordingPlan::Config RecordingPlan::At(double per_second, bool unit_is_event) c
   throttle::ControllerConfig config = ControllerFor(per_second, unit_is_event);
   config.rule = options.rule;
   return config;
+}
+
+// The window rule has no light points. In intervals of more than a second too many would wait.
+void RecordingPlan::PlanAllocations() {
+  allocations = At(options.rate_per_second, /*unit_is_event=*/false);
+  if (options.rule != throttle::Rule::kAdaptive || options.rate_per_second < 1) return;
+  allocations->points = options.points_per_second * static_cast<double>(allocations->interval_ns) * 1e-9;
 }
 
 format::Result<std::monostate> RecordingPlan::InstallMallocHooks() {
@@ -119,7 +127,13 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.has_census = options.census != format::CensusMode::kOff;
   double samples = 0;
   for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
+  // The light points of two blocks have room, too.
+  const double points = allocations && allocations->points > 0 ? options.points_per_second : 0;
+  const double needed = points * 2 * static_cast<double>(kBlockNs) * 1e-9 * sizeof(format::PointRecord);
+  const auto room = [&ring] { return static_cast<double>(uint64_t{ring.lane_count} * ring.lane_bytes); };
   ring.lane_count = samples > kManySamples ? kManyLanes : kFewLanes;
+  if (room() < needed) ring.lane_count = kManyLanes;
+  while (room() < needed) ring.lane_bytes *= 2;
   auto made = buffer::Ring::Create(ring);
   if (made.ok() && !(*made)->why().empty()) {
     Log(LogLevel::kWarn,

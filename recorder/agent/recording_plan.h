@@ -29,6 +29,7 @@ struct RecordingPlan {
   explicit RecordingPlan(const Options& of);
 
   Config At(double per_second, bool unit_is_event) const;
+  void PlanAllocations();
   // Installs the malloc hooks; the stream activates them later. On failure the plan has the reason.
   format::Result<std::monostate> InstallMallocHooks();
 

@@ -16,7 +16,7 @@ constexpr uint64_t kMemoryPeriodNs = 10'000'000'000;
 }  // namespace
 
 void Recording::PlanStreams(const ChosenSource& source) {
-  plan_.allocations = plan_.At(options_.rate_per_second, /*unit_is_event=*/false);
+  plan_.PlanAllocations();
   if (options_.exceptions && source.no_exceptions.empty()) {
     plan_.exceptions = plan_.At(options_.exceptions_per_second, /*unit_is_event=*/true);
   }

@@ -2,7 +2,22 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
 namespace heaprec::sources {
+
+using throttle::Lambdas;
+
+namespace {
+
+// Recordings store a float in half the bytes; what is rounded is what is used.
+Lambdas Rounded(Lambdas lambda) { return {static_cast<float>(lambda.all), static_cast<float>(lambda.whole)}; }
+
+bool AnyBelow(Lambdas lambda, Lambdas other, double part) {
+  return lambda.all < other.all * part || lambda.whole < other.whole * part;
+}
+
+}  // namespace
 
 WindowPublisher::WindowPublisher(const throttle::ControllerConfig& config, uint64_t start_ns, uint32_t before)
     : throttle_(config, start_ns), current_(before) {
@@ -13,7 +28,7 @@ WindowPublisher::WindowPublisher(const throttle::ControllerConfig& config, uint6
 std::optional<PublishedWindow> WindowPublisher::OnPoint(throttle::PointSums point, uint64_t now_ns) {
   weight_since_.fetch_add(point.weight, std::memory_order_relaxed);
   const double effective = effective_since_.fetch_add(point.effective, std::memory_order_relaxed) + point.effective;
-  count_since_.fetch_add(1, std::memory_order_relaxed);
+  if (point.count > 0) count_since_.fetch_add(point.count, std::memory_order_relaxed);
   // Lambda is a quarter of what a point costs. A bound that is just being replaced delays a fall by a point or two.
   if (effective < quiet_until_.load(std::memory_order_relaxed) &&
       now_ns < quiet_until_ns_.load(std::memory_order_relaxed)) {
@@ -40,24 +55,22 @@ std::optional<PublishedWindow> WindowPublisher::Tick(uint64_t now_ns, uint64_t t
 std::optional<PublishedWindow> WindowPublisher::PublishIfMoved(uint64_t now_ns, bool may_rise) {
   const bool literal = may_rise && throttle_.config().rule == throttle::Rule::kWindow;  // every P_w, as it is
   const double threshold = literal ? 1 : throttle::kFallThreshold;
-  const double wanted = static_cast<float>(forecast_.Lambda(throttle_.config(), now_ns, Since()));
-  const double in_force =
-      slots_[current_.load(std::memory_order_relaxed) % kSlots].lambda.load(std::memory_order_relaxed);
-  const bool falls = wanted < in_force * threshold;
-  const bool rises = may_rise && wanted * threshold > in_force;
+  const Lambdas in_force = InForce();
+  Lambdas wanted = Rounded(forecast_.Lambda(throttle_.config(), now_ns, Since()));
+  if (!may_rise) wanted = {std::min(wanted.all, in_force.all), std::min(wanted.whole, in_force.whole)};
   std::optional<PublishedWindow> window;
-  if (falls || rises) window = Publish(wanted, now_ns);
+  if (AnyBelow(wanted, in_force, threshold) || AnyBelow(in_force, wanted, threshold)) window = Publish(wanted, now_ns);
   SetQuiet(now_ns);
   return window;
 }
 
 // Until when no point can make lambda fall by the threshold.
 void WindowPublisher::SetQuiet(uint64_t now_ns) {
-  const double in_force =
-      slots_[current_.load(std::memory_order_relaxed) % kSlots].lambda.load(std::memory_order_relaxed);
+  const Lambdas in_force = InForce();
   const throttle::PointSums since = Since();
   const double more =
-      forecast_.BytesUntilRecheck(throttle_.config(), now_ns, since, in_force * throttle::kFallThreshold);
+      forecast_.BytesUntilRecheck(throttle_.config(), now_ns, since,
+                                  {in_force.all * throttle::kFallThreshold, in_force.whole * throttle::kFallThreshold});
   quiet_until_ns_.store(forecast_.interval_end_ns, std::memory_order_relaxed);
   quiet_until_.store(since.effective + more, std::memory_order_relaxed);
 }
@@ -67,13 +80,18 @@ throttle::PointSums WindowPublisher::Since() const {
           count_since_.load(std::memory_order_relaxed)};
 }
 
-PublishedWindow WindowPublisher::Publish(double lambda, uint64_t now_ns) {
-  // Rounded to float, which recordings store in half the bytes; what is rounded is what is used.
-  lambda = static_cast<float>(lambda);
+Lambdas WindowPublisher::InForce() const {
+  const throttle::ActiveWindow now = Read();
+  return {now.lambda, now.whole_lambda > 0 ? now.whole_lambda : now.lambda};
+}
+
+PublishedWindow WindowPublisher::Publish(Lambdas lambda, uint64_t now_ns) {
+  lambda = Rounded(lambda);
   const uint32_t id = current_.load(std::memory_order_relaxed) + 1;
   Slot& slot = slots_[id % kSlots];
   slot.id.store(id, std::memory_order_release);
-  slot.lambda.store(lambda, std::memory_order_release);
+  slot.lambda.store(lambda.all, std::memory_order_release);
+  slot.whole_lambda.store(lambda.whole < lambda.all ? lambda.whole : 0, std::memory_order_release);
   current_.store(id, std::memory_order_release);  // pairs with the acquire in Read
   return {id, now_ns, lambda};
 }

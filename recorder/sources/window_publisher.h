@@ -1,8 +1,8 @@
 // Publishes the current window to all allocating threads, which never wait for it.
 //
 // A window is a span of constant probability. It ends when the drain's tick, or the weights of the points since the
-// tick, show that lambda should differ by more than throttle::kFallThreshold. Any thread may lower lambda; only the
-// drain raises it.
+// tick, show that one of its lambdas should differ by more than throttle::kFallThreshold. Any thread may lower them;
+// only the drain raises them.
 //
 // Units:    ns of CLOCK_MONOTONIC; lambda as in throttle/.
 // Context:  Read, OnPoint, OnNewStack: alloc. Tick: drain.
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "format/ring/ring_records.h"
 #include "throttle/byte_clock.h"
 #include "throttle/throttle.h"
 
@@ -23,8 +24,12 @@ namespace heaprec::sources {
 struct PublishedWindow {
   uint32_t id = 0;
   uint64_t start_ns = 0;
-  double lambda = 0;
+  throttle::Lambdas lambda;
 };
+inline format::WindowRecord RecordOf(const PublishedWindow& window) {
+  const double points = window.lambda.whole < window.lambda.all ? window.lambda.all : 0;
+  return {{}, window.start_ns, window.lambda.whole, points, window.id, 0};
+}
 
 class WindowPublisher {
  public:
@@ -35,16 +40,22 @@ class WindowPublisher {
     for (;;) {
       const uint32_t id = current_.load(std::memory_order_acquire);  // pairs with the release in Publish
       const Slot& slot = slots_[id % kSlots];
-      const double lambda = slot.lambda.load(std::memory_order_acquire);  // before the id is read again below
+      const throttle::ActiveWindow now = slot.Read(id);  // before the id is read again below
       // A reader that slept through kSlots windows may have read a slot that is being reused.
-      if (slot.id.load(std::memory_order_acquire) == id) return {lambda, id};
+      if (slot.id.load(std::memory_order_acquire) == id) return now;
     }
+  }
+  // A window of the last kSlots ones; of an older one whole_lambda is 0.
+  throttle::ActiveWindow Find(uint32_t id) const {
+    const Slot& slot = slots_[id % kSlots];
+    const throttle::ActiveWindow found = slot.Read(id);
+    return slot.id.load(std::memory_order_acquire) == id ? found : throttle::ActiveWindow{0, id};
   }
 
   // The current window only.
   uint32_t window() const { return current_.load(std::memory_order_relaxed); }
 
-  // A point was taken. Returns the new window, if one began.
+  // A point was taken, with the sums of this one. Returns the new window, if one began.
   std::optional<PublishedWindow> OnPoint(throttle::PointSums point, uint64_t now_ns);
 
   // The point has a stack that had to be written.
@@ -60,12 +71,16 @@ class WindowPublisher {
   static constexpr uint32_t kSlots = 1024;
   struct Slot {
     std::atomic<uint32_t> id{0};
-    std::atomic<double> lambda{0};
+    std::atomic<double> lambda{0}, whole_lambda{0};
+    throttle::ActiveWindow Read(uint32_t id) const {
+      return {lambda.load(std::memory_order_acquire), id, whole_lambda.load(std::memory_order_acquire)};
+    }
   };
 
   // Both expect publishing_ to be held.
   std::optional<PublishedWindow> PublishIfMoved(uint64_t now_ns, bool may_rise);
-  PublishedWindow Publish(double lambda, uint64_t now_ns);
+  PublishedWindow Publish(throttle::Lambdas lambda, uint64_t now_ns);
+  throttle::Lambdas InForce() const;
   void SetQuiet(uint64_t now_ns);
 
   throttle::PointSums Since() const;

@@ -60,6 +60,12 @@ void LaneConsumer::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
     for (const std::deque<BufferedSample>& stream : lane.buffered.of)
       all.insert(all.end(), stream.begin(), stream.end());
   }
+  for (const Lane& lane : lanes_) {
+    for (const BufferedPoint& point : lane.points) {
+      (void)definitions_.Class(point.record.class_key);
+      (void)definitions_.Stack(point.record.stack_key);
+    }
+  }
   if (all.empty()) return;
   // The methods of their stacks were emitted before them, but may not have been scanned.
   (void)ScanLanes();
@@ -78,9 +84,9 @@ void LaneConsumer::Intern(const BufferedSample& buffered) {
   (void)definitions_.Thread(buffered.record.thread_key);
 }
 
-void LaneConsumer::InternStack(const BufferedSample& buffered) {
-  if (!buffered.stack) return (void)definitions_.Stack(buffered.record.stack_key);
-  const Brought& stack = *buffered.stack;
+void LaneConsumer::InternStack(const std::optional<Brought>& brought, const format::StackKey& key) {
+  if (!brought) return (void)definitions_.Stack(key);
+  const Brought& stack = *brought;
   if (!definitions_.DefineStack(stack.key, stack.leaf_first, stack.truncated)) {
     // Its methods were emitted before it, but in a lane that had already been scanned.
     (void)ScanLanes();
@@ -107,7 +113,15 @@ void LaneConsumer::Scan() {
   const std::vector<BufferedSample> scanned = std::exchange(just_scanned_, {});
   for (const BufferedSample& buffered : scanned) {
     Intern(buffered);
-    if (NeedsStackNow(buffered)) InternStack(buffered);
+    if (NeedsStackNow(buffered)) InternStack(buffered.stack, buffered.record.stack_key);
+  }
+  // Each has a row: what it refers to will be needed. To define it may scan more points.
+  while (!just_scanned_points_.empty()) {
+    const std::vector<ScannedPoint> points = std::exchange(just_scanned_points_, {});
+    for (const ScannedPoint& point : points) {
+      (void)definitions_.Class(point.class_key);
+      InternStack(point.stack, point.stack_key);
+    }
   }
 }
 
@@ -188,6 +202,7 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   const uint64_t index = next_interval_[stream];
   const uint64_t begin_ns = index * ring_.header().IntervalNsOf(stream);
   const std::vector<BufferedSample> taken = TakeUntil(stream, next_close_ns(stream));
+  const uint64_t light = stream == format::Stream::kAllocations ? TakePointsUntil(next_close_ns(stream)) : 0;
   brought_.clear();
   ClosedInterval closed;
   std::vector<throttle::BufferedPoint> points;
@@ -199,17 +214,18 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
                       record.class_key, record.call_path, record.stack_key.low, record.thread_key});
   }
   const throttle::IntervalReduction reduction = reducers_[stream].Reduce(index, points);
+  if (points.empty() && light > 0) reducers_[stream].NoteIntervalsWithPoints(1);
 
   closed.totals.stream = stream;
   closed.totals.index = index;
-  closed.totals.buffered = taken.size();
+  closed.totals.buffered = taken.size() + light;
   closed.totals.kept = reduction.kept.size();
   closed.totals.tau = reduction.tau;
   closed.samples.reserve(reduction.kept.size());
   for (const throttle::KeptPoint& point : reduction.kept) {
     const BufferedSample& buffered = taken[point.index];
     UseWindow(buffered.record.window);
-    InternStack(buffered);
+    InternStack(buffered.stack, buffered.record.stack_key);
     closed.samples.push_back(
         SampleOf(buffered.record, NamesOf(buffered.record), points[point.index].time_ns, point.weight));
   }
@@ -261,6 +277,16 @@ std::vector<LaneConsumer::BufferedSample> LaneConsumer::TakeUntil(format::Stream
   return taken;
 }
 
+uint64_t LaneConsumer::TakePointsUntil(uint64_t end_ns) {
+  uint64_t count = 0;
+  for (Lane& lane : lanes_) {
+    for (; !lane.points.empty() && lane.points.front().record.monotonic_ns < end_ns; ++count) {
+      lane.points.pop_front();
+    }
+  }
+  return count;
+}
+
 // A death of a buffered sample is needed as long as the sample, but does not keep more than half of the lane either.
 // Each position is that of a record: a reader of the ring after a kill begins there.
 std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet>& deaths) const {
@@ -277,14 +303,16 @@ std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet
 // than half of the lane. Beyond that it is buffered only in the drain's memory, and a kill loses it.
 uint64_t LaneConsumer::NeededFrom(const Lane& lane) const {
   uint64_t needed = lane.stack ? lane.stack->begin : lane.scanned;
-  for (const format::Stream stream : format::kAllStreams) {
+  const auto lower_to_oldest = [&](const auto& waiting, format::Stream stream) {
     const bool may_wait = ring_.header().IntervalNsOf(stream) <= ShortestIntervalNs();
-    for (const BufferedSample& buffered : lane.buffered[stream]) {
+    for (const auto& buffered : waiting) {
       if (!may_wait && lane.scanned - buffered.begin > ring_.lane_bytes() / 2) continue;
       needed = std::min(needed, buffered.begin);
       break;
     }
-  }
+  };
+  for (const format::Stream stream : format::kAllStreams) lower_to_oldest(lane.buffered[stream], stream);
+  lower_to_oldest(lane.points, format::Stream::kAllocations);
   return needed;
 }
 
@@ -362,14 +390,25 @@ void LaneConsumer::UseWindow(uint32_t id) {
 }
 
 void LaneConsumer::OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t /*end*/) {
-  // A sample may bring its stack: the record right before it is then that stack, because the lease's owner writes both
-  // together. It may also be another definition.
-  std::optional<Brought> stack = std::exchange(lanes_[lane].stack, std::nullopt);
-  if (stack && !(stack->key == record.stack_key)) stack.reset();
+  std::optional<Brought> stack = TakeStack(lane, record.stack_key);
   just_scanned_.push_back({record, begin, stack});
   const format::Stream stream = format::StreamOf(static_cast<format::Kind>(record.kind));
   if (!MayWait(stream)) stack.reset();  // Scan will have put it into the chunk
   lanes_[lane].buffered[stream].push_back({record, stack ? stack->begin : begin, stack});
+}
+
+// A sample or a point may bring its stack: the record before it is then that stack, because the lease's owner writes
+// both together. It may also be another definition.
+std::optional<LaneConsumer::Brought> LaneConsumer::TakeStack(uint32_t lane, const format::StackKey& key) {
+  std::optional<Brought> stack = std::exchange(lanes_[lane].stack, std::nullopt);
+  if (stack && !(stack->key == key)) stack.reset();
+  return stack;
+}
+
+void LaneConsumer::OnPoint(const format::PointRecord& record, uint32_t lane, uint64_t begin) {
+  const std::optional<Brought> stack = TakeStack(lane, record.stack_key);
+  just_scanned_points_.push_back({record.class_key, record.stack_key, stack});
+  lanes_[lane].points.push_back({record, stack ? stack->begin : begin});
 }
 
 void LaneConsumer::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {

@@ -124,9 +124,15 @@ class LaneConsumer final : private format::RecordVisitor {
     uint64_t begin;  // position in the lane, of what it brought along, or its own
     std::optional<Brought> stack;
   };
+  // A light point.
+  struct BufferedPoint {
+    format::PointRecord record;
+    uint64_t begin;  // as a sample's
+  };
   struct Lane {
     format::PerStream<std::deque<BufferedSample>> buffered;
-    std::optional<Brought> stack;  // of the next sample
+    std::deque<BufferedPoint> points;
+    std::optional<Brought> stack;  // of the next sample or point
     uint64_t scanned = 0;
     bool damaged = false;
   };
@@ -138,6 +144,7 @@ class LaneConsumer final : private format::RecordVisitor {
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override;
   void OnWindow(const format::WindowRecord& record) override;
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
+  void OnPoint(const format::PointRecord& record, uint32_t lane, uint64_t begin) override;
   void OnState(const format::StateRecord& record) override;
   void OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) override;
   void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
@@ -148,12 +155,15 @@ class LaneConsumer final : private format::RecordVisitor {
   void ForgetOrphan(uint32_t index);
   // Adds the names to which the sample refers to the current chunk.
   void Intern(const BufferedSample& buffered);
-  void InternStack(const BufferedSample& buffered);
+  void InternStack(const std::optional<Brought>& brought, const format::StackKey& key);
+  std::optional<Brought> TakeStack(uint32_t lane, const format::StackKey& key);
   // Whether stacks of the stream may stay in their lanes until it is known that they are kept.
   bool MayWait(format::Stream stream) const;
   bool NeedsStackNow(const BufferedSample& buffered);
   uint64_t ShortestIntervalNs() const;
   std::vector<BufferedSample> TakeUntil(format::Stream stream, uint64_t end_ns);
+  // Of the allocations: counts the light points until then.
+  uint64_t TakePointsUntil(uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
   static std::vector<ClosedSample> BirthsOf(const std::vector<BufferedSample>& buffered,
                                             const std::vector<format::Sample>& kept);
@@ -169,6 +179,12 @@ class LaneConsumer final : private format::RecordVisitor {
   const NativePointTaker on_native_point_;
   const format::PerStream<bool> tracks_;
   std::vector<BufferedSample> just_scanned_;
+  struct ScannedPoint {
+    uint64_t class_key;
+    format::StackKey stack_key;
+    std::optional<Brought> stack;
+  };
+  std::vector<ScannedPoint> just_scanned_points_;
   std::vector<NativePoint> native_points_;  // just scanned
   std::vector<Death> deaths_;
   struct KeyHash {

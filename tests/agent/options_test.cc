@@ -150,6 +150,13 @@ TEST_CASE("Rates may be given per second, minute and hour") {
   CHECK(Parsed("rate=1/h").rate_per_second == Approx(1.0 / 3600));
 }
 
+TEST_CASE("Points have a budget of their own, which may be 0") {
+  CHECK(Parsed("").points_per_second == 4000);
+  CHECK(Parsed("points=0").points_per_second == 0);
+  CHECK(Parsed("points=500/s").points_per_second == 500);
+  CHECK(Parsed("points=100000").points_per_second == 100'000);
+}
+
 TEST_CASE("the throttle's rule can be chosen, the adaptive one is the default") {
   CHECK(Parsed("").rule == throttle::Rule::kAdaptive);
   CHECK(Parsed("throttle=window").rule == throttle::Rule::kWindow);
@@ -174,6 +181,10 @@ TEST_CASE("A bad value is named with its option and what would be valid") {
                           "rate=1e9",
                           "rate=nan",
                           "rate=",
+                          "points=-1",
+                          "points=100001",
+                          "points=max",
+                          "points=",
                           "maxsamples=0",
                           "maxsamples=1.5",
                           "duration=5parsecs",

@@ -1,6 +1,8 @@
 #include "recorder/agent/options/rates.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 namespace heaprec::agent {
 
@@ -28,6 +30,21 @@ TEST_CASE("Stage 1 aims far enough over a small cap that an interval is rarely s
   CHECK(ControllerFor(0.1, false).oversampling > 3);
   CHECK(ControllerFor(150, false).oversampling < 5);
   CHECK(ControllerFor(8'000, false).oversampling == Approx(1.2));
+}
+
+TEST_CASE("All threads together are touched 4,000 times a second, or as often as there are points") {
+  throttle::ControllerConfig config = ControllerFor(150, false);
+  const auto touches = [&] {
+    const double points = std::max(config.oversampling * config.cap, config.points);
+    return points / -std::expm1(-MaxGapOf(config));
+  };
+  CHECK(touches() == Approx(4000));
+  config.points = 3000;
+  CHECK(touches() == Approx(4000));
+  config.points = 4000;
+  CHECK(touches() < 1.02 * 4000);
+  config.points = 100'000;
+  CHECK(touches() < 1.02 * 100'000);
 }
 
 }  // namespace heaprec::agent

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <tuple>
 
+#include "format/ring/ring_records.h"
 #include "recorder/agent/options/options.h"
 
 namespace heaprec::agent {
@@ -25,7 +27,7 @@ Options Of(const char* text) {
 TEST_CASE("What is not planned is in neither ring nor header") {
   const Options options = Of("ring=off,exceptions=on,native=on,rate=200");
   RecordingPlan plan(options);
-  plan.allocations = plan.At(options.rate_per_second, /*unit_is_event=*/false);
+  plan.PlanAllocations();
   const auto ring = plan.MakeRing();
   REQUIRE(ring.ok());
   const format::FileHeader header = plan.Header(**ring);
@@ -83,6 +85,30 @@ TEST_CASE("There are as many lanes as the intervals of all streams need") {
   const auto large = plan.MakeRing();
   CHECK((*large)->lane_count() > few);
   CHECK((*large)->size() <= 8 << 20);
+}
+
+TEST_CASE("The ring has room for the light points of two blocks") {
+  for (const auto& [text, points, lanes] :
+       {std::tuple("ring=off", 4000.0, 32u), std::tuple("ring=off,points=0", 0.0, 32u),
+        std::tuple("ring=off,points=30000", 30'000.0, 61u), std::tuple("ring=off,points=100000", 100'000.0, 61u),
+        std::tuple("ring=off,rate=10/min", 0.0, 32u), std::tuple("ring=off,throttle=window", 0.0, 32u)}) {
+    CAPTURE(text);
+    const Options options = Of(text);
+    RecordingPlan plan(options);
+    plan.PlanAllocations();
+    CHECK(plan.allocations->points == Approx(points));
+    const auto ring = plan.MakeRing();
+    REQUIRE(ring.ok());
+    CHECK((*ring)->lane_count() == lanes);
+    CHECK(uint64_t{(*ring)->lane_count()} * (*ring)->lane_bytes() >=
+          static_cast<uint64_t>(4 * points) * sizeof(format::PointRecord));
+    CHECK((*ring)->size() <= 32 << 20);
+  }
+  // P is of a second, whatever the length of an interval.
+  const Options options = Of("ring=off,rate=16000");
+  RecordingPlan plan(options);
+  plan.PlanAllocations();
+  CHECK(plan.allocations->points * 1e9 / static_cast<double>(plan.allocations->interval_ns) == Approx(4000));
 }
 
 TEST_CASE("Streams draw by the recording's own id, and no two recordings have the same") {

@@ -86,12 +86,14 @@ class Chunk:
         return refused
 
     def section_7(self, body, rows_of, stream):
-        rows, (number, start, lam), refused = columns(body, 3)
+        rows, (number, start, lam, of_all), refused = columns(body, 4)
         for _ in range(rows):
             stream.window_id = number.delta(stream.window_id)
             stream.window_start = start.delta(stream.window_start)
             stream.lambdas[stream.window_id] = lam.f64()
-            rows_of["windows"].append([stream.window_id, stream.window_start, repr(stream.lambdas[stream.window_id])])
+            row = [stream.window_id, stream.window_start, repr(stream.lambdas[stream.window_id])]
+            point_lambda = of_all.f64()
+            rows_of["windows"].append(row + [repr(point_lambda)] if point_lambda else row)
         return refused
 
     def section_8(self, body, rows_of, stream):

@@ -145,7 +145,8 @@ json OneStream(const Block& block, Stream stream) {
   }
   for (const Window& window : block.windows) {
     if (StreamOfWindow(window.id) != stream) continue;
-    line["windows"].push_back({window.id, window.start_ns, Number(window.lambda)});
+    json& row = line["windows"].emplace_back(json{window.id, window.start_ns, Number(window.lambda)});
+    if (window.point_lambda > 0) row.push_back(Number(window.point_lambda));
   }
   for (const Interval& interval : block.intervals) {
     if (interval.stream != stream) continue;

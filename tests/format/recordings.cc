@@ -321,7 +321,10 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
     block.intervals.push_back({Uniform(100), AnyInteger(), AnyInteger(), AnyInteger(), AnyInteger(),
                                Uniform(3) == 0 ? 0 : static_cast<double>(AnyInteger())});
   }
-  for (const Window& window : block.windows) writer->Add(window);
+  for (Window& window : block.windows) {
+    if (window.id % 2 == 0) window.point_lambda = 8 * window.lambda;
+    writer->Add(window);
+  }
   for (const Interval& interval : block.intervals) writer->Add(interval);
   for (int i = 0; i < samples; ++i) plain.samples.push_back(AddSample(writer, block.windows, block.intervals));
   if (Uniform(3) != 0) AddExceptions(writer, &plain, static_cast<int>(Uniform(6)));

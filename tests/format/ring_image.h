@@ -98,6 +98,7 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
   WindowRecord window{};
   window.id = 3;
   window.lambda = 1e-6;
+  window.point_lambda = 1e-5;
   position = ring->Put(lane, position, RecordType::kWindow, window);
   StateRecord state{};
   state.id = 4;
@@ -117,6 +118,12 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
   const uint64_t pcs[] = {0x401000, 0x402000};
   position = ring->Put(lane, position, RecordType::kNativePoint, point,
                        {std::as_bytes(std::span(pcs)), std::as_bytes(std::span(frames).first(1))});
+  PointRecord light{};
+  light.class_key = named.key;
+  light.stack_key = stack.key;
+  light.size = 32;
+  light.weight = 512;
+  position = ring->Put(lane, position, RecordType::kPoint, light);
   SampleRecord sample{};
   sample.id = 9;
   sample.thread_key = thread.key;
@@ -131,6 +138,7 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
 // Counts, and touches every byte it is shown: a sanitizer notices what is out of bounds.
 struct CountingVisitor : RecordVisitor {
   int classes = 0, methods = 0, stacks = 0, threads = 0, windows = 0, samples = 0, states = 0, deaths = 0, points = 0;
+  int light_points = 0;
   uint64_t sum = 0;
   uint64_t last_end = 0;
   void Touch(std::string_view text) {
@@ -158,6 +166,9 @@ struct CountingVisitor : RecordVisitor {
     ++points, sum += record->id + record->size;
     for (const uint64_t pc : pcs) sum += pc;
     for (const RingFrame& frame : java) sum += frame.method + static_cast<uint32_t>(frame.bci);
+  }
+  void OnPoint(const PointRecord& record, uint32_t /*lane*/, uint64_t begin) override {
+    ++light_points, sum += record.size + begin;
   }
   void OnState(const StateRecord& record) override {
     ++states, sum += record.id;

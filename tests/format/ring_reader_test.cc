@@ -1,7 +1,9 @@
 #include "format/ring/ring_reader.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "tests/format/ring_image.h"
 
@@ -23,6 +25,7 @@ TEST_CASE("a lane gives back one record of each type, past its wrap too") {
     REQUIRE(*reached == head);
     REQUIRE(seen.last_end == head);
     REQUIRE((seen.classes == 1 && seen.methods == 1 && seen.stacks == 1));
+    REQUIRE((seen.points == 1 && seen.light_points == 1));
     REQUIRE((seen.threads == 1 && seen.windows == 1 && seen.samples == 1 && seen.states == 1 && seen.deaths == 1));
   }
 }
@@ -47,6 +50,13 @@ TEST_CASE("what a record says comes through") {
     void OnState(const StateRecord& record) override {
       CHECK(StateOf(record, 0).id == 4);
       CHECK(StateOf(record, 0).cause == "System.gc()");
+    }
+    void OnWindow(const WindowRecord& record) override { CHECK(WindowOf(record, 0) == Window{3, 0, 1e-6, 1e-5}); }
+    void OnPoint(const PointRecord& record, uint32_t lane, uint64_t) override {
+      CHECK(record.class_key == ClassKey("java/lang/String"));
+      CHECK(record.size == 32);
+      CHECK(record.weight == 512);
+      CHECK(lane == 0);
     }
     void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override {
       CHECK(record.id == 9);
@@ -86,6 +96,20 @@ TEST_CASE("any flipped byte of a definition ends the scan with the lane and the 
     REQUIRE(reached.error().message.find("lane 0 position " + std::to_string(first)) != std::string::npos);
     REQUIRE(seen.classes == 1);
     image.lane(0)[at] ^= std::byte{0x40};
+  }
+}
+
+TEST_CASE("a light point without a size or a weight ends the scan") {
+  for (const auto& [size, weight] : {std::pair(uint64_t{0}, 16.0), std::pair(uint64_t{16}, 0.0),
+                                     std::pair(uint64_t{16}, std::numeric_limits<double>::infinity())}) {
+    RingImage image(1, kLaneBytes);
+    PointRecord point{};
+    point.size = size;
+    point.weight = weight;
+    const uint64_t head = image.Put(0, 0, RecordType::kPoint, point);
+    CountingVisitor seen;
+    CHECK_FALSE(WalkLane(*RingView::Of(image.bytes()), 0, 0, head, seen).ok());
+    CHECK(seen.light_points == 0);
   }
 }
 

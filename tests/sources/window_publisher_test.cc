@@ -1,7 +1,9 @@
 #include "recorder/sources/window_publisher.h"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -28,7 +30,7 @@ TEST_CASE("A steady load soon has one window, and the ids of windows go up by on
     std::vector<std::optional<PublishedWindow>> windows = {board.Tick(tick * 20 * kMs, tick * 2'000'000)};  // 100 MB/s
     const double lambda = board.Read().lambda;
     for (due += lambda * 2e6; due > 1; --due)
-      windows.push_back(board.OnPoint({1 / lambda, 1 / lambda}, tick * 20 * kMs));
+      windows.push_back(board.OnPoint({1 / lambda, 1 / lambda, 1}, tick * 20 * kMs));
     for (const auto& window : windows) {
       if (!window) continue;
       CHECK(window->id == last + 1);
@@ -50,7 +52,7 @@ TEST_CASE("Points with new stacks are fewer") {
       board.Tick(tick * 20 * kMs, tick * 2'000'000);  // 100 MB/s
       const double lambda = board.Read().lambda;
       for (due += lambda * 2e6; due > 1; --due) {
-        board.OnPoint({1 / lambda, 1 / lambda}, tick * 20 * kMs);
+        board.OnPoint({1 / lambda, 1 / lambda, 1}, tick * 20 * kMs);
         if (are_new) board.OnNewStack();
       }
     }
@@ -66,7 +68,7 @@ TEST_CASE("The points themselves lower lambda between two ticks, and never raise
   int windows = 0;
   // A burst: every point stands for 1/lambda bytes, and no tick comes by.
   for (int i = 0; i < 1000; ++i) {
-    const auto window = board.OnPoint({1 / lambda, 1 / lambda}, 2000 * kMs + 1);
+    const auto window = board.OnPoint({1 / lambda, 1 / lambda, 1}, 2000 * kMs + 1);
     CHECK(board.Read().lambda <= lambda);
     lambda = board.Read().lambda;
     windows += window.has_value();
@@ -76,11 +78,13 @@ TEST_CASE("The points themselves lower lambda between two ticks, and never raise
 }
 
 TEST_CASE("Points that do not look at lambda leave the windows as they would be if each looked") {
-  const throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
+  throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
+  config.points = GENERATE(0.0, 4000.0);
   WindowPublisher board(config, 0);
   throttle::Throttle throttle(config, 0);
   throttle::Forecast forecast = throttle.Tick(0, 0);
-  double total = 0, in_force = board.first().lambda;
+  double total = 0, due = 0;
+  throttle::Lambdas in_force = board.first().lambda;
   throttle::PointSums since;
   uint32_t differences = 0, windows = 0, points = 0;
   for (uint64_t tick = 1; tick <= 500; ++tick) {
@@ -89,31 +93,63 @@ TEST_CASE("Points that do not look at lambda leave the windows as they would be 
     for (int step = 0; step < 200; ++step) {
       now += 100'000;
       total += burst ? 500'000 : 5'000;
-      if (step * in_force * (burst ? 500'000 : 5'000) < since.count) continue;
-      since.weight += 1 / in_force, since.effective += 1 / in_force, since.count += 1;
-      ++points;
-      const auto window = board.OnPoint({1 / in_force, 1 / in_force}, now);
-      const double wanted = static_cast<float>(forecast.Lambda(config, now, since));
-      const bool falls = wanted < in_force * throttle::kFallThreshold;
-      differences += falls != window.has_value();
-      if (falls) in_force = wanted, ++windows;
-      differences += board.Read().lambda != in_force;
+      for (due += in_force.all * (burst ? 500'000 : 5'000); due > 1; --due) {
+        // One of some is whole.
+        const throttle::PointSums point{1 / in_force.all, 1 / in_force.all,
+                                        std::fmod(++points, std::ceil(in_force.all / in_force.whole)) == 0 ? 1.0 : 0.0};
+        since.weight += point.weight, since.effective += point.effective, since.count += point.count;
+        const auto window = board.OnPoint(point, now);
+        const throttle::Lambdas wanted = forecast.Lambda(config, now, since);
+        const bool falls = static_cast<float>(wanted.all) < in_force.all * throttle::kFallThreshold ||
+                           static_cast<float>(wanted.whole) < in_force.whole * throttle::kFallThreshold;
+        differences += falls != window.has_value();
+        if (falls) {
+          in_force = {std::min<double>(static_cast<float>(wanted.all), in_force.all),
+                      std::min<double>(static_cast<float>(wanted.whole), in_force.whole)};
+          ++windows;
+        }
+        const throttle::ActiveWindow active = board.Read();
+        differences += active.lambda != in_force.all;
+        differences += active.whole_lambda != (in_force.whole < in_force.all ? in_force.whole : 0);
+      }
     }
     board.Tick(now, static_cast<uint64_t>(total));
     forecast = throttle.Tick(now, static_cast<uint64_t>(total), since);
     since = {};
-    in_force = board.Read().lambda;
+    const throttle::ActiveWindow active = board.Read();
+    in_force = {active.lambda, active.whole_lambda > 0 ? active.whole_lambda : active.lambda};
   }
   CHECK(differences == 0);
   CHECK(windows > 50);
   CHECK(points > 2000);
 }
 
+TEST_CASE("A window is found by its id as long as its slot is not used again") {
+  throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
+  config.points = 4000;
+  WindowPublisher board(config, 0);
+  uint64_t total = 0, tick = 0;
+  const auto next = [&] {
+    total += ++tick % 2 == 0 ? 100 : 50'000'000;
+    board.Tick(tick * 500 * kMs, total);
+  };
+  while (board.Read().whole_lambda == 0 && tick < 10) next();
+  const throttle::ActiveWindow first = board.Read();
+  CHECK(first.whole_lambda > 0);
+  CHECK(first.whole_lambda < first.lambda);
+  while (board.window() < first.window + 1023) next();
+  CHECK(board.Find(first.window).whole_lambda == first.whole_lambda);
+  CHECK(board.Find(board.window()).lambda == board.Read().lambda);
+  next();
+  REQUIRE(board.window() >= first.window + 1024);
+  CHECK(board.Find(first.window).whole_lambda == 0);
+}
+
 TEST_CASE("A reader always gets the lambda of the id it gets") {
   // lambda is made a function of the id by a driver that publishes through one thread; readers check the pair.
   WindowPublisher board(Config(), 0);
   std::vector<std::atomic<double>> published(1 << 16);
-  published[board.first().id].store(board.first().lambda);
+  published[board.first().id].store(board.first().lambda.all);
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> wrong{0}, checked{0};
   std::vector<std::thread> readers;
@@ -136,7 +172,7 @@ TEST_CASE("A reader always gets the lambda of the id it gets") {
     const auto window = board.Tick(tick * 500 * kMs, total);
     if (!window) continue;
     ++windows;
-    published[window->id].store(window->lambda);
+    published[window->id].store(window->lambda.all);
   }
   while (checked.load() < 1000) std::this_thread::yield();
   stop.store(true);

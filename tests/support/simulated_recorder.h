@@ -31,7 +31,7 @@ struct Estimate {
 struct KeptSample {
   uint64_t interval;
   uint32_t site, window;
-  double size, lambda, weight;  // lambda of the window
+  double size, lambda, weight;  // lambda of the window, for whole points
   uint64_t time_ns;
   uint32_t thread;  // in the order of AddThread, from 0
 };
@@ -54,7 +54,8 @@ class SimulatedRecorder final : public Recorder {
         places_(places),
         seed_(seed),
         tick_ns_(tick_ns),
-        sites_(sites) {
+        sites_(sites),
+        site_points_(sites) {
     forecast_ = controller_.Tick(0, 0);
     next_tick_ = std::min(tick_ns_, config.interval_ns);
     OpenWindow();
@@ -65,8 +66,8 @@ class SimulatedRecorder final : public Recorder {
     return threads_.emplace_back(throttle::Mix64(seed_ ^ (number + 1) * 0x51ull), shape, this, number);
   }
   void Allocate(SimulatedThread& thread, uint32_t site, uint64_t size) {
-    sites_[site].truth += static_cast<double>(size);
-    total_.truth += static_cast<double>(size);
+    for (Estimate* const one : {&sites_[site], &total_, &site_points_[site], &points_})
+      one->truth += static_cast<double>(size);
     at_work_ = thread.number();
     if (watch) watch({at_work_, site, size, now_});
     thread.Allocate(site, size);
@@ -85,21 +86,30 @@ class SimulatedRecorder final : public Recorder {
     CloseInterval();
   }
 
-  throttle::ActiveWindow Now() override { return {window_lambda_, window_}; }
+  throttle::ActiveWindow Now() override { return {window_lambda_.all, window_, window_lambda_.whole}; }
   void OnPoint(uint32_t site, uint64_t size, const throttle::DeliveryDecision& decision) override {
     if (decision.action == throttle::DeliveryDecision::Action::kThinned) {
       ++thinned_;
       return;
     }
-    if (on_point) on_point(buffered_per_interval_.size(), site, size, decision.weight_bytes);
-    buffered_.push_back({site, decision.window, static_cast<double>(size), decision.weight_bytes,
-                         1 / decision.effective_bytes, now_, at_work_});
-    total_.Keep(decision.weight_bytes, static_cast<double>(size));
-    tally_.weight += decision.weight_bytes;
+    if (on_point) on_point(buffered_per_interval_.size(), site, size, decision.point_weight);
+    point_times_.push_back(now_);
+    points_.Keep(decision.point_weight, static_cast<double>(size));
+    site_points_[site].Keep(decision.point_weight, static_cast<double>(size));
+    tally_.weight += decision.point_weight;
     tally_.effective += decision.effective_bytes;
-    ++tally_.count;
-    tally_.with_new_stack += site < new_below_ ? 1 : 0;
-    if (forecast_.Lambda(controller_.config(), now_, tally_) < throttle::kFallThreshold * window_lambda_) OpenWindow();
+    if (decision.action == throttle::DeliveryDecision::Action::kKept) {
+      buffered_.push_back({site, decision.window, static_cast<double>(size), decision.weight_bytes,
+                           lambdas_[decision.window - 1], now_, at_work_});
+      total_.Keep(decision.weight_bytes, static_cast<double>(size));
+      ++tally_.count;
+      tally_.with_new_stack += site < new_below_ ? 1 : 0;
+    }
+    const throttle::Lambdas wanted = forecast_.Lambda(controller_.config(), now_, tally_);
+    if (wanted.all < throttle::kFallThreshold * window_lambda_.all ||
+        wanted.whole < throttle::kFallThreshold * window_lambda_.whole) {
+      OpenWindow();
+    }
   }
   void OnMissed(double bytes) override { missed_bytes_ += bytes; }
 
@@ -118,6 +128,10 @@ class SimulatedRecorder final : public Recorder {
   SimulatedThread& thread(size_t index) { return threads_[index]; }
   const Estimate& total() const { return total_; }               // after the first stage: the second keeps the sum
   const std::vector<Estimate>& sites() const { return sites_; }  // after both
+  // From all points, whole and light.
+  const Estimate& points() const { return points_; }
+  const std::vector<Estimate>& site_points() const { return site_points_; }
+  const std::vector<uint64_t>& point_times() const { return point_times_; }
   const std::vector<KeptSample>& samples() const { return samples_; }
   // Bytes that the byte clocks have counted: what a thread has allocated since its last touch is missing.
   const std::vector<uint64_t>& counted() const { return counted_per_interval_; }
@@ -153,6 +167,7 @@ class SimulatedRecorder final : public Recorder {
   void OpenWindow() {
     ++window_;
     window_lambda_ = forecast_.Lambda(controller_.config(), now_, tally_);
+    lambdas_.push_back(window_lambda_.whole);
   }
   void CloseInterval() {
     std::vector<throttle::BufferedPoint> points;
@@ -183,16 +198,19 @@ class SimulatedRecorder final : public Recorder {
   throttle::PointSums tally_;
   uint32_t new_below_ = 0;
   uint32_t at_work_ = 0;
-  double window_lambda_ = 0, missed_bytes_ = 0;
+  throttle::Lambdas window_lambda_;
+  double missed_bytes_ = 0;
   uint32_t window_ = 0;
   std::deque<SimulatedThread> threads_;
   std::vector<Point> buffered_;
-  std::vector<Estimate> sites_;
-  Estimate total_;
+  std::vector<Estimate> sites_, site_points_;
+  Estimate total_, points_;
+  std::vector<uint64_t> point_times_;
   std::vector<size_t> buffered_per_interval_, kept_per_interval_;
   std::vector<double> bytes_per_interval_;
   std::vector<uint64_t> counted_per_interval_;
   std::vector<KeptSample> samples_;
+  std::vector<double> lambdas_;  // of each window, for whole points
   double counted_ = 0;
   uint64_t clocked_ = 0;
 };

@@ -333,13 +333,60 @@ TEST_CASE("an object armed under any higher lambda is kept with the probability 
       count(third.OnDelivered(size, size, now), &by_outside);
     // The JVM draws: delivered with pi(lambda drawn), then thinned.
     if (random.Uniform() < InclusionProbability(armed.lambda, size))
-      count(DecideJvmtiSample(armed.lambda, 7, size, now, random), &drawn);
+      count(DecideJvmtiSample(armed, size, now, random), &drawn);
   }
   CAPTURE(ratio, size, pi);
   CHECK(std::abs(BinomialZ(by_refill, kTrials, pi)) <= kBound);
   CHECK(std::abs(BinomialZ(by_byte, kTrials, pi)) <= kBound);
   CHECK(std::abs(BinomialZ(by_outside, kTrials, pi)) <= kBound);
   CHECK(std::abs(BinomialZ(drawn, kTrials, pi)) <= kBound);
+}
+
+// n = 200,000 per case; statistics: points and whole points, binomial with pi of the lower lambda of each kind; |z| <=
+// 6: 2e-9 each, 12 cases of two.
+TEST_CASE("a point is light or whole with the lower lambda of each kind, armed or now") {
+  constexpr int kTrials = 200'000;
+  const ActiveWindow now{1e-3, 8, 2e-4};
+  const double armed_lambda = GENERATE(5e-4, 1e-3, 1e-2);
+  const double armed_whole = GENERATE(1e-4, 2e-4);
+  const uint64_t size = GENERATE(16, 3'000);
+  const ActiveWindow armed{armed_lambda, 7, armed_whole};
+  const double pi = InclusionProbability(std::min(now.lambda, armed.lambda), size);
+  const double pi_whole = InclusionProbability(armed_whole, size);
+  const auto length = static_cast<double>(size);
+  Random random(42);
+  int points = 0, whole = 0;
+  double effective = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    Started clock(0, 0, armed, Mix64(static_cast<uint64_t>(i) + 1));
+    const DeliveryDecision decision = clock.OnDelivered(size, size, now);
+    const bool is_whole = decision.action == Delivery::kKept;
+    if (!is_whole && decision.action != Delivery::kLight) continue;
+    ++points;
+    whole += is_whole;
+    effective += decision.effective_bytes;
+    if (std::abs(decision.point_weight * pi / length - 1) > 1e-12) FAIL("a wrong weight");
+    if (is_whole && std::abs(decision.weight_bytes * pi_whole / length - 1) > 1e-12) FAIL("a wrong weight");
+    if (!is_whole && decision.weight_bytes != 0) FAIL("a light point with the weight of a sample");
+    if (decision.window != 7) FAIL("a wrong window");
+  }
+  CAPTURE(armed_lambda, armed_whole, size);
+  CHECK(std::abs(BinomialZ(points, kTrials, pi)) <= kBound);
+  CHECK(std::abs(BinomialZ(whole, kTrials, pi_whole)) <= kBound);
+  CHECK(effective / points == Approx(pi_whole / pi / armed_whole));
+}
+
+TEST_CASE("the window of a sample is the one with the lower lambda for whole points") {
+  Random random(1);
+  for (const auto& [armed, now] : {std::pair(ActiveWindow{1e-3, 7, 1e-4}, ActiveWindow{1e-4, 8, 5e-5}),
+                                   std::pair(ActiveWindow{1e-4, 7, 1e-4}, ActiveWindow{1e-2, 8, 5e-5}),
+                                   std::pair(ActiveWindow{1e-3, 7}, ActiveWindow{1e-2, 8, 5e-5})}) {
+    DeliveryDecision decision;
+    while (decision.action != Delivery::kKept) decision = DecideJvmtiSample(armed, 64, now, random);
+    CHECK(decision.window == 8);
+    CHECK(decision.weight_bytes == Approx(64 / InclusionProbability(5e-5, 64)));
+    CHECK(decision.point_weight == Approx(64 / InclusionProbability(std::min(armed.lambda, now.lambda), 64)));
+  }
 }
 
 TEST_CASE("when lambda has fallen to 0 an armed point is thinned, with the weight it was armed with") {

@@ -16,7 +16,7 @@ constexpr uint64_t kMs = 1'000'000, kSecond = 1'000'000'000;
 Forecast RunSteadily(Controller& controller, double rate, uint64_t until_ns) {
   Forecast forecast;
   for (uint64_t t = 0; t <= until_ns; t += 50 * kMs) {
-    const double bytes = t == 0 ? 0 : rate * 0.05, lambda = forecast.Lambda(controller.config(), t, {});
+    const double bytes = t == 0 ? 0 : rate * 0.05, lambda = forecast.Lambda(controller.config(), t, {}).whole;
     forecast = controller.Tick(t, static_cast<uint64_t>(rate * static_cast<double>(t) * 1e-9),
                                {.weight = bytes, .effective = bytes, .count = bytes * lambda});
   }
@@ -28,7 +28,7 @@ TEST_CASE("a steady load meets c * cap over the bytes of an interval, at any tim
   for (uint64_t t : {5'000 * kMs, 5'300 * kMs, 5'950 * kMs}) {
     Controller with_new_stack({}, 0);
     const Forecast forecast = RunSteadily(with_new_stack, 40e6, t);
-    CHECK(forecast.Lambda(with_new_stack.config(), t, {}) ==
+    CHECK(forecast.Lambda(with_new_stack.config(), t, {}).whole ==
           Approx(1.2 * 150 / 40e6).epsilon(0.01));  // the slow average is young
     CHECK(forecast.interval_end_ns == 6 * kSecond);
   }
@@ -38,16 +38,17 @@ TEST_CASE("within an interval lambda is c * cap over S plus the time left times 
   const ControllerConfig config;
   const Forecast forecast{
       .tick_ns = 200 * kMs, .interval_end_ns = kSecond, .bytes_so_far = 3e6, .rate = 10e6, .slow_rate = 30e6};
-  CHECK(forecast.Lambda(config, 200 * kMs, {}) == Approx(180 / (3e6 + 0.8 * 10e6)));
+  CHECK(forecast.Lambda(config, 200 * kMs, {}).whole == Approx(180 / (3e6 + 0.8 * 10e6)));
   // 150 ms later r has decayed by e, and what fell since counts in S and, spread over the time, in r.
   const double e = std::exp(1.0), since = 2e6;
   const double r = 10e6 / e + since / 0.15 * (1 - 1 / e);
-  CHECK(forecast.Lambda(config, 350 * kMs, {.effective = since}) == Approx(180 / (3e6 + since + 0.65 * r)));
+  CHECK(forecast.Lambda(config, 350 * kMs, {.effective = since}).whole == Approx(180 / (3e6 + since + 0.65 * r)));
 }
 
 TEST_CASE(
     "within the quiet bytes lambda stays at or above the floor, and a steady load has some points' worth of them") {
   ControllerConfig config;
+  config.points = GENERATE(0.0, 100.0, 4000.0);
   Random random(7);
   const auto draw = [&random] { return random.Exponential() * 20e6; };
   for (int i = 0; i < 2000; ++i) {
@@ -57,18 +58,24 @@ TEST_CASE(
                             .rate = draw(),
                             .slow_rate = draw(),
                             .fast_rate = draw(),
-                            .sliding_budget = random.Exponential() * 150};
-    const double since = draw(), floor = 0.9 * forecast.Lambda(config, 300 * kMs, {.effective = since});
+                            .sliding_budget = random.Exponential() * 150,
+                            .least_bytes = i % 2 == 0 ? 0 : draw()};
+    const double since = draw();
+    const Lambdas now = forecast.Lambda(config, 300 * kMs, {.effective = since}), floor{0.9 * now.all, 0.9 * now.whole};
     const double quiet = forecast.BytesUntilRecheck(config, 300 * kMs, {.effective = since}, floor);
     if (quiet == 0) continue;
-    for (const uint64_t later : {300 * kMs, 310 * kMs, 500 * kMs, 999 * kMs})
-      CHECK(forecast.Lambda(config, later, {.effective = since + quiet, .count = 3}) >= floor * (1 - 1e-9));
+    for (const uint64_t later : {300 * kMs, 310 * kMs, 500 * kMs, 999 * kMs}) {
+      const Lambdas then = forecast.Lambda(config, later, {.effective = since + quiet, .count = 3});
+      CHECK(then.whole >= floor.whole * (1 - 1e-9));
+      CHECK(then.all >= floor.all * (1 - 1e-9));
+      CHECK(then.all >= then.whole);
+    }
   }
   const Forecast steady{
       .tick_ns = 200 * kMs, .interval_end_ns = kSecond, .bytes_so_far = 8e6, .rate = 40e6, .slow_rate = 40e6};
-  const double lambda = steady.Lambda(config, 200 * kMs, {});
-  CHECK(steady.BytesUntilRecheck(config, 200 * kMs, {}, 0.9 * lambda) * lambda > 2);
-  CHECK(steady.BytesUntilRecheck(config, kSecond, {}, 0.9 * lambda) == 0);
+  const Lambdas lambda = steady.Lambda(config, 200 * kMs, {}), floor{0.9 * lambda.all, 0.9 * lambda.whole};
+  CHECK(steady.BytesUntilRecheck(config, 200 * kMs, {}, floor) * lambda.whole > 2);
+  CHECK(steady.BytesUntilRecheck(config, kSecond, {}, floor) == 0);
 }
 
 TEST_CASE(
@@ -76,7 +83,7 @@ TEST_CASE(
   const ControllerConfig config;
   const Forecast forecast{
       .tick_ns = 100 * kMs, .interval_end_ns = kSecond, .bytes_so_far = 100e6, .rate = 500e6, .slow_rate = 120e6};
-  CHECK(forecast.Lambda(config, 100 * kMs, {}) == Approx(180 / (100e6 + 0.9 * 120e6)));
+  CHECK(forecast.Lambda(config, 100 * kMs, {}).whole == Approx(180 / (100e6 + 0.9 * 120e6)));
 }
 
 TEST_CASE("what is missing for a full interval is aimed at the bytes that are left of it") {
@@ -90,16 +97,16 @@ TEST_CASE("what is missing for a full interval is aimed at the bytes that are le
                     .fast_rate = 50e6,
                     .sliding_budget = 45};
   // 1.3 x 150 are wanted, in 0.4 s at the lowest of the three rates.
-  CHECK(forecast.Lambda(config, 600 * kMs, {}) == Approx((195 - 45) / (0.4 * 50e6)));
+  CHECK(forecast.Lambda(config, 600 * kMs, {}).whole == Approx((195 - 45) / (0.4 * 50e6)));
   // Each point counts, and its bytes do.
   const double e = std::exp(0.02 / 0.05), fast = 50e6 / e + 1e6 / 0.02 * (1 - 1 / e);
-  CHECK(forecast.Lambda(config, 620 * kMs, {.effective = 1e6, .count = 7}) ==
+  CHECK(forecast.Lambda(config, 620 * kMs, {.effective = 1e6, .count = 7}).whole ==
         Approx((195 - 45 - 7) / (0.38 * fast)).epsilon(1e-6));
-  CHECK(forecast.Lambda(config, 600 * kMs, {.count = 150}) == Approx(300 / (500e6 + 0.4 * 100e6)));
+  CHECK(forecast.Lambda(config, 600 * kMs, {.count = 150}).whole == Approx(300 / (500e6 + 0.4 * 100e6)));
   // The last moments are not asked for more than 50 ms would be.
-  CHECK(forecast.Lambda(config, 999 * kMs, {}) == Approx((195 - 45) / (0.05 * 50e6 * std::exp(-0.399 / 0.05))));
+  CHECK(forecast.Lambda(config, 999 * kMs, {}).whole == Approx((195 - 45) / (0.05 * 50e6 * std::exp(-0.399 / 0.05))));
   forecast.sliding_budget = 195;
-  CHECK(forecast.Lambda(config, 600 * kMs, {}) == Approx(300 / (500e6 + 0.4 * 100e6)));
+  CHECK(forecast.Lambda(config, 600 * kMs, {}).whole == Approx(300 / (500e6 + 0.4 * 100e6)));
 }
 
 TEST_CASE("the points tell the controller what is missing") {
@@ -118,13 +125,13 @@ TEST_CASE("the bytes seen since the tick never raise lambda, and an impulse coun
     double last = config.lambda_max;
     for (int k = 0; k < 25; ++k) {
       const double since = k == 0 ? 0 : std::pow(3.0, k);
-      const double lambda = forecast.Lambda(config, now, {.effective = since});
+      const double lambda = forecast.Lambda(config, now, {.effective = since}).whole;
       CHECK(lambda > 0);
       CHECK(lambda <= last);
       last = lambda;
     }
   }
-  CHECK(forecast.Lambda(config, 0, {.effective = 15e6}) == Approx(180 / (1e3 + 15e6 + 1e3 + 15e6 / 1.0)));
+  CHECK(forecast.Lambda(config, 0, {.effective = 15e6}).whole == Approx(180 / (1e3 + 15e6 + 1e3 + 15e6 / 1.0)));
 }
 
 // The promise of the header: deterministic, for each point stands for 1 / lambda bytes on average.
@@ -134,7 +141,7 @@ TEST_CASE("a step to any rate costs at most c * cap * (1 + ln surprise) points w
   for (double bytes : {1e6, 1e8, 1e10, 1e12}) {
     double since = 0, points = 0;
     while (since < bytes) {
-      const double lambda = idle.Lambda(config, 0, {.effective = since});  // the worst time: nothing has decayed
+      const double lambda = idle.Lambda(config, 0, {.effective = since}).whole;  // the worst time: nothing has decayed
       since += 1 / lambda;
       ++points;
     }
@@ -146,10 +153,10 @@ TEST_CASE("when the drain is late the following intervals are counted on from th
   const ControllerConfig config;
   const Forecast forecast{
       .tick_ns = 900 * kMs, .interval_end_ns = kSecond, .bytes_so_far = 50e6, .rate = 50e6, .slow_rate = 50e6};
-  const double at_once = forecast.Lambda(config, kSecond, {});
+  const double at_once = forecast.Lambda(config, kSecond, {}).whole;
   CHECK(at_once == Approx(180 / (50e6 * std::exp(-0.1 / 0.15))));  // S = 0, r decayed, a whole interval left
-  CHECK(forecast.Lambda(config, 60 * kSecond, {}) == config.lambda_max);
-  CHECK(forecast.Lambda(config, 60 * kSecond + 500 * kMs, {.effective = 1e9}) < 1e-4);
+  CHECK(forecast.Lambda(config, 60 * kSecond, {}).whole == config.lambda_max);
+  CHECK(forecast.Lambda(config, 60 * kSecond + 500 * kMs, {.effective = 1e9}).whole < 1e-4);
 }
 
 TEST_CASE("an idle application is sampled ever more densely, up to lambda_max") {
@@ -157,7 +164,7 @@ TEST_CASE("an idle application is sampled ever more densely, up to lambda_max") 
   RunSteadily(controller, 100e6, 2 * kSecond);
   double last = 0;
   for (uint64_t t = 2'250 * kMs; t <= 7 * kSecond; t += 250 * kMs) {
-    const double lambda = controller.Tick(t, 200'000'000).Lambda(controller.config(), t, {});
+    const double lambda = controller.Tick(t, 200'000'000).Lambda(controller.config(), t, {}).whole;
     CHECK(lambda >= last);
     last = lambda;
   }
@@ -169,10 +176,10 @@ TEST_CASE("the start expects initial_rate, and forgets it within the first inter
   config.initial_rate = 50e6;
   Controller controller(config, 7 * kSecond);
   const Forecast first = controller.Tick(7 * kSecond, 0);
-  CHECK(first.Lambda(config, 7 * kSecond, {}) == Approx(180 / 50e6));
+  CHECK(first.Lambda(config, 7 * kSecond, {}).whole == Approx(180 / 50e6));
   CHECK(first.interval_end_ns == 8 * kSecond);
   const Forecast later = controller.Tick(7'900 * kMs, 0);
-  CHECK(later.Lambda(config, 7'900 * kMs, {}) > 100 * 180 / 50e6);
+  CHECK(later.Lambda(config, 7'900 * kMs, {}).whole > 100 * 180 / 50e6);
 }
 
 TEST_CASE("a tick after several intervals takes its share of the bytes, spread evenly") {
@@ -219,7 +226,7 @@ TEST_CASE("bytes that cannot give points do not count: lambda rises until the po
       in_interval += points + 0.25;
       if (lambda > 0) tally = {.weight = 0.25e9 + 250e3, .effective = (points + 0.25) / lambda, .count = points + 0.25};
       forecast = controller.Tick(now, static_cast<uint64_t>(1.001e9 * static_cast<double>(now) * 1e-9), tally);
-      lambda = forecast.Lambda(controller.config(), now, {});
+      lambda = forecast.Lambda(controller.config(), now, {}).whole;
     }
   }
   // The share of late lags behind, and the end of the interval makes up for it.
@@ -231,7 +238,7 @@ TEST_CASE("a cap of 0 means no points") {
   ControllerConfig config;
   config.cap = 0;
   Controller controller(config, 0);
-  CHECK(controller.Tick(0, 0).Lambda(config, 10 * kMs, {}) == 0);
+  CHECK(controller.Tick(0, 0).Lambda(config, 10 * kMs, {}).whole == 0);
 }
 
 TEST_CASE("a rate becomes intervals that never let a second hold more than it") {

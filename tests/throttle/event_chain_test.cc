@@ -80,7 +80,7 @@ class Recorder {
     tally_.weight += decision.weight_bytes;
     tally_.effective += decision.weight_bytes;
     ++tally_.count;
-    if (forecast_.Lambda(throttle_.config(), now_ns, tally_) < kFallThreshold * lambda_) OpenWindow(now_ns);
+    if (forecast_.Lambda(throttle_.config(), now_ns, tally_).whole < kFallThreshold * lambda_) OpenWindow(now_ns);
   }
   void Tick(uint64_t now_ns) {
     if (now_ns % throttle_.config().interval_ns == 0) CloseInterval();
@@ -90,7 +90,7 @@ class Recorder {
   }
 
  private:
-  void OpenWindow(uint64_t now_ns) { lambda_ = forecast_.Lambda(throttle_.config(), now_ns, tally_); }
+  void OpenWindow(uint64_t now_ns) { lambda_ = forecast_.Lambda(throttle_.config(), now_ns, tally_).whole; }
   void CloseInterval() {
     const auto cap = static_cast<size_t>(throttle_.config().cap);
     const Reduction reduction = ReduceToCap(buffered_, cap, Mix64(seed_ ^ ++intervals_));

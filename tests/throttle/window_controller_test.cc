@@ -19,7 +19,7 @@ ControllerConfig Config() {
 }
 
 double LambdaAfter(WindowController& controller, uint64_t t, uint64_t total, PointSums points = {}) {
-  return controller.Tick(t, total, points).Lambda(controller.config(), t, {});
+  return controller.Tick(t, total, points).Lambda(controller.config(), t, {}).whole;
 }
 
 TEST_CASE("a steady load meets a fifth of c * cap over the bytes of 200 ms") {
@@ -81,10 +81,10 @@ TEST_CASE(
   WindowController controller(Config(), 0);
   for (uint64_t t = 0; t <= 60 * kSecond; t += 20 * kMs) controller.Tick(t, 0);
   const Forecast idle = controller.Tick(60 * kSecond, 0);
-  CHECK(idle.Lambda(controller.config(), 60 * kSecond, {}) == 1);
+  CHECK(idle.Lambda(controller.config(), 60 * kSecond, {}).whole == 1);
   double since = 0, points = 0;
   while (since < 1e9) {
-    since += 1 / idle.Lambda(controller.config(), 60 * kSecond, {.effective = since});
+    since += 1 / idle.Lambda(controller.config(), 60 * kSecond, {.effective = since}).whole;
     ++points;
   }
   const double guard = 8 * 36;
@@ -94,7 +94,7 @@ TEST_CASE(
 TEST_CASE("the configuration chooses the rule") {
   Throttle literal(Config(), 0), falling({}, 0);
   const auto lambda = [](Throttle& throttle, uint64_t t, uint64_t total) {
-    return throttle.Tick(t, total).Lambda(throttle.config(), t, {});
+    return throttle.Tick(t, total).Lambda(throttle.config(), t, {}).whole;
   };
   const double literal_before = lambda(literal, 0, 0), falling_before = lambda(falling, 0, 0);
   CHECK(lambda(literal, 100 * kMs, 50'000'000) == literal_before);

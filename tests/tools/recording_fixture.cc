@@ -346,7 +346,7 @@ void RingFile::Add(uint32_t lane, const Event& event) {
   record.call_path = event.call_path;
   record.size = event.size;
   record.tlab_size = event.kind == format::Kind::kTlab ? 1 << 16 : 0;
-  record.weight = event.weight;
+  record.weight = record.point_weight = event.weight;
   record.window = WindowOf(event);
   record.kind = static_cast<uint16_t>(event.kind);
   record.tracking_index = event.tracking_index;

@@ -49,7 +49,7 @@ void Sample(Bench* bench, uint64_t id, uint64_t time_ns, const OneFrame& stack, 
   sample.id = id;
   sample.stack_key = stack.key();
   sample.size = 100;
-  sample.weight = weight;
+  sample.weight = sample.point_weight = weight;
   Put(&lease, format::RecordType::kSample, sample, nullptr, 0);
 }
 

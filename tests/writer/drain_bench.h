@@ -123,7 +123,7 @@ class Bench {
     sample.id = id;
     sample.class_key = format::ClassKey(name);
     sample.size = 100;
-    sample.weight = weight;
+    sample.weight = sample.point_weight = weight;
     sample.kind = static_cast<uint16_t>(kind);
     std::memcpy(record, &sample, sizeof(sample));
     lease.Commit();

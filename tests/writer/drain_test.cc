@@ -28,7 +28,7 @@ void SampleWithoutDefinition(Bench* bench, uint64_t id, uint64_t time_ns) {
   sample.id = id;
   sample.class_key = format::ClassKey("p/C1");
   sample.size = 100;
-  sample.weight = 1000;
+  sample.weight = sample.point_weight = 1000;
   std::memcpy(record, &sample, sizeof(sample));
   lease.Commit();
 }
@@ -210,7 +210,7 @@ TEST_CASE("A stack is whole even if its method stands in a lane that was scanned
     sample.id = 1;
     sample.stack_key = key;
     sample.size = 100;
-    sample.weight = 1000;
+    sample.weight = sample.point_weight = 1000;
     std::memcpy(record, &sample, sizeof(sample));
     lease.Commit();
   }

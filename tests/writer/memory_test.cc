@@ -56,7 +56,7 @@ void Unseen(Bench* bench, uint64_t id, uint64_t time_ns) {
   sample.class_key = klass.key;
   sample.stack_key = key;
   sample.size = 16 + id % 4096;
-  sample.weight = 1000;
+  sample.weight = sample.point_weight = 1000;
   Put(&lease, format::RecordType::kSample, &sample, sizeof(sample), "");
   bench->shared_counters().Point();
   bench->shared_counters().Committed();

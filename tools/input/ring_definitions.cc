@@ -54,15 +54,10 @@ Index InternValue(const Key& key, const Entry& entry, Known& known, std::vector<
 
 }  // namespace
 
-void RingDefinitions::Require(const format::SampleRecord& sample) {
-  if (!classes.contains(sample.class_key)) missing_classes_.insert(sample.class_key);
-  if (!threads.contains(sample.thread_key)) missing_threads_.insert(sample.thread_key);
-  if (sample.stack_key != kNoStackKey && !stacks.contains(sample.stack_key)) missing_stacks_.insert(sample.stack_key);
-}
-
-void RingDefinitions::Require(uint64_t class_key, uint64_t thread_key) {
+void RingDefinitions::Require(uint64_t class_key, uint64_t thread_key, const StackKey& stack_key) {
   if (class_key != 0 && !classes.contains(class_key)) missing_classes_.insert(class_key);
   if (thread_key != 0 && !threads.contains(thread_key)) missing_threads_.insert(thread_key);
+  if (stack_key != kNoStackKey && !stacks.contains(stack_key)) missing_stacks_.insert(stack_key);
 }
 
 void RingDefinitions::RequireMethodsOfStacks() {

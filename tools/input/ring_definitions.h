@@ -36,12 +36,10 @@ class RingDefinitions {
   std::unordered_map<uint64_t, format::Thread> threads;
   std::unordered_map<format::StackKey, KeyedStack, StackKeyHash> stacks;
 
-  // Marks as missing what is not defined yet: the class, thread and stack of `sample`.
-  void Require(const format::SampleRecord& sample);
+  // Marks as missing what is not defined yet; 0: none.
+  void Require(uint64_t class_key, uint64_t thread_key, const format::StackKey& stack_key);
   // The same for the methods of all defined stacks.
   void RequireMethodsOfStacks();
-  // The same for a class and a thread; 0: none.
-  void Require(uint64_t class_key, uint64_t thread_key);
   bool is_incomplete() const;
 
   // Takes missing definitions from the dictionaries of the file's next block.

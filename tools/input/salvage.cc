@@ -33,6 +33,7 @@ class Gatherer final : public format::RecordVisitor {
  public:
   RingDefinitions definitions;
   std::vector<SampleRecord> samples;
+  std::vector<format::PointRecord> points;  // light ones
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
   std::vector<format::DeathRecord> deaths;
@@ -65,6 +66,7 @@ class Gatherer final : public format::RecordVisitor {
       ++invalid;
     }
   }
+  void OnPoint(const format::PointRecord& record, uint32_t, uint64_t) override { points.push_back(record); }
   void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
                      std::span<const format::RingFrame> java) override {
     if (record->header.is_taken != 0) return;
@@ -129,6 +131,12 @@ throttle::ReducerConfig BoundsOf(const FileHeader& header, Stream stream) {
           .duration_ns = header.duration_ns};
 }
 
+// What the ring holds of an interval.
+struct Held {
+  std::vector<const SampleRecord*> samples;
+  std::vector<const format::PointRecord*> points;  // light ones
+};
+
 // Makes blocks of what was gathered of a stream, under indices of one set of dictionaries.
 class BlockMaker {
  public:
@@ -145,27 +153,29 @@ class BlockMaker {
   }
 
   // One interval's samples, reduced.
-  format::Block Make(uint64_t interval, const std::vector<const SampleRecord*>& held) {
+  format::Block Make(uint64_t interval, const Held& held) {
     std::vector<throttle::BufferedPoint> points;
-    points.reserve(held.size());
-    for (const SampleRecord* sample : held) {
+    points.reserve(held.samples.size());
+    for (const SampleRecord* sample : held.samples) {
       points.push_back({sample->id, sample->weight,
                         TimeOf(*sample, header_.start_monotonic_ns, interval * IntervalNs(header_, stream_)),
                         sample->class_key, sample->call_path, sample->stack_key.low, sample->thread_key});
     }
     const throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
+    if (points.empty()) reducer_.NoteIntervalsWithPoints(1);  // there are light ones
 
     format::Block block;
     for (const throttle::KeptPoint& point : reduction.kept) {
-      const SampleRecord& record = *held[point.index];
+      const SampleRecord& record = *held.samples[point.index];
       block.samples.push_back(SampleOf(record, NamesOf(record), points[point.index].time_ns, point.weight));
     }
     std::stable_sort(block.samples.begin(), block.samples.end(),
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
-    block.intervals.push_back({interval, 0, 0, held.size(), block.samples.size(), reduction.tau, stream_});
+    const size_t count = held.samples.size() + held.points.size();
+    block.intervals.push_back({interval, 0, 0, count, block.samples.size(), reduction.tau, stream_});
     // After the interval's begin, even if no sample was kept: blocks are in the order of their intervals.
     block.end_ns = block.samples.empty() ? interval * IntervalNs(header_, stream_) + 1 : block.samples.back().time_ns;
-    report_.held += held.size();
+    report_.held += count;
     report_.events += block.samples.size();
     return block;
   }
@@ -266,24 +276,29 @@ void CarryCounters(const RingCopy& ring, const FileHeader& header, const FileEnd
   }
 }
 
-using HeldByInterval = std::map<uint64_t, std::vector<const SampleRecord*>>;
-
-HeldByInterval GroupByInterval(const std::vector<SampleRecord>& samples, const FileHeader& header, Stream stream,
-                               uint64_t earliest) {
-  HeldByInterval intervals;
-  for (const SampleRecord& sample : samples) {
+std::map<uint64_t, Held> GroupByInterval(const Gatherer& gathered, const FileHeader& header, Stream stream,
+                                         uint64_t earliest) {
+  std::map<uint64_t, Held> intervals;
+  const auto held_at = [&](uint64_t monotonic_ns) -> Held& {
+    const uint64_t own = format::SinceStart(monotonic_ns, header.start_monotonic_ns) / IntervalNs(header, stream);
+    return intervals[std::max(own, earliest)];
+  };
+  for (const SampleRecord& sample : gathered.samples) {
     if (format::StreamOf(static_cast<format::Kind>(sample.kind)) != stream) continue;
-    const uint64_t own =
-        format::SinceStart(sample.monotonic_ns, header.start_monotonic_ns) / IntervalNs(header, stream);
-    intervals[std::max(own, earliest)].push_back(&sample);
+    held_at(sample.monotonic_ns).samples.push_back(&sample);
   }
+  if (stream != Stream::kAllocations) return intervals;
+  for (const format::PointRecord& point : gathered.points) held_at(point.monotonic_ns).points.push_back(&point);
   return intervals;
 }
 
 void Define(Gatherer* gathered, format::ByteSource* file) {
-  for (const SampleRecord& sample : gathered->samples) gathered->definitions.Require(sample);
+  for (const SampleRecord& sample : gathered->samples)
+    gathered->definitions.Require(sample.class_key, sample.thread_key, sample.stack_key);
+  for (const format::PointRecord& point : gathered->points)
+    gathered->definitions.Require(point.class_key, 0, point.stack_key);
   for (const format::KeyedCensusRow& keyed : gathered->census)
-    gathered->definitions.Require(keyed.class_key, keyed.thread_key);
+    gathered->definitions.Require(keyed.class_key, keyed.thread_key, {});
   gathered->definitions.RequireMethodsOfStacks();
   if (gathered->definitions.is_incomplete()) GatherFile(file, &gathered->definitions);
 }
@@ -409,7 +424,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   for (const Stream stream : format::kAllStreams) {
     BlockMaker maker(header, stream, end, &dictionaries, &result.report);
     const uint64_t earliest = end.streams[stream].next_interval;
-    for (const auto& [interval, held] : GroupByInterval(gathered.samples, header, stream, earliest)) {
+    for (const auto& [interval, held] : GroupByInterval(gathered, header, stream, earliest)) {
       format::Block block = maker.Make(interval, held);
       block.chunk = end.next_chunk;
       block.offset = end.offset;

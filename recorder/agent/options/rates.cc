@@ -1,5 +1,8 @@
 #include "recorder/agent/options/rates.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "format/model/model.h"
 
 namespace heaprec::agent {
@@ -13,6 +16,8 @@ constexpr double kMaxPerInterval = 8'000;
 constexpr double kInitialEventRate = 10;
 // 250 ns each, 0.1 % of a core.
 constexpr double kTouchesPerSecond = 4000;
+// Few points are farther away: one in 55.
+constexpr double kLargestGap = 4;
 
 }  // namespace
 
@@ -25,8 +30,10 @@ throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_ev
 }
 
 double MaxGapOf(const throttle::ControllerConfig& config) {
-  const double points_per_second = config.oversampling * config.cap / (static_cast<double>(config.interval_ns) * 1e-9);
-  return points_per_second / kTouchesPerSecond;
+  const double seconds = static_cast<double>(config.interval_ns) * 1e-9;
+  const double points_per_second = std::max(config.oversampling * config.cap, config.points) / seconds;
+  // With a limit of m mean gaps a thread is touched 1 / (1 - exp(-m)) times per point.
+  return std::min(kLargestGap, -std::log1p(-std::min(points_per_second / kTouchesPerSecond, 1.0)));
 }
 
 }  // namespace heaprec::agent

@@ -56,7 +56,7 @@ MappingStream::MappingStream(buffer::Ring& ring, uint64_t start_ns, uint32_t per
       mapping_calls_(ring.header().mapping_calls),
       source_(shared_counters_, mapping_calls_, points_, kOversampling * per_second, java),
       next_id_(format::FirstIdOf(format::Stream::kMapping)) {
-  writer_.WriteWindow({.id = kWindow, .start_ns = start_ns, .lambda = kLambda});
+  writer_.WriteWindow({.id = kWindow, .start_ns = start_ns, .lambda = {kLambda, kLambda}});
 }
 
 void MappingStream::OnTick(uint64_t now_ns) {

@@ -43,10 +43,10 @@ class Identity {
   size_t count_ = 0;
 };
 
-// Identifies a stack by its physical frames, without inlined ones.
+// Identifies a stack by its physical frames, without inlined ones; at most `most` of them.
 class IdentityVisitor {
  public:
-  explicit IdentityVisitor(const Names& names) : names_(names) {}
+  explicit IdentityVisitor(const Names& names, size_t most = SIZE_MAX) : names_(names), left_(most) {}
 
   // By what a recording says about it, and by no address: those of unloaded classes, and of the versions of a redefined
   // method, are given again. The top bit tells the two kinds of frame apart.
@@ -59,14 +59,16 @@ class IdentityVisitor {
     words_.Add(uint64_t{1} << 63 | uint64_t{static_cast<uint32_t>(names_.Line(method, bci))} << 16 |
                static_cast<uint16_t>(bci));
     words_.Add(text);
+    --left_;
     return true;
   }
   // A compilation's number is never given again, and what is inlined where in its code never changes.
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool /*is_native*/) {
     words_.Add(uint64_t{code.compile_id()} << 32 | code.OffsetOf(pc));
+    --left_;
     return true;
   }
-  bool IsFull() const { return false; }
+  bool IsFull() const { return left_ == 0; }
   format::StackKey Key(WalkResult walked) const {
     const XXH128_hash_t hash = words_.Hash();
     // Not that of a whole stack of the same frames.
@@ -76,6 +78,7 @@ class IdentityVisitor {
  private:
   const Names& names_;
   Identity words_;
+  size_t left_;
 };
 
 // The places of a compiled frame's methods, innermost first: what makes up its identity, and which of the inlined ones.
@@ -129,22 +132,23 @@ class ExpandingVisitor {
 
 class LeafSideVisitor {
  public:
-  explicit LeafSideVisitor(std::span<MethodFrame> room) : room_(room) {}
+  LeafSideVisitor(std::span<MethodFrame> room, size_t physical) : room_(room), left_(physical) {}
 
-  bool OnInterpreted(const VmMethod* method, int bci) { return Add(InterpretedFrame(method, bci)), true; }
+  bool OnInterpreted(const VmMethod* method, int bci) { return --left_, Add(InterpretedFrame(method, bci)), true; }
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native) {
+    --left_;
     return AddCompiled(code, pc, is_native, [this](const MethodFrame& frame) { Add(frame); });
   }
-  bool IsFull() const { return count_ == room_.size(); }
+  bool IsFull() const { return count_ == room_.size() || left_ == 0; }
   std::span<MethodFrame> frames() const { return room_.first(count_); }
 
  private:
   void Add(const MethodFrame& frame) {
-    if (!IsFull()) room_[count_++] = frame;
+    if (count_ < room_.size()) room_[count_++] = frame;
   }
 
   const std::span<MethodFrame> room_;
-  size_t count_ = 0;
+  size_t left_, count_ = 0;
 };
 
 }  // namespace
@@ -278,13 +282,22 @@ WalkResult StackWalker::Identify(const void* java_thread, format::StackKey* iden
   return walked;
 }
 
+WalkResult StackWalker::IdentifyLeafSide(const void* java_thread, size_t physical, format::StackKey* identity) const {
+  IdentityVisitor visitor(names_, physical);
+  const WalkResult walked = Walk(java_thread, visitor);
+  *identity = visitor.Key(walked);
+  identity->high = ~identity->high;
+  return walked;
+}
+
 WalkResult StackWalker::Expand(const void* java_thread, FrameSelection* frames) const {
   ExpandingVisitor visitor(frames);
   return Walk(java_thread, visitor);
 }
 
-std::span<MethodFrame> StackWalker::ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const {
-  LeafSideVisitor visitor(room);
+std::span<MethodFrame> StackWalker::ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room,
+                                                   size_t physical) const {
+  LeafSideVisitor visitor(room, physical);
   const WalkResult walked = Walk(java_thread, visitor);
   return walked == WalkResult::kUnknown ? std::span<MethodFrame>() : visitor.frames();
 }

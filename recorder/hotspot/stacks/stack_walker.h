@@ -34,11 +34,17 @@ class StackWalker {
   // same methods, bcis and lines, whatever is unloaded, redefined or recompiled, and whatever memory is reused.
   WalkResult Identify(const void* java_thread, format::StackKey* identity) const;
 
+  // The same for the `physical` frames nearest to the allocation: kDeep if there are more. Never the identity of a
+  // whole stack.
+  WalkResult IdentifyLeafSide(const void* java_thread, size_t physical, format::StackKey* identity) const;
+
   // All frames, inlined ones included, as JVMTI's GetStackTrace returns them.
   WalkResult Expand(const void* java_thread, FrameSelection* frames) const;
 
-  // The same for the frames nearest to the allocation only: as many as exist and fit into `room`.
-  std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room) const;
+  // The same for the frames nearest to the allocation only: as many as exist in the `physical` nearest ones and fit
+  // into `room`.
+  std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room,
+                                        size_t physical = SIZE_MAX) const;
 
   // Whether a native method is on top. Whatever it called, native code or the JVM, leaves the frames below as they
   // are. If the thread has entered the JVM from Java code, its frames may be changing (deoptimization). Context: any

@@ -199,7 +199,7 @@ double Census::Draw(uint64_t bytes) {
     return 0;
   }
   const double weight = 1 / probability;
-  (void)board_->OnPoint({.weight = weight, .effective = weight}, now_ns);
+  (void)board_->OnPoint({.weight = weight, .effective = weight, .count = 1}, now_ns);
   return weight;
 }
 

@@ -56,7 +56,7 @@ void ExceptionSource::Keep(const ExceptionEvent& thrown, double weight, uint32_t
   Point point;
   point.kind = format::Kind::kException;
   point.weight = weight;
-  point.tally = {.weight = weight, .effective = weight};
+  point.tally = {.weight = weight, .effective = weight, .count = 1};
   point.window = window;
   const auto os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
   const jclass thrown_class = thrown.jni->GetObjectClass(thrown.exception);

@@ -1,6 +1,7 @@
 #include "recorder/sources/java/jvmti_source.h"
 
 #include <cmath>
+#include <utility>
 
 namespace heaprec::sources {
 
@@ -20,9 +21,7 @@ uint64_t EstimatedBytes(uint64_t size, double lambda) {
 void JvmtiSource::OnThreadStart(void* java_thread) {
   ThreadEntry* entry = Entry(java_thread, parts_.layout.AllocatedBytes(java_thread), 0, kCountOnly);
   if (entry == nullptr) return;
-  const ActiveWindow drawn = InForce();
-  entry->drawn_lambda = drawn.lambda;
-  entry->drawn_window = drawn.window;
+  entry->drawn = InForce();
 }
 
 void JvmtiSource::OnDelivered(const Delivered& object) {
@@ -30,7 +29,7 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   const ThreadEntry* known = parts_.threads.Find(object.java_thread);
   const bool first = known == nullptr || known->recording != parts_.recording;
   if (parts_.layout.is_estimated()) {
-    const double lambda = first ? InForce().lambda : known->drawn_lambda;
+    const double lambda = first ? InForce().lambda : known->drawn.lambda;
     parts_.layout.AddEstimated(object.java_thread, EstimatedBytes(object.size, lambda));
   }
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
@@ -39,15 +38,12 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   entry->counted_to.store(allocated, std::memory_order_relaxed);
   entry->clock.OnRefill(allocated, object.size, kCountOnly);
   // The JVM drew this thread's next threshold just before it called us.
-  const ActiveWindow was{entry->drawn_lambda, entry->drawn_window};
-  const ActiveWindow drawn = InForce();
-  entry->drawn_lambda = drawn.lambda;
-  entry->drawn_window = drawn.window;
+  const ActiveWindow was = std::exchange(entry->drawn, InForce());
   // Nobody knows under which mean the first threshold of a thread that was there before the recording was drawn: the
   // thread's population begins here.
   if (first) return;
   throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
-  const DeliveryDecision decision = throttle::DecideJvmtiSample(was.lambda, was.window, object.size, now, random);
+  const DeliveryDecision decision = throttle::DecideJvmtiSample(was, object.size, now, random);
   Settle(object, decision, GuessKind(object), *entry);
 }
 
@@ -57,7 +53,8 @@ void JvmtiSource::SetInForce(uint32_t interval, uint32_t window) {
 
 ActiveWindow JvmtiSource::InForce() const {
   const uint64_t word = in_force_.load(std::memory_order_relaxed);
-  return {1.0 / static_cast<double>(word >> 32), static_cast<uint32_t>(word)};
+  const auto window = static_cast<uint32_t>(word);
+  return {1.0 / static_cast<double>(word >> 32), window, parts_.board.Find(window).whole_lambda};
 }
 
 }  // namespace heaprec::sources

@@ -115,11 +115,13 @@ void RecordingSource::Settle(const Delivered& object, const DeliveryDecision& de
   if (decision.action == DeliveryDecision::Action::kNone) return;
   parts_.shared_counters.Point();
   if (decision.action == DeliveryDecision::Action::kThinned) return parts_.shared_counters.Thinned();
+  const bool is_light = decision.action == DeliveryDecision::Action::kLight;
   const Point point{kind,
+                    is_light,
                     object.size,
-                    kind == format::Kind::kTlab ? parts_.layout.TlabSize(object.java_thread) : 0,
+                    kind == format::Kind::kTlab && !is_light ? parts_.layout.TlabSize(object.java_thread) : 0,
                     decision.weight_bytes,
-                    {decision.weight_bytes, decision.effective_bytes},
+                    {decision.point_weight, decision.effective_bytes, is_light ? 0.0 : 1.0},
                     decision.window};
   const CallbackContext context{object.jvmti,        object.jni,    object.java_thread, object.thread,
                                 object.object_class, object.object, entry.os_tid,       entry.index};

@@ -30,8 +30,7 @@ struct alignas(128) ThreadEntry {
   // Like the clock's counters, these never decrease.
   std::atomic<uint64_t> stack_chunks{0}, stack_chunk_bytes{0};
   // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
-  double drawn_lambda = 0;
-  uint32_t drawn_window = 0;
+  throttle::ActiveWindow drawn;
   // CallbackSource: the thread's count of bytes at its last object, and the count that the next one must reach.
   uint64_t given_at = 0, due = 0;
   const void* due_by = nullptr;  // the How with which `due` was drawn

@@ -7,7 +7,6 @@
 
 #include "format/ring/ring_records.h"
 #include "recorder/native_sample/malloc_hooks.h"
-#include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
 
@@ -27,9 +26,5 @@ struct NativePoint {
   std::array<format::RingFrame, kMaxJava> java;
   bool java_is_cut = false;
 };
-
-inline format::WindowRecord RecordOf(const PublishedWindow& window) {
-  return {{}, window.start_ns, window.lambda, window.id, 0};
-}
 
 }  // namespace heaprec::sources

@@ -66,8 +66,8 @@ void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocati
                         const throttle::DeliveryDecision& decision) {
   NativePoint point;
   point.time_ns = MonotonicNs();
-  const auto window =
-      board_.OnPoint({.weight = decision.weight_bytes, .effective = decision.effective_bytes}, point.time_ns);
+  const auto window = board_.OnPoint(
+      {.weight = decision.weight_bytes, .effective = decision.effective_bytes, .count = 1}, point.time_ns);
   // Without it the window's samples still carry their weights.
   if (window) (void)buffer::CommitRecord(ring_, clock.index, format::RecordType::kWindow, RecordOf(*window));
   point.id = next_id_.fetch_add(1, std::memory_order_relaxed);

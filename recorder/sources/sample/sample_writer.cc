@@ -3,6 +3,7 @@
 #include <alloca.h>
 
 #include <cstring>
+#include <utility>
 
 #include "format/ring/call_path_key.h"
 #include "format/ring/ring_reader.h"
@@ -17,6 +18,9 @@ using format::RecordType;
 using format::StackKey;
 
 namespace {
+
+// To know whether a path is truncated takes one frame more.
+constexpr size_t kLeafSideRoom = format::kMaxPathFrames + 1;
 
 // What one lease has to hold: a window that has begun, the definitions that are new, and the sample.
 uint32_t RoomFor(size_t class_bytes, size_t thread_bytes, size_t frames) {
@@ -47,6 +51,7 @@ SampleWriter::SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_co
 
 void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   const auto window = board_.OnPoint(point.tally, MonotonicNs());
+  if (point.is_light) return CommitLight(context, point, window);
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
   const StackBufferPool::Lease pooled(buffers_, context.lane_hint);
@@ -72,25 +77,78 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
     if (!known) board_.OnNewStack();
     frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
-      return shared_counters_.Lost(LossReason::kRingFull, point.weight);
+      return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
     }
   }
 
   WeakRefReservation hold(places_, meter_, context.jni, context.object);
   const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
-  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.weight);
+  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.tally.weight);
   if (window) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
   if (!is_brought && !is_emitted) known.reset();
-  if ((!frames.empty() && !DefineStack(lease, stack, frames, &known)) ||
+  if ((!frames.empty() && !DefineStack(lease, stack, frames, /*truncated=*/false, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
       !DefineThread(lease, context.os_tid, identity, epoch, &thread_key) ||
       !WriteSample(lease, point, thread_key, class_key, known.value_or(KnownStack{}), &hold)) {
-    return shared_counters_.Lost(LossReason::kRingFull, point.weight);
+    return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
   }
   if (!known) shared_counters_.Note(LossReason::kNoStack);
+}
+
+void SampleWriter::CommitLight(const CallbackContext& context, const Point& point,
+                               const std::optional<PublishedWindow>& window) {
+  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  alignas(8) std::byte memory[StackBuffer::BytesFor(kLeafSideRoom)];
+  CapturedStack stack(StackBuffer(memory, kLeafSideRoom));
+  std::optional<KnownStack> known = TakePath(context, epoch, &stack);
+  ClassName class_name;
+  ReadClassName(context, &class_name);
+  const bool is_truncated = std::exchange(stack.is_cut, false);
+  const Frames frames = stack.buffer.described.first(stack.frames.size());
+  if (!DescribeFrames(stack, context.lane_hint, epoch, frames))
+    return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
+
+  const uint32_t room = RoomFor(class_name.text.size(), 0, frames.size());
+  LaneLease lease(ring_, context.lane_hint, room);
+  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.tally.weight);
+  if (window) WriteWindow(lease, *window);
+  uint64_t class_key = 0;
+  if ((!frames.empty() && !DefineStack(lease, stack, frames, is_truncated, &known)) ||
+      !DefineClass(lease, class_name.text, epoch, &class_key) ||
+      !WritePoint(lease, point, class_key, known.value_or(KnownStack{}).key)) {
+    shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
+  }
+}
+
+// Most sites are in the first physical frame, so what is above it neither costs a walk nor makes the identity new.
+std::optional<KnownStack> SampleWriter::TakePath(const CallbackContext& context, uint32_t epoch, CapturedStack* stack) {
+  constexpr KnownStack kFartherAway{};
+  for (const size_t physical : {size_t{1}, kLeafSideRoom}) {
+    if (!taker_.TakeLeafSide(context.jvmti, context.java_thread, physical, stack)) return std::nullopt;
+    const std::optional<KnownStack> known = stacks_.Find(stack->identity);
+    if (known == kFartherAway) continue;
+    if (known && emitted_stacks_.Has(known->key.low, epoch)) {
+      stack->frames = {};
+      return known;
+    }
+    if (!taker_.ResolveLeafSide(context.jvmti, context.java_thread, physical, stack)) return std::nullopt;
+    const format::Path path = format::PathOf(stack->frames.size(), stack->is_cut, [&](size_t i) {
+      hotspot::Names::MethodView view;
+      return names_.Method(stack->frames[i].method, &view) && primitives_.HasMethod(view.class_name, view.name);
+    });
+    if (path.truncated && stack->is_walked && physical == 1) {
+      stacks_.Store(stack->identity, kFartherAway);
+      stack->frames = {};
+      continue;
+    }
+    stack->frames = stack->frames.first(path.frames);
+    stack->is_cut = path.truncated;
+    return known;
+  }
+  return std::nullopt;
 }
 
 void SampleWriter::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
@@ -167,15 +225,15 @@ bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_h
   return true;
 }
 
-bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Frames frames,
+bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Frames frames, bool truncated,
                                std::optional<KnownStack>* known) {
-  const KnownStack defined{format::KeyOfStack(frames, /*truncated=*/false), format::CallPathKey(frames)};
+  const KnownStack defined{format::KeyOfStack(frames, truncated), format::CallPathKey(frames)};
   // Another stack had this identity.
   if (stack.is_walked && *known && !(**known == defined)) taker_.DistrustWalker();
   *known = defined;
   std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
   if (record == nullptr) return false;
-  CopyFixed(record, format::StackRecord{{}, defined.key, static_cast<uint32_t>(frames.size()), 0});
+  CopyFixed(record, format::StackRecord{{}, defined.key, static_cast<uint32_t>(frames.size()), truncated ? 1U : 0});
   std::memcpy(record + sizeof(format::StackRecord), frames.data(), frames.size_bytes());
   lease.Commit();
   stacks_.Store(stack.identity, defined);
@@ -233,7 +291,7 @@ bool SampleWriter::DefineThread(LaneLease& lease, uint32_t os_tid, const ThreadI
 void SampleWriter::WriteWindow(LaneLease& lease, const PublishedWindow& window) {
   std::byte* record = lease.Reserve(RecordType::kWindow, sizeof(format::WindowRecord));
   if (record == nullptr) return;
-  CopyFixed(record, format::WindowRecord{{}, window.start_ns, window.lambda, window.id, 0});
+  CopyFixed(record, RecordOf(window));
   lease.Commit();
 }
 
@@ -251,6 +309,7 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   sample.size = point.size;
   sample.tlab_size = point.tlab_size;
   sample.weight = point.weight;
+  sample.point_weight = point.tally.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(point.kind);
   // Before the sample is visible, so that a thread that drops it finds it in its entry.
@@ -258,6 +317,15 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   CopyFixed(record, sample);
   shared_counters_
       .Committed();  // before it can be seen: a block never holds more samples than its counters have committed
+  lease.Commit();
+  return true;
+}
+
+bool SampleWriter::WritePoint(LaneLease& lease, const Point& point, uint64_t class_key, const StackKey& stack) {
+  std::byte* record = lease.Reserve(RecordType::kPoint, sizeof(format::PointRecord));
+  if (record == nullptr) return false;
+  CopyFixed(record, format::PointRecord{{}, MonotonicNs(), class_key, stack, point.size, point.tally.weight});
+  shared_counters_.Committed();  // as for a sample
   lease.Commit();
   return true;
 }

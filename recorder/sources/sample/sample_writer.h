@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 
+#include "format/model/allocation_primitives.h"
 #include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/shared_counters.h"
@@ -27,12 +28,13 @@
 
 namespace heaprec::sources {
 
-// A sample point that is kept, before it has a stack.
+// A sample point that is kept or counted, before it has a stack.
 struct Point {
   format::Kind kind = format::Kind::kTlab;
+  bool is_light = false;  // only counted
   uint64_t size = 0, tlab_size = 0;
-  double weight = 0;            // after stage 1, in the unit of the stream
-  throttle::PointSums tally{};  // for the controller
+  double weight = 0;            // after stage 1, in the unit of the stream; of a light point 0
+  throttle::PointSums tally{};  // for the controller; its weight is the point's among all, whole or light
   uint32_t window = 0;
 };
 
@@ -57,7 +59,8 @@ class SampleWriter {
                const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
                int stack_depth, uint64_t first_id = 1);
 
-  // Counts the outcome (committed or lost) in the shared counters; the caller counts the point itself.
+  // Counts the outcome (committed or lost) in the shared counters; the caller counts the point itself. A light point
+  // gets a class and a path only.
   void Commit(const CallbackContext& context, const Point& point);
 
   // Tracks sampled objects in this table from now on. Setup; the arguments must outlive the SampleWriter.
@@ -92,13 +95,17 @@ class SampleWriter {
     std::string_view text;
     char copy[512];
   };
+  void CommitLight(const CallbackContext& context, const Point& point, const std::optional<PublishedWindow>& window);
+  // The path of a light point, if there is one and it is known. If the lanes do not have it, the stack gets its frames,
+  // and is cut if the path is truncated.
+  std::optional<KnownStack> TakePath(const CallbackContext& context, uint32_t epoch, CapturedStack* stack);
   void ReadClassName(const CallbackContext& context, ClassName* into) const;
   format::LossReason WhyNoLease(const buffer::LaneLease& lease, uint32_t room) const;
   // Each writes the definitions that the lanes do not have; false: no room.
   bool DescribeFrames(const CapturedStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into);
   bool DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch, format::RingFrame* into);
   bool DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key);
-  bool DefineStack(buffer::LaneLease& lease, const CapturedStack& stack, Frames frames,
+  bool DefineStack(buffer::LaneLease& lease, const CapturedStack& stack, Frames frames, bool truncated,
                    std::optional<KnownStack>* known);
   bool DefineClass(buffer::LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key);
   bool DefineThread(buffer::LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
@@ -106,6 +113,7 @@ class SampleWriter {
   static void WriteWindow(buffer::LaneLease& lease, const PublishedWindow& window);
   bool WriteSample(buffer::LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
                    const KnownStack& stack, WeakRefReservation* hold);
+  bool WritePoint(buffer::LaneLease& lease, const Point& point, uint64_t class_key, const format::StackKey& stack);
 
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;
@@ -121,6 +129,7 @@ class SampleWriter {
   NativeCallers callers_;
   StackCache stacks_;
   FrameCache frames_;
+  const format::AllocationPrimitives primitives_ = format::AllocationPrimitives::Default();
   buffer::EmittedDefinitions<1 << 14> emitted_stacks_;
   buffer::EmittedDefinitions<1 << 14> methods_;
   buffer::EmittedDefinitions<1 << 12> classes_;

@@ -61,6 +61,32 @@ bool StackCapture::ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, Captu
   return true;
 }
 
+bool StackCapture::TakeLeafSide(jvmtiEnv* jvmti, const void* java_thread, size_t physical, CapturedStack* stack) const {
+  if (MayWalk()) {
+    const WalkResult walked = walker_->IdentifyLeafSide(java_thread, physical, &stack->identity);
+    if (walked == WalkResult::kNone) return false;
+    stack->is_walked = walked != WalkResult::kUnknown;
+  }
+  return stack->is_walked || AskLeafSide(jvmti, stack);
+}
+
+bool StackCapture::ResolveLeafSide(jvmtiEnv* jvmti, const void* java_thread, size_t physical,
+                                   CapturedStack* stack) const {
+  if (!stack->is_walked) return true;
+  const std::span<MethodFrame> frames = walker_->ExpandLeafSide(java_thread, stack->room, physical);
+  stack->is_walked = !frames.empty();
+  if (frames.empty()) return AskLeafSide(jvmti, stack);
+  stack->frames = frames.first(std::min(frames.size(), stack->room.size() - 1));
+  stack->is_cut = frames.size() == stack->room.size() || physical < stack->room.size();
+  return true;
+}
+
+// JVMTI is asked for one frame more than the room has.
+bool StackCapture::AskLeafSide(jvmtiEnv* jvmti, CapturedStack* stack) const {
+  stack->room = stack->room.first(stack->room.size() - 1);
+  return Ask(jvmti, RootSide::kLeave, stack);
+}
+
 bool StackCapture::Walk(const void* java_thread, CapturedStack* stack) const {
   if (stack->is_deep) {
     stack->frames = walker_->ExpandLeafSide(java_thread, stack->room);

@@ -45,6 +45,11 @@ class StackCapture {
   // Sets the frames of a captured stack. May change its identity, if the walker is found to be wrong.
   bool ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
 
+  // The same for the `physical` frames nearest to the allocation, if it walks. At most one frame less than the room has
+  // is kept; is_cut if there may be more. These walks are neither counted nor compared.
+  bool TakeLeafSide(jvmtiEnv* jvmti, const void* java_thread, size_t physical, CapturedStack* stack) const;
+  bool ResolveLeafSide(jvmtiEnv* jvmti, const void* java_thread, size_t physical, CapturedStack* stack) const;
+
   // The walker is wrong, or two stacks had one identity.
   void DistrustWalker();
 
@@ -61,6 +66,7 @@ class StackCapture {
   bool Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const;
   // Captures the stack for the recording with GetStackTrace.
   bool CaptureByJvmti(jvmtiEnv* jvmti, CapturedStack* stack);
+  bool AskLeafSide(jvmtiEnv* jvmti, CapturedStack* stack) const;
   bool Walk(const void* java_thread, CapturedStack* stack) const;
   void Compare(jvmtiEnv* jvmti, CapturedStack* walked);
   bool Same(const hotspot::MethodFrame& walked, const hotspot::MethodFrame& asked) const;

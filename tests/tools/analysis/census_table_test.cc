@@ -66,7 +66,7 @@ class Draws {
     ++candidates_;
     if (now_ns / 1'000'000'000 != second_) second_ = now_ns / 1'000'000'000, taken_ = 0;
     const double left = 1 - taken_ / kPerSecond;
-    return std::min(forecast_.Lambda(config_, now_ns, since_), 1.0) * left * left;
+    return std::min(forecast_.Lambda(config_, now_ns, since_).whole, 1.0) * left * left;
   }
   void Take(double weight) {
     ++taken_;
