@@ -202,7 +202,7 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   const uint64_t index = next_interval_[stream];
   const uint64_t begin_ns = index * ring_.header().IntervalNsOf(stream);
   const std::vector<BufferedSample> taken = TakeUntil(stream, next_close_ns(stream));
-  const uint64_t light = stream == format::Stream::kAllocations ? TakePointsUntil(next_close_ns(stream)) : 0;
+  const uint64_t light = stream == format::Stream::kAllocations ? AddPointsUntil(next_close_ns(stream)) : 0;
   brought_.clear();
   ClosedInterval closed;
   std::vector<throttle::BufferedPoint> points;
@@ -277,10 +277,14 @@ std::vector<LaneConsumer::BufferedSample> LaneConsumer::TakeUntil(format::Stream
   return taken;
 }
 
-uint64_t LaneConsumer::TakePointsUntil(uint64_t end_ns) {
+uint64_t LaneConsumer::AddPointsUntil(uint64_t end_ns) {
   uint64_t count = 0;
   for (Lane& lane : lanes_) {
     for (; !lane.points.empty() && lane.points.front().record.monotonic_ns < end_ns; ++count) {
+      const format::PointRecord& point = lane.points.front().record;
+      // Its stack is a path.
+      chunk_->AddPoint(definitions_.Class(point.class_key), definitions_.Stack(point.stack_key), point.size,
+                       point.weight);
       lane.points.pop_front();
     }
   }

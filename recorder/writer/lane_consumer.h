@@ -162,8 +162,8 @@ class LaneConsumer final : private format::RecordVisitor {
   bool NeedsStackNow(const BufferedSample& buffered);
   uint64_t ShortestIntervalNs() const;
   std::vector<BufferedSample> TakeUntil(format::Stream stream, uint64_t end_ns);
-  // Of the allocations: counts the light points until then.
-  uint64_t TakePointsUntil(uint64_t end_ns);
+  // Of the allocations: adds the light points until then to the chunk's rows; returns how many.
+  uint64_t AddPointsUntil(uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
   static std::vector<ClosedSample> BirthsOf(const std::vector<BufferedSample>& buffered,
                                             const std::vector<format::Sample>& kept);
