@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "format/ring/address_frames.h"
+
 namespace heaprec::writer {
 namespace {
 
@@ -87,6 +89,21 @@ void LaneConsumer::InternStack(const BufferedSample& buffered) {
     definitions_.DefineStackAnyway(stack.key, stack.leaf_first, stack.truncated);
   }
   if (on_stack_) on_stack_(stack.key);
+}
+
+void LaneConsumer::AddToRow(const BufferedSample& buffered) {
+  const format::SampleRecord& record = buffered.record;
+  // Addresses have no names without their stack.
+  if (buffered.stack && format::AreAddresses(buffered.stack->leaf_first)) InternStack(buffered);
+  format::Index path = format::kNone;
+  if (!buffered.stack || definitions_.HasStack(buffered.stack->key)) {
+    path = definitions_.Path(record.stack_key);
+  } else {
+    const auto frames = buffered.stack->leaf_first;
+    if (!definitions_.HasMethods(frames.first(std::min(frames.size(), format::kMaxPathFrames)))) (void)ScanLanes();
+    path = definitions_.Path(frames, buffered.stack->truncated);
+  }
+  chunk_->AddPoint(definitions_.Class(record.class_key), path, record.size, record.weight);
 }
 
 // A sample of a long interval must not need its lane for that (NeededFrom), nor the methods of the previous chunk.
@@ -194,6 +211,7 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   points.reserve(taken.size());
   for (const BufferedSample& buffered : taken) {
     const format::SampleRecord& record = buffered.record;
+    if (stream == format::Stream::kAllocations) AddToRow(buffered);
     closed.buffered_weight += record.weight;
     points.push_back({record.id, record.weight, TimeOf(record, ring_.header().start_monotonic_ns, begin_ns),
                       record.class_key, record.call_path, record.stack_key.low, record.thread_key});
