@@ -1,5 +1,6 @@
 #include "recorder/writer/chunk_interner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "format/ring/address_frames.h"
@@ -29,6 +30,7 @@ void ChunkInterner::NewChunk(format::ChunkWriter* chunk) {
   chunk_ = chunk;
   last_frames_.clear();
   last_stack_.clear();
+  is_primitive_.clear();
 }
 
 uint64_t ChunkInterner::bytes() const {
@@ -114,6 +116,43 @@ void ChunkInterner::DefineStackAnyway(format::StackKey key, std::span<const Ring
   std::vector<format::StackFrame> frames;
   for (const RingFrame& frame : leaf_first) frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
   current_.stacks[key] = {chunk_->InternStack(frames, truncated), false};
+}
+
+bool ChunkInterner::IsPrimitive(Index method) {
+  if (method == kNone) return false;
+  const format::ChunkNames& names = chunk_->names();
+  is_primitive_.resize(names.methods().size());
+  std::optional<bool>& known = is_primitive_[method];
+  if (!known) {
+    const format::ChunkNames::NamedMethod& named = names.methods()[method];
+    known = primitives_.HasMethod(names.Text(named.class_name), names.Text(named.name));
+  }
+  return *known;
+}
+
+Index ChunkInterner::InternPath(std::span<const format::StackFrame> leaf_first, bool truncated) {
+  const format::Path path =
+      format::PathOf(leaf_first.size(), truncated, [&](size_t i) { return IsPrimitive(leaf_first[i].method); });
+  return chunk_->InternStack(leaf_first.first(path.frames), path.truncated);
+}
+
+Index ChunkInterner::Path(format::StackKey key) {
+  bool truncated = false;
+  const std::vector<format::StackFrame> frames = chunk_->names().Stack(Stack(key), &truncated, format::kMaxPathFrames);
+  return InternPath(frames, truncated);
+}
+
+Index ChunkInterner::Path(std::span<const RingFrame> leaf_first, bool truncated) {
+  const size_t most = std::min(leaf_first.size(), format::kMaxPathFrames);
+  std::vector<format::StackFrame> frames;
+  for (const RingFrame& frame : leaf_first.first(most))
+    frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
+  return InternPath(frames, truncated || most < leaf_first.size());
+}
+
+bool ChunkInterner::HasMethods(std::span<const RingFrame> frames) {
+  return std::ranges::all_of(
+      frames, [this](const RingFrame& frame) { return frame.method == 0 || Method(frame.method) != kNone; });
 }
 
 template <typename Entries, typename Intern>

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/model/allocation_primitives.h"
 #include "format/native/native_frames.h"
 #include "format/ring/ring_records.h"
 #include "format/writer/chunk_writer.h"
@@ -48,6 +49,13 @@ class ChunkInterner {
   // Whether the current chunk has it.
   bool HasStack(format::StackKey key) const { return current_.stacks.contains(key); }
 
+  // The path (format::PathOf) of a stack that the chunk has, or whose frames are known: from then on the chunk has the
+  // path, and not the stack.
+  format::Index Path(format::StackKey key);
+  format::Index Path(std::span<const format::RingFrame> leaf_first, bool truncated);
+  // Whether the methods of these frames are known.
+  bool HasMethods(std::span<const format::RingFrame> frames);
+
   // Index in the current chunk; kNone for key 0 and for what was never defined.
   format::Index Class(uint64_t key);
   format::Index Stack(format::StackKey key);
@@ -76,6 +84,8 @@ class ChunkInterner {
 
   format::Index DefineAddresses(std::span<const format::RingFrame> leaf_first);
   format::Index Method(uint64_t key);
+  format::Index InternPath(std::span<const format::StackFrame> leaf_first, bool truncated);
+  bool IsPrimitive(format::Index method);
   // The index in this chunk of the previous chunk's method `before`.
   format::Index CarriedMethod(format::Index before);
   format::Index CarriedStack(format::Index before);
@@ -92,6 +102,8 @@ class ChunkInterner {
   // The frames of the stack that was defined last, innermost first: the next one often begins with the same frames.
   std::vector<format::RingFrame> last_frames_;
   std::vector<format::StackFrame> last_stack_, next_stack_;
+  const format::AllocationPrimitives primitives_ = format::AllocationPrimitives::Default();
+  std::vector<std::optional<bool>> is_primitive_;  // by method of the chunk; nullopt: not looked up
 };
 
 }  // namespace heaprec::writer

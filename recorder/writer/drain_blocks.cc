@@ -13,6 +13,7 @@ namespace {
 
 // On the heap, while blocks cannot be written.
 constexpr uint64_t kMaxWaitingBytes = 1 << 20;
+constexpr uint64_t kMaxRowBytes = 4 << 20;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
 // Limits the heap if every stack is new: most of it is the dictionaries.
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
@@ -211,7 +212,7 @@ bool Drain::IsBacklogTooLarge() const {
     samples += pending_[stream].written;
     intervals = std::max(intervals, pending_[stream].intervals.size());
   }
-  return consumer_.IsShortOfRoom(live_) || intervals > kMaxLostIntervals ||
+  return consumer_.IsShortOfRoom(live_) || intervals > kMaxLostIntervals || chunk_->row_bytes() > kMaxRowBytes ||
          waiting_->block.size() + samples * sizeof(format::Sample) > kMaxWaitingBytes ||
          name_bytes() - survivor_bytes_ > kChunkDefinitionBytes + kMaxWaitingBytes;
 }

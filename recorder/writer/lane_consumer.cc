@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "format/ring/address_frames.h"
+
 namespace heaprec::writer {
 namespace {
 
@@ -93,6 +95,21 @@ void LaneConsumer::InternStack(const std::optional<Brought>& brought, const form
     definitions_.DefineStackAnyway(stack.key, stack.leaf_first, stack.truncated);
   }
   if (on_stack_) on_stack_(stack.key);
+}
+
+void LaneConsumer::AddToRow(const BufferedSample& buffered) {
+  const format::SampleRecord& record = buffered.record;
+  // Addresses have no names without their stack.
+  if (buffered.stack && format::AreAddresses(buffered.stack->leaf_first)) InternStack(buffered.stack, record.stack_key);
+  format::Index path = format::kNone;
+  if (!buffered.stack || definitions_.HasStack(buffered.stack->key)) {
+    path = definitions_.Path(record.stack_key);
+  } else {
+    const auto frames = buffered.stack->leaf_first;
+    if (!definitions_.HasMethods(frames.first(std::min(frames.size(), format::kMaxPathFrames)))) (void)ScanLanes();
+    path = definitions_.Path(frames, buffered.stack->truncated);
+  }
+  chunk_->AddPoint(definitions_.Class(record.class_key), path, record.size, record.point_weight);
 }
 
 // A sample of a long interval must not need its lane for that (NeededFrom), nor the methods of the previous chunk.
@@ -202,13 +219,14 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   const uint64_t index = next_interval_[stream];
   const uint64_t begin_ns = index * ring_.header().IntervalNsOf(stream);
   const std::vector<BufferedSample> taken = TakeUntil(stream, next_close_ns(stream));
-  const uint64_t light = stream == format::Stream::kAllocations ? TakePointsUntil(next_close_ns(stream)) : 0;
+  const uint64_t light = stream == format::Stream::kAllocations ? AddPointsUntil(next_close_ns(stream)) : 0;
   brought_.clear();
   ClosedInterval closed;
   std::vector<throttle::BufferedPoint> points;
   points.reserve(taken.size());
   for (const BufferedSample& buffered : taken) {
     const format::SampleRecord& record = buffered.record;
+    if (stream == format::Stream::kAllocations) AddToRow(buffered);
     closed.buffered_weight += record.weight;
     points.push_back({record.id, record.weight, TimeOf(record, ring_.header().start_monotonic_ns, begin_ns),
                       record.class_key, record.call_path, record.stack_key.low, record.thread_key});
@@ -277,10 +295,14 @@ std::vector<LaneConsumer::BufferedSample> LaneConsumer::TakeUntil(format::Stream
   return taken;
 }
 
-uint64_t LaneConsumer::TakePointsUntil(uint64_t end_ns) {
+uint64_t LaneConsumer::AddPointsUntil(uint64_t end_ns) {
   uint64_t count = 0;
   for (Lane& lane : lanes_) {
     for (; !lane.points.empty() && lane.points.front().record.monotonic_ns < end_ns; ++count) {
+      const auto& [point, begin, is_of_native] = lane.points.front();
+      const format::Index path =
+          is_of_native ? definitions_.Path(point.stack_key) : definitions_.Stack(point.stack_key);
+      chunk_->AddPoint(definitions_.Class(point.class_key), path, point.size, point.weight);
       lane.points.pop_front();
     }
   }
@@ -408,7 +430,8 @@ std::optional<LaneConsumer::Brought> LaneConsumer::TakeStack(uint32_t lane, cons
 void LaneConsumer::OnPoint(const format::PointRecord& record, uint32_t lane, uint64_t begin) {
   const std::optional<Brought> stack = TakeStack(lane, record.stack_key);
   just_scanned_points_.push_back({record.class_key, record.stack_key, stack});
-  lanes_[lane].points.push_back({record, stack ? stack->begin : begin});
+  lanes_[lane].points.push_back(
+      {record, stack ? stack->begin : begin, stack && format::AreAddresses(stack->leaf_first)});
 }
 
 void LaneConsumer::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {

@@ -2,7 +2,8 @@
 // own intervals.
 //
 // A stack goes into the chunk once a kept sample, or a second buffered one, needs it. Until then it stays in the lane:
-// if a program's stacks are new each time, most of them are never needed (docs/decisions/0011).
+// if a program's stacks are new each time, most of them are never needed (docs/decisions/0011). Its path (format::Path)
+// goes there when its interval closes: all points of allocations are added to the chunk's rows.
 //
 // Units:    ns of CLOCK_MONOTONIC on the ring's side, ns since the start on the recording's side.
 // Context:  drain (it allocates). No clock of its own: `now` is passed in.
@@ -127,7 +128,8 @@ class LaneConsumer final : private format::RecordVisitor {
   // A light point.
   struct BufferedPoint {
     format::PointRecord record;
-    uint64_t begin;  // as a sample's
+    uint64_t begin;     // as a sample's
+    bool is_of_native;  // its stack is of addresses; others are paths
   };
   struct Lane {
     format::PerStream<std::deque<BufferedSample>> buffered;
@@ -157,13 +159,14 @@ class LaneConsumer final : private format::RecordVisitor {
   void Intern(const BufferedSample& buffered);
   void InternStack(const std::optional<Brought>& brought, const format::StackKey& key);
   std::optional<Brought> TakeStack(uint32_t lane, const format::StackKey& key);
+  void AddToRow(const BufferedSample& buffered);
   // Whether stacks of the stream may stay in their lanes until it is known that they are kept.
   bool MayWait(format::Stream stream) const;
   bool NeedsStackNow(const BufferedSample& buffered);
   uint64_t ShortestIntervalNs() const;
   std::vector<BufferedSample> TakeUntil(format::Stream stream, uint64_t end_ns);
-  // Of the allocations: counts the light points until then.
-  uint64_t TakePointsUntil(uint64_t end_ns);
+  // Of the allocations: adds the light points until then to the chunk's rows; returns how many.
+  uint64_t AddPointsUntil(uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
   static std::vector<ClosedSample> BirthsOf(const std::vector<BufferedSample>& buffered,
                                             const std::vector<format::Sample>& kept);

@@ -174,6 +174,10 @@ void RecordingFile::Add(const Event& event) {
   (format::CountsEvents(sample.stream()) ? counters.candidates : counters.candidate_bytes) += counted;
 }
 
+void RecordingFile::AddPoint(const Event& event) {
+  writer_->AddPoint(writer_->InternClass(event.class_name), Stack(event), event.size, event.weight);
+}
+
 void RecordingFile::Add(const format::LifecycleEvent& lifecycle) {
   counters_[lifecycle.stream].untracked += lifecycle.kind == format::LifecycleKind::kUntracked ? 1 : 0;
   writer_->Add(lifecycle);

@@ -55,6 +55,8 @@ class RecordingFile {
   ~RecordingFile();
 
   void Add(const Event& event);
+  // In a row: a point of its class, size and weight; its stack is the path.
+  void AddPoint(const Event& event);
   void Add(const format::Interval& interval) { writer_->Add(interval); }
   void Add(const format::Window& window) { writer_->Add(window); }
   void Add(const format::ProcessState& state) { writer_->Add(state); }

@@ -59,6 +59,16 @@ class FileSizeLimit {
   sighandler_t before_handler_;
 };
 
+// "p/C.m:3 < p/C.n:4 < ...", with "..." if it is truncated.
+inline std::string PathText(const format::Dictionaries& names, format::Index stack) {
+  std::string text;
+  for (; stack != format::kNone; stack = names.stacks.at(stack).parent) {
+    text += (text.empty() ? "" : " < ") + LeafMethod(names, stack);
+    if (names.stacks[stack].truncated) text += " < ...";
+  }
+  return text;
+}
+
 class Bench {
  public:
   // `thrown_cap`: of exceptions in half a second; 0: they are not recorded. `has_ring_file`: the ring outlives the
@@ -168,6 +178,8 @@ class Bench {
     std::vector<std::string> classes;       // of each sample
     std::vector<std::string> leaf_methods;  // of each sample, "class.name:line"
     std::vector<format::Interval> intervals;
+    std::map<std::pair<std::string, std::string>, format::Row> rows;  // by class and path, without indices
+    std::vector<uint64_t> points;                                     // of the rows of each block that has some
     format::StreamCounters counters, thrown;
     std::map<std::pair<uint64_t, std::string>, format::CensusRow> census;  // by second and class
     format::CensusCounters census_counters;
@@ -203,6 +215,13 @@ class Bench {
         sum.objects += row.objects;
         sum.bytes += row.bytes;
       }
+      uint64_t points = 0;
+      for (const format::Row& row : block->rows) {
+        const std::string name = row.class_id == format::kNone ? "" : block->dictionaries->classes[row.class_id];
+        read.rows[{name, PathText(*block->dictionaries, row.stack)}] += row;
+        points += row.points;
+      }
+      if (points > 0) read.points.push_back(points);
       read.census_counters = block->census_counters;
       read.positions = block->lane_positions;
       read.intervals.insert(read.intervals.end(), block->intervals.begin(), block->intervals.end());

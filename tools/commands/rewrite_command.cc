@@ -58,8 +58,8 @@ ExitCode Edit(const RewriteOptions& options,
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   ExitCode outcome = options.Tell(
       {{"output", ToUtf8(options.output)}, {"recordings", edited->recordings}, {"samples", edited->samples}},
-      fmt::format("{}: {} of {}", options.output, CountOf(edited->samples, "sample"),
-                  CountOf(edited->recordings, "recording")));
+      fmt::format("{}: {} of {}{}", options.output, CountOf(edited->samples, "sample"),
+                  CountOf(edited->recordings, "recording"), edited->note));
   for (const auto& recording : recordings) {
     const ExitCode read = ReportDamage(*recording);
     if (read != ExitCode::kOk) outcome = read;

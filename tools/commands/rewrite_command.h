@@ -41,6 +41,7 @@ struct RewriteOptions : WriteOptions {
 // What was written.
 struct RewriteSummary {
   uint64_t recordings = 0, samples = 0;
+  std::string note;  // said behind them; may be empty
 };
 
 // Opens all recordings of all inputs, calls `write`, which reads and writes them, and commits the output file.

@@ -38,8 +38,9 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
   bool has_data = !span.from && !span.to;
   std::string spans;
   for (const auto& recording : recordings) {
-    const uint64_t from = At(span.from, *recording, 0), to = At(span.to, *recording, UINT64_MAX);
-    if (from >= to) return format::Error{"--from must be before --to"};
+    const uint64_t asked_from = At(span.from, *recording, 0), asked_to = At(span.to, *recording, UINT64_MAX);
+    if (asked_from >= asked_to) return format::Error{"--from must be before --to"};
+    const auto [from, to] = ExtendToRows(*recording, asked_from, asked_to);
     TimeSlice cut(recording->header(), from, to);
     RecordingEditor editor(cut.header(), output);
     while (const auto block = recording->Next()) {
@@ -53,6 +54,10 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
     if (!finished.ok()) return finished.error();
     ++edited.recordings;
     edited.samples += editor.samples();
+    if (from < asked_from || std::min(to, cut.end_ns()) > asked_to) {
+      edited.note +=
+          fmt::format("; extended to whole blocks: {} to {}", Duration(from), Duration(std::min(to, cut.end_ns())));
+    }
     has_data = has_data || (from < cut.end_ns() && to > cut.begin_ns());
     spans += fmt::format("{}{} has data from {} to {}", spans.empty() ? "" : "; ", recording->source().name(),
                          Duration(cut.begin_ns()), Duration(cut.end_ns()));

@@ -131,12 +131,33 @@ Index KeyedDictionaries::Stack(format::StackKey key) {
   const auto [at, is_new] = stacks_.try_emplace(key, kNone);
   const auto definition = definitions_.stacks.find(key);
   if (!is_new || definition == definitions_.stacks.end()) return at->second;
+  return at->second = Nodes(definition->second.leaf_first, definition->second.truncated);
+}
+
+Index KeyedDictionaries::Path(format::StackKey key) {
+  const auto [at, is_new] = paths_.try_emplace(key, kNone);
+  const auto definition = definitions_.stacks.find(key);
+  if (!is_new || definition == definitions_.stacks.end()) return at->second;
+  const std::span<const RingFrame> frames = definition->second.leaf_first;
+  const format::Path path = format::PathOf(frames.size(), definition->second.truncated,
+                                           [&](size_t i) { return IsPrimitive(frames[i].method); });
+  return at->second = Nodes(frames.first(path.frames), path.truncated);
+}
+
+bool KeyedDictionaries::IsPrimitive(uint64_t method) {
+  const auto [at, is_new] = is_primitive_.try_emplace(method, false);
+  const auto definition = definitions_.methods.find(method);
+  if (is_new && definition != definitions_.methods.end())
+    at->second = primitives_.HasMethod(definition->second.class_name, definition->second.name);
+  return at->second;
+}
+
+Index KeyedDictionaries::Nodes(std::span<const RingFrame> leaf_first, bool truncated) {
   Index node = kNone;
-  const std::vector<format::RingFrame>& frames = definition->second.leaf_first;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    node = Node(node, FrameOf(*frame), node == kNone && definition->second.truncated);
+  for (auto frame = leaf_first.rbegin(); frame != leaf_first.rend(); ++frame) {
+    node = Node(node, FrameOf(*frame), node == kNone && truncated);
   }
-  return at->second = node;
+  return node;
 }
 
 }  // namespace heaprec::tools

@@ -8,12 +8,14 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "format/model/allocation_primitives.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "format/ring/ring_reader.h"
@@ -69,8 +71,12 @@ class KeyedDictionaries {
   format::Index Class(uint64_t key);
   format::Index Thread(uint64_t key);
   format::Index Stack(format::StackKey key);
+  // The path (format::PathOf) of that stack.
+  format::Index Path(format::StackKey key);
 
  private:
+  bool IsPrimitive(uint64_t method);
+  format::Index Nodes(std::span<const format::RingFrame> leaf_first, bool truncated);
   format::Index Method(uint64_t key);
   format::Index FrameOf(const format::RingFrame& frame);
   format::Index Node(format::Index parent, format::Index frame, bool truncated);
@@ -78,7 +84,9 @@ class KeyedDictionaries {
   const RingDefinitions& definitions_;
   format::Dictionaries& into_;
   std::unordered_map<uint64_t, format::Index> classes_, threads_, methods_;
-  std::unordered_map<format::StackKey, format::Index, StackKeyHash> stacks_;
+  std::unordered_map<format::StackKey, format::Index, StackKeyHash> stacks_, paths_;
+  const format::AllocationPrimitives primitives_ = format::AllocationPrimitives::Default();
+  std::unordered_map<uint64_t, bool> is_primitive_;  // by key of the method
   std::map<std::tuple<format::Index, int32_t, int32_t, format::FrameType>, format::Index> frames_;
   std::map<std::tuple<format::Index, format::Index, bool>, format::Index> nodes_;
 };

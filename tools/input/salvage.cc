@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "format/codec/row_table.h"
 #include "format/ring/address_frames.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_reader.h"
@@ -155,16 +156,24 @@ class BlockMaker {
   // One interval's samples, reduced.
   format::Block Make(uint64_t interval, const Held& held) {
     std::vector<throttle::BufferedPoint> points;
+    format::RowTable rows;
     points.reserve(held.samples.size());
     for (const SampleRecord* sample : held.samples) {
       points.push_back({sample->id, sample->weight,
                         TimeOf(*sample, header_.start_monotonic_ns, interval * IntervalNs(header_, stream_)),
                         sample->class_key, sample->call_path, sample->stack_key.low, sample->thread_key});
+      if (stream_ != Stream::kAllocations) continue;
+      rows.Add(dictionaries_.Class(sample->class_key), dictionaries_.Path(sample->stack_key), sample->size,
+               sample->point_weight);
+    }
+    for (const format::PointRecord* point : held.points) {
+      rows.Add(dictionaries_.Class(point->class_key), dictionaries_.Path(point->stack_key), point->size, point->weight);
     }
     const throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
     if (points.empty()) reducer_.NoteIntervalsWithPoints(1);  // there are light ones
 
     format::Block block;
+    block.rows = rows.Take();
     for (const throttle::KeptPoint& point : reduction.kept) {
       const SampleRecord& record = *held.samples[point.index];
       block.samples.push_back(SampleOf(record, NamesOf(record), points[point.index].time_ns, point.weight));

@@ -100,7 +100,7 @@ static_assert([] {
 
 // The kinds of samples, and of what else stands on the time axis, as options, text and exports spell them.
 inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory", kCpuKind[] = "cpu",
-                      kCensusKind[] = "census";
+                      kCensusKind[] = "census", kRowKind[] = "row";
 
 inline const char* LifecycleKindName(format::LifecycleKind kind) {
   switch (kind) {

@@ -82,8 +82,8 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, 
   missing_.Note(block, after_damage);
   const bool is_of_next = block.chunk != source_chunk_;
   const bool next_chunk = chunk_ == nullptr || is_of_next || chunk_->raw_bytes() > kChunkRawBytes;
-  const bool has_rows = !block.samples.empty() || !block.intervals.empty() || !block.states.empty() ||
-                        !block.lifecycle_events.empty() || !block.live_checkpoint.empty() ||
+  const bool has_rows = !block.samples.empty() || !block.rows.empty() || !block.intervals.empty() ||
+                        !block.states.empty() || !block.lifecycle_events.empty() || !block.live_checkpoint.empty() ||
                         !block.census_totals.empty();
   if (pending_ && (next_chunk || has_rows)) {
     auto written = Write(next_chunk, nullptr);
@@ -104,6 +104,11 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, 
     AddWindow(sample.window);
     chunk_->Add(names_.Named(sample));
     ++samples_;
+  }
+  for (format::Row row : block.rows) {
+    row.class_id = names_.Class(row.class_id);
+    row.stack = names_.Stack(row.stack);
+    chunk_->Add(row);
   }
   for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) chunk_->Add(lifecycle);
   for (format::CheckpointSample checkpoint_sample : block.live_checkpoint) {

@@ -49,6 +49,19 @@ void AddCounts(const format::Interval& interval, StreamCounters* to) {
   to->candidate_bytes += interval.bytes;
 }
 
+// From where to where the intervals reach whose points a block has as rows; nullopt: it has none.
+std::optional<std::pair<uint64_t, uint64_t>> RowSpan(const format::FileHeader& header, const format::Block& block) {
+  std::optional<std::pair<uint64_t, uint64_t>> span;
+  if (block.rows.empty()) return span;
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream != Stream::kAllocations || interval.buffered == 0 || IsLost(interval)) continue;
+    const uint64_t begin_ns = interval.index * header.interval_ns, end_ns = begin_ns + header.interval_ns;
+    span =
+        span ? std::pair(std::min(span->first, begin_ns), std::max(span->second, end_ns)) : std::pair(begin_ns, end_ns);
+  }
+  return span;
+}
+
 // The same for the same cut of the same recording.
 format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64_t to_ns) {
   std::string text(id.begin(), id.end());
@@ -60,6 +73,19 @@ format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64
 }
 
 }  // namespace
+
+std::pair<uint64_t, uint64_t> ExtendToRows(const Recording& recording, uint64_t from_ns, uint64_t to_ns) {
+  std::pair<uint64_t, uint64_t> extended{from_ns, to_ns};
+  const auto again = recording.Again();
+  if (!again.ok()) return extended;
+  while (const auto block = (*again)->Next()) {
+    const auto span = RowSpan(recording.header(), *block);
+    if (!span) continue;
+    if (span->first < from_ns && from_ns < span->second) extended.first = span->first;
+    if (span->first < to_ns && to_ns < span->second) extended.second = span->second;
+  }
+  return extended;
+}
 
 TimeSlice::TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns)
     : header_(header), from_ns_(from_ns), to_ns_(to_ns), begin_ns_(FileBegin(header)), start_(header.start.counters) {
@@ -96,6 +122,8 @@ std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
     sample.time_ns = Since(sample.time_ns);
     cut.samples.push_back(sample);
   }
+  const auto rows = RowSpan(header_, block);
+  if (rows && rows->first >= from_ns_ && rows->second <= to_ns_) cut.rows = block.rows;
   const format::PerStream<StreamCounters> before = counters_;
   AddIntervals(block, &cut);
   std::vector<format::Block> parts;

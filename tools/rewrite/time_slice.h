@@ -18,12 +18,17 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/input/copied_names.h"
+#include "tools/input/recording.h"
 
 namespace heaprec::tools {
 
+// Returns the span, extended to whole blocks where a border cuts a block with rows: these cannot be divided. Reads all
+// of `recording`.
+std::pair<uint64_t, uint64_t> ExtendToRows(const Recording& recording, uint64_t from_ns, uint64_t to_ns);
+
 class TimeSlice {
  public:
-  // [from, to)
+  // [from, to); of a block that a border cuts it returns no rows.
   TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns);
 
   // The header of the cut: its own id and start, no ring.

@@ -107,9 +107,14 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
   ClassName class_name;
   ReadClassName(context, &class_name);
   const bool is_truncated = std::exchange(stack.is_cut, false);
-  const Frames frames = stack.buffer.described.first(stack.frames.size());
-  if (!DescribeFrames(stack, context.lane_hint, epoch, frames))
+  Frames frames = stack.buffer.described.first(stack.frames.size());
+  NativeCallers::Room addresses;
+  if (!known && frames.empty()) {
+    frames = callers_.Take(context.jni, &addresses);
+    stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
+  } else if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
     return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
+  }
 
   const uint32_t room = RoomFor(class_name.text.size(), 0, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);

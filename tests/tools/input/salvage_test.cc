@@ -114,6 +114,49 @@ TEST_CASE("What the ring holds beyond the file is read after it, with all its na
   CHECK(all.salvage.unnamed == 0);
 }
 
+TEST_CASE("A salvaged interval has rows of all its points, by class and path to the site, kept or not") {
+  Pair pair;
+  pair.header.interval_cap = 3;
+  RecordingFile file(pair.file, pair.header);
+  file.Add(At(100 * kMs, 1));
+  file.Flush();
+  RingFile ring(pair.header);
+  std::map<std::pair<std::string, std::string>, format::Row> expected;
+  for (uint64_t id = 2; id < 22; ++id) {
+    Event event = At((1000 + id) * kMs, id, static_cast<double>(1000 + id));
+    event.class_name = "p/C" + std::to_string(id % 2);
+    event.size = 16 + 8 * (id % 3);
+    const std::string site = "p/Site.m" + std::to_string(id % 2);
+    event.stack = {site + ":7", "p/Main.main:3"};
+    if (id % 5 == 0) event.stack.insert(event.stack.begin(), "java/util/Arrays.copyOf:9");
+    ring.Define(0, event);
+    ring.Add(0, event);
+    const std::string leaf = id % 5 == 0 ? "java.util.Arrays.copyOf:9 " : "";
+    expected[{"p.C" + std::to_string(id % 2), leaf + "p.Site.m" + std::to_string(id % 2) + ":7 "}].Add(event.size,
+                                                                                                       event.weight);
+  }
+  ring.WriteTo(pair.ring);
+
+  auto recording = Recording::Open(pair.file);
+  REQUIRE(recording.ok());
+  std::map<std::pair<std::string, std::string>, format::Row> rows;
+  Names names;
+  while (const auto block = (*recording)->Next()) {
+    names.Enter(*block);
+    if (!block->rows.empty()) CHECK(block->samples.size() == 3);
+    for (format::Row row : block->rows) {
+      std::string path;
+      CHECK_FALSE(ForEachFrame(names, row.stack, 0, [&](const format::Frame& frame) {
+        path += std::string(names.Method(frame)) + ":" + std::to_string(frame.line) + " ";
+      }));
+      const std::string class_name(names.Class(row.class_id));
+      row.class_id = row.stack = format::kNone;
+      rows[{class_name, path}] = row;
+    }
+  }
+  CHECK(rows == expected);
+}
+
 TEST_CASE("What the file's lane positions cover is not read twice") {
   Pair pair;
   RingFile ring(pair.header);

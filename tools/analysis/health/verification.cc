@@ -23,6 +23,8 @@ using format::Stream;
 using format::StreamCounters;
 
 constexpr size_t kMaxFindings = 100;
+// Of the bytes of a row (docs/format/recording.md#rows), several times as much as there is.
+constexpr double kRowRounding = 1e-3;
 // Maximum number of threads that were in a hit but do not appear in the recording.
 constexpr uint64_t kSilentThreads = 64;
 
@@ -95,6 +97,7 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   end_ns_ = std::max(end_ns_, block.end_ns);
   LookAtNames(block);
   LookAtSamples(block);
+  LookAtRows(block);
   for (const Stream stream : format::kAllStreams) LookAtStream(block, stream, is_gap);
   for (LifecycleCheck* const lifecycle_events :
        {&lifecycle_events_, &native_lifecycle_events_, &mapping_lifecycle_events_}) {
@@ -134,6 +137,34 @@ void Verification::LookAtSamples(const format::Block& block) {
   }
   std::ranges::sort(ids);
   if (std::ranges::adjacent_find(ids) != ids.end()) Find(block.offset, "the block has the same sample twice");
+}
+
+// All points of the block's intervals are in its rows, unless the samples were lost. A recording may have no rows.
+void Verification::LookAtRows(const format::Block& block) {
+  has_rows_ |= !block.rows.empty();
+  if (!has_rows_) return;
+  uint64_t points = 0, buffered = 0;
+  double bytes = 0, weight = 0;
+  bool has_all = true;
+  for (const format::Row& row : block.rows) {
+    points += row.points;
+    bytes += row.bytes;
+  }
+  for (const format::Interval& interval : block.intervals) {
+    const bool is_lost = interval.kept == 0 && interval.tau == 0;
+    if (interval.stream != Stream::kAllocations || is_lost) continue;
+    buffered += interval.buffered;
+    has_all &= interval.kept == interval.buffered && interval.tau == 0;
+  }
+  for (const format::Sample& sample : block.samples) {
+    if (sample.stream() == Stream::kAllocations) weight += sample.weight;
+  }
+  if (points != buffered) {
+    Find(block.offset,
+         fmt::format("rows: {}, but the intervals have {}", CountOf(points, "point"), CountOf(buffered, "point")));
+  } else if (has_all && std::abs(bytes - weight) > kRowRounding * weight) {
+    Find(block.offset, fmt::format("rows: {:.0f} bytes, but the samples stand for {:.0f}", bytes, weight));
+  }
 }
 
 void Verification::LookAtStream(const format::Block& block, Stream stream, bool is_gap) {

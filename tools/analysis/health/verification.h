@@ -1,8 +1,8 @@
 // Checks a recording for inconsistencies: each block, then the counters.
 //
 // Checked: weights, times and their order; indices within the dictionaries; each interval's kept samples against those
-// present, and its cap; each block's counters against its rows; tracked objects (LifecycleCheck); at the end the
-// identities of the counters (format/model/stream_counters.h).
+// present, and its cap; each block's rows against its intervals and samples, and its counters; tracked objects
+// (LifecycleCheck); at the end the identities of the counters (format/model/stream_counters.h).
 //
 // Failure:  none; each inconsistency is a finding.
 #pragma once
@@ -97,6 +97,7 @@ class Verification {
   };
   void LookAtSamples(const format::Block& block);
   void LookAtNames(const format::Block& block);
+  void LookAtRows(const format::Block& block);
   void LookAtStream(const format::Block& block, format::Stream stream, bool is_gap);
   void CloseStream(const Recording& recording, format::Stream stream);
   void Find(uint64_t offset, std::string what);
@@ -108,6 +109,7 @@ class Verification {
   std::vector<Inconsistency> findings_;
   uint64_t more_ = 0;
   uint64_t blocks_ = 0, end_ns_ = 0;
+  bool has_rows_ = false;  // so far
   uint32_t chunk_ = 0;
   size_t nodes_seen_ = 0, frames_seen_ = 0, threads_ = 0;
   size_t gaps_before_ = 0;

@@ -69,9 +69,9 @@ void FilterOptions::AddKindTo(Command& command) {
           : "Kind of sample: tlab, outside, exception, malloc or mmap (repeatable; default: all)";
   if (with_states) {
     help =
-        "Kind of row: tlab, outside, exception, malloc, mmap, gc, heap, memory, cpu, died, evicted, untracked, shrunk "
-        "or "
-        "census (repeatable; default: the first five)";
+        "Kind of event: tlab, outside, exception, malloc, mmap, gc, heap, memory, cpu, died, evicted, untracked, "
+        "shrunk, "
+        "census or row (repeatable; default: the first five)";
   }
   if (heap_only)
     help = "Kind of heap sample: tlab or outside (repeatable; default: both); other kinds: heaprec top --kind";
@@ -79,7 +79,7 @@ void FilterOptions::AddKindTo(Command& command) {
   if (!heap_only) known.insert(known.end(), {"exception", "malloc", "mmap"});
   if (with_states)
     known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, "died", "evicted", "untracked",
-                               "shrunk", kCensusKind});
+                               "shrunk", kCensusKind, kRowKind});
   command.AddOption("--kind", kinds, help).Value("KIND").SplitAtCommas().OneOf(known).InGroup(kGroup);
 }
 
@@ -115,6 +115,7 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   }
   filter.collections_ = asks(kCollectionKind);
   filter.census_ = asks(kCensusKind);
+  filter.rows_ = asks(kRowKind);
   filter.heap_ = asks(kHeapKind);
   filter.memory_ = asks(kMemoryKind);
   filter.cpu_ = asks(kCpuKind);
@@ -277,6 +278,11 @@ bool Filter::Keeps(const format::CensusRow& row) {
   if (!census_ || !KeepsTime(row.time_ns) || !labels_.empty() || site_ || frame_ || focus_ || ignore_) return false;
   if ((thread_ || java_tid_ || os_tid_) && !KeepsThread(row.thread)) return false;
   return !class_ || KeepsClass(row.class_id);
+}
+
+bool Filter::Keeps(const format::Row& row, uint64_t time_ns) {
+  if (!rows_ || !KeepsTime(time_ns) || thread_ || java_tid_ || os_tid_ || !labels_.empty()) return false;
+  return (!class_ || KeepsClass(row.class_id)) && KeepsStack(row.stack);
 }
 
 bool Filter::KeepsClass(format::Index index) {

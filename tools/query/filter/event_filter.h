@@ -69,6 +69,8 @@ class Filter {
   bool Keeps(const format::LifecycleEvent& lifecycle) const;
   // Checks time, class and thread; a row has neither a stack nor labels.
   bool Keeps(const format::CensusRow& row);
+  // Checks time (`time_ns`: of the block), class and path; a row is of all threads.
+  bool Keeps(const format::Row& row, uint64_t time_ns);
   // Whether --class keeps the class with this index. Requires a filter by class.
   bool KeepsClass(format::Index index);
 
@@ -113,7 +115,7 @@ class Filter {
   };
   std::vector<Label> labels_;
   std::array<bool, format::kKinds> kinds_{};
-  bool collections_ = false, heap_ = false, memory_ = false, cpu_ = false, census_ = false;
+  bool collections_ = false, heap_ = false, memory_ = false, cpu_ = false, census_ = false, rows_ = false;
   std::array<bool, format::kLifecycleKinds> lifecycle_events_{};
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 

@@ -65,6 +65,12 @@ void EventPrinter::Add(const format::Block& block, Text& into) {
     states_.Append(*row, &names_, event);
     AddOther(event, into);
   }
+  for (auto row = block.rows.begin(); row != block.rows.end() && goes_on(); ++row) {
+    if (!filter_.Keeps(*row, block.end_ns)) continue;
+    Text event;
+    states_.Append(*row, block.end_ns, &names_, events_.Stack(row->stack), event);
+    AddOther(event, into);
+  }
 }
 
 void EventPrinter::End(Text& into, AskedTime* asked) {

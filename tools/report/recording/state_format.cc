@@ -58,34 +58,48 @@ void StateText::Append(const format::LifecycleEvent& lifecycle, Text& into) {
 
 void StateText::Append(const format::CensusRow& row, Names* names, Text& into) {
   Open("heaprec.ClassCensus", kCensusKind, row.time_ns, into);
-  const auto text = [&](std::string_view value) {
-    style_.json ? AppendJsonString(into, value) : AppendPrintable(into, value);
-  };
-  const auto number = [&](double value) {
-    style_.json ? tools::Append(into, fmt::format("{:.17g}", value))
-                : tools::Append(into, fmt::format("{:.0f}", value));
-  };
-  Field("thread", "thread", into);
-  text(names->Thread(row.thread));
-  Field("objectClass", "class", into);
-  text(names->Class(row.class_id));
+  TextField("thread", "thread", names->Thread(row.thread), into);
+  TextField("objectClass", "class", names->Class(row.class_id), into);
   Field("walks", "walks", into);
   tools::Append(into, row.walks);
-  Field("objects", "objects", into);
-  number(row.objects.estimate());
-  Field("bytes", "bytes", into);
-  number(row.bytes.estimate());
+  NumberField("objects", "objects", row.objects.estimate(), into);
+  NumberField("bytes", "bytes", row.bytes.estimate(), into);
   if (row.objects.variance > 0) {
-    Field("objectsVariance", "objects_variance", into);
-    number(row.objects.variance);
-    Field("bytesVariance", "bytes_variance", into);
-    number(row.bytes.variance);
-    Field("objectsCovariance", "objects_covariance", into);
-    number(row.objects.covariance);
-    Field("bytesCovariance", "bytes_covariance", into);
-    number(row.bytes.covariance);
+    NumberField("objectsVariance", "objects_variance", row.objects.variance, into);
+    NumberField("bytesVariance", "bytes_variance", row.bytes.variance, into);
+    NumberField("objectsCovariance", "objects_covariance", row.objects.covariance, into);
+    NumberField("bytesCovariance", "bytes_covariance", row.bytes.covariance, into);
   }
   Close(into);
+}
+
+void StateText::Append(const format::Row& row, uint64_t time_ns, Names* names, std::string_view path, Text& into) {
+  Open("heaprec.AllocationRow", kRowKind, time_ns, into);
+  TextField("objectClass", "class", names->Class(row.class_id), into);
+  Field("points", "points", into);
+  tools::Append(into, row.points);
+  Field("seen", "seen_bytes", into);
+  tools::Append(into, row.seen);
+  NumberField("bytes", "bytes", row.bytes, into);
+  NumberField("objects", "objects", row.objects, into);
+  NumberField("bytesVariance", "bytes_variance", row.bytes_variance, into);
+  NumberField("objectsVariance", "objects_variance", row.objects_variance, into);
+  NumberField("covariance", "covariance", row.covariance, into);
+  NumberField("bytesFourth", "bytes_fourth", row.bytes_fourth, into);
+  NumberField("objectsFourth", "objects_fourth", row.objects_fourth, into);
+  Field("path", "path", into);
+  tools::Append(into, path);
+  Close(into);
+}
+
+void StateText::TextField(std::string_view plain, std::string_view json, std::string_view value, Text& into) {
+  Field(plain, json, into);
+  style_.json ? AppendJsonString(into, value) : AppendPrintable(into, value);
+}
+
+void StateText::NumberField(std::string_view plain, std::string_view json, double value, Text& into) {
+  Field(plain, json, into);
+  tools::Append(into, style_.json ? fmt::format("{:.17g}", value) : fmt::format("{:.0f}", value));
 }
 
 void StateText::AppendPeriodic(const format::ProcessState& state, Text& into) {

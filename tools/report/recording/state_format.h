@@ -1,4 +1,5 @@
-// Collections, looks at the heap and lifecycle events of tracked objects as text or JSON, in the manner of EventText.
+// Collections, looks at the heap, lifecycle events of tracked objects, and rows as text or JSON, in the manner of
+// EventText.
 //
 // A collection is printed when it ends, with what was noted when it began.
 //
@@ -24,6 +25,8 @@ class StateText {
   void Append(const format::LifecycleEvent& lifecycle, Text& into);
   // `names`: of its block.
   void Append(const format::CensusRow& row, Names* names, Text& into);
+  // `time_ns`: of the block; `path`: as EventText has stacks.
+  void Append(const format::Row& row, uint64_t time_ns, Names* names, std::string_view path, Text& into);
   // After the last one: a collection that never ended. False: none.
   bool AppendUnfinished(Text& into);
 
@@ -35,6 +38,8 @@ class StateText {
   void AppendCollection(const format::ProcessState* begin, const format::ProcessState* end, Text& into);
   void Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into);
   void Close(Text& into);
+  void TextField(std::string_view plain, std::string_view json, std::string_view value, Text& into);
+  void NumberField(std::string_view plain, std::string_view json, double value, Text& into);
   void Field(std::string_view plain, std::string_view json, Text& into);
   void SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into);
 

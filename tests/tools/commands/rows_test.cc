@@ -1,0 +1,152 @@
+// Rows in verify, print and the commands that copy recordings.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/tools/small_recording.h"
+
+namespace heaprec::tools {
+namespace {
+
+using nlohmann::json;
+using testing::Directory;
+using testing::Event;
+using testing::HeaderOf;
+using testing::Heaprec;
+using testing::kMs;
+using testing::kSecond;
+using testing::RecordingFile;
+
+Event PathOf(Event event) {
+  event.stack.resize(1);
+  return event;
+}
+
+// Six seconds of one sample and two points each, a block for every two, two chunks.
+void WriteRows(const std::string& path) {
+  RecordingFile file(path, HeaderOf(1));
+  for (uint64_t second = 0; second < 6; ++second) {
+    if (second == 2) file.StartChunk();
+    file.Add(format::Window{1, 0, 1e-4});
+    Event event = testing::At(second * kSecond + 500 * kMs);
+    event.stack = {"com/acme/Order.price:7", "java/lang/Thread.run:3"};
+    event.class_name = second % 2 == 0 ? "p/Even" : "com/acme/Odd";
+    file.Add(event);
+    file.AddPoint(PathOf(event));
+    event.class_name = "p/Dropped";
+    file.AddPoint(PathOf(event));
+    file.counters().candidates += 5;
+    ++file.counters().points;
+    ++file.counters().committed;
+    ++file.counters().second_stage;
+    file.Add(format::Interval{second, 5, 4800, 2, 1, 2400});
+    if (second == 3) file.Flush({}, 4 * kSecond);
+  }
+  file.End("jvm exit", 6 * kSecond);
+}
+
+json Rows(const std::string& path, const std::string& filters = "") {
+  const auto printed = Heaprec("print --kind row --json " + filters + " " + path);
+  REQUIRE(printed.code == 0);
+  return json::parse(printed.out)["events"];
+}
+
+uint64_t Points(const std::string& path, const std::string& filters = "") {
+  uint64_t points = 0;
+  for (const json& row : Rows(path, filters)) points += row["points"].get<uint64_t>();
+  return points;
+}
+
+std::set<std::string> Classes(const std::string& path) {
+  std::set<std::string> classes;
+  for (const json& row : Rows(path)) classes.insert(row["class"].get<std::string>());
+  return classes;
+}
+
+}  // namespace
+
+TEST_CASE("print shows rows if it is asked for them, and filters them by class and site") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteRows(path);
+  const json rows = Rows(path, "--class p.Dropped --limit 1");
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0]["kind"] == "row");
+  CHECK(rows[0]["points"] == 2);
+  CHECK(rows[0]["seen_bytes"] == 48);
+  CHECK(rows[0]["bytes"].get<double>() == Approx(4800).epsilon(3e-4));
+  CHECK(rows[0]["objects"].get<double>() == Approx(200).epsilon(6e-4));
+  CHECK(rows[0]["bytes_variance"].get<double>() == Approx(2 * 2400 * 2376.0).epsilon(0.01));
+  REQUIRE(rows[0]["path"]["frames"].size() == 1);
+  CHECK(rows[0]["path"]["frames"][0]["method"] == "com.acme.Order.price");
+  CHECK(Points(path) == 12);
+  CHECK(Points(path, "--class p.Even") == 3);
+  CHECK(Points(path, "--site com.acme.Order.price") == 12);
+  CHECK(Points(path, "--site p.Other.site") == 0);
+  CHECK(Points(path, "--thread main") == 0);
+  CHECK(Heaprec("print --kind row " + path).out.find("heaprec.AllocationRow {") != std::string::npos);
+  CHECK(Heaprec("print " + path).out.find("AllocationRow") == std::string::npos);
+}
+
+TEST_CASE("Copies have the rows of what they copy, with the names that they write") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
+  WriteRows(path);
+  for (const std::string& command : {"recover " + path + " -o " + copy, "merge -o " + copy + " " + path,
+                                     "redact -o " + copy + " " + path, "trim -o " + copy + " " + path}) {
+    CAPTURE(command);
+    REQUIRE(Heaprec(command).code == 0);
+    CHECK(Points(copy) == 12);
+    CHECK(Rows(copy).size() == Rows(path).size());
+    CHECK(Classes(copy).size() == 3);
+    CHECK((Classes(copy) == Classes(path)) == !command.starts_with("redact"));
+    CHECK(Heaprec("verify " + copy).code == 0);
+    std::filesystem::remove(copy);
+  }
+}
+
+TEST_CASE("trim divides no block that has rows, and says so") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", part = directory / "part.bin";
+  WriteRows(path);
+  const auto whole = Heaprec("trim --from 2s --to 4s -o " + part + " " + path);
+  CHECK(whole.err == "heaprec: " + part + ": 2 samples of 1 recording\n");
+  CHECK(Points(part) == 4);
+  const auto extended = Heaprec("trim -f --from 2500ms --to 3s -o " + part + " " + path);
+  CHECK(extended.err ==
+        "heaprec: " + part + ": 2 samples of 1 recording; extended to whole blocks: 2.000 s to 4.000 s\n");
+  CHECK(Points(part) == 4);
+  CHECK(Heaprec("verify " + part).code == 0);
+  CHECK(Heaprec("trim -f --from 3s --to 4100ms -o " + part + " " + path).code == 0);
+  CHECK(Points(part) == 8);
+  CHECK(Heaprec("verify " + part).code == 0);
+}
+
+TEST_CASE("verify finds rows that do not agree with intervals or samples") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  const auto findings = [&](double weight, uint64_t points) {
+    {
+      RecordingFile file(path, HeaderOf(1));
+      file.Add(format::Window{1, 0, 1e-4});
+      const Event event = testing::At(500 * kMs);
+      file.Add(event);
+      Event point = PathOf(event);
+      point.weight = weight;
+      for (uint64_t i = 0; i < points; ++i) file.AddPoint(point);
+      file.Add(format::Interval{0, 5, 2400, 1, 1, 0});
+      file.End("jvm exit", kSecond);
+    }
+    const std::string err = Heaprec("verify " + path).err;
+    std::filesystem::remove(path);
+    return err;
+  };
+  CHECK(findings(2400, 1).empty());
+  CHECK(findings(2400, 0).empty());  // a recording may have no rows
+  CHECK(findings(2400, 2).find("rows: 2 points, but the intervals have 1 point") != std::string::npos);
+  CHECK(findings(2500, 1).find("rows: 2500 bytes, but the samples stand for 2400") != std::string::npos);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,188 @@
+// Light points beside samples: in the same lanes and intervals, in rows and counters, in no sample.
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/writer/drain_bench.h"
+
+namespace heaprec::writer {
+namespace {
+
+// A path of one frame, of a method of its own.
+struct Path {
+  explicit Path(const std::string& name) : text("p/C" + name + "()V"), name_bytes(name.size()) {
+    frame.method = format::MethodKey("p/C", name, "()V");
+    frame.bci = 3;
+    frame.line = 14;
+  }
+  format::StackKey key() const { return format::KeyOfStack({&frame, 1}, false); }
+
+  std::string text;
+  size_t name_bytes;
+  format::RingFrame frame{};
+};
+
+template <typename Record>
+void Put(buffer::LaneLease* lease, format::RecordType type, const Record& fields, const void* behind, size_t bytes) {
+  std::byte* const record = lease->Reserve(type, sizeof(fields) + bytes);
+  REQUIRE(record != nullptr);
+  buffer::CopyFixed(record, fields);
+  if (bytes > 0) std::memcpy(record + sizeof(fields), behind, bytes);
+  lease->Commit();
+}
+
+enum class Brings : bool { kNothing, kPath };
+
+// Of class p/C1, whose definition Bench::Sample writes.
+void Point(Bench* bench, uint64_t time_ns, const Path& path, Brings brings, double weight = 250, uint32_t lane = 0) {
+  buffer::LaneLease lease(bench->ring(), lane, 400);
+  REQUIRE(lease.ok());
+  if (brings == Brings::kPath) {
+    Put(&lease, format::RecordType::kMethod,
+        format::MethodRecord{{}, path.frame.method, 3, static_cast<uint16_t>(path.name_bytes), 3}, path.text.data(),
+        path.text.size());
+    Put(&lease, format::RecordType::kStack, format::StackRecord{{}, path.key(), 1, 0}, &path.frame, sizeof(path.frame));
+  }
+  Put(&lease, format::RecordType::kPoint,
+      format::PointRecord{{}, kStart + time_ns, format::ClassKey("p/C1"), path.key(), 100, weight}, nullptr, 0);
+  bench->shared_counters().Point();
+  bench->shared_counters().Committed();
+}
+
+uint64_t Head(Bench* bench) { return bench->ring().lane(0).head.load(); }
+uint64_t Tail(Bench* bench) { return bench->ring().lane(0).tail.load(); }
+
+struct SumOfRows {
+  uint64_t points = 0;
+  double bytes = 0;
+};
+
+// By class and site.
+std::map<std::string, SumOfRows> ReadRows(const Bench& bench) {
+  std::ifstream file(bench.path(), std::ios::binary);
+  const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
+  std::vector<std::byte> bytes(chars.size());
+  std::memcpy(bytes.data(), chars.data(), chars.size());
+  format::MemoryByteSource source(bytes, "rec");
+  auto reader = format::Reader::Open(&source);
+  REQUIRE(reader.ok());
+  std::map<std::string, SumOfRows> sums;
+  while (auto block = (*reader)->Next()) {
+    uint64_t points = 0, buffered = 0;
+    for (const format::Row& row : block->rows) {
+      const std::string name = row.class_id == format::kNone ? "" : block->dictionaries->classes[row.class_id];
+      SumOfRows& sum = sums[name + " " + LeafMethod(*block->dictionaries, row.stack)];
+      sum.points += row.points;
+      sum.bytes += row.bytes;
+      points += row.points;
+    }
+    for (const format::Interval& interval : block->intervals) buffered += interval.buffered;
+    CHECK(points == buffered);
+  }
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("Light points are in the interval's counts and rows, and in no sample") {
+  Bench bench(20);
+  const Path often("often"), once("once");
+  for (uint64_t i = 1; i <= 50; ++i) bench.Sample(3 * i + 1, i * kSecond / 51);  // of class p/C1
+  for (uint64_t i = 0; i < 300; ++i)
+    Point(&bench, kSecond / 10 + i * kSecond / 1000, often, i == 0 ? Brings::kPath : Brings::kNothing, 250, i % 3);
+  Point(&bench, kSecond / 2, once, Brings::kPath, 1000, 3);
+  bench.EndAt(kSecond);
+  const auto read = bench.ReadBack();
+  REQUIRE(!read.intervals.empty());
+  CHECK(read.intervals[0].buffered == 351);
+  CHECK(read.intervals[0].kept == 20);
+  CHECK(read.samples.size() == 20);
+  double weight = 0;
+  for (const format::Sample& sample : read.samples) weight += sample.weight;
+  CHECK(weight == Approx(50 * 1000.0));
+  CHECK(read.counters.points == 351);
+  CHECK(read.counters.committed == 351);
+  CHECK(read.counters.written == 20);
+  CHECK(read.counters.second_stage == 331);
+  CHECK(read.counters.points == read.counters.SettledPoints());
+  CHECK(read.counters.committed == read.counters.SettledSamples());
+  auto rows = ReadRows(bench);
+  CHECK(rows.size() == 3);
+  CHECK(rows["p/C1 "].points == 50);
+  CHECK(rows["p/C1 p/C.often:14"].points == 300);
+  CHECK(rows["p/C1 p/C.often:14"].bytes == Approx(300 * 250.0).epsilon(1e-3));
+  CHECK(rows["p/C1 p/C.once:14"].points == 1);
+  CHECK(rows["p/C1 p/C.once:14"].bytes == Approx(1000).epsilon(1e-3));
+}
+
+TEST_CASE("A light point stays in its lane until its interval closes, with what it has brought") {
+  Bench bench(150);
+  bench.DefineClass("p/C1");
+  const uint64_t begin = Head(&bench);
+  Point(&bench, kSecond / 2, Path("early"), Brings::kPath);
+  const uint64_t late = Head(&bench);
+  Point(&bench, 3 * kSecond / 2, Path("late"), Brings::kPath);
+  bench.TickAt(kSecond / 2);
+  CHECK(Tail(&bench) <= begin);
+  bench.TickAt(kSecond);
+  CHECK(Tail(&bench) >= late);
+  CHECK(Tail(&bench) < Head(&bench) - sizeof(format::PointRecord));
+  bench.TickAt(2 * kSecond);
+  CHECK(Tail(&bench) == Head(&bench));
+}
+
+TEST_CASE("A path is announced as soon as it is scanned, and outlives the chunk for points under way") {
+  Bench bench(150);
+  const Path path("often");
+  bench.DefineClass("p/C1");
+  Point(&bench, kSecond / 10, path, Brings::kPath);
+  bench.TickAt(kSecond / 8);
+  CHECK(bench.emitted() == std::vector<format::StackKey>{path.key()});
+  const int chunks = bench.chunks();
+  uint64_t second = 1;
+  for (; bench.chunks() == chunks; ++second) {
+    REQUIRE(second < 1000);
+    bench.TickAt(second * kSecond);
+  }
+  // It waits while the chunk ends, and one that was under way comes after that.
+  Point(&bench, second * kSecond - kSecond / 2, path, Brings::kNothing);
+  bench.EndAt(second * kSecond);
+  auto rows = ReadRows(bench);
+  CHECK(rows.size() == 1);
+  CHECK(rows["p/C1 p/C.often:14"].points == 2);
+}
+
+TEST_CASE("Points that wait while a chunk ends keep their class and path") {
+  DrainConfig config;
+  Bench bench(150, config, /*thrown_cap=*/5);
+  bench.ring().header().interval_ns = 200 * kSecond;
+  const Path path("patient");
+  bench.DefineClass("p/C1");
+  Point(&bench, kSecond / 10, path, Brings::kPath);
+  for (uint64_t second = 1; second <= 199; second += 18) bench.TickAt(second * kSecond);
+  CHECK(bench.chunks() >= 1);
+  bench.EndAt(199 * kSecond);
+  auto rows = ReadRows(bench);
+  CHECK(rows["p/C1 p/C.patient:14"].points == 1);
+}
+
+TEST_CASE("An interval of light points alone has no sample, and counts as one with points") {
+  DrainConfig config;
+  config.max_samples = 7;
+  Bench bench(150, config);
+  bench.DefineClass("p/C1");
+  Point(&bench, kSecond / 2, Path("alone"), Brings::kPath);
+  bench.TickAt(kSecond);
+  bench.EndAt(3 * kSecond / 2);
+  const auto read = bench.ReadBack();
+  REQUIRE(!read.intervals.empty());
+  CHECK(read.intervals[0].buffered == 1);
+  CHECK(read.intervals[0].kept == 0);
+  CHECK(read.counters.second_stage == 1);
+  CHECK(read.samples.empty());
+}
+
+}  // namespace heaprec::writer
