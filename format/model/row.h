@@ -1,8 +1,8 @@
 // What the points of one class and path have in common: counts and sums over all of them, kept as samples or not.
 //
-// A row is of the allocations of one block: all points of the intervals that the block has. Estimates of a class, a
-// site or a package add rows up. The sums are those of the first stage alone: a point of an object of s bytes has the
-// weight w = s / pi, whatever became of it afterwards.
+// A row is of the allocations of one block: all points of the intervals that the block has, light ones too. Estimates
+// of a class, a site or a package add rows up. The sums are those of the first stage alone: a point of an object of s
+// bytes has the weight w = s / pi, pi being the probability of a point there, whatever became of it afterwards.
 //
 // Units:    bytes.
 // Maths:    docs/sampler.md#rows   Format: docs/format/recording.md#rows

@@ -360,6 +360,18 @@ void RingFile::Add(uint32_t lane, const Event& event) {
   ++counters.committed;
 }
 
+void RingFile::AddPoint(uint32_t lane, const Event& event) {
+  format::PointRecord record{};
+  record.monotonic_ns = start_monotonic_ns_ + event.time_ns;
+  record.class_key = format::ClassKey(event.class_name);
+  record.stack_key = format::KeyOfStack(FramesOf(event), false);
+  record.size = event.size;
+  record.weight = event.weight;
+  Append(lane, format::RecordType::kPoint, record, {});
+  ++header().counters.points;
+  ++header().counters.committed;
+}
+
 void RingFile::AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken) {
   format::NativePointRecord record{};
   record.monotonic_ns = start_monotonic_ns_ + event.time_ns;

@@ -117,6 +117,8 @@ class RingFile {
   void AddDeath(uint32_t lane, uint64_t sample, uint64_t time_ns, uint64_t collections = 0);
   // Of a recording with a census, once for each of the two pages: a walk that the page with this number has.
   void AddWalk(uint64_t page, uint64_t time_ns, const std::string& class_name, uint64_t objects, uint64_t bytes);
+  // A light point of its class, size and weight; its stack is the path.
+  void AddPoint(uint32_t lane, const Event& event);
   // A point of malloc, of `event`'s time, id, size, weight and thread, whose sample the drain has yet to commit.
   void AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken = false);
   uint64_t head(uint32_t lane) const { return heads_[lane]; }
