@@ -31,6 +31,7 @@ void Merge(std::vector<Row>&& rows, std::vector<Row>* into) {
 
 void ChunkDecoder::StartChunk() {
   broken_ = false;
+  starts_names_ = true;
   next_block_ = 0;
   dictionaries_ = {};
   counters_ = {};
@@ -83,6 +84,7 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
   block->dictionaries = &dictionaries_.dictionaries();
   // What was decoded is applied all the same: the chunk's later blocks build on it.
   if (refused) return {Outcome::kRefused, "block needs a newer reader"};
+  block->starts_names = std::exchange(starts_names_, false);
   return {Outcome::kDecoded, nullptr};
 }
 

@@ -49,6 +49,7 @@ class ChunkDecoder {
   Decoded Damaged(const char* why);
 
   bool broken_ = false;
+  bool starts_names_ = true;  // no block since StartChunk has been decoded
   uint32_t next_block_ = 0;
   bool knows_offsets_ = false;  // of the current block
   BlockUnpacker unpacker_;

@@ -50,6 +50,7 @@ struct Block {
   std::optional<EndMarker> ending;
   uint64_t skipped_bytes = 0;  // as damaged, when this copy was made; in its last block only
   uint64_t lost_names = 0;     // entries of the dictionaries so far that were in lost blocks: kLost, or gaps
+  bool starts_names = false;   // the dictionaries have nothing of the blocks before: a chunk has begun, or begins again
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
 };
 

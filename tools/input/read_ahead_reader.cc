@@ -67,13 +67,10 @@ std::optional<ReadAheadReader::Step> ReadAheadReader::Read() {
   return step;
 }
 
-// Dictionaries only grow, but for those of a new chunk.
+// Dictionaries grow until others start.
 void ReadAheadReader::NoteNames(Step* step) {
   const format::Dictionaries& all = *step->block.dictionaries;
-  const std::pair place(step->block.chunk, step->block.sequence);
-  step->new_chunk = !last_ || place.first != last_->first || place.second <= last_->second;
-  if (step->new_chunk) sent_ = {};
-  last_ = place;
+  if (step->block.starts_names) sent_ = {};
   step->names = {.classes = NewOf(all.classes, &sent_.classes),
                  .methods = NewOf(all.methods, &sent_.methods),
                  .frames = NewOf(all.frames, &sent_.frames),
@@ -107,7 +104,7 @@ std::optional<ReadAheadReader::Step> ReadAheadReader::TakeStep() {
 }
 
 format::Block ReadAheadReader::Apply(Step step) {
-  if (step.new_chunk) names_ = {};
+  if (step.block.starts_names) names_ = {};
   MoveTo(&names_.classes, std::move(step.names.classes));
   MoveTo(&names_.methods, std::move(step.names.methods));
   MoveTo(&names_.frames, std::move(step.names.frames));

@@ -46,7 +46,7 @@ class ReadAheadReader final : public format::Reader {
   // A block, and what has changed with it.
   struct Step {
     format::Block block;
-    bool new_chunk = false;
+
     format::Dictionaries names;  // that it adds
     std::vector<format::SkippedRange> skipped;
     uint64_t position = 0;
@@ -61,7 +61,6 @@ class ReadAheadReader final : public format::Reader {
   // The reader's side.
   const std::unique_ptr<format::Reader> within_;
   const std::unique_ptr<Preparer> preparer_;
-  std::optional<std::pair<uint32_t, uint32_t>> last_;  // chunk and sequence of the last block
   size_t ranges_sent_ = 0;
   struct Counts {
     size_t classes = 0, methods = 0, frames = 0, stacks = 0, threads = 0;
