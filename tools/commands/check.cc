@@ -66,7 +66,7 @@ Command CheckCommand() {
   command.AddPercent("--max-regression", options->check.regression, "Maximum increase over the baseline, such as 3%",
                      INFINITY);
   std::vector<std::string> rows = Grouping::Words();
-  rows.emplace_back(kNoRows);
+  rows.emplace_back(kByNothing);
   command.AddOption("--by", options->check.by, "Compare groups by this key with the baseline (default: site)")
       .Value("KEY")
       .OneOf(rows);

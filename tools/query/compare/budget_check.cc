@@ -308,7 +308,7 @@ format::Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) 
   if (wrong) return *wrong;
   if (options.baselines.empty()) return question;
   question.subjects = Subjects(question.budgets);
-  if (options.by == kNoRows) return question;
+  if (options.by == kByNothing) return question;
   auto by = Grouping::Parse(options.by);
   if (!by.ok()) return by.error();
   question.options.scan.fold = by->by() == By::kMethod;

@@ -23,7 +23,7 @@
 
 namespace heaprec::tools {
 
-inline constexpr char kNoRows[] = "none";  // of --by
+inline constexpr char kByNothing[] = "none";  // of --by
 
 // As given on the command line.
 struct CheckOptions {
