@@ -10,8 +10,14 @@ using throttle::Lambdas;
 
 namespace {
 
-// Recordings store a float in half the bytes; what is rounded is what is used.
-Lambdas Rounded(Lambdas lambda) { return {static_cast<float>(lambda.all), static_cast<float>(lambda.whole)}; }
+// Recordings store a float in half the bytes; what is rounded is what is used. volatile: GCC 12 leaves out the
+// conversion of a pair of doubles to floats and back (-O2).
+double Rounded(double lambda) {
+  const volatile float rounded = static_cast<float>(lambda);
+  return rounded;
+}
+
+Lambdas Rounded(Lambdas lambda) { return {Rounded(lambda.all), Rounded(lambda.whole)}; }
 
 bool AnyBelow(Lambdas lambda, Lambdas other, double part) {
   return lambda.all < other.all * part || lambda.whole < other.whole * part;
