@@ -19,7 +19,7 @@ struct Object {
   // Occurs once; tells which object it is.
   uint64_t Size() const { return (uint64_t{thread} * kMaxObjects + number + 1) * 8; }
   static bool FromSize(uint64_t size, Object* into);
-  double Weight() const { return 1000 + static_cast<double>(Draw(1) % 100'000) / 7; }
+  double Weight() const { return static_cast<double>(Size()) + static_cast<double>(Draw(1) % 100'000) / 7; }
 
   // Most are among a few; some have never been seen before.
   size_t Class() const { return Pick(2, 40); }
