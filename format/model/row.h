@@ -15,8 +15,9 @@
 
 namespace heaprec::format {
 
-// The most frames that a path has.
-inline constexpr size_t kMaxPathFrames = 8;
+// The most frames that a path has. In the interpreter a dozen allocation primitives may lie below a site that
+// concatenates strings.
+inline constexpr size_t kMaxPathFrames = 24;
 
 struct Row {
   Index class_id = kNone;
