@@ -107,11 +107,11 @@ TEST_CASE("The rows of a block are all points of its intervals, kept as samples 
   }
 }
 
-TEST_CASE("A path has at most eight frames, and says whether the stack goes on without a site") {
+TEST_CASE("A path has at most so many frames, and says whether the stack goes on without a site") {
   Bench bench(150);
-  std::string eight = kCopy + ":7";
-  for (int i = 1; i < 8; ++i) eight += " < " + kCopy + ":7";
-  std::vector<std::string> stack(8, kCopy);
+  std::string most = kCopy + ":7";
+  for (size_t i = 1; i < format::kMaxPathFrames; ++i) most += " < " + kCopy + ":7";
+  std::vector<std::string> stack(format::kMaxPathFrames, kCopy);
   Commit(&bench, 1, kSecond / 10, {"p/A", stack, 16, 1000});
   Commit(&bench, 2, kSecond / 10, {"p/B", stack, 16, 1000, /*is_truncated=*/true});
   stack.emplace_back("site");
@@ -120,9 +120,9 @@ TEST_CASE("A path has at most eight frames, and says whether the stack goes on w
   bench.EndAt(kSecond / 2);
   const auto read = bench.ReadBack();
   CHECK(read.rows.size() == 4);
-  CHECK(read.rows.contains({"p/A", eight}));
-  CHECK(read.rows.contains({"p/B", eight + " < ..."}));
-  CHECK(read.rows.contains({"p/C", eight + " < ..."}));
+  CHECK(read.rows.contains({"p/A", most}));
+  CHECK(read.rows.contains({"p/B", most + " < ..."}));
+  CHECK(read.rows.contains({"p/C", most + " < ..."}));
   CHECK(read.rows.contains({"p/D", kCopy + ":7 < p/C.site:7"}));
 }
 
