@@ -47,6 +47,10 @@ class AllocationPrimitives {
   std::vector<std::string> prefixes_;
 };
 
+// The most frames that a path has. In the interpreter a dozen primitives may lie below a site that concatenates
+// strings.
+inline constexpr size_t kLongestPath = 24;
+
 // How many frames of a stack, from its leaf on, are the path, and whether the stack goes on without a site.
 struct Path {
   size_t frames = 0;
@@ -57,7 +61,7 @@ struct Path {
 // an allocation primitive.
 template <typename IsPrimitive>
 Path PathOf(size_t frames, bool truncated, const IsPrimitive& is_primitive) {
-  const size_t most = std::min(frames, kMaxPathFrames);
+  const size_t most = std::min(frames, kLongestPath);
   for (size_t i = 0; i < most; ++i) {
     if (!is_primitive(i)) return {i + 1, false};
   }

@@ -15,9 +15,8 @@
 
 namespace heaprec::format {
 
-// The most frames that a path has. In the interpreter a dozen allocation primitives may lie below a site that
-// concatenates strings.
-inline constexpr size_t kMaxPathFrames = 24;
+// The most frames that a path has.
+inline constexpr size_t kMaxPathFrames = 8;
 
 struct Row {
   Index class_id = kNone;

@@ -138,12 +138,12 @@ Index ChunkInterner::InternPath(std::span<const format::StackFrame> leaf_first, 
 
 Index ChunkInterner::Path(format::StackKey key) {
   bool truncated = false;
-  const std::vector<format::StackFrame> frames = chunk_->names().Stack(Stack(key), &truncated, format::kMaxPathFrames);
+  const std::vector<format::StackFrame> frames = chunk_->names().Stack(Stack(key), &truncated, format::kLongestPath);
   return InternPath(frames, truncated);
 }
 
 Index ChunkInterner::Path(std::span<const RingFrame> leaf_first, bool truncated) {
-  const size_t most = std::min(leaf_first.size(), format::kMaxPathFrames);
+  const size_t most = std::min(leaf_first.size(), format::kLongestPath);
   std::vector<format::StackFrame> frames;
   for (const RingFrame& frame : leaf_first.first(most))
     frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});

@@ -106,7 +106,7 @@ void LaneConsumer::AddToRow(const BufferedSample& buffered) {
     path = definitions_.Path(record.stack_key);
   } else {
     const auto frames = buffered.stack->leaf_first;
-    if (!definitions_.HasMethods(frames.first(std::min(frames.size(), format::kMaxPathFrames)))) (void)ScanLanes();
+    if (!definitions_.HasMethods(frames.first(std::min(frames.size(), format::kLongestPath)))) (void)ScanLanes();
     path = definitions_.Path(frames, buffered.stack->truncated);
   }
   chunk_->AddPoint(definitions_.Class(record.class_key), path, record.size, record.point_weight);

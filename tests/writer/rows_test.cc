@@ -110,8 +110,8 @@ TEST_CASE("The rows of a block are all points of its intervals, kept as samples 
 TEST_CASE("A path has at most so many frames, and says whether the stack goes on without a site") {
   Bench bench(150);
   std::string most = kCopy + ":7";
-  for (size_t i = 1; i < format::kMaxPathFrames; ++i) most += " < " + kCopy + ":7";
-  std::vector<std::string> stack(format::kMaxPathFrames, kCopy);
+  for (size_t i = 1; i < format::kLongestPath; ++i) most += " < " + kCopy + ":7";
+  std::vector<std::string> stack(format::kLongestPath, kCopy);
   Commit(&bench, 1, kSecond / 10, {"p/A", stack, 16, 1000});
   Commit(&bench, 2, kSecond / 10, {"p/B", stack, 16, 1000, /*is_truncated=*/true});
   stack.emplace_back("site");

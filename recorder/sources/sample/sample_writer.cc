@@ -20,7 +20,7 @@ using format::StackKey;
 namespace {
 
 // To know whether a path is truncated takes one frame more.
-constexpr size_t kLeafSideRoom = format::kMaxPathFrames + 1;
+constexpr size_t kLeafSideRoom = format::kLongestPath + 1;
 
 // What one lease has to hold: a window that has begun, the definitions that are new, and the sample.
 uint32_t RoomFor(size_t class_bytes, size_t thread_bytes, size_t frames) {
