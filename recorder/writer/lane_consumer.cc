@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -232,13 +233,15 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
                       record.class_key, record.call_path, record.stack_key.low, record.thread_key});
   }
   const throttle::IntervalReduction reduction = reducers_[stream].Reduce(index, points);
-  if (points.empty() && light > 0) reducers_[stream].NoteIntervalsWithPoints(1);
+  const bool has_light_ones_only = points.empty() && light > 0;
+  if (has_light_ones_only) reducers_[stream].NoteIntervalsWithPoints(1);
 
   closed.totals.stream = stream;
   closed.totals.index = index;
   closed.totals.buffered = taken.size() + light;
   closed.totals.kept = reduction.kept.size();
-  closed.totals.tau = reduction.tau;
+  // 0 would say that its samples are lost.
+  closed.totals.tau = has_light_ones_only ? std::numeric_limits<double>::infinity() : reduction.tau;
   closed.samples.reserve(reduction.kept.size());
   for (const throttle::KeptPoint& point : reduction.kept) {
     const BufferedSample& buffered = taken[point.index];

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <unordered_set>
 #include <utility>
@@ -169,8 +170,11 @@ class BlockMaker {
     for (const format::PointRecord* point : held.points) {
       rows.Add(dictionaries_.Class(point->class_key), dictionaries_.Path(point->stack_key), point->size, point->weight);
     }
-    const throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
-    if (points.empty()) reducer_.NoteIntervalsWithPoints(1);  // there are light ones
+    throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
+    if (points.empty()) {  // there are light ones
+      reducer_.NoteIntervalsWithPoints(1);
+      reduction.tau = std::numeric_limits<double>::infinity();
+    }
 
     format::Block block;
     block.rows = rows.Take();
