@@ -8,15 +8,11 @@
 // Maths:    docs/sampler.md#rows   Format: docs/format/recording.md#rows
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "format/model/names.h"
 
 namespace heaprec::format {
-
-// The most frames that a path has.
-inline constexpr size_t kMaxPathFrames = 8;
 
 struct Row {
   Index class_id = kNone;
