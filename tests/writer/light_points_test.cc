@@ -118,6 +118,18 @@ TEST_CASE("Light points are in the interval's counts and rows, and in no sample"
   CHECK(rows["p/C1 p/C.once:14"].bytes == Approx(1000).epsilon(1e-3));
 }
 
+TEST_CASE("An interval that has light points alone is not taken for one whose samples are lost") {
+  Bench bench(150);
+  bench.DefineClass("p/C1");
+  Point(&bench, kSecond / 2, Path("only"), Brings::kPath);
+  bench.EndAt(kSecond);
+  const auto read = bench.ReadBack();
+  REQUIRE(!read.intervals.empty());
+  CHECK(read.intervals[0].buffered == 1);
+  CHECK(read.intervals[0].kept == 0);
+  CHECK(std::isinf(read.intervals[0].tau));
+}
+
 TEST_CASE("A light point stays in its lane until its interval closes, with what it has brought") {
   Bench bench(150);
   bench.DefineClass("p/C1");
