@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
 
 struct Allocator {
-  std::string library, linked;  // the name of its file; of a program that is linked to it
+  std::string file, linked;  // the name of its file; of a program that is linked to it
 };
 const std::vector<Allocator> kAllocators{{"libjemalloc.so.2", "cxx_blocks_jemalloc"},
                                          {"libtcmalloc_minimal.so.4", "cxx_blocks_tcmalloc_minimal"},
@@ -119,7 +119,7 @@ TEST_CASE("Sampled, a program's blocks are seen in whatever form it asks for the
   };
   run(Blocks(), AgentPath());
   for (const Allocator& allocator : kAllocators) {
-    run(Blocks(), AgentPath() + ":" + allocator.library);
+    run(Blocks(), AgentPath() + ":" + allocator.file);
     run(RunfilePath("tests/native/" + allocator.linked), AgentPath());
   }
 }
@@ -135,7 +135,7 @@ TEST_CASE("Counted, a program's blocks are seen in whatever form it asks for the
   };
   run(Blocks(), Exact());
   for (const Allocator& allocator : kAllocators) {
-    run(Blocks(), Exact() + ":" + allocator.library);
+    run(Blocks(), Exact() + ":" + allocator.file);
     run(RunfilePath("tests/native/" + allocator.linked), Exact());
   }
 }
@@ -166,12 +166,12 @@ TEST_CASE("The thread-local memory of both libraries is in the static block") {
 // jemalloc maps memory under its lock, and so does mimalloc while it begins a thread.
 TEST_CASE("A JVM on another allocator starts its threads, and ends as without") {
   for (const Allocator& allocator : kAllocators) {
-    CAPTURE(allocator.library);
+    CAPTURE(allocator.file);
     const std::string folder = FreshFolder();
     Command sampled{{JavaHome() + "/bin/java", "-Xmx256m",
                      "-agentpath:" + AgentPath() + "=native=on,file=" + folder + "/rec.bin",
                      RunfilePath("tests/native/Many.java"), "300", "2"}};
-    sampled.environment = {"LD_PRELOAD=" + allocator.library};
+    sampled.environment = {"LD_PRELOAD=" + allocator.file};
     const Outcome outcome = Run(sampled);
     CAPTURE(outcome.err);
     CHECK(outcome.exit_code == 0);
@@ -180,7 +180,7 @@ TEST_CASE("A JVM on another allocator starts its threads, and ends as without") 
     CHECK(stacks.dump().find("java.nio.ByteBuffer.allocateDirect") != std::string::npos);
 
     Command counted{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "300", "2"}};
-    counted.environment = {"LD_PRELOAD=" + Exact() + ":" + allocator.library,
+    counted.environment = {"LD_PRELOAD=" + Exact() + ":" + allocator.file,
                            "HEAPREC_NATIVE_EXACT=only=java,file=" + folder + "/native.bin"};
     const Outcome exact = Run(counted);
     CAPTURE(exact.err);
@@ -192,10 +192,10 @@ TEST_CASE("A JVM on another allocator starts its threads, and ends as without") 
 
 TEST_CASE("A JVM on another allocator is recorded when the agent comes later") {
   for (const Allocator& allocator : kAllocators) {
-    CAPTURE(allocator.library);
+    CAPTURE(allocator.file);
     const std::string file = FreshFolder() + "/rec.bin";
     Command command{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "100", "60"}};
-    command.environment = {"LD_PRELOAD=" + allocator.library};
+    command.environment = {"LD_PRELOAD=" + allocator.file};
     Process process(command);
     const Outcome attached = Run(Command{
         {HeaprecPath(), "attach", "--timeout", "60", "--set", "native=on", "-o", file, std::to_string(process.pid())}});
