@@ -35,9 +35,8 @@ function drawBar(page) {
 }
 
 function totalText({state, sideA}) {
-  const {samples, bytes, share} = sideA.total(), {design} = sideA.samples.header;
-  const whole = design.total, isCounted = design.calibrated && !sideA.samples.columns.interval_estimated.includes(1);
-  const amount = sideA.chooses ? bytes[0] : whole, count = `, ${samplesText(samples)}`;
+  const {samples, by, bytes, share} = sideA.total(), [whole] = sideA.estimator(by).total(), isCounted = sideA.estimator(by).calibrated && !sideA.samples.columns.interval_estimated.includes(1);
+  const amount = sideA.chooses ? bytes[0] : whole, count = `, ${observedText(samples, by)}`;
   const rate = state.live ? "" : `, ${amountText(amount / sideA.seconds)}/s`;
   if (!sideA.chooses) return `<b>${amountText(whole)}</b>${isCounted ? " counted" : ""}${rate}${count}`;
   return `<b>${amountText(bytes[0])}</b>${state.live ? " live" : ""} (${amountRange(bytes)}), ${percentText(share[0])} of ${state.live ? "what is live" : "the recording"}${rate}${count}`;
@@ -65,8 +64,8 @@ function drawHeadlines({model}) {
 }
 
 function reducedText({recordings}) {
-  return recordings.filter(s => s.n < s.header.samples).map(s =>
-    `<li class="warning">Reduced: ${countText(s.n)} of ${countText(s.header.samples)} samples of ${escapeText(s.header.file)} stand for all; intervals are wider.</li>`).join("");
+  return recordings.filter(s => s.kept < s.header.samples).map(s =>
+    `<li class="warning">Reduced: ${countText(s.kept)} of ${countText(s.header.samples)} samples of ${escapeText(s.header.file)} stand for all; intervals are wider.</li>`).join("");
 }
 
 // What the gutter beside the tracks says: of the time under the cursor, or of the selection.

@@ -16,7 +16,7 @@ class HeatMap {
   }
 
   select(side, ignored) {
-    const {samples, cells, first} = this, {alive} = side.filters, values = alive ? samples.alive : samples.weight;
+    const {samples, cells, first} = this, {alive} = side.filters, values = alive ? samples.alive : samples.bytes;
     cells.fill(0);
     side.each(ignored, i => { cells[clamp(Math.floor((samples.time[i] - first) * HEAT_ROWS), 0, cells.length - 1)] += values[i]; });
     ++this.version;

@@ -189,6 +189,7 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, const st
   filter.SetPrimitives(scan->TreeOptions().is_primitive);
   const SampleColumns columns = ReadSampleColumns(recordings, {.max_samples = request.max_samples,
                                                                .stream = scan->stream(),
+                                                               .use_rows = !options.no_rows && options.primitives.empty(),
                                                                .use_census = !options.no_census,
                                                                .filter = std::move(filter),
                                                                .merged = merged,
