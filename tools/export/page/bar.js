@@ -8,8 +8,8 @@ function drawBar(page) {
   const chip = (kind, text, key) => `<span class="chip ${kind}"><span title="${escapeText(text)}"><bdi>${escapeText(text)}</bdi></span>` +
     `<button data-clear="${key}" aria-label="Clear ${escapeText(text)}">×</button></span>`;
   const time = t => page.timeText(t, 1), range = r => `${time(r[0])} – ${time(r[1])}`, chips = [];
-  if (state.a) chips.push(chip("a", (sideB ? "A  " : "") + range(state.a), "a"));
-  if (state.b) chips.push(chip("b", "B  " + range(state.b), "b"));
+  if (state.a) chips.push(chip("a", (sideB ? "A  " : "") + range(sideA.range), "a"));
+  if (state.b) chips.push(chip("b", "B  " + range(sideB.range), "b"));
   if (sideB && !state.b) chips.push(`<span class="chip b none"><bdi>B  ${escapeText(sideB.samples.header.file)}</bdi></span>`);
   if (state.cls !== null) chips.push(chip("", "class " + shortName(state.cls), "cls"));
   if (state.site !== null) chips.push(chip("", "site " + shortName(state.site, splitMethod), "site"));

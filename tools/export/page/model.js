@@ -87,7 +87,10 @@ class Model {
   prepare(samples) {
     const {of_samples: ofSamples, of_rows: ofRows} = samples.header, more = ofRows.all.bytes / ofSamples.all.bytes || 1;
     const calibrated = {...ofRows, all: {...ofSamples.all, bytes: ofRows.all.bytes, bytesVariance: ofSamples.all.bytesVariance * more * more}};
-    samples.estimators = {[FROM.samples]: new Estimator(ofSamples), [FROM.rows]: new Estimator(ofRows), [FROM.calibrated]: new Estimator(calibrated)};
+    const live = new Subsets(samples.of[FROM.live], 1);
+    for (let i = 0; i < samples.kept; ++i) live.add(0, i);
+    const ofLive = {factor: 1, calibrated: false, lost: 0, unwritten: 0, uncountedVariance: 0, byClass: null, all: live.get(0)};
+    samples.estimators = [ofRows, calibrated, ofSamples, ofLive].map(basis => new Estimator(basis));
     Object.assign(samples, {fails: new Uint8Array(samples.n), set: {}});
   }
 

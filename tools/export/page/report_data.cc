@@ -129,11 +129,11 @@ void AddRows(const StepRows& of, ColumnPacker* packer) {
   packer->Add("row_seen", ColumnOf<float>(rows, [](const StepRow& row) { return row.sums.seen; }));
   add("row_bytes", &format::Row::bytes);
   add("row_objects", &format::Row::objects);
-  add("row_bytes_variance", &format::Row::bytes_variance);
-  add("row_objects_variance", &format::Row::objects_variance);
+  add("row_bytesVariance", &format::Row::bytes_variance);
+  add("row_objectsVariance", &format::Row::objects_variance);
   add("row_covariance", &format::Row::covariance);
-  add("row_bytes_fourth", &format::Row::bytes_fourth);
-  add("row_objects_fourth", &format::Row::objects_fourth);
+  add("row_bytesFourth", &format::Row::bytes_fourth);
+  add("row_objectsFourth", &format::Row::objects_fourth);
 }
 
 // Parents as steps back, which are mostly 1.

@@ -7,60 +7,58 @@
 const NO_THREAD = 0xffffffff, NO_GROUP = -1;
 const SUMS = ["samples", "bytes", "objects", "unsized", "seen", "bytesVariance", "objectsVariance", "covariance", "bytesFourth", "objectsFourth"];
 
+const emptySums = n => Object.fromEntries(SUMS.map(name => [name, new Float64Array(n)]));
+
 function makeSamples({header, columns}) {
-  const kept = columns.second.length, n = kept + columns.row_step.length, f64 = () => new Float64Array(n);
+  const kept = columns.second.length, n = kept + columns.row_step.length, f64 = () => new Float64Array(n), sums = emptySums(n), live = emptySums(kept);
   const joined = (samples, rows) => {
     const all = new Uint32Array(n).fill(NO_THREAD);
     all.set(samples);
     all.set(rows, kept);
     return all;
   };
-  const s = {n, kept, header, columns, time: f64(), micros: f64(), cls: joined(columns.class, columns.row_class),
-    node: joined(columns.node, columns.row_node), thread: joined(columns.thread, []), size: f64(), alive: f64(), age: f64(), sums: SUMS.map(f64)};
-  SUMS.forEach((name, k) => { s[name] = s.sums[k]; });
+  const s = {n, kept, header, columns, time: f64(), micros: f64(), cls: joined(columns.class, columns.row_class), node: joined(columns.node, columns.row_node),
+    thread: joined(columns.thread, []), age: f64(), bytes: sums.bytes, alive: live.bytes, of: [sums, sums, sums, live]};
   for (let i = 0; i < kept; ++i) {
     s.micros[i] = columns.second[i] * 1e6 + columns.microsecond[i];
-    addSample(s, i);
+    const own = columns.weights[columns.weight[i]], census = header.counted_of_class[columns.class[i]]?.[0] ?? 1;
+    const factor = columns.recording.length > 0 ? header.factors[columns.recording[i]] : 1;
+    addSample(sums, i, columns.sizes[columns.size[i]], own * factor, header.has_no_chances ? 0 : Math.min(columns.sizes[columns.size[i]], own), factor * census);
   }
-  placeRows(s);
+  placeRows(s, sums);
   for (let i = 0; i < n; ++i) s.time[i] = s.micros[i] / 1e6;
-  columns.alive.forEach((sample, i) => {
-    s.alive[sample] = columns.alive_weight[i];
-    s.age[sample] = columns.alive_age[i];
+  // What is alive at the end, by what samples stand for then.
+  columns.alive.forEach((i, k) => {
+    const size = columns.sizes[columns.size[i]], weight = columns.alive_weight[k];
+    addSample(live, i, size, weight, size, 1);
+    live.bytesFourth[i] = live.objectsFourth[i] = 0;
+    s.age[i] = columns.alive_age[k];
   });
   return s;
 }
 
-function addSample(s, i) {
-  const {columns, header} = s, size = columns.sizes[columns.size[i]], own = columns.weights[columns.weight[i]];
-  const census = header.counted_of_class[columns.class[i]]?.[0] ?? 1, factor = columns.recording.length > 0 ? header.factors[columns.recording[i]] : 1;
-  const weight = own * factor, objects = size > 0 ? weight / size : 0, seen = header.has_no_chances ? 0 : Math.min(size, own);
-  const exclusion = own > 0 ? 1 - census * seen / own : 0;
-  s.size[i] = size;
-  s.samples[i] = 1;
-  s.bytes[i] = weight;
-  s.objects[i] = objects;
-  s.unsized[i] = objects > 0 ? 0 : 1;
-  s.seen[i] = seen;
-  s.bytesVariance[i] = exclusion * weight * weight;
-  s.objectsVariance[i] = exclusion * objects * objects;
-  s.covariance[i] = exclusion * weight * objects;
-  s.bytesFourth[i] = s.bytesVariance[i] ** 2;
-  s.objectsFourth[i] = s.objectsVariance[i] ** 2;
+// The chance of an object is factor * seen / weight.
+function addSample(sums, i, size, weight, seen, factor) {
+  const objects = size > 0 ? weight / size : 0, exclusion = weight > 0 ? 1 - factor * seen / weight : 0;
+  sums.samples[i] = 1;
+  sums.bytes[i] = weight;
+  sums.objects[i] = objects;
+  sums.unsized[i] = objects > 0 ? 0 : 1;
+  sums.seen[i] = seen;
+  sums.bytesVariance[i] = exclusion * weight * weight;
+  sums.objectsVariance[i] = exclusion * objects * objects;
+  sums.covariance[i] = exclusion * weight * objects;
+  sums.bytesFourth[i] = sums.bytesVariance[i] ** 2;
+  sums.objectsFourth[i] = sums.objectsVariance[i] ** 2;
 }
 
 // A row is in the middle of its step.
-function placeRows(s) {
+function placeRows(s, sums) {
   const {columns: c, kept, header} = s, begin = header.begin_ns / 1e3;
   s.steps = Float64Array.from([begin, ...c.step_end.map(ns => Math.min(ns, header.end_ns) / 1e3)]);  // microseconds
   c.row_step.forEach((step, i) => { s.micros[kept + i] = (s.steps[step] + s.steps[step + 1]) / 2; });
-  s.samples.set(c.row_points, kept);
-  for (const name of ["bytes", "objects", "seen"]) s[name].set(c["row_" + name], kept);
-  s.bytesVariance.set(c.row_bytes_variance, kept);
-  s.objectsVariance.set(c.row_objects_variance, kept);
-  s.covariance.set(c.row_covariance, kept);
-  s.bytesFourth.set(c.row_bytes_fourth, kept);
-  s.objectsFourth.set(c.row_objects_fourth, kept);
+  sums.samples.set(c.row_points, kept);
+  for (const name of SUMS) if (name !== "samples" && name !== "unsized") sums[name].set(c["row_" + name], kept);
 }
 
 // `groups`: samples and rows of one class and path have one number.

@@ -6,11 +6,10 @@ const POWERS = {samples: 0, bytes: 1, objects: 1, unsized: 0, seen: 0, bytesVari
 const POWER = SUMS.map(name => POWERS[name]);
 
 class Subsets {
-  constructor(samples, count) {
-    Object.assign(this, {samples, count, sums: new Float64Array(count * SUMS.length)});
-  }
+  // `of`: sums of each sample.
+  constructor(of, count) { Object.assign(this, {of: SUMS.map(name => of[name]), sums: new Float64Array(count * SUMS.length)}); }
   add(subset, i, factor = 1) {
-    const {sums, samples: {sums: of}} = this, at = subset * SUMS.length;
+    const {sums, of} = this, at = subset * SUMS.length;
     if (factor === 1) for (let k = 0; k < SUMS.length; ++k) sums[at + k] += of[k][i];
     else for (let k = 0; k < SUMS.length; ++k) sums[at + k] += of[k][i] * factor ** POWER[k];
   }

@@ -111,11 +111,11 @@ function nameCell({state, model}, row) {
 function coursesOf(page, shown) {
   const {sideA, state} = page, s = sideA.samples, {bit} = DIMENSIONS[state.tab], keys = dimensionOf(page, state.tab).keys(s);
   const place = new Int32Array(dimensionOf(page, state.tab).names.length).fill(-1), courses = shown.map(() => new Float32Array(SPARK_STEPS));
-  const step = SPARK_STEPS / (s.end - s.begin), values = state.live ? s.alive : s.bytes;
+  const step = SPARK_STEPS / (s.end - s.begin), {timedBytes} = sideA;
   shown.forEach((row, k) => { place[row.key] = k; });
   sideA.each(FAILS.time | bit, i => {
     const at = place[keys[i]];
-    if (at >= 0) courses[at][clamp(Math.floor((s.time[i] - s.begin) * step), 0, SPARK_STEPS - 1)] += values[i];
+    if (at >= 0) courses[at][clamp(Math.floor((s.time[i] - s.begin) * step), 0, SPARK_STEPS - 1)] += timedBytes[i];
   });
   return courses;
 }
@@ -123,7 +123,7 @@ function coursesOf(page, shown) {
 // From what the table is estimated.
 function originText(page) {
   const {state: {tab}, sideA, sideB} = page, {need} = dimensionOf(page, tab), {bit} = DIMENSIONS[tab], sides = sideB ? [sideA, sideB] : [sideA];
-  const observed = sides.map(side => side.filters.alive ? samplesText(side.total().samples) : observedText(side.all(bit, need).samples, side.by(need, bit)));
+  const observed = sides.map(side => observedText(side.all(bit, need).samples, side.by(need, bit)));
   const times = sides.filter(side => side.isRounded).map(({range}) => range.map(t => page.timeText(t, 1)).join(" – "));
   return `from ${observed.join(" and ")}${times.length > 0 ? `, time rounded to ${times.join(" and ")}` : ""}`;
 }
