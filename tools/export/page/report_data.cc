@@ -186,9 +186,7 @@ Object BasisOf(const SampleColumns::Basis& of) {
           {"unwritten", of.unwritten},
           {"uncountedVariance", of.uncounted_variance},
           {"byClass", of.by_class ? render::Value(*of.by_class) : render::Value()},
-          {"all", Object{{"samples", all.points},
-                         {"bytes", all.bytes},
-                         {"bytesVariance", all.bytes_variance}}}};
+          {"all", Object{{"samples", all.points}, {"bytes", all.bytes}, {"bytesVariance", all.bytes_variance}}}};
 }
 
 // By class what a census counted: bytes and objects (null: of several of that name), and what it scales samples by.

@@ -44,8 +44,8 @@ struct SampleColumns {
   std::vector<uint32_t> alive;
   std::vector<double> alive_weights, alive_ages;
 
-  // Rows of what passes the filters. Blocks without rows have their samples here, as if they were rows. Empty if no block
-  // has any, or if the filters need more than a row has. A row's node is its path, below kCallersNotKept.
+  // Rows of what passes the filters. Blocks without rows have their samples here, as if they were rows. Empty if no
+  // block has any, or if the filters need more than a row has. A row's node is its path, below kCallersNotKept.
   StepRows rows;
 
   std::vector<std::optional<CountedClass>> counted_of_class;  // by class_id: what a census counted of it
