@@ -3,7 +3,7 @@
 #include <openssl/evp.h>
 #include <zlib.h>
 
-#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
@@ -116,10 +116,16 @@ void AddSamples(const SampleColumns& columns, ColumnPacker* packer) {
   packer->Add("alive_age", columns.alive_ages);
 }
 
+// Of an amount that is an estimate's uncertainty, without digits that only make the page larger.
+float Coarse(double value) { return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(value)) & ~0xffu); }
+
 void AddRows(const StepRows& of, ColumnPacker* packer) {
   const std::vector<StepRow>& rows = of.rows();
   const auto add = [&](const char* name, double format::Row::*sum) {
     packer->Add(name, ColumnOf<float>(rows, [sum](const StepRow& row) { return row.sums.*sum; }));
+  };
+  const auto add_coarse = [&](const char* name, double format::Row::*sum) {
+    packer->Add(name, ColumnOf<float>(rows, [sum](const StepRow& row) { return Coarse(row.sums.*sum); }));
   };
   packer->Add("step_end", ColumnOf<double>(of.ends(), std::identity()));
   packer->Add("row_step", ColumnOf<uint32_t>(rows, &StepRow::step));
@@ -129,11 +135,11 @@ void AddRows(const StepRows& of, ColumnPacker* packer) {
   packer->Add("row_seen", ColumnOf<float>(rows, [](const StepRow& row) { return row.sums.seen; }));
   add("row_bytes", &format::Row::bytes);
   add("row_objects", &format::Row::objects);
-  add("row_bytesVariance", &format::Row::bytes_variance);
-  add("row_objectsVariance", &format::Row::objects_variance);
-  add("row_covariance", &format::Row::covariance);
-  add("row_bytesFourth", &format::Row::bytes_fourth);
-  add("row_objectsFourth", &format::Row::objects_fourth);
+  add_coarse("row_bytesVariance", &format::Row::bytes_variance);
+  add_coarse("row_objectsVariance", &format::Row::objects_variance);
+  add_coarse("row_covariance", &format::Row::covariance);
+  add_coarse("row_bytesFourth", &format::Row::bytes_fourth);
+  add_coarse("row_objectsFourth", &format::Row::objects_fourth);
 }
 
 // Parents as steps back, which are mostly 1.

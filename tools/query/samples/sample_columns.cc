@@ -223,7 +223,8 @@ class ColumnBuilder {
     }
     if (end_ns == 0) return;
     rows_.Begin(Shifted(end_ns, shift_ns_));
-    const std::vector<format::Sample> samples = by_rows ? SamplesOfRows(block, header_->interval_ns) : block.samples;
+    const auto of_rows = by_rows ? SamplesOfRows(block, header_->interval_ns) : std::vector<format::Sample>();
+    const std::vector<format::Sample>& samples = by_rows ? of_rows : block.samples;
     for (const WeightedSample& one : drawn) {
       if (!filter_.Keeps(samples[one.index])) {
         into_.is_part = true;
