@@ -6,7 +6,7 @@ usage: exact_browser.py HEAPREC RECORDING [CHOICES]
        exact_browser.py HEAPREC RECORDING rows
 
 The first compares samples, the second rows: tables of all times and of ranges that end with steps, and the flame graph.
-Sums of samples agree within 1e-9, ends of intervals within 1e-6, relative; those of rows, which the page has as floats,
+Sums of samples agree within 1e-9, ends of intervals within 1e-6 of the value; those of rows, which the page has as floats,
 within 1e-7 and 1e-4. 50 of the time ranges begin or end inside an interval or window of the recorder; the others at one of
 its seconds. The choices are seeded: the same each time.
 """
@@ -115,7 +115,7 @@ def agree(what, page, tool, sums=SUM, ends=END):
             one, other = page[name][i], (tool[name] or {}).get(key)
             if one is None or other is None:
                 continue
-            distance = abs(one - other) / max(abs(other), 1e-9)
+            distance = abs(one - other) / max(abs(other), abs(tool[name]["value"]), 1e-9)
             allowed = sums if i == 0 else ends
             apart[i > 0] = max(apart[i > 0], distance)
             if distance > allowed:

@@ -158,8 +158,6 @@ void AddAxis(const SampleColumns& columns, ColumnPacker* packer) {
   using Interval = SampleColumns::IntervalRow;
   AddColumn("interval_begin", columns.intervals, &Interval::begin_ns, packer);
   AddColumn("interval_bytes", columns.intervals, &Interval::bytes, packer);
-  AddColumn("interval_held", columns.intervals, &Interval::held, packer);
-  AddColumn("interval_kept", columns.intervals, &Interval::kept, packer);
   std::vector<uint8_t> estimated;
   for (const Interval& row : columns.intervals) estimated.push_back(row.is_estimated ? 1 : 0);
   packer->Add("interval_estimated", estimated);

@@ -342,8 +342,7 @@ class AxisBuilder {
       const bool is_estimated = IsUncounted(interval);
       into_.intervals.push_back({Shifted(interval.index * interval_ns_, shift_ns_),
                                  is_estimated ? SampledBytes(block, interval) : static_cast<double>(interval.bytes),
-                                 static_cast<double>(interval.buffered), static_cast<double>(interval.kept),
-                                 std::isfinite(interval.tau) ? interval.tau : 0, is_estimated});
+                                 is_estimated});
     }
     for (const format::ProcessState& state : block.states) AddState(state);
     for (const format::Sample& sample : block.samples) {

@@ -75,7 +75,6 @@ struct SampleColumns {
   struct IntervalRow {
     uint64_t begin_ns = 0;
     double bytes = 0;
-    double held = 0, kept = 0, tau = 0;
     bool is_estimated = false;  // by its samples: nothing was counted
   };
   std::vector<IntervalRow> intervals;
