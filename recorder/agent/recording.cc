@@ -179,8 +179,11 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   if (reader.way() != hotspot::SafeReader::Way::kProcessVm) {
     header.source_reason += "; threads are read by " + reader.Description();
   }
-  if (live_ != nullptr && jvm_.KeepsYoungReferents())
-    header.source_reason += std::string("; ") + format::kYoungReferents;
+  if (source.fact) header.Note(*source.fact);
+  if (live_ != nullptr && jvm_.KeepsYoungReferents()) {
+    header.Note(format::SourceFact::kKeepsYoungReferents);
+    header.source_reason += std::string("; ") + kYoungReferents;
+  }
   return header;
 }
 

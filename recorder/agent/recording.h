@@ -29,11 +29,16 @@ namespace heaprec::agent {
 
 struct ChosenSource {
   SourceChoice source;  // not kAuto
-  std::string why;
+  std::string why;  // for people
   bool armed;                   // the agent writes the JVM's thresholds, so that the byte clock chooses the objects
   std::string no_exceptions{};  // why requested exceptions are not recorded
   std::string no_census{};      // likewise
+  std::optional<format::SourceFact> fact{};
 };
+
+// Said where SourceFact::kKeepsYoungReferents is noted.
+inline constexpr char kYoungReferents[] =
+    "generational ZGC: tracked objects are found dead only after a major collection";
 
 inline constexpr char kJvmEnds[] = "the JVM is exiting";
 
