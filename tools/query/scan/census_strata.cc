@@ -25,7 +25,7 @@ render::Value CensusStrata::AsValue() const {
 }
 
 CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows) {
-  if (recording.header().census == format::CensusMode::kOff) return {};
+  if (recording.header().census != format::CensusMode::kAll) return {};
   CensusStrata found{.strata = {}, .has_census = true, .why_none = {}};
   auto again = recording.Again();
   if (!again.ok()) {
