@@ -14,6 +14,7 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/prepared_samples.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/analysis/estimate/subset.h"
 #include "tools/analysis/estimate/systematic_order.h"
@@ -29,9 +30,12 @@ class Design {
 
   // Before the first block: scales what is sampled to what a census counted of the same recording.
   void SetStrata(Strata strata) { strata_ = std::move(strata); }
+  // Likewise: brings samples to what rows say of their sites.
+  void SetCalibration(RowCalibration calibration) { calibration_ = std::move(calibration); }
 
   // The next block, whole, also what the caller filters out. Its samples that are of the stream, in the order in which
-  // subsets take them; valid until the next block, and no longer than it. `by_rows`: its rows instead.
+  // subsets take them; valid until the next block, and no longer than it. `by_rows`: its rows instead. Behind
+  // calibrated samples stand the rows of sites that have none, with indices beyond block.samples.
   std::span<const WeightedSample> Add(const format::Block& block, bool by_rows = false);
   // The same with what a SamplePreparer for the same stream and grain, on any thread, made of it.
   std::span<const WeightedSample> Add(const format::Block& block, PreparedSamples draft);
@@ -70,6 +74,7 @@ class Design {
   PreparedSamples draft_;
   SystematicOrder line_;
   Strata strata_;
+  RowCalibration calibration_;
   std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
   Subset all_, uncounted_;
   uint64_t counted_ = 0, candidates_ = 0;

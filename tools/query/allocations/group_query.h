@@ -66,6 +66,10 @@ class GroupsScan : public ScanVisitor {
     for (const Grouping& grouping : groupings) tables_.emplace_back(grouping, own_frames);
   }
   bool takes_rows(uint64_t, uint64_t) const override { return std::ranges::all_of(tables_, &Groups::takes_rows); }
+  // Within a site rows do not tell sizes apart: scaled by its bytes and by its objects, a size would be another one.
+  bool calibrates() const override {
+    return std::ranges::none_of(tables_, [](const Groups& one) { return one.grouping().by() == By::kSize; });
+  }
   OrderLevel finest() const override {
     OrderLevel finest = OrderLevel::kClass;
     for (const Groups& one : tables_) finest = std::max(finest, one.finest());

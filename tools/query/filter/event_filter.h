@@ -75,7 +75,15 @@ class Filter {
   bool KeepsClass(format::Index index);
 
   // Whether rows of that time tell what of them it keeps: by class, site and time, of which it keeps all or nothing.
-  bool TakesRows(const TimeOfRows& time) const;
+  bool TakesRows(const TimeOfRows& time) const { return (HoldsTime(time) || IsBeside(time)) && !NeedsSamples(); }
+  // Whether more than class, path to the site and time has a say.
+  bool NeedsSamples() const;
+  // Whether it keeps all of that time, or nothing, as far as times decide.
+  bool HoldsTime(const TimeOfRows& time) const;
+  bool IsBeside(const TimeOfRows& time) const;
+  // What it keeps of rows that stand for samples: those of which class, path and time are enough to tell.
+  enum class OfRow : uint8_t { kKept, kLeftOut, kUnknown };
+  OfRow Judge(const format::Sample& row);
 
   uint64_t limit() const { return limit_; }
   // Frames at a leaf that are no sites, for --site; the built-in primitives unless told otherwise. Before Start.
@@ -93,6 +101,7 @@ class Filter {
 
  private:
   bool KeepsAnyThread() const;
+  bool KeepsAllKinds() const;
   bool KeepsAnyThreadAndPlace() const;
   bool KeepsThread(format::Index index);
   bool HasLabels(const format::Thread& thread) const;
