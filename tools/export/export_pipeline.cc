@@ -13,6 +13,7 @@
 #include "tools/query/filter/asked_time.h"
 #include "tools/query/scan/stream_trust.h"
 #include "tools/text/messages.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
