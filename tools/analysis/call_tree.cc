@@ -16,7 +16,7 @@ CallTree::CallTree(NamePool* names, Options options) : names_(*names), options_(
 
 void CallTree::Start() { chunk_names_ = nullptr; }
 
-void CallTree::Enter(const format::Block& block, Names* names, std::span<const uint64_t> method_keys) {
+void CallTree::Enter(const format::Block& block, Names* names) {
   const format::Dictionaries& dictionaries = *block.dictionaries;
   if (chunk_names_ == nullptr || block.chunk != chunk_ || dictionaries.stacks.size() < nodes_of_.size()) {
     nodes_of_.clear();
@@ -27,7 +27,6 @@ void CallTree::Enter(const format::Block& block, Names* names, std::span<const u
   }
   chunk_ = block.chunk;
   chunk_names_ = names;
-  method_keys_ = method_keys;
   nodes_of_.resize(dictionaries.stacks.size(), kNotLooked);
   names_of_.resize(dictionaries.frames.size(), kNotLooked);
   names_of_methods_.resize(dictionaries.methods.size(), kNotLooked);
@@ -180,7 +179,6 @@ NamePool::Id CallTree::NameOfMethod(const format::Frame& frame) {
 }
 
 uint64_t CallTree::KeyOfMethod(format::Index index) const {
-  if (index < method_keys_.size() && method_keys_[index] != 0) return method_keys_[index];
   const format::Method& method = *chunk_names_->MethodOf(index);
   return format::MethodKey(method.class_name, method.name, method.descriptor);
 }

@@ -24,7 +24,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -63,9 +62,8 @@ class CallTree {
   CallTree(NamePool* names, Options options);
 
   void Start();
-  // `names` must have entered the block. `names` and `method_keys` must stay valid until the next block. `method_keys`:
-  // known MethodKeys by method; 0 or absent: Enter computes them.
-  void Enter(const format::Block& block, Names* names, std::span<const uint64_t> method_keys = {});
+  // `names` must have entered the block, and stay valid until the next one.
+  void Enter(const format::Block& block, Names* names);
 
   // Returns the leaf node of a stack of the block entered last.
   NodeId Of(format::Index stack) { return PathOf(SiteOf(stack)); }
@@ -113,7 +111,6 @@ class CallTree {
   KeyTable known_methods_;       // by MethodKey, of all chunks
   // State of the current chunk.
   Names* chunk_names_ = nullptr;
-  std::span<const uint64_t> method_keys_;
   uint32_t chunk_ = format::kNone;
   std::vector<NodeId> nodes_of_;                           // by stack
   std::vector<NamePool::Id> names_of_, names_of_methods_;  // by frame, by method

@@ -83,22 +83,6 @@ std::string Grouping::Text() const {
 
 bool Grouping::takes_rows() const { return IsOfPlace() && by_ != By::kStack; }
 
-OrderLevel Grouping::level(bool own_frames) const {
-  switch (by_) {
-    case By::kClass:
-      return OrderLevel::kClass;
-    case By::kSite:
-    case By::kMethod:
-    case By::kPackage:
-    case By::kLibrary:
-      return own_frames ? OrderLevel::kStack : OrderLevel::kMethod;
-    case By::kStack:
-      return OrderLevel::kStack;
-    default:
-      return OrderLevel::kThread;
-  }
-}
-
 void Grouping::Enter(const format::Block& block) {
   const format::Dictionaries& dictionaries = *block.dictionaries;
   const size_t size = by_ == By::kClass ? dictionaries.classes.size() : dictionaries.threads.size();
@@ -113,9 +97,9 @@ void Grouping::KeysOf(const format::Block& block, std::span<const WeightedSample
   Enter(block);
   keys->resize(drawn.size());
   for (size_t i = 0; i < drawn.size(); ++i) {
-    const bool is_alike =
-        i > 0 && drawn[i]->class_id == drawn[i - 1]->class_id && drawn[i]->stack == drawn[i - 1]->stack &&
-        (drawn[i]->row == nullptr) == (drawn[i - 1]->row == nullptr);
+    const bool is_alike = i > 0 && drawn[i]->class_id == drawn[i - 1]->class_id &&
+                          drawn[i]->stack == drawn[i - 1]->stack &&
+                          (drawn[i]->row == nullptr) == (drawn[i - 1]->row == nullptr);
     if (IsOfPlace()) {
       const bool is_row = drawn[i]->row != nullptr;
       (*keys)[i] = is_alike ? (*keys)[i - 1] : KeyOfPlace(drawn[i]->class_id, drawn[i]->stack, is_row, names, tree);

@@ -114,8 +114,8 @@ std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Fil
   AskedTime asked, asked_instant;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    exported.push_back(ExportRecording(*recording, filter, most, to, exporter, stdout_use, stop, live_at, &asked,
-                                       &asked_instant));
+    exported.push_back(
+        ExportRecording(*recording, filter, most, to, exporter, stdout_use, stop, live_at, &asked, &asked_instant));
     most -= exported.back().events;
   }
   asked.Report();

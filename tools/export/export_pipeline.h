@@ -28,9 +28,9 @@ struct ExportedRecording {
 };
 
 // Reads all recordings into `exporter`; the caller calls its Finish. Ends early, without reasons, when `stop` returns
-// true. `to`: anything but kNothing reads each recording once more. `stdout_use`: whether the exporter writes to stdout.
-// `live_at`: when objects are to be live. If no recording has data of that time, or of those that `filter` takes, a
-// line on stderr says so.
+// true. `to`: anything but kNothing reads each recording once more. `stdout_use`: whether the exporter writes to
+// stdout. `live_at`: when objects are to be live. If no recording has data of that time, or of those that `filter`
+// takes, a line on stderr says so.
 std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, CalibratedTo to,
                                          Exporter* exporter, Progress::StdoutUse stdout_use,
                                          const std::function<bool()>& stop,

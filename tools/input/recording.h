@@ -18,7 +18,6 @@
 #include "format/reader/reader.h"
 #include "tools/input/file_source.h"
 #include "tools/input/parallel_reader.h"
-#include "tools/input/prepared.h"
 #include "tools/input/ring_copy.h"
 #include "tools/input/salvage.h"
 
@@ -51,11 +50,6 @@ class Recording {
   FileSource& source() { return *source_; }
   // Number of other recordings in the file that were not opened.
   size_t others() const { return others_; }
-
-  // Call before the first block: `preparer` processes each block where it is decoded, perhaps several at once.
-  void Prepare(PreparerMaker maker);
-  // Takes the result for the last block; nullptr: it is from the ring, or there is no preparer.
-  std::unique_ptr<Prepared> TakePrepared() { return std::move(prepared_); }
 
   // The next block; after the file's last one the blocks salvaged from the ring; nullopt at the end.
   std::optional<format::Block> Next();
@@ -156,8 +150,6 @@ class Recording {
   const Part part_;  // of it, this recording
   std::unique_ptr<format::ByteSource> slice_;
   std::unique_ptr<ParallelReader> reader_;
-  PreparerMaker maker_;
-  std::unique_ptr<Prepared> prepared_;
   const format::FileHeader header_;
   FileEnd end_;
   uint32_t blocks_of_chunk_ = 0;  // given out, of the chunk before end_.next_chunk

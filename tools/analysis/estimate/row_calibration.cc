@@ -45,6 +45,14 @@ RowCalibration::Factors RowCalibration::Of(Index class_id, Index stack) {
   return {Ratio(site.row_bytes, site.sampled_bytes), Ratio(site.row_objects, site.sampled_objects)};
 }
 
+void RowCalibration::Scale(std::span<WeightedSample> drawn) {
+  for (WeightedSample& one : drawn) {
+    const Factors factors = Of(one.class_id, one.stack);
+    one.weight *= factors.bytes;
+    one.objects *= factors.objects;
+  }
+}
+
 bool RowCalibration::IsAlone(const format::Row& row) {
   const auto found = sums_->sites.find(KeyOf(row.class_id, row.stack));
   return found != sums_->sites.end() && !(found->second.sampled_bytes > 0);
@@ -52,7 +60,8 @@ bool RowCalibration::IsAlone(const format::Row& row) {
 
 void RowCalibration::EnterNames(const format::Block& block) {
   names_ = block.dictionaries;
-  if (block.chunk != chunk_ || names_->stacks.size() < paths_.size()) classes_.clear(), paths_.clear(), methods_.clear();
+  if (block.chunk != chunk_ || names_->stacks.size() < paths_.size())
+    classes_.clear(), paths_.clear(), methods_.clear();
   chunk_ = block.chunk;
   classes_.resize(names_->classes.size());
   paths_.resize(names_->stacks.size());

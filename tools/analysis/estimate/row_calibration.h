@@ -19,13 +19,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/model/allocation_primitives.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/rows.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 
@@ -48,12 +51,13 @@ class RowCalibration {
   // The next block of the second pass: whether it is taken. Then the others tell of its samples and rows.
   bool Enter(const format::Block& block);
   Factors Of(format::Index class_id, format::Index stack);
+  void Scale(std::span<WeightedSample> drawn);
   // Whether its site has no sample.
   bool IsAlone(const format::Row& row);
 
  private:
   struct Site {
-    double row_bytes = 0, row_objects = 0;        // of the rows
+    double row_bytes = 0, row_objects = 0;          // of the rows
     double sampled_bytes = 0, sampled_objects = 0;  // that the samples stand for
   };
   struct Sums {

@@ -194,6 +194,20 @@ bool Filter::IsBeside(const TimeOfRows& time) const {
   return static_cast<int64_t>(time.end_ns) <= from_ns_ || static_cast<int64_t>(time.begin_ns) >= to_ns_;
 }
 
+ByRows Filter::RowsWithin(uint64_t interval_ns) const {
+  return [*this, interval_ns](const format::Block& block) {
+    const auto time = TimeOf(block, interval_ns);
+    return time && HoldsTime(*time) && !IsBeside(*time);
+  };
+}
+
+ByRows Filter::RowsBeside(uint64_t interval_ns) const {
+  return [*this, interval_ns](const format::Block& block) {
+    const auto time = TimeOf(block, interval_ns);
+    return time && IsBeside(*time);
+  };
+}
+
 bool Filter::KeepsAllKinds() const {
   return std::ranges::all_of(format::kAllocationKinds,
                              [this](format::Kind kind) { return kinds_[static_cast<size_t>(kind)]; });
@@ -214,14 +228,12 @@ Filter::OfRow Filter::Judge(const format::Sample& row) {
   return is_known ? OfRow::kKept : OfRow::kUnknown;
 }
 
-// Threads, times and kinds cut through whatever the line of the second stage holds together.
 void Filter::NoteChoice(const FilterOptions& options) {
-  const auto refine = [this](OrderLevel level) { chosen_by_ = chosen_by_ ? std::max(*chosen_by_, level) : level; };
-  if (class_) refine(OrderLevel::kClass);
-  if (site_ || frame_ || focus_ || ignore_) refine(OrderLevel::kStack);
   const bool one_of_two =
       kinds_[static_cast<size_t>(format::Kind::kTlab)] != kinds_[static_cast<size_t>(format::Kind::kOutside)];
-  if (from_ || to_ || !options.thread.empty() || !labels_.empty() || one_of_two) refine(OrderLevel::kThread);
+  chooses_classes_ = class_.has_value();
+  chooses_others_ =
+      site_ || frame_ || focus_ || ignore_ || from_ || to_ || !options.thread.empty() || !labels_.empty() || one_of_two;
 }
 
 bool Filter::TakesAny(format::Stream stream) const {

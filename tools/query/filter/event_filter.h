@@ -17,7 +17,6 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/rows.h"
-#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
@@ -78,9 +77,10 @@ class Filter {
   bool TakesRows(const TimeOfRows& time) const { return (HoldsTime(time) || IsBeside(time)) && !NeedsSamples(); }
   // Whether more than class, path to the site and time has a say.
   bool NeedsSamples() const;
-  // Whether it keeps all of that time, or nothing, as far as times decide.
-  bool HoldsTime(const TimeOfRows& time) const;
-  bool IsBeside(const TimeOfRows& time) const;
+  // Where samples are calibrated to rows: the blocks of which it may keep all, which are calibrated, and those of which
+  // it keeps nothing, which are read from their rows, so that totals are those of a table that is made of rows.
+  ByRows RowsWithin(uint64_t interval_ns) const;
+  ByRows RowsBeside(uint64_t interval_ns) const;
   // What it keeps of rows that stand for samples: those of which class, path and time are enough to tell.
   enum class OfRow : uint8_t { kKept, kLeftOut, kUnknown };
   OfRow Judge(const format::Sample& row);
@@ -92,14 +92,18 @@ class Filter {
   const std::vector<AskedName>& asked() const { return asked_; }
   // Whether a frame is not to be shown: the caller leaves it out. Empty: all are shown.
   const StackMatch::Test& hides() const { return hides_; }
-  // The finest grain that has a say in what is kept, for estimates of it; nullopt: all of every stream asked for is.
-  std::optional<OrderLevel> matched_by() const { return chosen_by_; }
+  // Whether it keeps all of every stream asked for; else, whether it does of some classes.
+  bool chooses_all() const { return !chooses_classes_ && !chooses_others_; }
+  bool chooses_classes() const { return chooses_classes_ && !chooses_others_; }
   // Of `stream`, whether any event can pass.
   bool TakesAny(format::Stream stream) const;
   // Times of the recording that can pass: from, to (ns since its start).
   std::pair<uint64_t, uint64_t> Span(uint64_t begin_ns, uint64_t end_ns) const;
 
  private:
+  // As far as times decide.
+  bool HoldsTime(const TimeOfRows& time) const;
+  bool IsBeside(const TimeOfRows& time) const;
   bool KeepsAnyThread() const;
   bool KeepsAllKinds() const;
   bool KeepsAnyThreadAndPlace() const;
@@ -116,7 +120,7 @@ class Filter {
   StackMatch::Test is_site_, hides_;
   std::optional<StackMatch> site_, frame_, focus_, ignore_;
   std::vector<AskedName> asked_;
-  std::optional<OrderLevel> chosen_by_;
+  bool chooses_classes_ = false, chooses_others_ = false;  // by class; by anything else
   std::optional<uint64_t> java_tid_, os_tid_;
   struct Label {
     std::string key;

@@ -4,6 +4,7 @@
 
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/text/progress.h"
 
@@ -17,16 +18,9 @@ Calibration Calibration::Of(const Recording& recording, const Filter& filter, Ca
   if (!again.ok() || to == CalibratedTo::kNothing) return calibration;
   const auto wants = [&](Stream stream) { return filter.TakesAny(stream); };
   const uint64_t interval_ns = calibration.interval_ns_ = recording.header().interval_ns;
-  // What lies beside the requested time is read from rows, as in tables.
   const bool to_rows = to == CalibratedTo::kRows && wants(Stream::kAllocations);
-  const ByRows by_rows = [=](const format::Block& block) {
-    const auto time = to_rows ? TimeOf(block, interval_ns) : std::nullopt;
-    return time && filter.IsBeside(*time);
-  };
-  RowCalibration rows([=](const format::Block& block) {
-    const auto time = TimeOf(block, interval_ns);
-    return time && filter.HoldsTime(*time) && !filter.IsBeside(*time);
-  });
+  const ByRows by_rows = to_rows ? filter.RowsBeside(interval_ns) : [](const format::Block&) { return false; };
+  RowCalibration rows(filter.RowsWithin(interval_ns));
   if (wants(Stream::kAllocations))
     calibration.strata_ = StrataOf(recording, {true, by_rows, to_rows ? &rows : nullptr}).strata;
   if (rows.points() > 0) calibration.rows_ = rows;

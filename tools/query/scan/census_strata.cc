@@ -25,7 +25,7 @@ render::Value CensusStrata::AsValue() const {
 }
 
 CensusStrata StrataOf(const Recording& recording, const FirstPass& pass) {
-  const bool has_census = pass.uses_census && recording.header().census != format::CensusMode::kOff;
+  const bool has_census = pass.uses_census && recording.header().census == format::CensusMode::kAll;
   CensusStrata found{.strata = {}, .has_census = has_census, .why_none = {}};
   if (!has_census && pass.calibration == nullptr) return found;
   auto again = recording.Again();

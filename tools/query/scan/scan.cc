@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/estimate/prepared_samples.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/prepared.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/scan/census_strata.h"
@@ -26,8 +24,8 @@ using format::Stream;
 struct Passed {
   std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
-  uint64_t points = 0;   // that rows stand for, or samples
-  double left_out = 0;   // bytes of rows of which it is not known whether they pass
+  uint64_t points = 0;  // that rows stand for, or samples
+  double left_out = 0;  // bytes of rows of which it is not known whether they pass
   Subset all;
   std::optional<Subset> span;  // if asked for: what passes those of time
 
@@ -54,26 +52,10 @@ struct Passed {
   }
 };
 
-// How samples were drawn is found out where they are decoded.
-struct Drafted : Prepared {
-  PreparedSamples draft;
-  std::vector<uint64_t> method_keys;
-};
-class Drafting : public Preparer {
- public:
-  Drafting(const format::FileHeader& header, Stream stream, OrderLevel finest, ByRows by_rows)
-      : preparer_(header, stream, finest), by_rows_(std::move(by_rows)) {}
-  std::unique_ptr<Prepared> Of(const format::Block& block) override {
-    auto drafted = std::make_unique<Drafted>();
-    preparer_.Make(block, &drafted->draft, by_rows_(block));
-    drafted->method_keys = preparer_.method_keys();
-    return drafted;
-  }
-
- private:
-  SamplePreparer preparer_;
-  const ByRows by_rows_;
-};
+Estimator::Among AmongOf(const Filter& filter) {
+  if (filter.chooses_all()) return Estimator::Among::kAll;
+  return filter.chooses_classes() ? Estimator::Among::kClasses : Estimator::Among::kAny;
+}
 
 // Said behind the name of a recording without this stream; null: it has it.
 const char* NotRecorded(const format::FileHeader& header, Stream stream) {
@@ -211,56 +193,45 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     return Fail(ExitCode::kUnreadable, recording->source().name() + kNoHeap);
   if (const char* const why = NotRecorded(recording->header(), stream_))
     return Fail(ExitCode::kUnreadable, recording->source().name() + why);
-  const OrderLevel finest = std::max(visitor->finest(), filter_.matched_by().value_or(OrderLevel::kClass));
   Filter filter = filter_;
   filter.Start(*recording);
   const RowRules rules = RulesOf(recording->header(), filter, visitor);
   const ByRows& by_rows = rules.by_rows;
-  Design design(recording->header(), stream_, finest);
+  Design design(recording->header(), stream_);
   const bool uses_census = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
   RowCalibration calibration(rules.calibrated);
-  const CensusStrata census = StrataOf(*recording, {uses_census, by_rows, rules.calibrates ? &calibration : nullptr});
+  const CensusStrata census = StrataOf(*recording, {uses_census, by_rows, rules.calibrated ? &calibration : nullptr});
   design.SetStrata(census.strata);
   if (calibration.points() > 0) design.SetCalibration(calibration);
   const bool is_plain = census.strata.count() == 0 && calibration.points() == 0;
   StreamTrust trust(recording->header(), stream_, is_plain);
-  recording->Prepare([header = recording->header(), stream = stream_, finest, by_rows] {
-    return std::make_unique<Drafting>(header, stream, finest, by_rows);
-  });
   MergedNames* const merged = tree->names().merged();
   if (merged != nullptr) merged->Start(recording->header().recording_id);
   Names names(merged);
   // Without a filter the design has exactly the samples of the scanned stream.
-  Filter* const sieve = filter.matched_by() ? &filter : nullptr;
+  Filter* const sieve = filter.chooses_all() ? nullptr : &filter;
   tree->Start();
-  visitor->Begin(recording->header(), filter.matched_by());
-  const OrderLevel matched_by = filter.matched_by().value_or(OrderLevel::kThread);
+  visitor->Begin(recording->header());
   uint64_t samples = 0;  // of the stream
-  Passed passed{.now = {}, .live_checkpoint = {}, .all = Subset(matched_by), .span = {}};
+  Passed passed;
   bool has_rows = false;
   if (options_.shares == ScanOptions::ShareOf::kSpan && sieve != nullptr) passed.span.emplace();
   std::optional<CountedClasses> counted;
-  if (recording->header().census == format::CensusMode::kAll && filter.matched_by() == OrderLevel::kClass)
-    counted.emplace();
+  if (recording->header().census == format::CensusMode::kAll && filter.chooses_classes()) counted.emplace();
   Progress progress(recording->source().name(), recording->source().size());
   uint64_t last_ns = 0;
   CpuTimeline cpu;
-  std::unique_ptr<Prepared> prepared;  // of the current block
   while (auto block = recording->Next()) {
-    prepared = recording->TakePrepared();
-    auto* const drafted = static_cast<Drafted*>(prepared.get());
     names.Enter(*block);
     filter.Enter(*block, &names);
-    tree->Enter(*block, &names,
-                drafted != nullptr ? std::span<const uint64_t>(drafted->method_keys) : std::span<const uint64_t>());
+    tree->Enter(*block, &names);
     if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
     last_ns = std::max(last_ns, block->end_ns);
     trust.Add(*block);
     cpu.Add(*block);
     const bool is_by_rows = by_rows(*block);
-    const std::span<const WeightedSample> drawn =
-        drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block, is_by_rows);
-    samples += std::ranges::count(block->samples, stream_, &format::Sample::stream);
+    const std::span<const WeightedSample> drawn = design.Add(*block, is_by_rows);
+    samples += static_cast<uint64_t>(std::ranges::count(block->samples, stream_, &format::Sample::stream));
     if (is_by_rows) block->samples.clear();
     if (!drawn.empty() && drawn.back().row != nullptr)
       std::ranges::copy(SamplesOfRows(*block, recording->header().interval_ns), std::back_inserter(block->samples));
@@ -283,10 +254,12 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const auto [from_ns, to_ns] = asked_time_.Add(*recording, filter, last_ns);
   const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
   AddCpu(cpu.Between(from_ns, to_ns));
-  const Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
+  Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
+  estimator.SetAmong(AmongOf(filter));
   if (counted && (counted->has_stack_chunks() || !estimator.counted_by_class())) counted.reset();
   if (options_.shares == ScanOptions::ShareOf::kSelection && sieve != nullptr) {
     Estimator of_selection(design, counters, Weights::kCalibrated, &passed.all, Estimator::ChosenBy::kAny);
+    of_selection.SetAmong(AmongOf(filter));
     if (counted && counted->bytes() > 0) of_selection.SetCountedSelection(counted->bytes());
     visitor->End(of_selection, seconds);
   } else {
@@ -300,43 +273,36 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     matched.objects = {calls, calls, calls};
     matched.mean_size = Scaled(estimator.Total(), 1 / calls);
   }
-  Conclude(matched, matched_by, estimator);
-  const ScanSummary::Points points =
-      rules.calibrates ? ScanSummary::Points{passed.points, samples, false, calibration.points(),
-                                             passed.left_out / std::max(design.all().bytes(), 1.0)}
-                       : ScanSummary::Points{passed.points, design.all().samples(), has_rows};
-  summary_.Note(*recording, seconds, points, census,
-                trust.Reasons(*recording, is_plain ? &design : nullptr));
+  Conclude(matched, estimator);
+  const ScanSummary::Points points = rules.calibrated
+                                         ? ScanSummary::Points{passed.points, samples, false, calibration.points(),
+                                                               passed.left_out / std::max(design.all().bytes(), 1.0)}
+                                         : ScanSummary::Points{passed.points, design.all().samples(), has_rows};
+  summary_.Note(*recording, seconds, points, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(*recording);
 }
 
-// Paths end at the site that the built-in primitives give. Of calibrated samples only those within the requested time
-// are looked at: what lies beside it is read from rows, so that totals are those of a table that is made of rows.
+// Paths end at the site that the built-in primitives give.
 RecordingScan::RowRules RecordingScan::RulesOf(const format::FileHeader& header, const Filter& filter,
                                                const ScanVisitor* visitor) const {
   const uint64_t start_ns = header.start_epoch_ns, interval_ns = header.interval_ns;
-  const bool can = !options_.no_rows && stream_ == Stream::kAllocations;
-  const bool is_enough = can && options_.primitives.empty() && !filter.NeedsSamples();
-  const bool calibrates = can && visitor->calibrates() && !(is_enough && visitor->takes_rows(0, UINT64_MAX));
-  const ByRows by_rows = [=](const format::Block& block) {
-    const auto time = can ? TimeOf(block, interval_ns) : std::nullopt;
-    if (!time) return false;
-    if (calibrates) return filter.IsBeside(*time);
-    return is_enough && filter.TakesRows(*time) &&
-           visitor->takes_rows(start_ns + time->begin_ns, start_ns + time->end_ns);
-  };
-  const ByRows calibrated = [=](const format::Block& block) {
-    const auto time = calibrates ? TimeOf(block, interval_ns) : std::nullopt;
-    return time && filter.HoldsTime(*time) && !filter.IsBeside(*time);
-  };
-  return {by_rows, calibrated, calibrates};
+  if (options_.no_rows || stream_ != Stream::kAllocations) return {[](const format::Block&) { return false; }, {}};
+  const bool is_enough = options_.primitives.empty() && !filter.NeedsSamples();
+  if (visitor->calibrates() && !(is_enough && visitor->takes_rows(0, UINT64_MAX)))
+    return {filter.RowsBeside(interval_ns), filter.RowsWithin(interval_ns)};
+  return {[=](const format::Block& block) {
+            const auto time = is_enough ? TimeOf(block, interval_ns) : std::nullopt;
+            return time && filter.TakesRows(*time) &&
+                   visitor->takes_rows(start_ns + time->begin_ns, start_ns + time->end_ns);
+          },
+          {}};
 }
 
-void RecordingScan::Conclude(const GroupEstimates& matched, OrderLevel matched_by, const Estimator& estimator) {
+void RecordingScan::Conclude(const GroupEstimates& matched, const Estimator& estimator) {
   const double whole = estimator.Whole();
   matched_ = Sum(matched_, whole_, matched, whole);
-  unseen_ = Sum(unseen_, whole_, EstimateUnseen(estimator, matched_by), whole);
+  unseen_ = Sum(unseen_, whole_, EstimateUnseen(estimator), whole);
   whole_ += whole;
   total_ = Sum(total_, estimator.Total());
 }
