@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "format/bytes/result.h"
-#include "tools/analysis/estimate/estimator.h"
 #include "tools/export/exporter.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"

@@ -44,7 +44,7 @@
 namespace heaprec::tools {
 
 // Help of --no-rows.
-inline constexpr char kNoRows[] = "Estimate from kept samples only, without what rows say of all points";
+inline constexpr char kNoRows[] = "Estimate from kept samples only, uncalibrated to rows";
 
 // As given on the command line.
 struct ScanOptions {
