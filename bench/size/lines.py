@@ -20,8 +20,8 @@ ADDED = {
     "the report page but for its flame graph": """
         commands/report_page.cc export/page/ba*.js export/page/beta.js export/page/commands.js
         export/page/difference.js export/page/estimator.js export/page/gestures.js
-        export/page/heat.js export/page/live.js export/page/report_data.* export/page/s*.js export/page/t[ar]*.js
-        export/page/unpack.js query/samples/sample_columns.* query/samples/sample_thinning.*
+        export/page/heat.js export/page/report_data.* export/page/s*.js export/page/t[ar]*.js
+        export/page/unpack.js query/samples/sample_columns.* query/samples/sample_thinning.* query/samples/step_rows.*
         report/page/page_* report/page/recording_page.*""",
     "bench, and comparisons of several runs a side": """
         analysis/cpu_time.* analysis/estimate/replicates.* analysis/progress_blocks.*

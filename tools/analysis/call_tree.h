@@ -37,6 +37,8 @@
 namespace heaprec::tools {
 
 inline constexpr std::string_view kHidden = "[hidden]";
+// A child of the root: above the paths of rows of which no whole stack was kept.
+inline constexpr std::string_view kCallersNotKept = "[callers not kept]";
 
 class CallTree {
  public:
