@@ -12,7 +12,7 @@ set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BIN=${HEAPREC_BIN:-$ROOT/bazel-bin}
 THREADS=${1:-1500}
-JAVA_HOME=${JAVA_HOME:-/usr/lib/jvm/java-17-openjdk-amd64}
+JAVA_HOME=${JAVA_HOME:-/usr/lib/jvm/default-java}
 RESULT=$ROOT/bench/results/allocators.txt
 PATIENCE=240  # seconds for a run that takes five alone
 AGENT=$BIN/recorder/libheaprec.so EXACT=$BIN/recorder/libheaprec-native.so
