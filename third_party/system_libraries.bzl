@@ -8,34 +8,32 @@ def _run(context, *command):
         fail("@%s: %s: %s" % (context.name, " ".join(command), result.stderr))
     return result.stdout.strip()
 
-def _find(context, archive):
-    """Where the compiler finds an archive; None if it does not."""
-    found = _run(context, "gcc", "-print-file-name=" + archive)
-    return found if found.startswith("/") else None  # gcc repeats the name of what it does not find
-
 def _system_library(context):
     context.symlink("/usr/include", "include")
     context.symlink(context.attr.overlay, "BUILD")
-    for archive in context.attr.archives:
-        found = _find(context, archive)
-        if not found:
-            fail("@%s: there is no %s here; ./setup.sh installs it" % (context.name, archive))
-        context.symlink(found, "lib/" + archive)
+    names = list(context.attr.archives)
     if context.attr.pkg_config:
-        # One archive of them all: pkg-config names them for a linker that reads them in this order, Bazel sorts.
         options = _run(context, "pkg-config", "--static", "--libs-only-l", context.attr.pkg_config).split(" ")
-        found = [_find(context, "lib%s.a" % option[2:]) for option in options if option.startswith("-l")]
-        script = ["CREATE lib/all.a"] + ["ADDLIB " + path for path in found if path] + ["SAVE", "END", ""]
-        context.file("merge.mri", "\n".join(script))
-        context.file("lib/.folder")
-        _run(context, "sh", "-c", "ar -M < merge.mri")
+        names += ["lib%s.a" % option[2:] for option in options if option.startswith("-l")]
+
+    # gcc repeats the name of what it does not find.
+    asked = {name: _run(context, "gcc", "-print-file-name=" + name) for name in names}
+    found = [path for path in asked.values() if path.startswith("/")]
+    if names and not found:
+        fail("@%s: there is no %s here; ./setup.sh installs it" % (context.name, " or ".join(names)))
+
+    # One archive of them all: they name each other in an order that Bazel does not keep.
+    script = ["CREATE lib/%s.a" % context.name] + ["ADDLIB " + path for path in found] + ["SAVE", "END", ""]
+    context.file("lib/merge.mri", "\n".join(script))
+    if found:
+        _run(context, "sh", "-c", "ar -M < lib/merge.mri")
 
 _library = repository_rule(
     implementation = _system_library,
     attrs = {
-        "archives": attr.string_list(),
+        "archives": attr.string_list(doc = "those of them that there are"),
         "overlay": attr.label(mandatory = True),
-        "pkg_config": attr.string(doc = "instead of archives: of this module and all that it needs"),
+        "pkg_config": attr.string(doc = "a module: with the archives of it and of all that it needs"),
     },
     local = True,
 )
@@ -53,9 +51,14 @@ _jvmti = repository_rule(
     local = True,
 )
 
+# In Debian 13 RE2 needs Abseil's: it is asked of pkg-config.
 ARCHIVES = {
     "capstone": ["libcapstone.a"],
-    "catch2": ["libCatch2WithMain.a"],
+    "catch2": [
+        "libCatch2WithMain.a",  # Debian 12
+        "libCatch2Main.a",  # 13
+        "libCatch2.a",
+    ],
     "cli11": [],
     "crypto": ["libcrypto.a"],
     "fmt": [],
