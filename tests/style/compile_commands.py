@@ -4,12 +4,13 @@ Usage: python3 tests/style/compile_commands.py     Bazel analyses the tree and b
 """
 
 import json
+import os
 import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# GCC's own, at which Clang stops; and warnings are no errors in an editor.
-NOT_FOR_CLANG = {"-fno-canonical-system-headers", "-Werror"}
+# An option of GCC alone, a file that nobody reads here, and warnings are no errors in an editor.
+NOT_FOR_CLANG = {"-fno-canonical-system-headers", "-MD", "-Werror"}
 OUTPUTS = {"-o", "-MF"}
 
 
@@ -19,12 +20,17 @@ def bazel(*words):
 
 def command(arguments, external):
     """The arguments as they are at the top of the tree: other repositories are below Bazel's output base."""
-    words = iter(arguments)
+    words = (f"{external}/{word.removeprefix('external/')}" if word.startswith("external/") else word for word in arguments)
     for word in words:
-        if word in OUTPUTS:
+        if word == "-isystem":
+            folder = next(words)
+            # Clang takes a link to /usr/include for /usr/include itself, and looks there before libstdc++.
+            if os.path.realpath(folder) != "/usr/include":
+                yield from (word, folder)
+        elif word in OUTPUTS:
             next(words)
-        elif word not in NOT_FOR_CLANG and not word.startswith("-frandom-seed=") and word != "-MD":
-            yield f"{external}/{word.removeprefix('external/')}" if word.startswith("external/") else word
+        elif word not in NOT_FOR_CLANG and not word.startswith("-frandom-seed="):
+            yield word
 
 
 def main():
