@@ -22,7 +22,7 @@ else
   packages+=(libssl-dev libsqlite3-dev libprotozero-dev libjs-dygraphs libboost-dev catch2)
 fi
 if [ "$purpose" = tests ]; then
-  packages+=(clang-format spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh fish
+  packages+=(clang-format shellcheck spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh fish
              protobuf-compiler openssl tmux libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev)
   where_offered+=(clickhouse-server)
 fi
