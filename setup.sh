@@ -22,8 +22,8 @@ else
   packages+=(libssl-dev libsqlite3-dev libprotozero-dev libjs-dygraphs libboost-dev catch2)
 fi
 if [ "$purpose" = tests ]; then
-  packages+=(clang-format shellcheck spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh fish
-             protobuf-compiler openssl tmux libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev)
+  packages+=(clang-format shellcheck spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh
+             fish protobuf-compiler openssl tmux libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev)
   where_offered+=(clickhouse-server)
 fi
 if [ "${1:-}" = --print ]; then echo "${packages[*]}"; exit 0; fi
@@ -39,7 +39,8 @@ find_missing() {
     if is_missing "$package" && [ -n "$(apt-cache madison "$package" 2>/dev/null)" ]; then missing+=("$package"); fi
   done
   if [ "$purpose" = demo ]; then
-    version=$(apt-cache depends default-jdk-headless 2>/dev/null | sed -n 's/.*Depends: openjdk-\([0-9]*\)-jdk-headless$/\1/p')
+    version=$(apt-cache depends default-jdk-headless 2>/dev/null |
+      sed -n 's/.*Depends: openjdk-\([0-9]*\)-jdk-headless$/\1/p') || version=VERSION  # until apt has its lists
     if is_missing "openjdk-$version-source"; then missing+=("openjdk-$version-source"); fi
   fi
 }
