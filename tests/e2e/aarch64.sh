@@ -65,7 +65,7 @@ done
 labels() { sed -E 's#^(.*)/([^/]*)$#//\1:\2#' <<<"${1// /$'\n'}"; }
 build() { "${bazel[@]}" build --noshow_progress --ui_event_filters=-info "$@" || exit 1; }
 
-jcmd=${JAVA_HOME:-/usr/lib/jvm/java-17-openjdk-amd64}/bin/jcmd
+jcmd=${JAVA_HOME:-/usr/lib/jvm/default-java}/bin/jcmd
 
 # What both parts need of the machine's own, and for aarch64.
 tests=(tests/e2e/attach/attach_test tests/e2e/streams/census_test tests/e2e/streams/exceptions_test
