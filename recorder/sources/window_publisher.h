@@ -61,8 +61,9 @@ class WindowPublisher {
   // The point has a stack that had to be written.
   void OnNewStack() { new_stacks_since_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The drain's tick: a new forecast from the counted bytes (or events). Returns the new window, if one began.
-  std::optional<PublishedWindow> Tick(uint64_t now_ns, uint64_t total);
+  // The drain's tick: a new forecast from the counted bytes (or events). `points`: P from now on; nullopt: as before.
+  // Returns the new window, if one began.
+  std::optional<PublishedWindow> Tick(uint64_t now_ns, uint64_t total, std::optional<double> points = {});
 
   PublishedWindow first() const { return first_; }
   const throttle::ControllerConfig& config() const { return throttle_.config(); }
@@ -85,7 +86,7 @@ class WindowPublisher {
 
   throttle::PointSums Since() const;
 
-  throttle::Throttle throttle_;
+  throttle::Throttle throttle_;  // guarded by publishing_, but for what no tick changes
   throttle::Forecast forecast_;  // guarded by publishing_
   // The points since forecast_.tick_ns.
   std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0}, new_stacks_since_{0};
