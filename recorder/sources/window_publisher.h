@@ -55,6 +55,9 @@ class WindowPublisher {
   // The current window only.
   uint32_t window() const { return current_.load(std::memory_order_relaxed); }
 
+  // Loads what OnPoint needs.
+  void Prefetch() const { __builtin_prefetch(&weight_since_, 1); }
+
   // A point was taken, with the sums of this one. Returns the new window, if one began.
   std::optional<PublishedWindow> OnPoint(throttle::PointSums point, uint64_t now_ns);
 
@@ -88,8 +91,8 @@ class WindowPublisher {
 
   throttle::Throttle throttle_;  // guarded by publishing_, but for what no tick changes
   throttle::Forecast forecast_;  // guarded by publishing_
-  // The points since forecast_.tick_ns.
-  std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0}, new_stacks_since_{0};
+  // The points since forecast_.tick_ns. All that a point that publishes nothing writes or reads here is in one line.
+  alignas(64) std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0}, new_stacks_since_{0};
   // Effective bytes until Lambda must be computed again, within the forecast's interval.
   std::atomic<double> quiet_until_{0};
   std::atomic<uint64_t> quiet_until_ns_{0};
