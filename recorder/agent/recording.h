@@ -29,8 +29,8 @@
 namespace heaprec::agent {
 
 struct ChosenSource {
-  SourceChoice source;  // not kAuto
-  std::string why;  // for people
+  SourceChoice source;          // not kAuto
+  std::string why;              // for people
   bool armed;                   // the agent writes the JVM's thresholds, so that the byte clock chooses the objects
   std::string no_exceptions{};  // why requested exceptions are not recorded
   std::string no_census{};      // likewise
