@@ -121,6 +121,10 @@ format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
   board_ = std::make_unique<sources::WindowPublisher>(*plan_.allocations, plan_.start_ns);
   capture_ = std::make_unique<sources::SampleWriter>(*ring_, *shared_counters_, *board_, jvm_.names, Walker(),
                                                      jvm_.thread_fields, options_.stack_depth);
+  if (options_.max_points && plan_.allocations->points > 0) {
+    allowance_.emplace(Walker() != nullptr ? kWalkedPointNs : kAskedPointNs, options_.points_per_second,
+                       MostPointsPerSecond());
+  }
   MakeSource(source);
   heap_watch_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
   if (options_.tracks) MakeLive();
@@ -179,8 +183,11 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   if (reader.way() != hotspot::SafeReader::Way::kProcessVm) {
     header.source_reason += "; threads are read by " + reader.Description();
   }
-  if (live_ != nullptr && jvm_.KeepsYoungReferents())
-    header.source_reason += std::string("; ") + format::kYoungReferents;
+  if (source.fact) header.Note(*source.fact);
+  if (live_ != nullptr && jvm_.KeepsYoungReferents()) {
+    header.Note(format::SourceFact::kKeepsYoungReferents);
+    header.source_reason += std::string("; ") + kYoungReferents;
+  }
   return header;
 }
 
@@ -220,12 +227,11 @@ void Recording::OnTick(uint64_t now_ns) {
   stacks.walked.store(capture_->stacks().walked(), std::memory_order_relaxed);
   stacks.asked.store(capture_->stacks().asked(), std::memory_order_relaxed);
   stacks.differed.store(capture_->stacks().differed(), std::memory_order_relaxed);
-  const auto window = board_->Tick(now_ns, bytes);
+  const auto window = board_->Tick(now_ns, bytes, PointsFor(heap_watch_->OnTick(now_ns), now_ns));
   if (window) capture_->CommitWindow(*window, kDrainLane);
   if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
   if (native_ != nullptr) native_->OnTick(now_ns);
   if (census_ != nullptr) census_->OnTick(now_ns);
-  heap_watch_->OnTick(now_ns);
   if (capture_->stacks().differed() > 0 && !told_of_walker_) {
     told_of_walker_ = true;
     Log(LogLevel::kWarn, "a walked stack differs from GetStackTrace, which is used for the next ones");
@@ -233,6 +239,12 @@ void Recording::OnTick(uint64_t now_ns) {
   if (jvmti_source_ == nullptr || sources::active_source.load(std::memory_order_relaxed) != source_.get()) return;
   if (attached_ == nullptr) attached_ = std::make_unique<AttachedScope>(jvm_.vm);
   if (attached_->jni() != nullptr) SetJvmInterval();
+}
+
+// Of an interval, for points=max; nullopt: as before.
+std::optional<double> Recording::PointsFor(std::optional<uint64_t> cpu_ns, uint64_t now_ns) {
+  if (!allowance_ || !cpu_ns) return std::nullopt;
+  return allowance_->Update(now_ns, *cpu_ns) * static_cast<double>(board_->config().interval_ns) * 1e-9;
 }
 
 // In the portable mode the JVM's bean tells it, if there is one. `seen`: by the sources. It never falls.

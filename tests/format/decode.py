@@ -398,7 +398,7 @@ def file_header(data):
     while cursor.left():
         tag = cursor.varint()
         body = cursor.string()
-        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25, 26, 29, 30, 33, 34, 35, 37):
+        if tag in (2, 3, 4, 5, 7, 18, 19, 20, 21, 25, 26, 29, 30, 33, 34, 35, 37, 40):
             fields[tag] = Bytes(body).varint()
         elif tag in (6, 22, 27, 31, 36):
             fields[tag] = repr(Bytes(body).f64())

@@ -76,6 +76,7 @@ json Header(const FileHeader& header) {
   if (native.rate_per_second != 0) fields["31"] = Number(native.rate_per_second);
   if (!header.native_unavailable_reason.empty()) fields["32"] = header.native_unavailable_reason;
   if (!header.native_not_seen.empty()) fields["39"] = header.native_not_seen;
+  if (header.source_facts != 0) fields["40"] = header.source_facts;
   if (header.max_tracked_blocks != 0) fields["33"] = header.max_tracked_blocks;
   const StreamCap& mapped = header.mapped;
   if (mapped.interval_ns != 0) fields["34"] = mapped.interval_ns;

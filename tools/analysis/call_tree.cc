@@ -104,6 +104,21 @@ CallTree::NodeId CallTree::Look(format::Index stack) {
   return node == kRoot ? nodes_of_[stack] = ChildOf(kRoot, names_.Of(kHidden)) : node;
 }
 
+// Rows are few, and their paths short.
+CallTree::NodeId CallTree::OfRow(format::Index path) {
+  if (path >= nodes_of_.size()) return Look(path);
+  path_.clear();
+  for (format::Index at = SiteOf(path);;) {
+    const format::StackNode& entry = *chunk_names_->NodeOf(at);
+    path_.push_back(entry.frame);
+    if (entry.parent == format::kNone || entry.parent >= at) break;
+    at = entry.parent;
+  }
+  NodeId node = ChildOf(kRoot, names_.Of(kCallersNotKept));
+  for (; !path_.empty(); path_.pop_back()) node = Below(node, path_.back());
+  return node;
+}
+
 NamePool::Id CallTree::InnermostNameOf(format::Index stack) {
   const format::Index own = OwnSiteOf(stack);
   return NameAbove(own == format::kNone ? stack : own);

@@ -8,7 +8,7 @@
 //
 // A node is a path of names: frames with the same name and the same callers are one node. An unknown stack is the node
 // kUnknown below the root. Frames that were not recorded are nodes kTruncated. A stack whose frames are all hidden is
-// the node kHidden below the root.
+// the node kHidden below the root. A row without kept samples is its path below a node kCallersNotKept.
 //
 // A site is the innermost frame that is no allocation primitive (allocation_primitives.h). Primitives at a stack's leaf
 // are omitted, so the path ends at the site; those among its callers stay. Paths of memory that the JVM allocates to
@@ -37,8 +37,6 @@
 namespace heaprec::tools {
 
 inline constexpr std::string_view kHidden = "[hidden]";
-// A child of the root: above the paths of rows of which no whole stack was kept.
-inline constexpr std::string_view kCallersNotKept = "[callers not kept]";
 
 class CallTree {
  public:
@@ -69,6 +67,8 @@ class CallTree {
 
   // Returns the leaf node of a stack of the block entered last.
   NodeId Of(format::Index stack) { return PathOf(SiteOf(stack)); }
+  // The same of the path of a row, whose callers are not known: it lies below a node kCallersNotKept.
+  NodeId OfRow(format::Index path);
   // Returns the name of that node without building its path.
   NamePool::Id LeafNameOf(format::Index stack) { return NameAbove(SiteOf(stack)); }
   // The same, but without omitting primitives.

@@ -97,10 +97,14 @@ void Grouping::KeysOf(const format::Block& block, std::span<const WeightedSample
   Enter(block);
   keys->resize(drawn.size());
   for (size_t i = 0; i < drawn.size(); ++i) {
-    const bool is_alike =
-        i > 0 && drawn[i]->class_id == drawn[i - 1]->class_id && drawn[i]->stack == drawn[i - 1]->stack;
+    const bool is_alike = i > 0 && drawn[i]->class_id == drawn[i - 1]->class_id &&
+                          drawn[i]->stack == drawn[i - 1]->stack &&
+                          (drawn[i]->row == nullptr) == (drawn[i - 1]->row == nullptr);
     if (IsOfPlace()) {
-      (*keys)[i] = is_alike ? (*keys)[i - 1] : KeyOfPlace(drawn[i]->class_id, drawn[i]->stack, names, tree);
+      const bool is_row = drawn[i]->row != nullptr;
+      (*keys)[i] = is_alike ? (*keys)[i - 1] : KeyOfPlace(drawn[i]->class_id, drawn[i]->stack, is_row, names, tree);
+    } else if (by_ == By::kKind && drawn[i]->row != nullptr) {
+      (*keys)[i] = format::kKinds;  // of any
     } else {
       (*keys)[i] = KeyOf(block.samples[drawn[i]->index], names, tree);
     }
@@ -123,11 +127,11 @@ uint32_t Grouping::KeyOf(const format::Sample& sample, Names* names, CallTree* t
     case By::kSize:
       return SizeClassOf(sample.size);
     default:
-      return KeyOfPlace(sample.class_id, sample.stack, names, tree);
+      return KeyOfPlace(sample.class_id, sample.stack, /*is_row=*/false, names, tree);
   }
 }
 
-uint32_t Grouping::KeyOfPlace(format::Index class_id, format::Index stack, Names* names, CallTree* tree) {
+uint32_t Grouping::KeyOfPlace(format::Index class_id, format::Index stack, bool is_row, Names* names, CallTree* tree) {
   switch (by_) {
     case By::kClass:
       return Named(class_id, names, tree);
@@ -136,7 +140,7 @@ uint32_t Grouping::KeyOfPlace(format::Index class_id, format::Index stack, Names
     case By::kLibrary:
       return PackageOf(tree->InnermostNameOf(stack), &tree->names());
     case By::kStack:
-      return tree->Of(stack);
+      return is_row ? tree->OfRow(stack) : tree->Of(stack);
     default:
       return tree->LeafNameOf(stack);
   }

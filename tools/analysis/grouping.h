@@ -65,7 +65,7 @@ class Grouping {
  private:
   static constexpr uint32_t kNotLooked = 0xffffffff;
   bool IsOfPlace() const;
-  uint32_t KeyOfPlace(format::Index class_id, format::Index stack, Names* names, CallTree* tree);
+  uint32_t KeyOfPlace(format::Index class_id, format::Index stack, bool is_row, Names* names, CallTree* tree);
   uint32_t Named(format::Index index, Names* names, CallTree* tree);
   std::string_view NameOfEntry(format::Index index, Names* names);
   uint32_t PackageOf(NamePool::Id site, NamePool* pool);

@@ -80,8 +80,10 @@ ExitCode Export(const ExportOptions& options) {
   if (settings.live_filter) exporter = MakeLiveFilter(settings, std::move(exporter));
   const auto stdout_use = options.output == "-" ? Progress::StdoutUse::kOutput : Progress::StdoutUse::kNothing;
   const auto stop = [&output] { return output.failed(); };
-  const Weights weights = settings.raw ? Weights::kRaw : Weights::kCalibrated;
-  const auto exported = ExportAll(*recordings, *filter, weights, exporter.get(), stdout_use, stop, settings.live_at);
+  const CalibratedTo to = settings.raw                             ? CalibratedTo::kNothing
+                          : format.takes_rows && !settings.no_rows ? CalibratedTo::kRows
+                                                                   : CalibratedTo::kCounts;
+  const auto exported = ExportAll(*recordings, *filter, to, exporter.get(), stdout_use, stop, settings.live_at);
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (!format.takes_remarks && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {

@@ -48,7 +48,7 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
   }
   SqliteStore store("", false, filter.hides());
   const auto passed =
-      ExportAll(recordings, filter, Weights::kCalibrated, &store, Progress::StdoutUse::kNothing, [] { return false; });
+      ExportAll(recordings, filter, CalibratedTo::kCounts, &store, Progress::StdoutUse::kNothing, [] { return false; });
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   Output output(STDOUT_FILENO);
   SqliteQuery asked(store.database(), query);

@@ -140,6 +140,23 @@ Catalogue::Id Catalogue::StackOf(format::Index index) {
   return node;
 }
 
+Catalogue::Id Catalogue::StackOfRow(format::Index path) {
+  if (path >= stack_cache_.size()) return UnknownStack();
+  path_.clear();
+  for (format::Index at = path;;) {
+    path_.push_back(at);
+    const format::StackNode& step = dictionaries_->stacks[at];
+    if (step.parent == format::kNone || step.parent >= at) break;
+    at = step.parent;
+  }
+  Id node = Node(kNone, FrameOf(Frame{kNone, -1, kCallersLine}));
+  for (auto step = path_.rbegin(); step != path_.rend(); ++step) {
+    const Id frame = FrameOf(dictionaries_->stacks[*step].frame);
+    if (!IsHidden(frame)) node = Node(node, frame);
+  }
+  return node;
+}
+
 std::string_view Catalogue::ClassName(Id id) const {
   return id < classes_.size() ? std::string_view(strings()[classes_[id]]) : kUnknown;
 }
@@ -151,7 +168,7 @@ std::string_view Catalogue::ThreadName(Id id) const {
 std::string Catalogue::FrameName(Id frame) const {
   if (frame >= frames_.size()) return std::string(kUnknown);
   const Frame& entry = frames_[frame];
-  if (entry.IsGap()) return std::string(kTruncated);
+  if (entry.IsGap()) return std::string(entry.line == kCallersLine ? kCallersNotKept : kTruncated);
   if (entry.method >= methods_.size()) return std::string(kUnknown);
   const Method& method = methods_[entry.method];
   return strings()[method.class_name] + "." + strings()[method.name];

@@ -38,10 +38,11 @@ class Catalogue {
   struct Method {
     Id class_name = kNone, name = kNone, descriptor = kNone;
   };
+  static constexpr int32_t kCallersLine = format::kGapLine - 1;  // of the callers of a row's path
   struct Frame {
     Id method = kNone;  // kNone: IsGap, or unknown
     int32_t bci = -1, line = -1;
-    bool IsGap() const { return method == kNone && line == format::kGapLine; }
+    bool IsGap() const { return method == kNone && (line == format::kGapLine || line == kCallersLine); }
   };
   // The frame, called from `parent` (kNone: the root). A stack is its leaf's number. What was cut off at a root is a
   // gap in front of it.
@@ -67,6 +68,8 @@ class Catalogue {
   void Enter(const format::Block& block, Names* names);
   Id ClassOf(format::Index index);
   Id StackOf(format::Index index);
+  // Of the path of a row: below a frame that stands for the callers, which are not known.
+  Id StackOfRow(format::Index path);
   Id ThreadOf(format::Index index);
   // An unknown stack has one unknown frame.
   Id UnknownStack() { return Node(kNone, FrameOf(Frame{})); }
@@ -83,7 +86,7 @@ class Catalogue {
   // "[unknown]" of kNone.
   std::string_view ClassName(Id id) const;
   std::string_view ThreadName(Id id) const;
-  // "java.util.HashMap.resize", "[truncated]", "[unknown]"; its methods are not stored whole.
+  // "java.util.HashMap.resize", "[truncated]", "[callers not kept]", "[unknown]"; its methods are not stored whole.
   std::string FrameName(Id frame) const;
 
  private:

@@ -13,6 +13,7 @@
 #include "tools/query/filter/asked_time.h"
 #include "tools/query/scan/stream_trust.h"
 #include "tools/text/messages.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -44,11 +45,11 @@ class Trusts {
 };
 
 // `most`: events.
-ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t most, Weights weights,
+ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t most, CalibratedTo to,
                                   Exporter* exporter, Progress::StdoutUse stdout_use, const std::function<bool()>& stop,
                                   const std::optional<TimePoint>& live_at, AskedTime* asked, AskedTime* asked_instant) {
-  const auto wants = [&filter](format::Stream stream) { return filter.TakesAny(stream); };
-  Calibration calibration = weights == Weights::kCalibrated ? Calibration::Of(recording, wants) : Calibration();
+  filter.Start(recording);
+  Calibration calibration = Calibration::Of(recording, filter, to);
   Progress progress(recording.source().name(), recording.source().size(), stdout_use);
   Trusts trusts(recording.header(), filter);
   bool is_whole = false;
@@ -56,7 +57,6 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
   Names names;
   std::vector<const format::Sample*> samples;
   std::vector<const format::CheckpointSample*> live_checkpoint;
-  filter.Start(recording);
   exporter->Begin(recording);
   while (events < most && !stop()) {
     const auto block = recording.Next();
@@ -76,7 +76,8 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
     for (const format::CheckpointSample& one : block->live_checkpoint) {
       if (filter.Keeps(one.sample)) live_checkpoint.push_back(&one);
     }
-    exporter->Add({*block, samples, names, calibration, live_checkpoint});
+    const std::vector<const format::Row*> rows = calibration.RowsAlone(&filter);
+    exporter->Add({*block, samples, names, calibration, live_checkpoint, nullptr, rows});
     events += samples.size();
     progress.At(recording.bytes_read());
   }
@@ -86,7 +87,7 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
   if (!is_whole) exporter->AddDoubt("only a part was exported");
   for (const std::string& reason : reasons) exporter->AddDoubt(reason);
   exporter->End(recording, asked->Add(recording, filter, last_ns));
-  return {events, std::move(reasons)};
+  return {events, calibration.points(), std::move(reasons)};
 }
 
 }  // namespace
@@ -106,15 +107,15 @@ ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, c
   return asked;
 }
 
-std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, Weights weights,
+std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, CalibratedTo to,
                                          Exporter* exporter, Progress::StdoutUse stdout_use,
                                          const std::function<bool()>& stop, const std::optional<TimePoint>& live_at) {
   std::vector<ExportedRecording> exported;
   AskedTime asked, asked_instant;
   uint64_t most = filter.limit();
   for (const auto& recording : recordings) {
-    exported.push_back(ExportRecording(*recording, filter, most, weights, exporter, stdout_use, stop, live_at, &asked,
-                                       &asked_instant));
+    exported.push_back(
+        ExportRecording(*recording, filter, most, to, exporter, stdout_use, stop, live_at, &asked, &asked_instant));
     most -= exported.back().events;
   }
   asked.Report();
@@ -128,7 +129,8 @@ std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Fil
 ExitCode Close(const Recordings& recordings, const std::vector<ExportedRecording>& exported) {
   ExitCode read = ExitCode::kOk;
   for (size_t i = 0; i < recordings.size(); ++i) {
-    if (isatty(STDERR_FILENO) == 1) PrintError(LossLine(*recordings[i], exported[i].events).substr(2));
+    const std::string to = exported[i].points > 0 ? "; calibrated to " + CountOf(exported[i].points, "point") : "";
+    if (isatty(STDERR_FILENO) == 1) PrintError(LossLine(*recordings[i], exported[i].events).substr(2) + to);
     const ExitCode one = ReportDamage(*recordings[i]);
     const std::vector<std::string>& reasons = exported[i].reasons;
     if (!reasons.empty()) PrintError(recordings[i]->source().name() + ": trustworthy: " + TrustText(reasons));

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,7 @@ struct ExportSettings {
   std::function<bool(std::string_view method)> hides;  // frames to leave out of the stacks; empty: none
   std::string service;                                 // otlp: name of the service; empty: as recorded
   bool raw = false;                                    // formats with one weight: the raw one, not the calibrated one
+  bool no_rows = false;                                // of those that take rows: weights are not calibrated to them
   bool lines = false;                                  // collapsed, speedscope: a frame is a line, not a method
 };
 
@@ -60,6 +62,8 @@ struct FilteredBlock {
   const std::vector<const format::CheckpointSample*>&
       live_checkpoint;                             // of block.live_checkpoint, those that pass the filters
   const std::vector<LiveDetail>* alive = nullptr;  // of each of `samples`, where they are what is alive
+  // Rows that stand for samples, because their sites have none, in formats that take rows.
+  std::span<const format::Row* const> rows{};
 };
 
 // What of a recording's time passes the filters: from, to (ns since its start).

@@ -27,6 +27,7 @@ const std::vector<ExportFormat>& ExportFormats() {
        .takes_live = true,
        .takes_raw = true,
        .takes_remarks = false,
+       .takes_rows = true,
        .make = MakeCollapsed},
       {.name = "pprof",
        .ending = ".pb.gz",
@@ -34,6 +35,7 @@ const std::vector<ExportFormat>& ExportFormats() {
        .takes_live = true,
        .takes_at = true,
        .takes_raw = true,
+       .takes_rows = true,
        .make = MakePprof},
       {.name = "jfr",
        .ending = ".jfr",
@@ -50,12 +52,14 @@ const std::vector<ExportFormat>& ExportFormats() {
        .takes_at = true,
        .takes_raw = true,
        .takes_service = true,
+       .takes_rows = true,
        .make = MakeOtlp},
       {.name = "speedscope",
        .ending = ".speedscope.json",
        .takes_lines = true,
        .takes_live = true,
        .takes_raw = true,
+       .takes_rows = true,
        .make = MakeSpeedscope},
       {.name = "sqlite", .ending = ".db", .binary = true, .make = MakeSqlite},
   };
@@ -88,6 +92,7 @@ std::string ExportFormat::Objection(const ExportSettings& asked, const Filter& f
       {asked.lines, "--lines", &ExportFormat::takes_lines, ""},
       {!asked.service.empty(), "--service", &ExportFormat::takes_service, ""},
       {asked.raw, "--raw", &ExportFormat::takes_raw, "; " + name + " always has both raw and calibrated weights"},
+      {asked.no_rows, "--no-rows", &ExportFormat::takes_rows, "; weights of " + name + " are never those of rows"},
       {asked.hides != nullptr, "--hide", &ExportFormat::takes_hide, ""},
       {asked.live_filter, "--live", &ExportFormat::takes_live, ""},
       {wants_native, "--kind malloc or mmap", &ExportFormat::takes_native, ""},
@@ -109,6 +114,9 @@ void AddExportOptions(Command& command, ExportSettings* into) {
   command.AddFlag("--raw", into->raw,
                   "Write raw weights instead of weights calibrated to the exact counts (" +
                       FormatsThat(&ExportFormat::takes_raw) + ")");
+  command.AddFlag("--no-rows", into->no_rows,
+                  "Calibrate weights to the counted total only, not to what rows say of each site (" +
+                      FormatsThat(&ExportFormat::takes_rows) + ")");
   command.AddFlag("--lines", into->lines, "Distinguish the lines of a method (collapsed, speedscope)");
   command.AddFlag("--live", into->live_filter,
                   "Export what is live instead of all allocations (" + FormatsThat(&ExportFormat::takes_live) + ")");

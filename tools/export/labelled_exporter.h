@@ -46,6 +46,10 @@ class LabelledExporter : public Exporter {
       period_.Add(*sample, weight);
       if (rows_.full()) WriteRows();
     }
+    for (const format::Row* const row : block.rows) {
+      rows_.At(LabelledTotals::KeyOf(*row, &catalogue_)).Add(block.calibration.WeightOf(*row));
+      if (rows_.full()) WriteRows();
+    }
     tracked_.Add(block, [this](const format::Sample& sample) { return rows_.KeyOf(sample, &catalogue_); });
   }
 

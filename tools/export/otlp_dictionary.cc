@@ -3,7 +3,6 @@
 #include <string>
 
 #include "tools/export/chunk_index.h"
-#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 namespace {
@@ -73,7 +72,7 @@ void OtlpDictionary::WriteStacks(pbf_writer* table) {
   }
 }
 
-// A location is a frame, a function a method; after the methods come the two functions of frames without one.
+// A location is a frame, a function a method; after the methods come the functions of frames without one.
 void OtlpDictionary::WriteLocations(pbf_writer* table) {
   const auto methods = static_cast<Id>(catalogue_.methods().size());
   table->add_string(dictionary::kLocation, "");
@@ -82,7 +81,7 @@ void OtlpDictionary::WriteLocations(pbf_writer* table) {
     pbf_writer message(*table, dictionary::kLocation);
     pbf_writer of(message, location::kLines);
     const bool has_method = frame.method != Catalogue::kNone;
-    of.add_int32(line::kFunction, functions_.Of(has_method ? frame.method : methods + (frame.IsGap() ? 0 : 1)));
+    of.add_int32(line::kFunction, functions_.Of(has_method ? frame.method : methods + id));
     if (frame.line > 0) of.add_int64(line::kLine, frame.line);
   }
 }
@@ -92,7 +91,7 @@ void OtlpDictionary::WriteFunctions(pbf_writer* table) {
   table->add_string(dictionary::kFunction, "");
   for (const Id id : functions_.ids()) {
     if (id >= methods) {
-      WriteFunction(id == methods ? kTruncated : kUnknown, "", table);
+      WriteFunction(catalogue_.FrameName(id - static_cast<Id>(methods)), "", table);
       continue;
     }
     const Catalogue::Method& method = catalogue_.methods()[id];

@@ -48,7 +48,7 @@ class OtlpDictionary {
 
   const Catalogue& catalogue_;
   StringTable strings_{""}, attributes_{""};  // attributes: key, zero byte, value
-  Numbers stacks_, frames_, functions_;       // functions: methods, then "[truncated]" and "[unknown]"
+  Numbers stacks_, frames_, functions_;       // functions: methods, then frames without one
 };
 
 }  // namespace heaprec::tools

@@ -15,11 +15,17 @@ uint64_t HashOf(const LabelledTotals::Key& key) {
 void StackTotals::Add(const FilteredBlock& block) {
   catalogue_.Enter(block.block, &block.names);
   for (const format::Sample* const sample : block.samples) {
-    Catalogue::Id stack = catalogue_.StackOf(sample->stack);
-    if (stack == Catalogue::kNone) stack = catalogue_.UnknownStack();
-    if (stack >= of_.size()) of_.resize(catalogue_.stacks().size());
-    of_[stack].Add(*sample, block.calibration.WeightOf(*sample));
+    At(catalogue_.StackOf(sample->stack)).Add(*sample, block.calibration.WeightOf(*sample));
   }
+  for (const format::Row* const row : block.rows) {
+    At(catalogue_.StackOfRow(row->stack)).Add(block.calibration.WeightOf(*row));
+  }
+}
+
+Totals& StackTotals::At(Catalogue::Id stack) {
+  if (stack == Catalogue::kNone) stack = catalogue_.UnknownStack();
+  if (stack >= of_.size()) of_.resize(catalogue_.stacks().size());
+  return of_[stack];
 }
 
 LabelledTotals::Key LabelledTotals::KeyOf(const format::Sample& sample, Catalogue* catalogue) const {

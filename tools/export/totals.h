@@ -21,6 +21,11 @@ struct Totals {
   double live_bytes = 0, live_objects = 0;  // alive at the end
   uint64_t samples = 0;
 
+  // Of a row.
+  void Add(const Calibration::Weight& weight) {
+    bytes += weight.bytes;
+    objects += weight.objects;
+  }
   void Add(const format::Sample& sample, const Calibration::Weight& weight) {
     ++samples;
     bytes += weight.bytes;
@@ -118,6 +123,8 @@ class StackTotals {
   Totals Of(Catalogue::Id stack) const { return stack < of_.size() ? of_[stack] : Totals(); }
 
  private:
+  Totals& At(Catalogue::Id stack);
+
   Catalogue catalogue_;
   std::vector<Totals> of_;
 };
@@ -142,6 +149,10 @@ class LabelledTotals {
   explicit LabelledTotals(bool with_size) : with_size_(with_size) {}
 
   Key KeyOf(const format::Sample& sample, Catalogue* catalogue) const;
+  // Of a row that stands for samples: its thread, kind and sizes are not known.
+  static Key KeyOf(const format::Row& row, Catalogue* catalogue) {
+    return {catalogue->StackOfRow(row.stack), catalogue->ClassOf(row.class_id), Catalogue::kNone, format::kKinds};
+  }
   // Totals of the row with that key.
   Totals& At(const Key& key);
   void Add(const format::Sample& sample, const Calibration::Weight& weight, Catalogue* catalogue) {

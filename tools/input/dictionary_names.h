@@ -15,7 +15,8 @@
 namespace heaprec::tools {
 
 inline constexpr std::string_view kUnknown = "[unknown]";
-inline constexpr std::string_view kTruncated = "[truncated]";  // frames that were not recorded
+inline constexpr std::string_view kTruncated = "[truncated]";              // frames that were not recorded
+inline constexpr std::string_view kCallersNotKept = "[callers not kept]";  // in front of the path of a row
 
 class Names {
  public:

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "format/codec/row_table.h"
-#include "format/ring/address_frames.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
@@ -52,7 +51,6 @@ class Gatherer final : public format::RecordVisitor {
   }
   void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated, uint32_t,
                uint64_t) override {
-    if (format::AreAddresses(leaf_first)) leaf_first = {};  // only the drain can name them
     definitions.stacks.try_emplace(key, KeyedStack{{leaf_first.begin(), leaf_first.end()}, truncated});
   }
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override {
@@ -95,11 +93,10 @@ void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, Salvag
 }
 
 // The process may have died between a sample's commit and the mark that its point is taken.
-void AddNativePoints(const RingCopy& ring, Gatherer* gathered) {
+void AddNativePoints(NativePointNames& names, Gatherer* gathered) {
   if (gathered->native_points.empty()) return;
   std::unordered_set<uint64_t> ids;
   for (const SampleRecord& sample : gathered->samples) ids.insert(sample.id);
-  NativePointNames names(ring.view().modules());
   for (const NativePoint& point : gathered->native_points) {
     if (ids.insert(point.record.id).second) {
       gathered->samples.push_back(names.SampleOf(point, &gathered->definitions));
@@ -428,7 +425,9 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   result.report.write_errno = ring.write_errno();
   Gatherer gathered;
   GatherRing(ring, end, &gathered, &result.report);
-  AddNativePoints(ring, &gathered);
+  NativePointNames names(ring.view().modules());
+  names.NameStacksOf(&gathered.definitions);
+  AddNativePoints(names, &gathered);
   result.report.invalid = gathered.invalid;
   Define(&gathered, file);
 

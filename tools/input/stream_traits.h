@@ -129,7 +129,7 @@ inline const char* KindName(format::Kind kind) {
     case format::Kind::kMapping:
       return "mmap";
   }
-  return "?";
+  return "[unknown]";  // of a row: points of any kind
 }
 
 }  // namespace heaprec::tools

@@ -148,9 +148,10 @@ TEST_CASE("classes and sites are estimated from the rows of all points, whatever
                                         {"--frame Main.main", 6},
                                         {"--ignore Rare", 6},
                                         {"--kind tlab", 6},
-                                        {"--by thread", 6},
-                                        {"--by method", 6},
-                                        {"--by stack", 6}}) {
+                                        {"--by thread", 10},  // with the points of the site without samples
+                                        {"--by method", 10},
+                                        {"--by stack", 10},
+                                        {"--by size", 6}}) {
     INFO(options);
     CHECK(Parsed(std::string("top --json ") + options + " " + path)["matched"]["points"] == points);
   }
@@ -165,6 +166,26 @@ TEST_CASE("classes and sites are estimated from the rows of all points, whatever
   uint64_t before = 0;
   for (const json& row : same["tables"][0]["rows"]) before += row["points_before"].get<uint64_t>();
   CHECK(before == 93);
+}
+
+TEST_CASE("trees and exported stacks have the bytes that rows have of each site, with or without samples") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+  WriteRows(path);
+  const auto tree = Heaprec("tree " + path);
+  CHECK(tree.out.find("[callers not kept]") != std::string::npos);
+  CHECK(tree.out.find("\n# 6 samples kept of 93 (rate limit; sums stay unbiased); calibrated to 93 points\n") !=
+        std::string::npos);
+  CHECK(Parsed("tree --json " + path)["scan"]["calibrated_to_points"] == 93);
+  CHECK(Parsed("top --by site --json " + path)["scan"]["calibrated_to_points"] == 0);
+  CHECK(Heaprec("top --by thread --thread main " + path)
+            .out.find("; 4.3 % of the bytes are of sites without samples and left out\n") != std::string::npos);
+  CHECK(Heaprec("export --format collapsed " + path).out ==
+        "[callers not kept];p.Rare.make;java.util.Arrays.copyOf 9600\np.Main.main;p.Often.make 213600\n");
+  CHECK(Heaprec("export --format collapsed --no-rows " + path).out == "p.Main.main;p.Often.make 223200\n");
+  const auto csv = Heaprec("export --format csv --no-rows " + path);
+  CHECK(csv.code == 2);
+  CHECK(csv.err.find("--no-rows is for --format collapsed, pprof, otlp, speedscope") != std::string::npos);
 }
 
 TEST_CASE("the amount per second is that of the total, which has what could not be written, too") {

@@ -57,9 +57,8 @@ void CompareWithTop(FollowQuestion question, const std::string& path, uint64_t s
   NamePool names(scan->Naming());
   std::optional<CallTree> tree;
   std::optional<GroupsScan> groups;
-  REQUIRE(scan->Run(&names, &tree, [&] {
-    return &groups.emplace(std::vector<Grouping>{question.grouping});
-  }) == ExitCode::kOk);
+  REQUIRE(scan->Run(&names, &tree, [&] { return &groups.emplace(std::vector<Grouping>{question.grouping}); }) ==
+          ExitCode::kOk);
   std::map<std::string, GroupEstimates> expected;
   for (const GroupTable::Row& row : groups->tables().front().own().Rows()) {
     if (row.estimates.samples > 0) expected[question.grouping.NameOf(row.key, *tree)] = row.estimates;

@@ -25,15 +25,33 @@ Design::Design(const format::FileHeader& header, format::Stream stream)
 
 std::span<const WeightedSample> Design::Add(const format::Block& block, bool by_rows) {
   Count(block);
-  drawn_.clear();
-  by_rows ? DrawRows(block) : DrawSamples(block);
-  strata_.Scale(block, drawn_);
+  const bool is_calibrated = !by_rows && calibration_.Enter(block);
+  if (is_calibrated && !not_counted_.empty()) {  // by rows, as in tables of rows
+    Draw(block, true, false);
+    AddUncounted();
+  }
+  Draw(block, by_rows, is_calibrated);
   for (const WeightedSample& drawn : drawn_) {
     all_.Add(drawn);
     has_other_classes_ |= drawn.of_class == nullptr;
-    if (!not_counted_.empty() && not_counted_.count(drawn.interval) > 0) uncounted_.Add(drawn);
   }
+  if (!is_calibrated) AddUncounted();
   return drawn_;
+}
+
+void Design::Draw(const format::Block& block, bool by_rows, bool is_calibrated) {
+  drawn_.clear();
+  if (!by_rows) DrawSamples(block);
+  if (is_calibrated) calibration_.Scale(drawn_);
+  if (by_rows || is_calibrated) DrawRows(block, is_calibrated);
+  strata_.Scale(block, drawn_);
+}
+
+void Design::AddUncounted() {
+  if (not_counted_.empty()) return;
+  for (const WeightedSample& drawn : drawn_) {
+    if (not_counted_.count(drawn.interval) > 0) uncounted_.Add(drawn);
+  }
 }
 
 void Design::DrawSamples(const format::Block& block) {
@@ -52,12 +70,13 @@ void Design::DrawSamples(const format::Block& block) {
 }
 
 // The interval of a row tells whether its points were counted; a salvaged block has one.
-void Design::DrawRows(const format::Block& block) {
+void Design::DrawRows(const format::Block& block, bool alone) {
   const auto interval = std::ranges::find_if(
       block.intervals, [this](const format::Interval& one) { return one.stream == stream_ && one.buffered > 0; });
   for (uint32_t i = 0; i < block.rows.size(); ++i) {
     const format::Row& row = block.rows[i];
-    drawn_.push_back({.index = i,
+    if (alone && !calibration_.IsAlone(row)) continue;
+    drawn_.push_back({.index = i + (alone ? static_cast<uint32_t>(block.samples.size()) : 0),
                       .row = &row,
                       .class_id = row.class_id,
                       .stack = row.stack,

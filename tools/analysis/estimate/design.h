@@ -13,6 +13,7 @@
 
 #include "format/model/model.h"
 #include "format/reader/reader.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/analysis/estimate/subset.h"
 #include "tools/analysis/estimate/weighted_sample.h"
@@ -25,9 +26,12 @@ class Design {
 
   // Before the first block: scales what is sampled to what a census counted of the same recording.
   void SetStrata(Strata strata) { strata_ = std::move(strata); }
+  // Likewise: brings samples to what rows say of their sites.
+  void SetCalibration(RowCalibration calibration) { calibration_ = std::move(calibration); }
 
   // The next block, whole, also what the caller filters out. Its samples that are of the stream, in their order; valid
-  // until the next block, and no longer than it. `by_rows`: its rows instead.
+  // until the next block, and no longer than it. `by_rows`: its rows instead. Behind calibrated samples stand the rows
+  // of sites that have none, with indices beyond block.samples.
   std::span<const WeightedSample> Add(const format::Block& block, bool by_rows = false);
 
   // All samples so far.
@@ -55,8 +59,11 @@ class Design {
   void CountUnwritten(const format::StreamCounters& counters);
 
  private:
+  void Draw(const format::Block& block, bool by_rows, bool is_calibrated);
+  void AddUncounted();
   void DrawSamples(const format::Block& block);
-  void DrawRows(const format::Block& block);
+  // `alone`: those of sites without samples only.
+  void DrawRows(const format::Block& block, bool alone);
   void Count(const format::Block& block);
   void Count(const format::Interval& interval);
 
@@ -64,6 +71,7 @@ class Design {
   const uint64_t interval_ns_;
   const bool has_no_chances_;  // of another recorder: the chance with which an object was drawn is unknown
   Strata strata_;
+  RowCalibration calibration_;
   std::vector<WeightedSample> drawn_;         // of the last block
   std::unordered_set<uint64_t> not_counted_;  // likewise, intervals
   Subset all_, uncounted_;

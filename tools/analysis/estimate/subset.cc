@@ -1,5 +1,7 @@
 #include "tools/analysis/estimate/subset.h"
 
+#include <algorithm>
+
 namespace heaprec::tools {
 namespace {
 
@@ -12,11 +14,11 @@ struct Terms {
   double seen, bytes_fourth, objects_fourth;
 };
 
-// y / p times z / p times 1 - p; p is s / w before a census scaled w.
+// y / p times z / p times 1 - p; p is s / w before a census scaled w. Rows may have scaled it to less than s.
 Terms TermsOf(const WeightedSample& sample) {
   const double w = sample.weight, o = sample.objects;
   const double factor = sample.of_class != nullptr ? sample.of_class->factor : 1;
-  const double exclusion = w > 0 ? 1 - factor * sample.size / w : 0;
+  const double exclusion = w > 0 ? std::max(1 - factor * sample.size / w, 0.0) : 0;
   const Spread variance = exclusion * Spread{w * w, o * o, w * o};
   return {variance, sample.size, variance.bytes * variance.bytes, variance.objects * variance.objects};
 }
@@ -47,8 +49,7 @@ void Subset::Add(const WeightedSample& sample) {
 
 // Not if a filter left out some of its samples.
 const CountedClass* Subset::counted() const {
-  const bool is_whole =
-      is_class_ && class_ != nullptr && class_->is_one && bytes_ >= class_->scaled * (1 - kRounding);
+  const bool is_whole = is_class_ && class_ != nullptr && class_->is_one && bytes_ >= class_->scaled * (1 - kRounding);
   return is_whole ? class_ : nullptr;
 }
 

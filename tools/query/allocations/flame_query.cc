@@ -13,7 +13,7 @@ void LeafVisitor::Begin(const format::FileHeader&) {
 void LeafVisitor::Visit(const MatchedBlock& matched_block) {
   NoteNatives(matched_block);
   for (const WeightedSample* drawn : matched_block.drawn) {
-    const CallTree::NodeId leaf = LeafOf(matched_block, matched_block.block.samples[drawn->index]);
+    const CallTree::NodeId leaf = LeafOf(matched_block, *drawn);
     if (leaf >= now_.size()) now_.resize(std::max<size_t>(leaf + size_t{1}, now_.size() * 3 / 2));
     if (classes_ && now_[leaf] == 0) class_names_.insert(matched_block.tree.At(leaf).name);
     now_[leaf] += drawn->weight;
@@ -25,14 +25,20 @@ void LeafVisitor::End(const Estimator& estimator, double) {
   for (size_t leaf = 0; leaf < now_.size(); ++leaf) weights_[leaf] += estimator.factor() * now_[leaf];
 }
 
-CallTree::NodeId LeafVisitor::LeafOf(const MatchedBlock& matched_block, const format::Sample& sample) const {
+CallTree::NodeId LeafVisitor::LeafOf(const MatchedBlock& matched_block, const WeightedSample& drawn) const {
   CallTree& tree = matched_block.tree;
-  const CallTree::NodeId frame = tree.Of(sample.stack);
-  return classes_ ? tree.ChildOf(frame, tree.names().Of(matched_block.names.Class(sample.class_id))) : frame;
+  const CallTree::NodeId frame = drawn.row != nullptr ? tree.OfRow(drawn.stack) : tree.Of(drawn.stack);
+  return Below(frame, drawn.class_id, matched_block);
+}
+
+CallTree::NodeId LeafVisitor::Below(CallTree::NodeId frame, format::Index class_id,
+                                    const MatchedBlock& matched_block) const {
+  CallTree& tree = matched_block.tree;
+  return classes_ ? tree.ChildOf(frame, tree.names().Of(matched_block.names.Class(class_id))) : frame;
 }
 
 CallTree::NodeId LeafVisitor::NoteLeaf(const MatchedBlock& matched_block, const format::Sample& sample) {
-  const CallTree::NodeId leaf = LeafOf(matched_block, sample);
+  const CallTree::NodeId leaf = Below(matched_block.tree.Of(sample.stack), sample.class_id, matched_block);
   if (classes_) class_names_.insert(matched_block.tree.At(leaf).name);
   return leaf;
 }
@@ -123,7 +129,7 @@ std::vector<GroupEstimates> LiveLeafVisitor::EstimatesOf(const FlameBoxTree& tre
 void BoxVisitor::Visit(const MatchedBlock& matched_block) {
   const std::vector<FlameBoxTree::Box>& boxes = tree_.boxes();
   for (const WeightedSample* drawn : matched_block.drawn) {
-    const CallTree::NodeId leaf = leaves_.LeafOf(matched_block, matched_block.block.samples[drawn->index]);
+    const CallTree::NodeId leaf = leaves_.LeafOf(matched_block, *drawn);
     const FlameBoxTree::BoxId end = tree_.Of(leaf);
     if (boxes[end].folded == 0) own_.Add(end, *drawn);
     for (FlameBoxTree::BoxId box = end; box != FlameBoxTree::kNone; box = boxes[box].parent) {

@@ -31,11 +31,12 @@ class LeafVisitor final : public ScanVisitor {
   // `classes`: a sample's leaf is its class, below the frame that allocated it.
   explicit LeafVisitor(bool classes) : classes_(classes) {}
 
+  bool calibrates() const override { return true; }
   void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  CallTree::NodeId LeafOf(const MatchedBlock& matched_block, const format::Sample& sample) const;
+  CallTree::NodeId LeafOf(const MatchedBlock& matched_block, const WeightedSample& drawn) const;
   // For samples that are not passed to Visit.
   CallTree::NodeId NoteLeaf(const MatchedBlock& matched_block, const format::Sample& sample);
 
@@ -46,6 +47,7 @@ class LeafVisitor final : public ScanVisitor {
   bool IsNative(NamePool::Id name) const { return native_names_.count(name) > 0; }
 
  private:
+  CallTree::NodeId Below(CallTree::NodeId frame, format::Index class_id, const MatchedBlock& matched_block) const;
   void NoteNatives(const MatchedBlock& matched_block);
 
   const bool classes_;
@@ -108,9 +110,9 @@ class LiveLeafVisitor final : public ScanVisitor {
 class BoxVisitor final : public ScanVisitor {
  public:
   // Both must outlive it.
-  BoxVisitor(const LeafVisitor* leaves, const FlameBoxTree* tree)
-      : leaves_(*leaves), tree_(*tree) {}
+  BoxVisitor(const LeafVisitor* leaves, const FlameBoxTree* tree) : leaves_(*leaves), tree_(*tree) {}
 
+  bool calibrates() const override { return true; }
   void Begin(const format::FileHeader&) override {
     table_.Start();
     own_.Start();

@@ -39,7 +39,7 @@ void Groups::Visit(const MatchedBlock& matched_block) {
 void Groups::AddCumulative(const MatchedBlock& matched_block) {
   CallTree& tree = matched_block.tree;
   for (const WeightedSample* drawn : matched_block.drawn) {
-    CallTree::NodeId node = tree.Of(matched_block.block.samples[drawn->index].stack);
+    CallTree::NodeId node = drawn->row != nullptr ? tree.OfRow(drawn->stack) : tree.Of(drawn->stack);
     for (; node != CallTree::kRoot; node = tree.At(node).parent) cumulative_->Add(tree.At(node).name, *drawn);
   }
 }

@@ -60,6 +60,10 @@ class GroupsScan : public ScanVisitor {
  public:
   explicit GroupsScan(const std::vector<Grouping>& groupings) : tables_(groupings.begin(), groupings.end()) {}
   bool takes_rows(uint64_t, uint64_t) const override { return std::ranges::all_of(tables_, &Groups::takes_rows); }
+  // Within a site rows do not tell sizes apart: scaled by its bytes and by its objects, a size would be another one.
+  bool calibrates() const override {
+    return std::ranges::none_of(tables_, [](const Groups& one) { return one.grouping().by() == By::kSize; });
+  }
   void Begin(const format::FileHeader&) override {
     for (Groups& one : tables_) one.Begin();
   }

@@ -186,21 +186,54 @@ void Filter::SetPrimitives(const StackMatch::Test& is_primitive) {
   });
 }
 
+bool Filter::HoldsTime(const TimeOfRows& time) const {
+  return static_cast<int64_t>(time.begin_ns) >= from_ns_ && static_cast<int64_t>(time.end_ns) <= to_ns_;
+}
+
+bool Filter::IsBeside(const TimeOfRows& time) const {
+  return static_cast<int64_t>(time.end_ns) <= from_ns_ || static_cast<int64_t>(time.begin_ns) >= to_ns_;
+}
+
+ByRows Filter::RowsWithin(uint64_t interval_ns) const {
+  return [*this, interval_ns](const format::Block& block) {
+    const auto time = TimeOf(block, interval_ns);
+    return time && HoldsTime(*time) && !IsBeside(*time);
+  };
+}
+
+ByRows Filter::RowsBeside(uint64_t interval_ns) const {
+  return [*this, interval_ns](const format::Block& block) {
+    const auto time = TimeOf(block, interval_ns);
+    return time && IsBeside(*time);
+  };
+}
+
+bool Filter::KeepsAllKinds() const {
+  return std::ranges::all_of(format::kAllocationKinds,
+                             [this](format::Kind kind) { return kinds_[static_cast<size_t>(kind)]; });
+}
+
 // A path ends at the site that the built-in primitives give: hidden frames, or those below it, are none.
-bool Filter::TakesRows(const TimeOfRows& time) const {
-  const auto begin_ns = static_cast<int64_t>(time.begin_ns), end_ns = static_cast<int64_t>(time.end_ns);
-  const bool is_beside = end_ns <= from_ns_ || begin_ns >= to_ns_, is_within = begin_ns >= from_ns_ && end_ns <= to_ns_;
-  const bool has_all_kinds = std::ranges::all_of(
-      format::kAllocationKinds, [this](format::Kind kind) { return kinds_[static_cast<size_t>(kind)]; });
-  return (is_beside || is_within) && has_all_kinds && KeepsAnyThread() && !frame_ && !focus_ && !ignore_ && !hides_;
+bool Filter::NeedsSamples() const {
+  return !KeepsAllKinds() || !KeepsAnyThread() || frame_ || focus_ || ignore_ || hides_;
+}
+
+// A frame that is asked for, or not wanted, may be on the path itself.
+Filter::OfRow Filter::Judge(const format::Sample& row) {
+  if (!KeepsTime(row.time_ns) || (class_ && !KeepsClass(row.class_id)) || (site_ && !site_->Passes(row.stack)) ||
+      (ignore_ && ignore_->Passes(row.stack)))
+    return OfRow::kLeftOut;
+  const bool is_known = KeepsAllKinds() && KeepsAnyThread() && !ignore_ && (!frame_ || frame_->Passes(row.stack)) &&
+                        (!focus_ || focus_->Passes(row.stack));
+  return is_known ? OfRow::kKept : OfRow::kUnknown;
 }
 
 void Filter::NoteChoice(const FilterOptions& options) {
   const bool one_of_two =
       kinds_[static_cast<size_t>(format::Kind::kTlab)] != kinds_[static_cast<size_t>(format::Kind::kOutside)];
   chooses_classes_ = class_.has_value();
-  chooses_others_ = site_ || frame_ || focus_ || ignore_ || from_ || to_ || !options.thread.empty() ||
-                    !labels_.empty() || one_of_two;
+  chooses_others_ =
+      site_ || frame_ || focus_ || ignore_ || from_ || to_ || !options.thread.empty() || !labels_.empty() || one_of_two;
 }
 
 bool Filter::TakesAny(format::Stream stream) const {

@@ -74,7 +74,16 @@ class Filter {
   bool KeepsClass(format::Index index);
 
   // Whether rows of that time tell what of them it keeps: by class, site and time, of which it keeps all or nothing.
-  bool TakesRows(const TimeOfRows& time) const;
+  bool TakesRows(const TimeOfRows& time) const { return (HoldsTime(time) || IsBeside(time)) && !NeedsSamples(); }
+  // Whether more than class, path to the site and time has a say.
+  bool NeedsSamples() const;
+  // Where samples are calibrated to rows: the blocks of which it may keep all, which are calibrated, and those of which
+  // it keeps nothing, which are read from their rows, so that totals are those of a table that is made of rows.
+  ByRows RowsWithin(uint64_t interval_ns) const;
+  ByRows RowsBeside(uint64_t interval_ns) const;
+  // What it keeps of rows that stand for samples: those of which class, path and time are enough to tell.
+  enum class OfRow : uint8_t { kKept, kLeftOut, kUnknown };
+  OfRow Judge(const format::Sample& row);
 
   uint64_t limit() const { return limit_; }
   // Frames at a leaf that are no sites, for --site; the built-in primitives unless told otherwise. Before Start.
@@ -92,7 +101,11 @@ class Filter {
   std::pair<uint64_t, uint64_t> Span(uint64_t begin_ns, uint64_t end_ns) const;
 
  private:
+  // As far as times decide.
+  bool HoldsTime(const TimeOfRows& time) const;
+  bool IsBeside(const TimeOfRows& time) const;
   bool KeepsAnyThread() const;
+  bool KeepsAllKinds() const;
   bool KeepsAnyThreadAndPlace() const;
   bool KeepsThread(format::Index index);
   bool HasLabels(const format::Thread& thread) const;

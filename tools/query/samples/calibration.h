@@ -1,5 +1,6 @@
 // What each sample of a recording stands for in the tables of `top` and `summary`: its weight times what was counted
-// over what the samples say of it, and in a recording with a census times its class's factor.
+// over what the samples say of it, and in a recording with a census times its class's factor. If it is asked for, also
+// times its site's factor, which brings it to the rows (RowCalibration).
 //
 // Units:    bytes and objects; of exceptions throws.
 // Threads:  one.
@@ -8,13 +9,18 @@
 #pragma once
 
 #include <array>
-#include <functional>
+#include <cstdint>
+#include <vector>
 
 #include "format/reader/reader.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/input/recording.h"
+#include "tools/query/filter/event_filter.h"
 
 namespace heaprec::tools {
+
+enum class CalibratedTo : uint8_t { kNothing, kCounts, kRows };
 
 class Calibration {
  public:
@@ -23,20 +29,30 @@ class Calibration {
   };
 
   Calibration() { factors_.fill(1); }  // raw weights
-  // Reads the recording once, with a census twice, from its start; `recording` itself stays where it is.
-  // `wants`: the streams that are asked for later. The others stay raw.
-  static Calibration Of(const Recording& recording, const std::function<bool(format::Stream)>& wants);
+  // Reads the recording once, with a census or to kRows twice, from its start; `recording` itself stays where it is.
+  // Streams that the filter, which has started, does not take stay raw.
+  static Calibration Of(const Recording& recording, const Filter& filter, CalibratedTo to);
 
   // Before the samples of each block.
-  void Enter(const format::Block& block) { block_ = &block; }
+  void Enter(const format::Block& block);
   Weight WeightOf(const format::Sample& sample);
+  // The block's rows of sites without samples that pass the filter, and what they stand for. Nothing but to kRows.
+  std::vector<const format::Row*> RowsAlone(Filter* filter);
+  Weight WeightOf(const format::Row& row);
+  // Of the rows that samples were calibrated to.
+  uint64_t points() const { return rows_.points(); }
   // What the calibrated weights of a stream have in common; the census's factors are not in it.
   double factor(format::Stream stream) const { return factors_[static_cast<size_t>(stream)]; }
 
  private:
+  double FactorOf(format::Stream stream, format::Index class_id);
+
   std::array<double, format::kStreams> factors_;
   Strata strata_;
+  RowCalibration rows_;
+  uint64_t interval_ns_ = 0;
   const format::Block* block_ = nullptr;
+  bool is_by_rows_ = false;  // the block is calibrated to its rows
 };
 
 }  // namespace heaprec::tools

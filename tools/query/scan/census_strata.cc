@@ -24,20 +24,25 @@ render::Value CensusStrata::AsValue() const {
   return render::Object{{"strata", strata.count()}, {"reason", why_none}};
 }
 
-CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows) {
-  if (recording.header().census != format::CensusMode::kAll) return {};
-  CensusStrata found{.strata = {}, .has_census = true, .why_none = {}};
+CensusStrata StrataOf(const Recording& recording, const FirstPass& pass) {
+  const bool has_census = pass.uses_census && recording.header().census == format::CensusMode::kAll;
+  CensusStrata found{.strata = {}, .has_census = has_census, .why_none = {}};
+  if (!has_census && pass.calibration == nullptr) return found;
   auto again = recording.Again();
   if (!again.ok()) {
-    found.why_none = again.error().message;
+    if (has_census) found.why_none = again.error().message;
+    if (pass.calibration != nullptr) *pass.calibration = {};
     return found;
   }
   StrataBuilder builder(recording.header());
   Progress progress(recording.source().name(), recording.source().size());
   while (const auto block = (*again)->Next()) {
-    builder.Add(*block, by_rows && by_rows(*block));
+    const bool is_calibrated = pass.calibration != nullptr && pass.calibration->Takes(*block);
+    if (is_calibrated) pass.calibration->Add(*block);
+    if (has_census) builder.Add(*block, is_calibrated || (pass.by_rows && pass.by_rows(*block)));
     progress.At((*again)->bytes_read());
   }
+  if (!has_census) return found;
   if (WasEnded(**again)) {
     found.strata = builder.Build((*again)->census_counters());
     found.why_none = builder.why_none();

@@ -1,13 +1,15 @@
-// What the census of a recording, if it has one, says to the estimates of its samples: found in a pass over it.
+// What a first pass over a recording says to the estimates of a second: its census, if it has one, of classes, and its
+// rows of sites.
 //
 // Threads:  one.
-// Failure:  no strata, and why.
-// Maths:    docs/estimates.md#post-stratification
+// Failure:  no strata, and why; no calibration.
+// Maths:    docs/estimates.md#post-stratification, docs/estimates.md#calibration
 #pragma once
 
 #include <string>
 
 #include "format/reader/reader.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/analysis/estimate/rows.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/input/recording.h"
@@ -18,7 +20,7 @@ namespace heaprec::tools {
 struct CensusStrata {
   Strata strata;
   bool has_census = false;  // that counted all
-  std::string why_none;  // why there is a census, but no strata
+  std::string why_none;     // why there is a census, but no strata
 
   // "; adjusted by the census", "; not adjusted by its census: ...", or nothing.
   std::string Text() const;
@@ -26,9 +28,15 @@ struct CensusStrata {
   render::Value AsValue() const;
 };
 
+struct FirstPass {
+  bool uses_census = true;                // if there is one
+  ByRows by_rows{};                       // as the design that gets the strata
+  RowCalibration* calibration = nullptr;  // of that design: is filled
+};
+
 // Reads the recording from its start. Uses a census only if it ended with its recording; otherwise the TLABs in use at
-// its end are unknown. `by_rows`: as the design that gets the strata.
-CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows = {});
+// its end are unknown.
+CensusStrata StrataOf(const Recording& recording, const FirstPass& pass = {});
 
 // Adds up the counts of selected classes in a complete census, including classes without samples.
 class CountedClasses {

@@ -24,19 +24,27 @@ using format::Stream;
 struct Passed {
   std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
-  uint64_t points = 0;
+  uint64_t points = 0;  // that rows stand for, or samples
+  double left_out = 0;  // bytes of rows of which it is not known whether they pass
   Subset all;
   std::optional<Subset> span;  // if asked for: what passes those of time
 
-  void Take(const format::Block& block, std::span<const WeightedSample> drawn, Filter* filter) {
+  bool Keeps(const WeightedSample& one, const format::Sample& sample, Filter* filter) {
+    if (one.row == nullptr) return filter->Keeps(sample);
+    const Filter::OfRow kept = filter->Judge(sample);
+    if (kept == Filter::OfRow::kUnknown) left_out += one.weight;
+    return kept == Filter::OfRow::kKept;
+  }
+
+  void Take(const format::Block& block, std::span<const WeightedSample> drawn, bool is_by_rows, Filter* filter) {
     now.clear();
     for (const WeightedSample& one : drawn) {
       if (span && filter->KeepsTime(block.samples[one.index].time_ns)) span->Add(one);
-      if (filter != nullptr && !filter->Keeps(block.samples[one.index])) continue;
+      if (filter != nullptr && !Keeps(one, block.samples[one.index], filter)) continue;
       now.push_back(&one);
+      if (one.row == nullptr || is_by_rows) points += one.points();
       if (filter != nullptr) all.Add(one);
     }
-    for (const WeightedSample* one : now) points += one->points();
     live_checkpoint.clear();
     for (const format::CheckpointSample& one : block.live_checkpoint) {
       if (filter == nullptr || filter->Keeps(one.sample)) live_checkpoint.push_back(&one);
@@ -187,12 +195,15 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     return Fail(ExitCode::kUnreadable, recording->source().name() + why);
   Filter filter = filter_;
   filter.Start(*recording);
-  const ByRows by_rows = RowRule(recording->header(), filter, visitor);
+  const RowRules rules = RulesOf(recording->header(), filter, visitor);
+  const ByRows& by_rows = rules.by_rows;
   Design design(recording->header(), stream_);
-  const bool asks = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
-  const CensusStrata census = asks ? StrataOf(*recording, by_rows) : CensusStrata();
+  const bool uses_census = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
+  RowCalibration calibration(rules.calibrated);
+  const CensusStrata census = StrataOf(*recording, {uses_census, by_rows, rules.calibrated ? &calibration : nullptr});
   design.SetStrata(census.strata);
-  const bool is_plain = census.strata.count() == 0;
+  if (calibration.points() > 0) design.SetCalibration(calibration);
+  const bool is_plain = census.strata.count() == 0 && calibration.points() == 0;
   StreamTrust trust(recording->header(), stream_, is_plain);
   MergedNames* const merged = tree->names().merged();
   if (merged != nullptr) merged->Start(recording->header().recording_id);
@@ -201,6 +212,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   Filter* const sieve = filter.chooses_all() ? nullptr : &filter;
   tree->Start();
   visitor->Begin(recording->header());
+  uint64_t samples = 0;  // of the stream
   Passed passed;
   bool has_rows = false;
   if (options_.shares == ScanOptions::ShareOf::kSpan && sieve != nullptr) passed.span.emplace();
@@ -219,9 +231,12 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     cpu.Add(*block);
     const bool is_by_rows = by_rows(*block);
     const std::span<const WeightedSample> drawn = design.Add(*block, is_by_rows);
-    if (is_by_rows) block->samples = SamplesOfRows(*block, recording->header().interval_ns);
+    samples += static_cast<uint64_t>(std::ranges::count(block->samples, stream_, &format::Sample::stream));
+    if (is_by_rows) block->samples.clear();
+    if (!drawn.empty() && drawn.back().row != nullptr)
+      std::ranges::copy(SamplesOfRows(*block, recording->header().interval_ns), std::back_inserter(block->samples));
     has_rows |= is_by_rows;
-    passed.Take(*block, drawn, sieve);
+    passed.Take(*block, drawn, is_by_rows, sieve);
     visitor->Visit({*block, passed.now, passed.live_checkpoint, names, *tree, design});
     progress.At(recording->bytes_read());
   }
@@ -259,20 +274,29 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     matched.mean_size = Scaled(estimator.Total(), 1 / calls);
   }
   Conclude(matched, estimator);
-  summary_.Note(*recording, seconds, {passed.points, design.all().samples(), has_rows}, census,
-                trust.Reasons(*recording, is_plain ? &design : nullptr));
+  const ScanSummary::Points points = rules.calibrated
+                                         ? ScanSummary::Points{passed.points, samples, false, calibration.points(),
+                                                               passed.left_out / std::max(design.all().bytes(), 1.0)}
+                                         : ScanSummary::Points{passed.points, design.all().samples(), has_rows};
+  summary_.Note(*recording, seconds, points, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(*recording);
 }
 
 // Paths end at the site that the built-in primitives give.
-ByRows RecordingScan::RowRule(const format::FileHeader& header, const Filter& filter,
-                              const ScanVisitor* visitor) const {
-  const bool can = !options_.no_rows && stream_ == Stream::kAllocations && options_.primitives.empty();
-  return [=, start_ns = header.start_epoch_ns, interval_ns = header.interval_ns](const format::Block& block) {
-    const auto time = can ? TimeOf(block, interval_ns) : std::nullopt;
-    return time && filter.TakesRows(*time) && visitor->takes_rows(start_ns + time->begin_ns, start_ns + time->end_ns);
-  };
+RecordingScan::RowRules RecordingScan::RulesOf(const format::FileHeader& header, const Filter& filter,
+                                               const ScanVisitor* visitor) const {
+  const uint64_t start_ns = header.start_epoch_ns, interval_ns = header.interval_ns;
+  if (options_.no_rows || stream_ != Stream::kAllocations) return {[](const format::Block&) { return false; }, {}};
+  const bool is_enough = options_.primitives.empty() && !filter.NeedsSamples();
+  if (visitor->calibrates() && !(is_enough && visitor->takes_rows(0, UINT64_MAX)))
+    return {filter.RowsBeside(interval_ns), filter.RowsWithin(interval_ns)};
+  return {[=](const format::Block& block) {
+            const auto time = is_enough ? TimeOf(block, interval_ns) : std::nullopt;
+            return time && filter.TakesRows(*time) &&
+                   visitor->takes_rows(start_ns + time->begin_ns, start_ns + time->end_ns);
+          },
+          {}};
 }
 
 void RecordingScan::Conclude(const GroupEstimates& matched, const Estimator& estimator) {

@@ -44,7 +44,7 @@
 namespace heaprec::tools {
 
 // Help of --no-rows.
-inline constexpr char kNoRows[] = "Estimate from kept samples only, as exports do";
+inline constexpr char kNoRows[] = "Estimate from kept samples only, uncalibrated to rows";
 
 // As given on the command line.
 struct ScanOptions {
@@ -73,11 +73,11 @@ struct ScanOptions {
   std::shared_ptr<MergedNames> Naming() const;
 };
 
-// The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. Names and tree have
-// entered the block.
+// The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. If samples are
+// calibrated to rows, they are in front of the rows of sites that have none. Names and tree have entered the block.
 struct MatchedBlock {
   const format::Block& block;
-  std::span<const WeightedSample* const> drawn;  // `index` is into block.samples
+  std::span<const WeightedSample* const> drawn;                      // `index` is into block.samples
   std::span<const format::CheckpointSample* const> live_checkpoint;  // of block.live_checkpoint
   Names& names;
   CallTree& tree;
@@ -91,6 +91,8 @@ class ScanVisitor {
   // Whether rows from `begin_ns` to `end_ns` (since 1970) can stand for the samples of that time: it needs nothing of
   // them but class, path up to the site, and that they are of this time. Any thread calls it.
   virtual bool takes_rows(uint64_t, uint64_t) const { return false; }
+  // Whether samples of blocks that are not read from their rows are calibrated to these.
+  virtual bool calibrates() const { return false; }
   // Whether it uses the samples' weights, so that a census must be read first.
   virtual bool estimates() const { return true; }
   // The times at which a visitor looks at what is live. nullopt: it looks at events only.
@@ -157,8 +159,11 @@ class RecordingScan {
   RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives);
   ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
   ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
+  struct RowRules {
+    ByRows by_rows, calibrated;  // calibrated: empty: none
+  };
   // `filter`: started.
-  ByRows RowRule(const format::FileHeader& header, const Filter& filter, const ScanVisitor* visitor) const;
+  RowRules RulesOf(const format::FileHeader& header, const Filter& filter, const ScanVisitor* visitor) const;
   void WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live);
   void AddCpu(const std::optional<CpuSeconds>& cpu);
   void Conclude(const GroupEstimates& matched, const Estimator& estimator);

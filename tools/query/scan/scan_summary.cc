@@ -8,6 +8,12 @@
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
+namespace {
+
+// A part of all bytes that is worth a remark.
+constexpr double kMuchLeftOut = 0.01;
+
+}  // namespace
 
 void ScanSummary::Note(const Recording& recording, double seconds, const Points& points, const CensusStrata& census,
                        const std::vector<std::string>& reasons) {
@@ -16,6 +22,8 @@ void ScanSummary::Note(const Recording& recording, double seconds, const Points&
   scanned_.Add(recording);
   scanned_.matched += points.matched;
   points_ += points.all;
+  calibrated_to_ += points.calibrated_to;
+  left_out_ = std::max(left_out_, points.left_out);
   if (points.has_rows || scanned_.points > 0) scanned_.points = points_;
   scanned_.seconds += seconds;
   scanned_.complete = scanned_.complete && !recording.misses_bytes();
@@ -27,6 +35,8 @@ void ScanSummary::Note(const Recording& recording, double seconds, const Points&
   const render::Object more{{"file", recording.source().name()},
                             {"samples", recording.events()},
                             {"points", points.all},
+                            {"calibrated_to_points", points.calibrated_to},
+                            {"left_out_share", points.left_out},
                             {"matched", points.matched},
                             {"seconds", seconds},
                             {"running", recording.running()},
@@ -40,6 +50,9 @@ void ScanSummary::Note(const Recording& recording, double seconds, const Points&
 
 std::string ScanSummary::LossLine() const {
   std::string line = scanned_.Line(scanned_.matched);
+  if (calibrated_to_ > 0) line += fmt::format("; calibrated to {}", CountOf(calibrated_to_, "point"));
+  if (left_out_ > kMuchLeftOut)
+    line += fmt::format("; {} of the bytes are of sites without samples and left out", ShortPercent(left_out_));
   if (sharpened_ > 0) {
     line += sharpened_ < scanned_.recordings ? fmt::format("; {} adjusted by a census", sharpened_)
                                              : "; adjusted by the census";
@@ -62,6 +75,7 @@ render::Object ScanSummary::AsObject() const {
   return {{"recordings", recordings_},
           {"samples", scanned_.events},
           {"points", points_},
+          {"calibrated_to_points", calibrated_to_},
           {"matched", scanned_.matched},
           {"seconds", scanned_.seconds},
           {"thinned", knows_losses ? render::Value(scanned_.thinned) : render::Value()},

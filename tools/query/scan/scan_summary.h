@@ -31,6 +31,8 @@ class ScanSummary {
   struct Points {
     uint64_t matched = 0, all = 0;
     bool has_rows = false;
+    uint64_t calibrated_to = 0;  // points of the rows that samples were calibrated to
+    double left_out = 0;         // part of the bytes: of rows without samples that a filter cannot judge
   };
   // A recording that was read to its end. `reasons`: why its numbers should not be believed; empty: they may be.
   void Note(const Recording& recording, double seconds, const Points& points, const CensusStrata& census,
@@ -50,7 +52,8 @@ class ScanSummary {
 
  private:
   ScannedTotals scanned_;
-  uint64_t points_ = 0;
+  uint64_t points_ = 0, calibrated_to_ = 0;
+  double left_out_ = 0;            // the most of all recordings
   size_t sharpened_ = 0;           // recordings, by their census
   std::set<std::string> blunted_;  // what is said of those that have one, but are not
   size_t doubted_ = 0;             // recordings

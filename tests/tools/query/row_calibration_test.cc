@@ -1,0 +1,291 @@
+// Whatever is made of kept samples adds up to what rows say: per site, a tree, exported stacks and tables by anything
+// else have the bytes and objects of the table by site.
+#include "tools/analysis/estimate/row_calibration.h"
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/tools/small_recording.h"
+#include "tools/analysis/allocation_primitives.h"
+#include "tools/analysis/estimate/design.h"
+#include "tools/export/export_pipeline.h"
+#include "tools/export/totals.h"
+#include "tools/query/allocations/flame_query.h"
+#include "tools/query/allocations/group_query.h"
+#include "tools/query/scan/census_strata.h"
+
+namespace heaprec::tools {
+namespace {
+
+using testing::Directory;
+using testing::Event;
+using testing::HeaderOf;
+using testing::kMs;
+using testing::kSecond;
+using testing::RecordingFile;
+
+struct Sum {
+  double bytes = 0, objects = 0;
+};
+using Sums = std::map<std::string, Sum>;  // by site
+
+Event EventOf(uint64_t time_ns, const std::string& class_name, uint64_t size, double weight,
+              const std::vector<std::string>& stack, const std::string& thread = "main") {
+  Event event = testing::At(time_ns);
+  event.class_name = class_name;
+  event.size = size;
+  event.weight = weight;
+  event.stack = stack;
+  event.thread = thread;
+  return event;
+}
+
+constexpr char kCopy[] = "java/util/Arrays.copyOf:3";  // a primitive
+
+// Six seconds in blocks of two, each with names of its own; the last block has no rows. Of the sites p.S.rare and (of
+// p/Rare) p.S.copy no sample is kept; p.S.late has points before its only sample.
+void WriteCalibrated(const std::string& path, bool with_rows = true) {
+  RecordingFile file(path, HeaderOf(1));
+  uint64_t points = 0, samples = 0;
+  const auto point = [&](const Event& event, size_t frames) {
+    Event of = event;
+    of.stack.resize(frames);
+    if (with_rows) file.AddPoint(of);
+    ++points;
+  };
+  const auto keep = [&](const Event& event, size_t frames) {
+    file.Add(event);
+    if (frames > 0) point(event, frames);
+    ++samples;
+  };
+  const auto close = [&](uint64_t second, uint64_t bytes) {
+    file.Add(format::Interval{second, points + 5, bytes, std::max(points, samples), samples, 0});
+    file.counters().second_stage += std::max(points, samples) - samples;
+    file.counters().points += std::max(points, samples) - samples;
+    file.counters().committed += std::max(points, samples) - samples;
+    points = samples = 0;
+  };
+  const uint64_t middle = kSecond + 100 * kMs;
+  file.Add(format::Window{1, 0, 1e-4});
+  keep(EventOf(middle, "p/A", 24, 9000, {"p/S.often:7", "p/Main.one:1"}), 1);
+  keep(EventOf(middle + kMs, "p/A", 240, 11000, {"p/S.often:7", "p/Main.two:2"}, "worker"), 1);
+  point(EventOf(0, "p/A", 100, 10400, {"p/S.often:8"}), 1);
+  point(EventOf(0, "p/B", 100, 10300, {"p/S.late:9"}), 1);
+  point(EventOf(0, "p/Rare", 50, 10200, {"p/S.rare:5"}), 1);
+  keep(EventOf(middle + 2 * kMs, "[B", 64, 10000, {kCopy, "p/S.copy:4", "p/Main.one:1"}), 2);
+  point(EventOf(0, "[B", 640, 10050, {kCopy, "p/S.copy:4"}), 2);
+  point(EventOf(0, "p/Rare", 640, 10070, {kCopy, "p/S.copy:4"}), 2);
+  close(1, 95'000);
+  file.Flush({}, 2 * kSecond);
+  file.StartChunk();
+  file.Define(EventOf(0, "p/Other", 8, 8, {"p/S.other:1", "p/Main.other:1"}));
+  file.Add(format::Window{2, 2 * kSecond, 1e-4});
+  point(EventOf(0, "p/Rare", 50, 10200, {"p/S.rare:5"}), 1);
+  point(EventOf(0, "p/Rare", 70, 10500, {"p/S.rare:6"}), 1);
+  keep(EventOf(2 * kSecond + middle, "p/B", 100, 9900, {"p/S.late:9", "p/Main.two:2"}, "worker"), 1);
+  keep(EventOf(2 * kSecond + middle, "p/A", 32, 9800, {"p/S.often:7", "p/Main.two:2"}), 1);
+  close(3, 52'000);
+  file.Flush({}, 4 * kSecond);
+  file.StartChunk();
+  file.Add(format::Window{3, 4 * kSecond, 1e-4});
+  keep(EventOf(4 * kSecond + middle, "p/A", 32, 9700, {"p/S.often:7", "p/Main.two:2"}), 0);
+  keep(EventOf(4 * kSecond + middle, "p/Rare", 32, 9600, {"p/S.last:7", "p/Main.two:2"}, "worker"), 0);
+  close(5, 21'000);
+  file.End("jvm exit", 6 * kSecond);
+}
+
+struct Tabled {
+  Sums by_name;
+  Sum all;
+  std::string loss_line;
+};
+
+Tabled Table(const ScanOptions& options, By by) {
+  auto scan = RecordingScan::Parse(options);
+  REQUIRE(scan.ok());
+  NamePool names;
+  std::optional<CallTree> tree;
+  std::optional<GroupsScan> groups;
+  const auto make = [&] { return &groups.emplace(std::vector<Grouping>{Grouping(by)}); };
+  REQUIRE(scan->Run(&names, &tree, make) == ExitCode::kOk);
+  Tabled table{.by_name = {}, .all = {}, .loss_line = scan->LossLine()};
+  const Groups& of = groups->tables().front();
+  for (const GroupTable::Row& row : of.own().Rows()) {
+    for (Sum* sum : {&table.by_name[of.grouping().NameOf(row.key, *tree)], &table.all}) {
+      sum->bytes += row.estimates.bytes.value;
+      sum->objects += row.estimates.objects.value;
+    }
+  }
+  return table;
+}
+
+Sums OfTree(const ScanOptions& options, double* not_kept = nullptr) {
+  auto scan = RecordingScan::Parse(options);
+  REQUIRE(scan.ok());
+  FlameScan flame(*scan, {.at = {}, .classes = false, .bounds = {SIZE_MAX, 0, 0}});
+  REQUIRE(flame.ChooseBoxes() == ExitCode::kOk);
+  REQUIRE(flame.EstimateBoxes() == ExitCode::kOk);
+  Sums sums;
+  for (size_t box = 1; box < flame.boxes().boxes().size(); ++box) {
+    const FlameBoxTree::Box& of = flame.boxes().boxes()[box];
+    const std::string name(flame.calls().NameOf(of.node));
+    if (of.parent == 0 && name == kCallersNotKept && not_kept != nullptr)
+      *not_kept = flame.estimates()[box].bytes.value;
+    if (flame.own()[box].samples == 0) continue;
+    sums[name].bytes += flame.own()[box].bytes.value;
+    sums[name].objects += flame.own()[box].objects.value;
+  }
+  return sums;
+}
+
+// The sums of `export --format collapsed`, before they are rounded.
+class StackSums final : public Exporter {
+ public:
+  StackSums() : totals_(ExportSettings()) {}
+  void Begin(const Recording&) override { totals_.StartRecording(); }
+  void Add(const FilteredBlock& block) override { totals_.Add(block); }
+  Sums BySite() const {
+    Sums sums;
+    const Catalogue& names = totals_.catalogue();
+    const AllocationPrimitives primitives = AllocationPrimitives::Default();
+    for (Catalogue::Id stack = 0; stack < names.stacks().size(); ++stack) {
+      const Totals totals = totals_.Of(stack);
+      if (totals.bytes == 0) continue;
+      Catalogue::Id site = stack;
+      while (primitives.Contains(names.FrameName(names.stacks()[site].frame))) site = names.stacks()[site].parent;
+      Sum& sum = sums[names.FrameName(names.stacks()[site].frame)];
+      sum.bytes += totals.bytes;
+      sum.objects += totals.objects;
+    }
+    return sums;
+  }
+
+ private:
+  StackTotals totals_;
+};
+
+Sums OfExport(const ScanOptions& options) {
+  auto recordings = Recording::OpenAll(options.files);
+  REQUIRE(recordings.ok());
+  const auto filter = Filter::Parse(options.filter);
+  REQUIRE(filter.ok());
+  StackSums sums;
+  const CalibratedTo to = options.no_rows ? CalibratedTo::kCounts : CalibratedTo::kRows;
+  ExportAll(*recordings, *filter, to, &sums, Progress::StdoutUse::kNothing, [] { return false; });
+  return sums.BySite();
+}
+
+void RequireSame(const Sums& one, const Sums& other) {
+  REQUIRE(one.size() == other.size());
+  for (const auto& [name, sum] : one) {
+    INFO(name);
+    REQUIRE(other.contains(name));
+    CHECK(sum.bytes == Approx(other.at(name).bytes).epsilon(1e-9));
+    CHECK(sum.objects == Approx(other.at(name).objects).epsilon(1e-9));
+  }
+}
+
+ScanOptions Asked(const std::string& path) {
+  ScanOptions options;
+  options.files = {path};
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("A tree, exported stacks, and tables by what rows do not have, add up to the table by site") {
+  const Directory directory;
+  WriteCalibrated(directory / "rows");
+  WriteCalibrated(directory / "samples", false);
+  for (const std::string name : {"rows", "samples"}) {
+    for (const bool no_rows : {false, true}) {
+      for (const auto& [from, to, class_name] :
+           {std::array<std::string, 3>{"", "", ""}, {"2s", "4s", ""}, {"1500ms", "4s", ""}, {"", "", "p.Rare"}}) {
+        CAPTURE(name, no_rows, from, to, class_name);
+        ScanOptions options = Asked(directory / name);
+        options.no_rows = no_rows;
+        options.filter.from = from;
+        options.filter.to = to;
+        options.filter.class_name = class_name;
+        const Tabled by_site = Table(options, By::kSite);
+        CHECK(by_site.all.bytes > 0);
+        RequireSame(OfTree(options), by_site.by_name);
+        RequireSame(OfExport(options), by_site.by_name);
+        for (const By by : {By::kThread, By::kLabel, By::kStack, By::kKind, By::kMethod}) {
+          const Tabled table = Table(options, by);
+          CHECK(table.all.bytes == Approx(by_site.all.bytes).epsilon(1e-9));
+          CHECK(table.all.objects == Approx(by_site.all.objects).epsilon(1e-9));
+          const bool is_calibrated = name == "rows" && !no_rows;
+          CHECK((table.loss_line.find("; calibrated to ") != std::string::npos) == is_calibrated);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Rows without samples lie below [callers not kept], and belong to no thread") {
+  const Directory directory;
+  const std::string path = directory / "rec";
+  WriteCalibrated(path);
+  ScanOptions options = Asked(path);
+  double not_kept = 0;
+  const Sums tree = OfTree(options, &not_kept);
+  const double factor = tree.at("p.S.rare").bytes / (10200 * 2 + 10500);  // counted over estimated
+  CHECK(not_kept == Approx(factor * (10200 * 2 + 10500 + 10070)).epsilon(1e-9));
+  const Tabled by_thread = Table(options, By::kThread);
+  CHECK(by_thread.by_name.at("[unknown]").bytes == Approx(not_kept).epsilon(1e-9));
+  CHECK(by_thread.loss_line.find("# 7 samples") == 0);
+  CHECK(by_thread.loss_line.find("; calibrated to 12 points") != std::string::npos);
+  // Each sample has the same weight, whoever asks for it.
+  for (const std::string thread : {"main", "worker"}) {
+    options.filter.thread = thread;
+    const Tabled of_thread = Table(options, By::kSite);
+    CHECK(of_thread.all.bytes == Approx(by_thread.by_name.at(thread).bytes).epsilon(1e-9));
+    CHECK(of_thread.loss_line.find("of the bytes are of sites without samples and left out") != std::string::npos);
+    RequireSame(OfExport(options), of_thread.by_name);
+  }
+  options.filter.thread.clear();
+  options.filter.focus = "p.S.rare";  // on the path itself
+  CHECK(Table(options, By::kSite).by_name.at("p.S.rare").bytes == Approx(tree.at("p.S.rare").bytes).epsilon(1e-9));
+}
+
+TEST_CASE("A calibrated sample has the variance of its scaled weight, a row its own") {
+  const Directory directory;
+  const std::string path = directory / "rec";
+  WriteCalibrated(path);
+  auto recording = Recording::Open(path);
+  REQUIRE(recording.ok());
+  const auto filter = Filter::Parse(FilterOptions());
+  const format::FileHeader& header = (*recording)->header();
+  RowCalibration calibration(filter->RowsWithin(header.interval_ns));
+  StrataOf(**recording, {.calibration = &calibration});
+  CHECK(calibration.points() == 12);
+  Design design(header);
+  design.SetCalibration(calibration);
+  size_t rows = 0, samples = 0;
+  while (const auto block = (*recording)->Next()) {
+    for (const WeightedSample& drawn : design.Add(*block)) {
+      Subset one;
+      one.Add(drawn);
+      if (drawn.row != nullptr) {
+        ++rows;
+        CHECK(drawn.index >= block->samples.size());
+        CHECK(one.variance().bytes == Approx(drawn.row->bytes_variance));
+        CHECK(one.variance().objects == Approx(drawn.row->objects_variance));
+      } else {
+        ++samples;
+        CHECK(one.variance().bytes == Approx(drawn.weight * (drawn.weight - drawn.size)));
+        CHECK((drawn.weight == block->samples[drawn.index].weight) == block->rows.empty());
+      }
+    }
+  }
+  CHECK(rows == 4);
+  CHECK(samples == 7);
+}
+
+}  // namespace heaprec::tools
