@@ -199,8 +199,11 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const ByRows& by_rows = rules.by_rows;
   Design design(recording->header(), stream_);
   const bool uses_census = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
-  RowCalibration calibration(rules.calibrated);
-  const CensusStrata census = StrataOf(*recording, {uses_census, by_rows, rules.calibrated ? &calibration : nullptr});
+  if (seen_.size() == first_passes_.size()) {
+    auto& [strata, rows] = first_passes_.emplace_back(CensusStrata(), RowCalibration(rules.calibrated));
+    strata = StrataOf(*recording, {uses_census, by_rows, rules.calibrated ? &rows : nullptr});
+  }
+  const auto& [census, calibration] = first_passes_[seen_.size()];
   design.SetStrata(census.strata);
   if (calibration.points() > 0) design.SetCalibration(calibration);
   const bool is_plain = census.strata.count() == 0 && calibration.points() == 0;
