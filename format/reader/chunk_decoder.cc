@@ -136,6 +136,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return known(DecodeCensusPage(body, &census_page_));
     case Section::kRows:
       return known(DecodeRows(body, dictionaries_.dictionaries(), &block->rows, refused));
+    case Section::kOutside:
+      return known(DecodeRows(body, dictionaries_.dictionaries(), &block->outside, refused));
   }
   const uint64_t stream = section / kStreamStride;
   if (stream == 0 || stream >= kStreams) return Applied::kUnknown;

@@ -40,6 +40,7 @@ struct Block {
   std::vector<Interval> intervals;
   std::vector<Sample> samples;                    // ascending in time; the weights are final
   std::vector<Row> rows;                          // of all points of the intervals of allocations, by stack and class
+  std::vector<Row> outside;                       // objects outside of TLABs, all of them: class, points and seen
   std::vector<ProcessState> states;               // in the order of their arrival, which is nearly that of time
   std::vector<LifecycleEvent> lifecycle_events;   // ascending in time
   std::vector<CheckpointSample> live_checkpoint;  // live at the start of the chunk; in its first block only

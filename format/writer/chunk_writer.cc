@@ -43,7 +43,7 @@ struct ChunkWriter::State {
   DictionaryEncoder dictionaries;
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
                                     SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
-  RowTable rows;
+  RowTable rows, outside;
   std::vector<ProcessState> states;
   std::vector<LifecycleEvent> lifecycle_events;
   std::vector<CheckpointSample> live_checkpoint;
@@ -79,6 +79,9 @@ void ChunkWriter::Add(const Row& row) { state_->rows.Add(row); }
 void ChunkWriter::AddPoint(Index class_id, Index path, uint64_t size, double weight) {
   state_->rows.Add(class_id, path, size, weight);
 }
+void ChunkWriter::AddOutside(Index class_id, uint64_t objects, uint64_t bytes) {
+  state_->outside.AddCounted(class_id, objects, bytes);
+}
 void ChunkWriter::Add(const ProcessState& state) { state_->states.push_back(state); }
 void ChunkWriter::Add(const LifecycleEvent& lifecycle) { state_->lifecycle_events.push_back(lifecycle); }
 void ChunkWriter::Add(const CheckpointSample& checkpoint_sample) {
@@ -94,12 +97,13 @@ void ChunkWriter::SetCensus(const CensusCounters& counters, uint64_t page) {
 void ChunkWriter::SetSkippedBytes(uint64_t bytes) { state_->skipped_bytes = bytes; }
 
 bool ChunkWriter::has_pending() const {
-  return state_->dictionaries.has_pending() || !state_->rows.empty() || !state_->states.empty() ||
-         !state_->lifecycle_events.empty() || !state_->live_checkpoint.empty() || !state_->census_totals.empty() ||
+  return state_->dictionaries.has_pending() || !state_->rows.empty() || !state_->outside.empty() ||
+         !state_->states.empty() || !state_->lifecycle_events.empty() || !state_->live_checkpoint.empty() ||
+         !state_->census_totals.empty() ||
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
-uint64_t ChunkWriter::row_bytes() const { return state_->rows.size() * sizeof(Row); }
+uint64_t ChunkWriter::row_bytes() const { return (state_->rows.size() + state_->outside.size()) * sizeof(Row); }
 uint64_t ChunkWriter::name_bytes() const { return state_->dictionaries.names().bytes(); }
 const ChunkNames& ChunkWriter::names() const { return state_->dictionaries.names(); }
 ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
@@ -108,8 +112,8 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
                                              std::span<const uint64_t> lane_positions, uint64_t now_ns, bool last,
                                              const EndMarker* ending) {
   if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) ||
-      std::max({rows.size(), states.size(), lifecycle_events.size(), live_checkpoint.size(), census.size(),
-                census_totals.size()}) > kMaxBlockRows)
+      std::max({rows.size(), outside.size(), states.size(), lifecycle_events.size(), live_checkpoint.size(),
+                census.size(), census_totals.size()}) > kMaxBlockRows)
     return Error{"more than 1048576 rows in a block"};
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
   uint64_t begin_ns = UINT64_MAX;
@@ -126,7 +130,8 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
     samples[stream].Encode(&raw);
     if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
   }
-  EncodeRows(rows.Take(), &raw);
+  EncodeRows(Section::kRows, rows.Take(), &raw);
+  EncodeRows(Section::kOutside, outside.Take(), &raw);
   EncodeStates(states, &raw);
   states.clear();
   for (const Stream stream : kAllStreams) {

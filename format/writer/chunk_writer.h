@@ -44,6 +44,8 @@ class ChunkWriter {
   void Add(const Interval& interval);
   void Add(const Row& row);  // adds to the row of the same class and path
   void AddPoint(Index class_id, Index path, uint64_t size, double weight);
+  // Objects outside of TLABs that were counted.
+  void AddOutside(Index class_id, uint64_t objects, uint64_t bytes);
   void Add(const ProcessState& state);
   void Add(const LifecycleEvent& lifecycle);            // ascending in time
   void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only

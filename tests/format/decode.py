@@ -265,7 +265,7 @@ class Chunk:
     def section_22(self, body, block):
         block["census_page"] = Bytes(body).varint()
 
-    def section_27(self, body, block):
+    def section_27(self, body, block, name="rows"):
         rows, c, refused = columns(body, 11)
         stack = klass = code = 0
         means = {}
@@ -291,10 +291,13 @@ class Chunk:
                 sums[5] = ratios[4] * sums[2] ** 2 / points
                 sums[6] = ratios[5] * sums[3] ** 2 / points
             frames, cut = self.frames_of(stack - 1 if stack else None)
-            block.setdefault("rows", []).append({
+            block.setdefault(name, []).append({
                 "class": self.classes[klass - 1] if klass else None, "points": points, "seen": seen, "path": frames,
                 "cut": cut, "sums": [repr(one) for one in sums]})
         return refused
+
+    def section_28(self, body, block):
+        return self.section_27(body, block, "outside")
 
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
