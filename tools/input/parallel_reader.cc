@@ -41,7 +41,7 @@ void ParallelReader::Start() {
 void ParallelReader::Plan() {
   const size_t most = std::max(threads_wanted_ + 1, kFewChunks);
   while (!is_planned_ && chunks_.size() < most) {
-    const auto span = format::FindChunk(&source_, header_, planned_, kMaxRawBytes);
+    const auto span = format::FindChunk(&source_, header_, planned_, leaves_out_ ? kMaxRawBytesLeftOut : kMaxRawBytes);
     is_planned_ = !span;
     if (!span) break;
     planned_ = span->next;
@@ -105,8 +105,21 @@ void ParallelReader::Work() {
   }
 }
 
+bool ParallelReader::TakeRollUp(Chunk* chunk, Preparer* preparer) const {
+  if (!leaves_out_) return false;
+  auto block = format::ReadRollUp(&source_, header_, chunk->span, &chunk->roll_up);
+  if (!block || !leaves_out_(*block)) return false;
+  Decoded& decoded = chunk->blocks.emplace_back();
+  decoded.block = std::move(*block);
+  decoded.position = chunk->span.end;
+  if (preparer != nullptr) decoded.prepared = preparer->Of(decoded.block);
+  return true;
+}
+
 void ParallelReader::Decode(Chunk* chunk, Preparer* preparer) const {
-  chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin);
+  chunk->is_whole = TakeRollUp(chunk, preparer);
+  if (chunk->is_whole) return;
+  chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin, leaves_out_);
   format::Reader& reader = *chunk->reader;
   size_t samples = 0;
   while (reader.position() < chunk->span.end) {

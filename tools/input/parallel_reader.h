@@ -27,7 +27,7 @@ namespace heaprec::tools {
 class ParallelReader final : public format::Reader {
  public:
   // Larger chunks are not read at once: tens of thousands of samples, and what is made of each, take some megabytes.
-  static constexpr uint64_t kMaxRawBytes = 1 << 20;
+  static constexpr uint64_t kMaxRawBytes = 1 << 20, kMaxRawBytesLeftOut = 16 << 20;
   static constexpr size_t kMaxSamples = 1 << 17;
   static constexpr size_t kFewChunks = 4;
   static constexpr size_t kMaxThreads = 8;
@@ -36,8 +36,12 @@ class ParallelReader final : public format::Reader {
   ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0);
   ~ParallelReader() override;
 
-  // Before the first block is taken.
-  void Prepare(PreparerMaker maker) { maker_ = std::move(maker); }
+  // Before the first block is taken. `leaves_out`: in chunks that are read at once. If it takes a chunk's roll-up, that
+  // is the chunk's only block.
+  void Prepare(PreparerMaker maker, format::LeavesOut leaves_out) {
+    maker_ = std::move(maker);
+    leaves_out_ = std::move(leaves_out);
+  }
 
   const format::FileHeader& header() const override { return header_; }
   std::optional<format::Block> Next() override;
@@ -52,10 +56,11 @@ class ParallelReader final : public format::Reader {
     uint64_t position = 0;  // behind it
     std::unique_ptr<Prepared> prepared;
   };
-  // A chunk on its way; its reader has its names.
+  // A chunk on its way; one of its readers has its names.
   struct Chunk {
     format::ChunkSpan span;
     std::unique_ptr<format::Reader> reader;
+    format::ChunkDecoder roll_up;
     std::deque<Decoded> blocks;
     bool is_done = false, is_whole = false;
   };
@@ -67,12 +72,14 @@ class ParallelReader final : public format::Reader {
   void Stop();
   void Work();
   void Decode(Chunk* chunk, Preparer* preparer) const;
+  bool TakeRollUp(Chunk* chunk, Preparer* preparer) const;
   std::unique_ptr<Preparer> NewPreparer() const { return maker_ ? maker_() : nullptr; }
 
   format::ByteSource& source_;
   const format::FileHeader header_;
   const size_t threads_wanted_;
   PreparerMaker maker_;
+  format::LeavesOut leaves_out_;
 
   // The taker's side.
   std::unique_ptr<format::Reader> within_;  // until the first block is taken

@@ -117,9 +117,9 @@ Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_
   }
 }
 
-void Recording::Prepare(PreparerMaker maker) {
+void Recording::Prepare(PreparerMaker maker, format::LeavesOut leaves_out) {
   maker_ = std::move(maker);
-  reader_->Prepare(maker_);
+  reader_->Prepare(maker_, std::move(leaves_out));
 }
 
 void Recording::NoteCounters(const format::PerStream<format::StreamCounters>& since_start) {
@@ -133,7 +133,7 @@ void Recording::Note(const format::Block& block) {
   NoteCounters(block.counters);
   if (!(block.census_counters == format::CensusCounters{})) census_ = block.census_counters;
   for (const format::CensusRow& row : block.census_totals) census_bytes_ += row.bytes.counted;
-  events_ += block.samples.size();
+  events_ += block.samples.size() + block.samples_left_out;
   ++blocks_;
   if (block.ending) ending_ = block.ending;
   if (block.skipped_bytes > 0) skipped_in_original_ = block.skipped_bytes;
@@ -186,7 +186,7 @@ bool Recording::FollowReplacement() {
     return false;
   }
   reader_ = std::make_unique<ParallelReader>(slice.get(), std::move(*reader));
-  reader_->Prepare(maker_);
+  reader_->Prepare(maker_, {});  // whole blocks: those before are counted
   slice_ = std::move(slice);
   source_ = std::move(*source);
   blocks_to_skip_ = blocks_of_chunk_;

@@ -49,11 +49,15 @@ class Recording {
   const format::FileHeader& header() const { return header_; }
   const FileSource& source() const { return *source_; }
   FileSource& source() { return *source_; }
+  // Of this recording alone, which its file may hold beside others.
+  format::ByteSource& bytes() { return *slice_; }
   // Number of other recordings in the file that were not opened.
   size_t others() const { return others_; }
 
   // Call before the first block: `preparer` processes each block where it is decoded, perhaps several at once.
-  void Prepare(PreparerMaker maker);
+  // `leaves_out`: blocks may come without their samples, and roll-ups in place of whole chunks, but for the last chunk,
+  // beyond which salvage goes on.
+  void Prepare(PreparerMaker maker, format::LeavesOut leaves_out = {});
   // Takes the result for the last block; nullptr: it is from the ring, or there is no preparer.
   std::unique_ptr<Prepared> TakePrepared() { return std::move(prepared_); }
 

@@ -32,6 +32,7 @@ CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows) {
     found.why_none = again.error().message;
     return found;
   }
+  if (by_rows) (*again)->Prepare({}, by_rows);
   StrataBuilder builder(recording.header());
   Progress progress(recording.source().name(), recording.source().size());
   while (const auto block = (*again)->Next()) {

@@ -213,9 +213,9 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   design.SetStrata(census.strata);
   const bool is_plain = census.strata.count() == 0;
   StreamTrust trust(recording->header(), stream_, is_plain);
-  recording->Prepare([header = recording->header(), stream = stream_, finest, by_rows] {
-    return std::make_unique<Drafting>(header, stream, finest, by_rows);
-  });
+  recording->Prepare([header = recording->header(), stream = stream_, finest,
+                      by_rows] { return std::make_unique<Drafting>(header, stream, finest, by_rows); },
+                     by_rows);
   MergedNames* const merged = tree->names().merged();
   if (merged != nullptr) merged->Start(recording->header().recording_id);
   Names names(merged);
@@ -243,9 +243,9 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
                 drafted != nullptr ? std::span<const uint64_t>(drafted->method_keys) : std::span<const uint64_t>());
     if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
     last_ns = std::max(last_ns, block->end_ns);
-    trust.Add(*block);
-    cpu.Add(*block);
     const bool is_by_rows = by_rows(*block);
+    trust.Add(*block, is_by_rows);
+    cpu.Add(*block);
     const std::span<const WeightedSample> drawn =
         drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block, is_by_rows);
     if (is_by_rows) block->samples = SamplesOfRows(*block, recording->header().interval_ns);
