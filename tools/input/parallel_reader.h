@@ -38,7 +38,7 @@ class ParallelReader final : public format::Reader {
 
   // Before the first block is taken. `leaves_out`: in chunks that are read at once. If it takes a chunk's roll-up, that
   // is the chunk's only block.
-  void Prepare(PreparerMaker maker, format::LeavesOut leaves_out) {
+  void Prepare(PreparerMaker maker, format::LeavesOut leaves_out = {}) {
     maker_ = std::move(maker);
     leaves_out_ = std::move(leaves_out);
   }
