@@ -72,7 +72,7 @@ struct ChunkHeader {
 };
 
 struct BlockHeader {
-  static constexpr uint32_t kFirstOfChunk = 1, kLastOfChunk = 2, kHasEndMarker = 4, kProvisional = 8;
+  static constexpr uint32_t kFirstOfChunk = 1, kLastOfChunk = 2, kHasEndMarker = 4, kProvisional = 8, kRollUp = 16;
   uint32_t payload_bytes = 0;
   uint32_t raw_bytes = 0;
   uint32_t flags = 0;

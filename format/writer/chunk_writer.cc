@@ -14,18 +14,9 @@
 #include "format/codec/row_codec.h"
 #include "format/codec/row_table.h"
 #include "format/codec/sample_codec.h"
+#include "format/writer/roll_up.h"
 
 namespace heaprec::format {
-
-namespace {
-
-void EncodeDictionaryOffsets(const DictionaryCounts& offsets, ByteBuffer* raw) {
-  ByteBuffer body;
-  for (const uint64_t count : offsets) ByteSink(&body).Varint(count);
-  AppendFramed(raw, static_cast<uint64_t>(Section::kDictionaryOffsets), /*critical=*/true, body);
-}
-
-}  // namespace
 
 struct ChunkWriter::State {
   State(const FileHeader& file, uint32_t sequence)
@@ -44,6 +35,7 @@ struct ChunkWriter::State {
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
                                     SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
   RowTable rows, outside;
+  RollUp roll_up;
   std::vector<ProcessState> states;
   std::vector<LifecycleEvent> lifecycle_events;
   std::vector<CheckpointSample> live_checkpoint;
@@ -73,8 +65,14 @@ Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool trun
 Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.names().InternThread(thread); }
 
 void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
-void ChunkWriter::Add(const Window& window) { state_->samples[StreamOfWindow(window.id)].Add(window); }
-void ChunkWriter::Add(const Interval& interval) { state_->samples[interval.stream].Add(interval); }
+void ChunkWriter::Add(const Window& window) {
+  state_->samples[StreamOfWindow(window.id)].Add(window);
+  state_->roll_up.Add(window);
+}
+void ChunkWriter::Add(const Interval& interval) {
+  state_->samples[interval.stream].Add(interval);
+  state_->roll_up.Add(interval);
+}
 void ChunkWriter::Add(const Row& row) { state_->rows.Add(row); }
 void ChunkWriter::AddPoint(Index class_id, Index path, uint64_t size, double weight) {
   state_->rows.Add(class_id, path, size, weight);
@@ -82,19 +80,31 @@ void ChunkWriter::AddPoint(Index class_id, Index path, uint64_t size, double wei
 void ChunkWriter::AddOutside(Index class_id, uint64_t objects, uint64_t bytes) {
   state_->outside.AddCounted(class_id, objects, bytes);
 }
-void ChunkWriter::Add(const ProcessState& state) { state_->states.push_back(state); }
+void ChunkWriter::Add(const ProcessState& state) {
+  state_->states.push_back(state);
+  state_->roll_up.Add(state);
+}
 void ChunkWriter::Add(const LifecycleEvent& lifecycle) { state_->lifecycle_events.push_back(lifecycle); }
 void ChunkWriter::Add(const CheckpointSample& checkpoint_sample) {
   state_->live_checkpoint.push_back(checkpoint_sample);
 }
-void ChunkWriter::AddCensus(const CensusRow& row) { state_->census.push_back(row); }
-void ChunkWriter::AddCensusTotal(const CensusRow& row) { state_->census_totals.push_back(row); }
+void ChunkWriter::AddCensus(const CensusRow& row) {
+  state_->census.push_back(row);
+  state_->roll_up.GiveUp();
+}
+void ChunkWriter::AddCensusTotal(const CensusRow& row) {
+  state_->census_totals.push_back(row);
+  state_->roll_up.GiveUp();
+}
 void ChunkWriter::SetCensus(const CensusCounters& counters, uint64_t page) {
   state_->census_counters = counters;
   state_->census_page = page;
 }
 
-void ChunkWriter::SetSkippedBytes(uint64_t bytes) { state_->skipped_bytes = bytes; }
+void ChunkWriter::SetSkippedBytes(uint64_t bytes) {
+  state_->skipped_bytes = bytes;
+  state_->roll_up.GiveUp();
+}
 
 bool ChunkWriter::has_pending() const {
   return state_->dictionaries.has_pending() || !state_->rows.empty() || !state_->outside.empty() ||
@@ -118,10 +128,10 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
   uint64_t begin_ns = UINT64_MAX;
   for (const SampleEncoder& rows : samples.of) begin_ns = std::min(begin_ns, rows.earliest_ns(UINT64_MAX));
-  BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns, last, ending != nullptr};
+  BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns};
   raw.clear();
   if (started) {
-    EncodeDictionaryOffsets(dictionaries.encoded(), &raw);
+    EncodeOffsets(dictionaries.encoded(), &raw);
   } else {
     AppendFramed(&raw, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields);
   }
@@ -130,7 +140,9 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
     samples[stream].Encode(&raw);
     if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
   }
-  EncodeRows(Section::kRows, rows.Take(), &raw);
+  const std::vector<Row> rows_of_block = rows.Take();
+  EncodeRows(Section::kRows, rows_of_block, &raw);
+  roll_up.Add(rows_of_block);
   EncodeRows(Section::kOutside, outside.Take(), &raw);
   EncodeStates(states, &raw);
   states.clear();
@@ -154,7 +166,17 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   raw_bytes += raw.size();
   ByteBuffer file;
   if (!std::exchange(started, true)) AppendTo(&file, header);
+  // The last chunk is read block by block: a ring may go on where it ends.
+  const bool is_summed_up = last && ending == nullptr && !roll_up.empty();
+  span.flags =
+      (last && !is_summed_up ? BlockHeader::kLastOfChunk : 0) | (ending != nullptr ? BlockHeader::kHasEndMarker : 0);
   if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+  if (is_summed_up) {
+    raw.clear();
+    roll_up.Encode(dictionaries.names(), now, lane_positions, &raw);
+    span = {now_ns, now_ns, BlockHeader::kLastOfChunk | BlockHeader::kRollUp};
+    if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+  }
   parity.Add(file);
   if (last) {
     parity.AppendLast(&file);

@@ -75,7 +75,7 @@ class ChunkWriter {
   Result<ByteBuffer> Flush(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                            uint64_t now_ns);
 
-  // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well.
+  // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well; without it the roll-up follows.
   Result<ByteBuffer> Finish(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                             uint64_t now_ns, const EndMarker* ending);
 

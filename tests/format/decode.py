@@ -17,6 +17,7 @@ from decode_values import COUNTERS, LOSSES, M64, Bytes, Stream, columns, rotate_
 FILE, CHUNK, BLOCK = b"\x89HRFILE\n", b"\x89HRCHNK\n", b"\x89HRBLCK\n"
 PARITY, PARITY_TAIL = b"\x89HRPRTY\n", b"\x89HRPEND\n"
 PARITY_HEAD, PIECE = 20, 512
+ROLL_UP = 16  # a flag of a block
 
 
 class Chunk:
@@ -429,8 +430,9 @@ def chunks(data, at):
             payload, raw = struct.unpack_from("<II", data, at + 8)
             if at + 72 + payload > len(data):
                 break
-            flushed = struct.unpack_from("<Q", data, at + 40)[0]
-            current[1].append((at, flushed, raw, data[at + 72:at + 72 + payload]))
+            flags, flushed = struct.unpack_from("<I", data, at + 16)[0], struct.unpack_from("<Q", data, at + 40)[0]
+            if not flags & ROLL_UP:
+                current[1].append((at, flushed, raw, data[at + 72:at + 72 + payload]))
             at += 72 + payload
         elif magic == PARITY and len(data) - at >= PARITY_HEAD:
             region, width = struct.unpack_from("<II", data, at + 8)
