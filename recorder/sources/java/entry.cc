@@ -47,11 +47,6 @@ void heaprec_on_stack_chunk(bool begins) {
 }
 
 void heaprec_on_delivered(const heaprec::sources::Delivered* object) {
-  // The clock's lines come while the scope's locked instruction waits.
-  constexpr size_t kLine = 64;
-  const auto* const entry = reinterpret_cast<const char*>(heaprec::sources::own_entry.entry);
-  for (size_t i = 0; entry != nullptr && i < sizeof(heaprec::throttle::ByteClock); i += kLine)
-    __builtin_prefetch(entry + i, 1);
   const CallbackScope inside;
   if (Source* source = CallbackScope::source()) source->OnDelivered(*object);
 }
