@@ -12,7 +12,7 @@ heaprec=$bin/tools/heaprec-demo
 directory=${1:-$(mktemp -d "${TMPDIR:-/tmp}/heaprec-demo.XXXXXX")}
 mkdir -p "$directory"
 if [ ! -d "$directory/src/java.xml" ]; then
-  unzip -q "$(find -L /usr/lib/jvm/openjdk-17 -name src.zip -print -quit)" 'java.xml/*' -d "$directory/src"
+  unzip -q "$(dirname "$(readlink -f "$(command -v javac)")")/../lib/src.zip" 'java.xml/*' -d "$directory/src"
 fi
 
 # A recording never overwrites another: each run of the demo takes the next free name.

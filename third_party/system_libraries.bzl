@@ -1,20 +1,91 @@
-"""Debian's C++ libraries as Bazel repositories: headers by glob, archives linked statically."""
+"""The system's C++ libraries as Bazel repositories: headers by glob, archives linked statically."""
 
 load("//third_party/aarch64:libraries.bzl", "arm64_libraries")
 
-def _system_library(name, files, build):
-    native.new_local_repository(
-        name = name,
-        path = files,
-        build_file = "//third_party:%s.BUILD" % build,
-    )
+def _run(context, *command):
+    result = context.execute(list(command))
+    if result.return_code != 0:
+        fail("@%s: %s: %s" % (context.name, " ".join(command), result.stderr))
+    return result.stdout.strip()
+
+def _system_library(context):
+    context.symlink("/usr/include", "include")
+    context.symlink(context.attr.overlay, "BUILD")
+    names = list(context.attr.archives)
+    if context.attr.pkg_config:
+        options = _run(context, "pkg-config", "--static", "--libs-only-l", context.attr.pkg_config).split(" ")
+        names += ["lib%s.a" % option[2:] for option in options if option.startswith("-l")]
+
+    # gcc repeats the name of what it does not find.
+    asked = {name: _run(context, "gcc", "-print-file-name=" + name) for name in names}
+    found = [path for path in asked.values() if path.startswith("/")]
+    if names and not found:
+        fail("@%s: there is no %s here; ./setup.sh installs it" % (context.name, " or ".join(names)))
+
+    # One archive of them all: they name each other in an order that Bazel does not keep.
+    script = ["CREATE lib/%s.a" % context.name] + ["ADDLIB " + path for path in found] + ["SAVE", "END", ""]
+    context.file("lib/merge.mri", "\n".join(script))
+    if found:
+        _run(context, "sh", "-c", "ar -M < lib/merge.mri")
+
+_library = repository_rule(
+    implementation = _system_library,
+    attrs = {
+        "archives": attr.string_list(doc = "those of them that there are"),
+        "overlay": attr.label(mandatory = True),
+        "pkg_config": attr.string(doc = "a module: with the archives of it and of all that it needs"),
+    },
+    local = True,
+)
+
+def _jdk(context):
+    """The JDK of $JAVA_HOME, else the system's."""
+    home = context.os.environ.get("JAVA_HOME") or "/usr/lib/jvm/default-java"
+    context.symlink(home + "/include", "include")
+    context.symlink(context.attr.overlay, "BUILD")
+
+_jvmti = repository_rule(
+    implementation = _jdk,
+    attrs = {"overlay": attr.label(mandatory = True)},
+    environ = ["JAVA_HOME"],
+    local = True,
+)
+
+# In Debian 13 RE2 needs Abseil's: it is asked of pkg-config.
+ARCHIVES = {
+    "capstone": ["libcapstone.a"],
+    "catch2": [
+        "libCatch2WithMain.a",  # Debian 12
+        "libCatch2Main.a",  # 13
+        "libCatch2.a",
+    ],
+    "cli11": [],
+    "crypto": ["libcrypto.a"],
+    "fmt": [],
+    "json": [],
+    "ncurses": [
+        "libncursesw.a",
+        "libtinfo.a",
+    ],
+    "protozero": [],
+    "sqlite": ["libsqlite3.a"],
+    "ssl": ["libssl.a"],
+    "xxhash": ["libxxhash.a"],
+    "zlib": ["libz.a"],
+    "zstd": ["libzstd.a"],
+}
 
 def system_libraries():
-    """Declares @fmt, @zstd, @xxhash, @catch2, @cli11, @json, @capstone, @crypto, @ssl, @sqlite, @zlib, @protozero, @re2, @ncurses, @dygraphs @jvmti and @arm64."""
-    for library in ["fmt", "zstd", "xxhash", "catch2", "cli11", "json", "capstone", "crypto", "ssl", "sqlite", "zlib", "protozero", "re2", "ncurses"]:
-        _system_library(library, "/usr", library)
-    _system_library("dygraphs", "/usr/share/javascript/dygraphs", "dygraphs")
-    _system_library("jvmti", "/usr/lib/jvm/java-17-openjdk-amd64", "jvmti")
+    """Declares a repository for each of ARCHIVES, @re2, @dygraphs, @jvmti and @arm64."""
+    for name, archives in ARCHIVES.items():
+        _library(name = name, archives = archives, overlay = "//third_party:%s.BUILD" % name)
+    _library(name = "re2", overlay = "//third_party:re2.BUILD", pkg_config = "re2")
+    _jvmti(name = "jvmti", overlay = "//third_party:jvmti.BUILD")
+    native.new_local_repository(
+        name = "dygraphs",
+        path = "/usr/share/javascript/dygraphs",
+        build_file = "//third_party:dygraphs.BUILD",
+    )
     arm64_libraries(
         name = "arm64",
         names = [

@@ -101,6 +101,8 @@ class Controller {
   // `total_bytes`: bytes counted by all byte clocks since the start, monotonic. `points`: those kept since the last
   // tick. Returns the forecast from now on.
   Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {});
+  // P from now on. Unbiased: it depends on the past alone.
+  void SetPoints(double points) { config_.points = points; }
   // Intervals are numbered from 0 at the start; stage 2 reduces the points of one number together.
   uint64_t IntervalAt(uint64_t now_ns) const;
   const ControllerConfig& config() const { return config_; }

@@ -19,6 +19,10 @@ class Throttle {
   Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {}) {
     return std::visit([&](auto& rule) { return rule.Tick(now_ns, total_bytes, points); }, rule_);
   }
+  // Rule::kWindow has no light points.
+  void SetPoints(double points) {
+    if (auto* const controller = std::get_if<Controller>(&rule_)) controller->SetPoints(points);
+  }
   const ControllerConfig& config() const {
     return std::visit([](const auto& rule) -> const ControllerConfig& { return rule.config(); }, rule_);
   }

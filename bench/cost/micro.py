@@ -4,6 +4,7 @@ import os
 import pathlib
 import statistics
 import subprocess
+import sys
 import time
 
 from paired import estimate, interleaved
@@ -19,14 +20,17 @@ CANDIDATES = {
 CANDIDATE_HEAP = ["-Xms64m", "-Xmx64m", "-Xmn4m"]
 ARRAYS, BATCHES = 50_000, 100
 DRAIN_SECONDS = 20
+LIGHT_PAIRS, LIGHT_MS = 6, 2500
 KEPT_ARRAYS, NEW_STACKS, KEPT_BEGINS_MS = 1_000_000, 10_000, 3000
 
 
 class Row:
-    """One figure: `values` of all rounds, in `unit`; goal: the most that it may be, None where none is set."""
+    """One figure: `values` of all rounds, in `unit`; goal: the most that it may be, None where none is set; figure_id: in
+    bench/results, None where only --json has it."""
 
-    def __init__(self, figure, unit, values, goal=None, note="", decimals=1):
+    def __init__(self, figure, unit, values, goal=None, note="", decimals=1, figure_id=None):
         self.figure, self.unit, self.values, self.goal, self.note, self.decimals = figure, unit, values, goal, note, decimals
+        self.id = figure_id
         self.low, self.middle, self.high = estimate(values)
 
     def verdict(self):
@@ -136,6 +140,52 @@ def kept(bench, rounds):
             Row("of that, HotSpot's delivery to an empty callback", "ns", per_sample("delivered", plain), None, "HotSpot's own", 0),
             Row("sample kept, stack seen for the first time", "ns", per_sample("walked, new", plain_new), None, "depth 50", 0),
             Row("sample kept, stack from GetStackTrace", "ns", per_sample("GetStackTrace", plain), None, "stacks=jvmti", 0)]
+
+
+# What copies memory without an end, four times the size of usual caches, and so keeps them full.
+STREAM = "to, of = memoryview(bytearray(1 << 27)), bytearray(1 << 27)\nwhile True: to[:] = of"
+
+
+def light(bench, rounds):
+    """A point of the allocating thread at 20,000 a second, nearly all of them light; alone, and beside two processes that
+    stream through memory. One JVM a round: pairs of windows with and without."""
+    bench.compile(bench.here / "Points.java")
+    arms = {"heaprec": (bench.agent, f"start,file:{bench.folder}/%n.hrec,points:20000,live:off", "stop"),
+            "empty callback": (bench.holder, "%d", "off")}
+
+    def events_of(arm, output):
+        """Of each pair, in their order."""
+        if arm != "heaprec":
+            return [int(line.split()[1]) for line in output if line.startswith("events")][1:]
+        files = [bench.folder / f"{pair}.hrec" for pair in range(1, LIGHT_PAIRS + 1)]
+        return [bench.summary(file)["losses"]["points"] for file in files]
+
+    def run(arm):
+        """ns of each pair's difference, per event."""
+        for file in bench.folder.glob("*.hrec"):
+            file.unlink()
+        agent, on, off = arms[arm]
+        options = ["-Xmx512m", "-Xms512m", "-XX:+UseSerialGC", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Points::*"]
+        output = bench.output([*bench.java(options), "Points", agent, on, off, str(LIGHT_PAIRS), str(LIGHT_MS)]).splitlines()
+        pairs = [list(map(int, line.split()[1:])) for line in output if line.startswith("pair")]
+        return [(with_it - without) / events for (without, with_it), events in zip(pairs, events_of(arm, output), strict=True)]
+
+    rows = []
+    for where, streams, goal, name in (("quiet", 0, 800, "quiet"), ("beside two streams", 2, 2000, "busy")):
+        others = [subprocess.Popen([sys.executable, "-c", STREAM]) for _ in range(streams)]
+        try:
+            found = interleaved(list(arms), rounds, run)
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+        for arm in arms:
+            values = [value for pairs in found[arm] for value in pairs]
+            is_ours = arm == "heaprec"
+            rows.append(Row(f"Light point, {where}" if is_ours else f"SampledObjectAlloc, {arm}, {where}", "ns", values,
+                            goal if is_ours else None, f"{LIGHT_PAIRS} pairs of windows a JVM", 0,
+                            f"cost.light_{name}" if is_ours else f"cost.empty_callback_{name}"))
+    return rows
 
 
 def thread_cpu_ns(pid, name):

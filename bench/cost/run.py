@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """CPU cost of a recording: paired, interleaved runs without one, with heaprec's and with JFR's. README.md defines the figures.
 
-usage: bench/cost/run.py [all | startup | candidate | kept | drain | applications | instructions | attributed ...] [--rounds N] [--only javac,H2] [--json FILE]
+usage: bench/cost/run.py [all | startup | candidate | kept | light | drain | applications | instructions | attributed ...] [--rounds N] [--only javac,H2] [--json FILE] [--record]
 
 all: everything, 15 minutes on two quiet cores. Needs `bench/cost/fetch_applications.sh` (for the applications), a JDK 17 and
 `bazel build //recorder:libheaprec.so //tools:heaprec //bench/cost:libholder.so`. Not in all: instructions, which needs gdb,
@@ -24,9 +24,11 @@ from paired import interleaved
 from processes import Machine, cpu_seconds
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from record import record  # noqa: E402
 ROOT = HERE.parents[1]
 JDK = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"))
-ROUNDS = {"startup": 11, "candidate": 11, "kept": 7, "drain": 6, "applications": 10, "instructions": 11, "attributed": 6}
+ROUNDS = {"startup": 11, "candidate": 11, "kept": 7, "light": 4, "drain": 6, "applications": 10, "instructions": 11, "attributed": 6}
 
 
 class Bench:
@@ -60,8 +62,8 @@ class Bench:
     def recorded(self):
         return self.file.exists()
 
-    def summary(self):
-        return json.loads(subprocess.run([self.heaprec, "summary", "--json", self.file], check=True, capture_output=True).stdout)
+    def summary(self, file=None):
+        return json.loads(subprocess.run([self.heaprec, "summary", "--json", file or self.file], check=True, capture_output=True).stdout)
 
 
 def applications(bench, rounds, names):
@@ -94,12 +96,20 @@ def show(rows):
               f"{len(row.values)} | {row.note} |")
 
 
+def keep(row, others):
+    record("measurements", row.id, area="Cost", figure=row.figure, value=round(row.middle, row.decimals), unit=row.unit,
+           low=round(row.low, row.decimals), high=round(row.high, row.decimals), notes="bench/cost/README.md",
+           command=f"bench/cost/run.py {' '.join(sys.argv[1:])}; other processes took {100 * others:.0f} % of the machine",
+           **({} if row.goal is None else {"goal": f"<= {row.goal:,} {row.unit}", "reached": row.verdict() == "reached"}))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="*", choices=[*ROUNDS, "all"], default="all")
     parser.add_argument("--rounds", type=int, help="instead of each figure's own number; at least 6 for an interval")
     parser.add_argument("--only", default=",".join(APPLICATIONS), help="of the applications, by comma")
     parser.add_argument("--json", type=pathlib.Path, help="all rounds' values too")
+    parser.add_argument("--record", action="store_true", help="keep the figures that have an id in bench/results")
     parser.add_argument("--agent", default=ROOT / "bazel-bin/recorder/libheaprec.so")
     parser.add_argument("--heaprec", default=ROOT / "bazel-bin/tools/heaprec")
     parser.add_argument("--holder", default=ROOT / "bazel-bin/bench/cost/libholder.so")
@@ -121,6 +131,10 @@ def main():
     show(rows)
     print(f"\nOther processes took {100 * others:.0f} % of the machine's {os.cpu_count()} cores meanwhile"
           f"{': a busy machine, read the intervals with care' if others > 0.05 else ''}.")
+    if options.record:
+        for row in rows:
+            if row.id is not None:
+                keep(row, others)
     if options.json:
         figures = [{"figure": row.figure, "unit": row.unit, "low": row.low, "middle": row.middle, "high": row.high,
                     "goal": row.goal, "verdict": row.verdict(), "beside": row.note, "values": row.values} for row in rows]

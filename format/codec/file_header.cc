@@ -57,6 +57,7 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(37, header.max_tracked_mappings);
   visit(38, header.service_labels);
   visit(39, header.native_not_seen);
+  visit(40, header.source_facts);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }

@@ -28,12 +28,13 @@ struct FileStart {
   bool operator==(const FileStart&) const = default;
 };
 
-// Among the reasons of the source: weak references to young objects are cleared by major collections only.
-inline constexpr char kYoungReferents[] =
-    "generational ZGC: tracked objects are found dead only after a major collection";
-
-// Also among the reasons: the JVM runs without TLABs, and the agent could not make its code call the hooks.
-inline constexpr char kAllocatesInline[] = "without TLABs the JVM's code allocates inline";
+// What a reader must decide on, beside the source's name: bits of FileHeader::source_facts.
+enum class SourceFact : uint32_t {
+  kBiasedOutsideTlabs = 1,   // the JVM draws the thresholds, at wrong rates where objects are allocated outside TLABs
+  kAllocatesInline = 2,      // no TLABs, and the JVM's code allocates where the hooks see nothing
+  kKeepsYoungReferents = 4,  // weak references to young objects are cleared by major collections only
+  kOriginalDoubted = 8,      // an import of a recording that was not trustworthy
+};
 
 // A label of the service to which the process belongs: docs/format/recording.md#service-labels
 struct ServiceLabel {
@@ -65,7 +66,8 @@ struct FileHeader {
   std::string boot_id, container_id;
   std::string jvm_name, jvm_version, gc_name;
   std::string agent_version, agent_options;
-  std::string source, source_reason;  // "hooks" | "jvmti", and why it was chosen
+  std::string source, source_reason;  // "hooks" | "jvmti", and why it was chosen: for people
+  uint32_t source_facts = 0;          // of SourceFact
   std::string ring_path;              // empty: no shared ring
   FileStart start;
   std::vector<ServiceLabel> service_labels;
@@ -78,6 +80,8 @@ struct FileHeader {
     const std::array<uint32_t, kStreams> bounds{max_tracked_objects, 0, max_tracked_blocks, max_tracked_mappings};
     return bounds[static_cast<size_t>(stream)];
   }
+  bool Has(SourceFact fact) const { return (source_facts & static_cast<uint32_t>(fact)) != 0; }
+  void Note(SourceFact fact) { source_facts |= static_cast<uint32_t>(fact); }
   bool tracks() const { return max_tracked_objects > 0 || max_tracked_blocks > 0 || max_tracked_mappings > 0; }
 };
 

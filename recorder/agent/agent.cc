@@ -28,6 +28,7 @@ namespace {
 // wait for it.
 constexpr std::chrono::seconds kExitPatience(5);
 
+constexpr char kAllocatesInline[] = "without TLABs the JVM's code allocates inline";
 constexpr char kNoExceptions[] = "the JVM delivers exception events only to an agent that requested them at JVM start";
 
 // Nothing thrown may reach the JVM. What throws is the allocation of memory: there is then no recording.
@@ -242,16 +243,19 @@ void Agent::StopInlineAllocation(bool is_late) {
   inline_allocation_ = stopped.ok() ? std::string() : stopped.error().message;
 }
 
-// What is said of the source where the JVM runs without TLABs; empty: nothing.
-std::string Agent::NoteInlineAllocation() const {
-  if (!inline_allocation_) return {};
-  if (inline_allocation_->empty())
-    return "; without TLABs the agent makes the JVM's code allocate through calls instead of inline";
+// What is to be known of the source where the JVM runs without TLABs.
+void Agent::NoteInlineAllocation(ChosenSource* choice) const {
+  if (!inline_allocation_) return;
+  if (inline_allocation_->empty()) {
+    choice->why += "; without TLABs the agent makes the JVM's code allocate through calls instead of inline";
+    return;
+  }
   Log(LogLevel::kWarn,
       "{}: the agent counts the bytes but does not sample most objects; remove -XX:-UseTLAB, or start the JVM with the "
       "agent ({})",
-      format::kAllocatesInline, *inline_allocation_);
-  return std::string("; ") + format::kAllocatesInline + ", where the hooks see nothing: " + *inline_allocation_;
+      kAllocatesInline, *inline_allocation_);
+  choice->fact = format::SourceFact::kAllocatesInline;
+  choice->why += fmt::format("; {}, where the hooks see nothing: {}", kAllocatesInline, *inline_allocation_);
 }
 
 void Agent::AskForExceptions() {
@@ -314,7 +318,7 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
   if (!enabled.ok()) return enabled.error();
   EventsOfStart events(*jvm_);
   ChosenSource choice = ChooseSource(jni);
-  choice.why += NoteInlineAllocation();
+  NoteInlineAllocation(&choice);
   if (options_.exceptions && !has_exceptions_) {
     choice.no_exceptions = kNoExceptions;
     Log(LogLevel::kWarn, "exceptions are not recorded: {}", kNoExceptions);
@@ -363,10 +367,12 @@ ChosenSource Agent::ChoosePortable() {
     Log(LogLevel::kWarn, "source=portable: JDK {} samples at wrong rates where objects are allocated outside TLABs",
         jdk);
   }
-  return {SourceChoice::kJvmti,
-          fmt::format("portable, {}; thresholds are the JVM's{}; bytes are {}", why,
-                      is_biased ? ", biased outside TLABs" : "", bytes),
-          /*armed=*/false};
+  ChosenSource choice{SourceChoice::kJvmti,
+                      fmt::format("portable, {}; thresholds are the JVM's{}; bytes are {}", why,
+                                  is_biased ? ", biased outside TLABs" : "", bytes),
+                      /*armed=*/false};
+  if (is_biased) choice.fact = format::SourceFact::kBiasedOutsideTlabs;
+  return choice;
 }
 
 ChosenSource Agent::ChooseSource(JNIEnv* jni) {

@@ -63,7 +63,7 @@ class Agent {
   format::Result<std::monostate> MakeEnvironment(JavaVM* vm);
   // If the JVM's code allocates inline, without calling a hook: tries to turn that off, and notes the result.
   void StopInlineAllocation(bool is_late);
-  std::string NoteInlineAllocation() const;
+  void NoteInlineAllocation(ChosenSource* choice) const;
   // Requests the capability of exception events, if the options ask for it. It changes how methods that throw are
   // compiled.
   void AskForExceptions();

@@ -28,6 +28,7 @@ void StopSources() {
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
   sources::active_heap_watch.store(nullptr);
+  sources::OutsideRecorder::End();
 }
 
 format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, const Options& options,
@@ -93,6 +94,7 @@ void Recording::ActivateSource() {
     auto* const recording = static_cast<Recording*>(self);
     recording->source_->StartAtSafepoint(*recording->jvm_.threads);
     if (recording->census_ != nullptr) recording->census_->Begin();
+    recording->outside_->Begin();
     sources::active_source.store(recording->source_.get(), std::memory_order_release);
   };
   if (jvm_.symbols.ok() && jvm_.threads.ok()) {
@@ -105,6 +107,7 @@ void Recording::ActivateSource() {
   if (jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
     source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
   }
+  outside_->Begin();
   sources::active_source.store(source_.get(), std::memory_order_release);
 }
 
@@ -121,7 +124,12 @@ format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
   board_ = std::make_unique<sources::WindowPublisher>(*plan_.allocations, plan_.start_ns);
   capture_ = std::make_unique<sources::SampleWriter>(*ring_, *shared_counters_, *board_, jvm_.names, Walker(),
                                                      jvm_.thread_fields, options_.stack_depth);
+  if (options_.max_points && plan_.allocations->points > 0) {
+    allowance_.emplace(Walker() != nullptr ? kWalkedPointNs : kAskedPointNs, options_.points_per_second,
+                       MostPointsPerSecond());
+  }
   MakeSource(source);
+  outside_ = std::make_unique<sources::OutsideRecorder>(*capture_, jvm_.names);
   heap_watch_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
   if (options_.tracks) MakeLive();
   MakeMemory();
@@ -179,8 +187,11 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   if (reader.way() != hotspot::SafeReader::Way::kProcessVm) {
     header.source_reason += "; threads are read by " + reader.Description();
   }
-  if (live_ != nullptr && jvm_.KeepsYoungReferents())
-    header.source_reason += std::string("; ") + format::kYoungReferents;
+  if (source.fact) header.Note(*source.fact);
+  if (live_ != nullptr && jvm_.KeepsYoungReferents()) {
+    header.Note(format::SourceFact::kKeepsYoungReferents);
+    header.source_reason += std::string("; ") + kYoungReferents;
+  }
   return header;
 }
 
@@ -220,12 +231,12 @@ void Recording::OnTick(uint64_t now_ns) {
   stacks.walked.store(capture_->stacks().walked(), std::memory_order_relaxed);
   stacks.asked.store(capture_->stacks().asked(), std::memory_order_relaxed);
   stacks.differed.store(capture_->stacks().differed(), std::memory_order_relaxed);
-  const auto window = board_->Tick(now_ns, bytes);
+  const auto window = board_->Tick(now_ns, bytes, PointsFor(heap_watch_->OnTick(now_ns), now_ns));
   if (window) capture_->CommitWindow(*window, kDrainLane);
+  outside_->OnTick();
   if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
   if (native_ != nullptr) native_->OnTick(now_ns);
   if (census_ != nullptr) census_->OnTick(now_ns);
-  heap_watch_->OnTick(now_ns);
   if (capture_->stacks().differed() > 0 && !told_of_walker_) {
     told_of_walker_ = true;
     Log(LogLevel::kWarn, "a walked stack differs from GetStackTrace, which is used for the next ones");
@@ -233,6 +244,12 @@ void Recording::OnTick(uint64_t now_ns) {
   if (jvmti_source_ == nullptr || sources::active_source.load(std::memory_order_relaxed) != source_.get()) return;
   if (attached_ == nullptr) attached_ = std::make_unique<AttachedScope>(jvm_.vm);
   if (attached_->jni() != nullptr) SetJvmInterval();
+}
+
+// Of an interval, for points=max; nullopt: as before.
+std::optional<double> Recording::PointsFor(std::optional<uint64_t> cpu_ns, uint64_t now_ns) {
+  if (!allowance_ || !cpu_ns) return std::nullopt;
+  return allowance_->Update(now_ns, *cpu_ns) * static_cast<double>(board_->config().interval_ns) * 1e-9;
 }
 
 // In the portable mode the JVM's bean tells it, if there is one. `seen`: by the sources. It never falls.
@@ -289,6 +306,8 @@ void Recording::OnDrainStop() {
   if (is_attached) RestoreInterval();
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr);
+  sources::OutsideRecorder::End();
+  outside_->OnTick();
   if (exceptions_ != nullptr) exceptions_->Stop();
   if (native_ != nullptr) native_->Stop();
   heap_watch_->OnEnd(sources::MonotonicNs());

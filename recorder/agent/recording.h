@@ -21,19 +21,26 @@
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/agent/streams/tracker_thread.h"
 #include "recorder/sources/java/jvmti_source.h"
+#include "recorder/sources/java/outside_counts.h"
 #include "recorder/sources/java/source.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/drain.h"
+#include "throttle/point_allowance.h"
 
 namespace heaprec::agent {
 
 struct ChosenSource {
-  SourceChoice source;  // not kAuto
-  std::string why;
+  SourceChoice source;          // not kAuto
+  std::string why;              // for people
   bool armed;                   // the agent writes the JVM's thresholds, so that the byte clock chooses the objects
   std::string no_exceptions{};  // why requested exceptions are not recorded
   std::string no_census{};      // likewise
+  std::optional<format::SourceFact> fact{};
 };
+
+// Said where SourceFact::kKeepsYoungReferents is noted.
+inline constexpr char kYoungReferents[] =
+    "generational ZGC: tracked objects are found dead only after a major collection";
 
 inline constexpr char kJvmEnds[] = "the JVM is exiting";
 
@@ -99,6 +106,7 @@ class Recording {
   void OnTick(uint64_t now_ns);
   void OnDrainStop();
   void SetJvmInterval();
+  std::optional<double> PointsFor(std::optional<uint64_t> cpu_ns, uint64_t now_ns);
   uint64_t Population(uint64_t seen, uint64_t now_ns);
   void AskBean(uint64_t now_ns);
 
@@ -113,11 +121,13 @@ class Recording {
     std::optional<uint64_t> at_start;
     uint64_t most = 0, asked_ns = 0;
   } bean_;
+  std::optional<throttle::PointAllowance> allowance_;  // points=max
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::SharedCounters> shared_counters_;
   std::unique_ptr<sources::WindowPublisher> board_;
   std::unique_ptr<sources::SampleWriter> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
+  std::unique_ptr<sources::OutsideRecorder> outside_;
   std::unique_ptr<sources::HeapStateRecorder> heap_watch_;
   std::unique_ptr<MemoryThread> memory_;              // null: no snapshots are recorded
   std::unique_ptr<TrackerThread> live_;               // null: objects are not tracked

@@ -128,7 +128,9 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   double samples = 0;
   for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
   // The light points of two blocks have room, too.
-  const double points = allocations && allocations->points > 0 ? options.points_per_second : 0;
+  const double most =
+      options.max_points ? std::max(options.points_per_second, MostPointsPerSecond()) : options.points_per_second;
+  const double points = allocations && allocations->points > 0 ? most : 0;
   const double needed = points * 2 * static_cast<double>(kBlockNs) * 1e-9 * sizeof(format::PointRecord);
   const auto room = [&ring] { return static_cast<double>(uint64_t{ring.lane_count} * ring.lane_bytes); };
   ring.lane_count = samples > kManySamples ? kManyLanes : kFewLanes;

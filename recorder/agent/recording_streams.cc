@@ -52,7 +52,7 @@ void Recording::MakeLive() {
         times(12));
   }
   // Told by what shows live objects, as ranges.
-  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kInfo, "live: {}", format::kYoungReferents);
+  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kInfo, "live: {}", kYoungReferents);
   live_ = std::make_unique<TrackerThread>(jvm_, *ring_, *heap_watch_, bound);
   capture_->FollowIn(&live_->places(), &jvm_.heap);
 }

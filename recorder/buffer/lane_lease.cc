@@ -29,6 +29,15 @@ LaneLease::LaneLease(Ring& ring, uint32_t hint, uint32_t room) : ring_(ring) {
   }
 }
 
+void LaneLease::PrefetchRecord(Ring& ring, uint32_t hint) {
+  constexpr size_t kLine = 64;
+  const uint32_t index = hint % ring.lane_count();
+  const uint64_t head = ring.lane(index).head.load(std::memory_order_relaxed);
+  const std::byte* const at = ring.lane_data(index) + (head & (ring.lane_bytes() - 1));
+  __builtin_prefetch(at, 1);
+  __builtin_prefetch(at + kLine, 1);
+}
+
 LaneLease::~LaneLease() {
   if (lane_ != nullptr) lane_->lease.store(0, std::memory_order_release);  // pairs with the acquire in the constructor
 }

@@ -28,6 +28,11 @@ class LaneLease {
   // Whether an empty lane has `room` bytes.
   static bool CanEverFit(const Ring& ring, uint32_t room) { return 2 * uint64_t{room} <= ring.lane_bytes(); }
 
+  // Load what a lease with this hint is likely to need, while the thread does something else: first the lane's header,
+  // then the place of its next record.
+  static void PrefetchLane(Ring& ring, uint32_t hint) { __builtin_prefetch(&ring.lane(hint % ring.lane_count()), 1); }
+  static void PrefetchRecord(Ring& ring, uint32_t hint);
+
   bool ok() const { return lane_ != nullptr; }
   bool found_busy_only() const { return busy_only_; }  // when !ok(): no lane was free, whatever its room
   uint32_t index() const { return index_; }

@@ -14,6 +14,7 @@ class SharedCounters {
  public:
   explicit SharedCounters(format::RingCounters& counters) : counters_(counters) {}
 
+  void Prefetch() const { __builtin_prefetch(&counters_.points, 1); }
   void Point() { counters_.points.fetch_add(1, std::memory_order_relaxed); }
   void Thinned() { counters_.thinned.fetch_add(1, std::memory_order_relaxed); }
   void Committed() { counters_.committed.fetch_add(1, std::memory_order_relaxed); }

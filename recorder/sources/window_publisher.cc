@@ -47,12 +47,13 @@ std::optional<PublishedWindow> WindowPublisher::OnPoint(throttle::PointSums poin
   return window;
 }
 
-std::optional<PublishedWindow> WindowPublisher::Tick(uint64_t now_ns, uint64_t total) {
+std::optional<PublishedWindow> WindowPublisher::Tick(uint64_t now_ns, uint64_t total, std::optional<double> points) {
   while (publishing_.test_and_set(std::memory_order_acquire)) sched_yield();
-  const throttle::PointSums points{
+  if (points) throttle_.SetPoints(*points);
+  const throttle::PointSums since{
       weight_since_.exchange(0, std::memory_order_relaxed), effective_since_.exchange(0, std::memory_order_relaxed),
       count_since_.exchange(0, std::memory_order_relaxed), new_stacks_since_.exchange(0, std::memory_order_relaxed)};
-  forecast_ = throttle_.Tick(now_ns, total, points);
+  forecast_ = throttle_.Tick(now_ns, total, since);
   auto window = PublishIfMoved(now_ns, /*may_rise=*/true);
   publishing_.clear(std::memory_order_release);
   return window;

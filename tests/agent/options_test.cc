@@ -155,6 +155,10 @@ TEST_CASE("Points have a budget of their own, which may be 0") {
   CHECK(Parsed("points=0").points_per_second == 0);
   CHECK(Parsed("points=500/s").points_per_second == 500);
   CHECK(Parsed("points=100000").points_per_second == 100'000);
+  CHECK_FALSE(Parsed("points=500").max_points);
+  const Options most = Parsed("points=500,points=max");
+  CHECK((most.max_points && most.points_per_second == 4000));
+  CHECK_FALSE(Parsed("points=max,points=500").max_points);
 }
 
 TEST_CASE("the throttle's rule can be chosen, the adaptive one is the default") {
@@ -183,7 +187,7 @@ TEST_CASE("A bad value is named with its option and what would be valid") {
                           "rate=",
                           "points=-1",
                           "points=100001",
-                          "points=max",
+                          "points=maximum",
                           "points=",
                           "maxsamples=0",
                           "maxsamples=1.5",

@@ -5,7 +5,7 @@
 # tests          our end-to-end tests; matrix: JDKs, collectors and modes. Both without arguments
 # --jobs=N       JVMs of the matrix at the same time
 # --require-all  a check that is skipped is a failure
-# --write        the table goes into docs/jdks.md, with commit and date, instead of to stdout
+# --write        the table goes into bench/results/jdks.txt, with commit and date, instead of to stdout
 # Needs g++-aarch64-linux-gnu, qemu-user and the trees of tests/e2e/fetch_trees.sh aarch64 aarch64-bullseye
 # aarch64-trixie aarch64-sid. What is missing is skipped, with the reason; the last line counts. $BAZEL: the command for
 # Bazel.
@@ -20,7 +20,7 @@ require_all=false write=() parts="" jobs=1
 for argument in "$@"; do
   case $argument in
     --require-all) require_all=true ;;
-    --write) write=(--out docs/jdks.md --mark "table of aarch64" --figure "aarch64") ;;
+    --write) write=(--out bench/results/jdks.txt --mark "table of aarch64" --figure "aarch64") ;;
     --jobs=*) jobs=${argument#*=} ;;
     tests | matrix) parts+=" $argument" ;;
     *) sed -n '3,12s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
@@ -65,7 +65,7 @@ done
 labels() { sed -E 's#^(.*)/([^/]*)$#//\1:\2#' <<<"${1// /$'\n'}"; }
 build() { "${bazel[@]}" build --noshow_progress --ui_event_filters=-info "$@" || exit 1; }
 
-jcmd=${JAVA_HOME:-/usr/lib/jvm/java-17-openjdk-amd64}/bin/jcmd
+jcmd=${JAVA_HOME:-/usr/lib/jvm/default-java}/bin/jcmd
 
 # What both parts need of the machine's own, and for aarch64.
 tests=(tests/e2e/attach/attach_test tests/e2e/streams/census_test tests/e2e/streams/exceptions_test

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # To be sourced: packages of other Debian releases, with the machine's own mirror and apt's own signature checks, under a
 # private apt root. Installs nothing.
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Unpacks other Debian releases, each with its own glibc and JDKs, into folders to be entered with chroot.
-# Usage: fetch_trees.sh [bullseye] [sid] [aarch64] [aarch64-bullseye] [aarch64-trixie] [aarch64-sid]
-#        the first two without arguments; 400 to 600 MB each
+# Usage: fetch_trees.sh [bullseye] [sid] [trixie] [aarch64] [aarch64-bullseye] [aarch64-trixie] [aarch64-sid]
+#        the first two without arguments; 400 to 600 MB each, trixie 1.2 GB
+# trixie has what setup.sh installs to build: debian13.sh builds there.
 # aarch64 is Debian 12 for arm64: the libraries for --config=aarch64, and JDK 17 to be run by qemu-user. aarch64-bullseye
 # has JDK 11, aarch64-trixie 21 and 25, aarch64-sid 26, 27 and 28.
 #
@@ -21,7 +22,7 @@ archives=(libncurses-dev libre2-dev libsqlite3-dev libssl-dev libxxhash-dev libz
 suites_of() {
   case $1 in
     bullseye) echo bullseye bullseye-security ;;
-    sid) echo sid ;;
+    sid | trixie) echo "$1" ;;
     aarch64) echo bookworm bookworm-security ;;
     aarch64-bullseye) echo bullseye ;;
     aarch64-trixie) echo trixie ;;
@@ -33,6 +34,7 @@ packages_of() {
   case $1 in
     bullseye) echo openjdk-11-jdk-headless openjdk-17-jdk-headless ;;
     sid) echo openjdk-17-jdk-headless openjdk-25-jdk-headless ;;
+    trixie) echo mawk "$("$here/../../setup.sh" build --print)" ;;
     aarch64-bullseye) echo openjdk-11-jre-headless ;;
     aarch64-trixie) echo openjdk-21-jre-headless openjdk-25-jre-headless ;;
     aarch64-sid) echo openjdk-26-jre-headless openjdk-27-jre-headless openjdk-28-jre-headless ;;
@@ -69,6 +71,7 @@ fetch() {
   unpack "$work/apt/cache/archives" "$work/tree" || return 1
   # What the packages' scripts would have made.
   [ -e "$work/tree/bin/sh" ] || ln -s dash "$work/tree/bin/sh"
+  [ -e "$work/tree/usr/bin/awk" ] || ln -s mawk "$work/tree/usr/bin/awk"
   printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n' >"$work/tree/etc/passwd"
   touch "$work/tree/.complete"
   mv "$work/tree" "$tree"

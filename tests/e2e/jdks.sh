@@ -5,7 +5,7 @@
 # --short   every collector and mode once instead of all pairs: about 20 s a JDK
 # --cached  fetches nothing: what is not in the folder of JDKs is skipped, and counted
 # --suite   the tests that start JVMs too, on each JDK from 11 on: two minutes each
-# --write   the tables go into docs/jdks.md, with commit and date, instead of to stdout
+# --write   the tables go into bench/results/jdks.txt, with commit and date, instead of to stdout
 # --require-all  what is skipped is a failure
 # The folder of JDKs is $HEAPREC_JDKS or ~/.cache/heaprec/jdks (tests/e2e/fetch_jdks.sh); 17 is $JAVA_HOME or Debian's. $BAZEL: the
 # command for Bazel, with startup options.
@@ -22,7 +22,7 @@ for argument in "$@"; do
     --cached) fetch=false ;;
     --suite) suite=true ;;
     --jobs=*) jobs=${argument#*=} ;;
-    --write) arguments+=(--out docs/jdks.md) ;;
+    --write) arguments+=(--out bench/results/jdks.txt) ;;
     8 | 11 | 17 | 21 | 25 | 26 | 27 | 28) versions+=("$argument") ;;
     *) sed -n '3,11s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
   esac

@@ -23,7 +23,7 @@ public class App {
 
 
 def make_app(folder):
-    java = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"), "bin")
+    java = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/default-java"), "bin")
     (folder / "App.java").write_text(APP)
     subprocess.run([java / "javac", "-d", folder / "classes", folder / "App.java"], check=True)
     subprocess.run([java / "jar", "cfe", folder / "app.jar", "App", "-C", folder / "classes", "."], check=True)

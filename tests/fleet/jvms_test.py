@@ -43,7 +43,7 @@ def holds(interval, truth):
 
 
 def test(root):
-    java = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"), "bin")
+    java = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/default-java"), "bin")
     (root / "recordings").mkdir()
     (root / "Shop.java").write_text(APP)
     subprocess.run([java / "javac", "-d", root, root / "Shop.java"], check=True)

@@ -44,7 +44,7 @@ def samples(text):
 
 
 def test(root):
-    java = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"), "bin")
+    java = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/default-java"), "bin")
     (root / "Busy.java").write_text(APP)
     subprocess.run([java / "javac", "-d", root, root / "Busy.java"], check=True)
     environment = {**os.environ, "OTEL_SERVICE_NAME": 'sh"op\\', "OTEL_RESOURCE_ATTRIBUTES": "service.version=1.0"}

@@ -76,6 +76,7 @@ json Header(const FileHeader& header) {
   if (native.rate_per_second != 0) fields["31"] = Number(native.rate_per_second);
   if (!header.native_unavailable_reason.empty()) fields["32"] = header.native_unavailable_reason;
   if (!header.native_not_seen.empty()) fields["39"] = header.native_not_seen;
+  if (header.source_facts != 0) fields["40"] = header.source_facts;
   if (header.max_tracked_blocks != 0) fields["33"] = header.max_tracked_blocks;
   const StreamCap& mapped = header.mapped;
   if (mapped.interval_ns != 0) fields["34"] = mapped.interval_ns;
@@ -212,8 +213,8 @@ void AddLifecycleEvents(const Block& block, Stream stream, json* line) {
   }
 }
 
-void AddRows(const Block& block, json* line) {
-  for (const Row& row : block.rows) {
+void AddRows(const char* name, const std::vector<Row>& rows, const Block& block, json* line) {
+  for (const Row& row : rows) {
     bool cut = false;
     json one{{"class", nullptr},
              {"points", row.points},
@@ -224,7 +225,7 @@ void AddRows(const Block& block, json* line) {
                Number(row.covariance), Number(row.bytes_fourth), Number(row.objects_fourth)}}};
     one["cut"] = cut ? 1 : 0;
     if (row.class_id != kNone) one["class"] = Latin1(block.dictionaries->classes[row.class_id]);
-    (*line)["rows"].push_back(std::move(one));
+    (*line)[name].push_back(std::move(one));
   }
 }
 
@@ -258,7 +259,8 @@ json OneBlock(const Block& block) {
   AddTracked(block, Stream::kNative, "native", &line);
   AddTracked(block, Stream::kMapping, "mapped", &line);
   AddCensus(block, &line);
-  AddRows(block, &line);
+  AddRows("rows", block.rows, block, &line);
+  AddRows("outside", block.outside, block, &line);
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;
 }

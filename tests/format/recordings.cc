@@ -57,6 +57,7 @@ FileHeader SomeFileHeader(uint32_t seed) {
   header.agent_options = "file=rec.hrec,rate=150";
   header.source = "hooks";
   header.source_reason = "symbols of libjvm.so found";
+  header.Note(SourceFact::kKeepsYoungReferents);
   header.ring_path = "/dev/shm/heaprec-4242.ring";
   header.max_samples = 5000;
   header.duration_ns = 60'000'000'000;

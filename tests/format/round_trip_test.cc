@@ -43,6 +43,7 @@ TEST_CASE("every field of the file header comes back") {
   CHECK(read.agent_options == given.agent_options);
   CHECK(read.source == given.source);
   CHECK(read.source_reason == given.source_reason);
+  CHECK(read.source_facts == given.source_facts);
   CHECK(read.ring_path == given.ring_path);
   CHECK(read.max_samples == given.max_samples);
   CHECK(read.duration_ns == given.duration_ns);

@@ -18,6 +18,7 @@ if [ ${#targets[@]} -eq 0 ]; then
 fi
 export work=${FUZZ_WORK:-${TMPDIR:-/tmp}/heaprec-fuzz} seconds
 clang=${CLANG:-clang++-14}
+# shellcheck disable=SC2054  # the commas are the options' own
 flags=(-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -I.
   -DFMT_HEADER_ONLY)
 # The sources of the targets on this machine. (`query` would also need other machines' libraries.)
@@ -53,7 +54,7 @@ if [ ! -e "$work/all.a" ] || [ -n "$(find "${objects[@]}" -newer "$work/all.a")"
 fi
 
 fuzz() {
-  local target=$1 corpus=$work/corpus-$1 log=$work/$1.log kept=tests/fuzz/corpus/$1 status=0 cpu edges executions
+  local target=$1 corpus=$work/corpus-$1 log=$work/$1.log kept=tests/fuzz/corpus/$1 status=0 edges executions
   mkdir -p "$corpus" "$kept"
   "$work/$target-driver" --seeds "$corpus"
   # libFuzzer counts time by the clock; the shell's limit counts CPU, and ends it with a last line of statistics missing.

@@ -8,7 +8,7 @@ namespace heaprec::hotspot {
 
 inline std::string JavaHome() {
   const char* const home = getenv("JAVA_HOME");  // NOLINT(concurrency-mt-unsafe): tests
-  return home != nullptr && *home != '\0' ? home : "/usr/lib/jvm/java-17-openjdk-amd64";
+  return home != nullptr && *home != '\0' ? home : "/usr/lib/jvm/default-java";
 }
 
 inline std::string LibJvmFile() { return JavaHome() + "/lib/server/libjvm.so"; }

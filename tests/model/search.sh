@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # search MODEL LABEL IS_MISTAKE -Dname=value...: searches all states of the model, says what was found, and fails if a
 # mistake was not, or anything else was. Sourced by check_*.sh, which stand in a folder of their own.
 search() {

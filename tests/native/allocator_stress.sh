@@ -12,7 +12,7 @@ set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BIN=${HEAPREC_BIN:-$ROOT/bazel-bin}
 THREADS=${1:-1500}
-JAVA_HOME=${JAVA_HOME:-/usr/lib/jvm/java-17-openjdk-amd64}
+JAVA_HOME=${JAVA_HOME:-/usr/lib/jvm/default-java}
 RESULT=$ROOT/bench/results/allocators.txt
 PATIENCE=240  # seconds for a run that takes five alone
 AGENT=$BIN/recorder/libheaprec.so EXACT=$BIN/recorder/libheaprec-native.so
@@ -24,7 +24,7 @@ runs=0 failures=0 lines=()
 # check NAME OUTPUT EXIT_CODE
 check() {
   runs=$((runs + 1))
-  if [ "$3" -eq 0 ] && [ "$(tail -1 "$2")" = done ]; then return; fi
+  if [ "$3" -eq 0 ] && [ "$(tail -1 "$2")" = "done" ]; then return; fi
   failures=$((failures + 1))
   lines+=("$1: exit $3, $(tail -c 200 "$2" | tr '\n' ' ')")
 }
@@ -66,7 +66,7 @@ for allocator in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
     timeout "$PATIENCE" tail --pid="$pid" -f /dev/null || kill -9 "$pid"
     wait "$pid"
     check "$allocator, JVM, attached in round $round" "$SCRATCH/attached" $?
-    echo done >> "$SCRATCH/said"
+    echo "done" >> "$SCRATCH/said"
     check "$allocator, attach in round $round: $(head -1 "$SCRATCH/said")" "$SCRATCH/said" "$said"
     rm -f "$SCRATCH/a.hrec"
   done

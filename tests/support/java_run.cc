@@ -161,7 +161,7 @@ Command FullPipe::Into(Command command) const {
   return command;
 }
 
-std::string JavaHome() { return Environment("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"); }
+std::string JavaHome() { return Environment("JAVA_HOME", "/usr/lib/jvm/default-java"); }
 
 std::string RunfilePath(const std::string& path) {
   static const std::filesystem::path root = std::filesystem::current_path();  // Bazel starts tests in the runfiles

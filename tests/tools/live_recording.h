@@ -62,8 +62,7 @@ inline void WriteLeak(const std::string& path, bool leaks = true, DeathDetection
   format::FileHeader header = LiveHeader();
   const bool is_serial = detection == DeathDetection::kSerialOld || detection == DeathDetection::kSerialLate;
   if (is_serial) header.gc_name = "Serial";
-  if (detection == DeathDetection::kMajors)
-    header.gc_name = "Z", header.source_reason += std::string("; ") + format::kYoungReferents;
+  if (detection == DeathDetection::kMajors) header.gc_name = "Z", header.Note(format::SourceFact::kKeepsYoungReferents);
   RecordingFile file(path, header);
   file.Add(format::Window{1, 0, 1e-4});
   std::vector<Dying> all;

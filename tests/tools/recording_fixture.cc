@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "format/ring/address_frames.h"
 #include "format/writer/provisional_block.h"
 
 namespace heaprec::tools::testing {
@@ -66,9 +67,15 @@ format::FrameType TypeOf(const Event& event, size_t frame) {
   return frame < event.types.size() ? event.types[frame] : format::FrameType::kUnknown;
 }
 
+bool IsAddress(const std::string& text) { return text.starts_with("0x"); }
+
 std::vector<format::RingFrame> FramesOf(const Event& event) {
   std::vector<format::RingFrame> frames;
   for (const std::string& text : event.stack) {
+    if (IsAddress(text)) {
+      frames.push_back(format::AddressFrame(std::stoull(text, nullptr, 16)));
+      continue;
+    }
     const Site site = SiteOf(text);
     frames.push_back({format::MethodKey(site.method.class_name, site.method.name, site.method.descriptor), 5, site.line,
                       TypeOf(event, frames.size())});
@@ -309,6 +316,7 @@ void RingFile::DefineClass(uint32_t lane, const std::string& name) {
 
 void RingFile::DefineStack(uint32_t lane, const Event& event) {
   for (const std::string& text : event.stack) {
+    if (IsAddress(text)) continue;
     const format::Method method = SiteOf(text).method;
     format::MethodRecord record{};
     record.key = format::MethodKey(method.class_name, method.name, method.descriptor);

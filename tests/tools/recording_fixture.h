@@ -38,6 +38,7 @@ struct Event {
   double weight = 2400;  // bytes; of an exception: events
   format::Kind kind = format::Kind::kTlab;
   std::string thread = "main";
+  // "0x1234" in the ring: a return address of native code.
   std::vector<std::string> stack = {"p/Leaf.allocate:7", "p/Main.main:3"};
   std::vector<format::FrameType> types{};  // of the frames of the stack; those beyond are unknown
   uint64_t id = 0;                         // 0: the next free one

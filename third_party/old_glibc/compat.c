@@ -1,4 +1,4 @@
-// What Debian 12's headers, libstdc++.a and libgcc_eh.a take for granted and glibc 2.17 does not have. Hidden: nobody
+// What headers and static archives of Debian 12 and 13 take for granted and glibc 2.17 does not have. Hidden: nobody
 // but the product that links it sees it. Each function says in which glibc it is new. Where the JVM's own glibc has a
 // function whose replacement is worse, that one is called.
 #define _GNU_SOURCE
@@ -34,6 +34,25 @@ __attribute__((constructor(101))) static void Prepare(void) {
 
 // 2.32. 0: there may be other threads, and shared pointers count atomically.
 HIDDEN char __libc_single_threaded = 0;
+
+// 2.38, whose headers have these names for strtol and its sisters, with 0b for binary numbers: not before.
+#define ISO_C23(TYPE, NAME)                                 \
+  TYPE Old_##NAME(const char*, char**, int) __asm__(#NAME); \
+  HIDDEN TYPE __isoc23_##NAME(const char* text, char** end, int base) { return Old_##NAME(text, end, base); }
+ISO_C23(long, strtol)
+ISO_C23(long long, strtoll)
+ISO_C23(unsigned long, strtoul)
+ISO_C23(unsigned long long, strtoull)
+
+// 2.26, for std::from_chars and std::to_chars of _Float128, which nothing here calls.
+HIDDEN _Float128 strtof128(const char* text, char** end) {
+  (void)text, (void)end;
+  abort();
+}
+HIDDEN int strfromf128(char* to, size_t bytes, const char* format, _Float128 value) {
+  (void)to, (void)bytes, (void)format, (void)value;
+  abort();
+}
 
 // 2.25; Linux 3.17. /dev/urandom is as good once the machine has started.
 HIDDEN ssize_t getrandom(void* to, size_t bytes, unsigned flags) {

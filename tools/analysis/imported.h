@@ -10,7 +10,7 @@ inline constexpr char kImported[] = "imported";
 // Samples of heaprec's that went through another format: unbiased, but windows and counts are lost.
 inline constexpr char kImportedOwn[] = "imported from heaprec";
 
-// In `source_reason` of an import whose original was not trustworthy; the original's reasons follow it.
+// In `source_reason` beside SourceFact::kOriginalDoubted; the original's reasons follow it.
 inline constexpr std::string_view kWasDoubted = "the exported recording was not trustworthy: ";
 
 // Whether only the old objects of an import were tracked: nothing stands for the samples that were not.

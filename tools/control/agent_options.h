@@ -18,6 +18,7 @@ struct AgentOptions {
   std::string output = "heaprec-%p.hrec", rate, max_samples, service, file, agent_file;
   std::vector<std::string> more;  // key=value
   std::optional<uint64_t> duration_ns, delay_ns;
+  bool precise = false;
 
   void AddTo(Command& command);
   // "file=/x/rec.bin,rate=20". Paths are made absolute here, unless `as_they_are`: those of another root.

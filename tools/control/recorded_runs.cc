@@ -136,6 +136,7 @@ format::Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   runs.agent = options.agent;
   if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
   // Runs are compared by what they allocate.
+  runs.agent.precise = true;
   runs.agent.more.insert(runs.agent.more.begin(), "live=off");
   if (auto refused = WhyRefused(runs.agent.Text(/*as_they_are=*/false))) return *refused;
   runs.runs = options.runs;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
+#include "format/ring/address_frames.h"
 #include "format/ring/call_path_key.h"
 #include "format/ring/ring_reader.h"
 
@@ -36,6 +38,8 @@ NativePointNames::NativePointNames(std::span<const format::RingModule> modules)
     : modules_(ModulesOf(modules)), symbols_(modules_) {}
 
 format::CodeLocation NativePointNames::At(uint64_t return_address) {
+  // No native memory was recorded, or the process died while it wrote the list: addresses are all there is.
+  if (modules_.empty()) return {"?", fmt::format("{:#x}", return_address - 1), "", 0};
   const LoadedModule* const module = symbols_.ModuleOf(return_address - 1, 0);
   if (module == nullptr) return {};
   const TableSymbolizer::Function& function = symbols_.At(return_address, 0);
@@ -47,11 +51,7 @@ format::CodeLocation NativePointNames::At(uint64_t return_address) {
 
 std::vector<format::RingFrame> NativePointNames::FramesOf(const NativePoint& point, RingDefinitions* definitions) {
   std::vector<format::CodeLocation> locations;
-  for (const uint64_t pc : point.pcs) {
-    locations.push_back(At(pc));
-    // The process died while it wrote the list: addresses are all there is.
-    if (modules_.empty()) locations.back() = {"?", fmt::format("{:#x}", pc - 1), "", 0};
-  }
+  for (const uint64_t pc : point.pcs) locations.push_back(At(pc));
   return format::FramesToShow(
       locations.size(), [&](size_t i) -> const format::CodeLocation& { return locations[i]; },
       [&](const format::CodeLocation& location) {
@@ -81,6 +81,21 @@ format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, RingDe
   definitions->classes.try_emplace(sample.class_key, class_name);
   if (!frames.empty()) definitions->stacks.try_emplace(sample.stack_key, KeyedStack{frames, false});
   return sample;
+}
+
+// As the drain names them: up to the first that is in no library.
+void NativePointNames::NameStacksOf(RingDefinitions* definitions) {
+  for (auto& [key, stack] : definitions->stacks) {
+    if (!format::AreAddresses(stack.leaf_first)) continue;
+    std::vector<format::RingFrame> named;
+    for (const format::RingFrame& address : stack.leaf_first) {
+      const format::CodeLocation location = At(address.method);
+      if (location.module.empty()) break;
+      named.push_back({Define(definitions, {location.module, location.function, location.build_id}),
+                       static_cast<int32_t>(location.offset), -1, format::FrameType::kNative});
+    }
+    stack.leaf_first = std::move(named);
+  }
 }
 
 }  // namespace heaprec::tools

@@ -1,5 +1,6 @@
-// Sample points of native memory that a killed process left in its lanes, made into the samples that its drain would
-// have committed. Names come from the files of its libraries, found by build id.
+// What a killed process left in its lanes with addresses of native code: sample points of native memory, made into the
+// samples that its drain would have committed, and stacks of objects that native code allocated. Names come from the
+// files of its libraries, found by build id.
 //
 // Failure:  a function without a name is its address in the library; one in no known library, its address. Files that
 //           are others by now have no names.
@@ -34,6 +35,8 @@ class NativePointNames {
 
   // What the sample refers to goes into `definitions`.
   format::SampleRecord SampleOf(const NativePoint& point, RingDefinitions* definitions);
+  // Names the stacks of addresses (format::AreAddresses) among the definitions.
+  void NameStacksOf(RingDefinitions* definitions);
 
  private:
   format::CodeLocation At(uint64_t return_address);

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "format/codec/row_table.h"
-#include "format/ring/address_frames.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
@@ -36,6 +35,7 @@ class Gatherer final : public format::RecordVisitor {
   RingDefinitions definitions;
   std::vector<SampleRecord> samples;
   std::vector<format::PointRecord> points;  // light ones
+  std::vector<format::PointRecord> outside;
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
   std::vector<format::DeathRecord> deaths;
@@ -52,7 +52,6 @@ class Gatherer final : public format::RecordVisitor {
   }
   void OnStack(format::StackKey key, std::span<const format::RingFrame> leaf_first, bool truncated, uint32_t,
                uint64_t) override {
-    if (format::AreAddresses(leaf_first)) leaf_first = {};  // only the drain can name them
     definitions.stacks.try_emplace(key, KeyedStack{{leaf_first.begin(), leaf_first.end()}, truncated});
   }
   void OnThread(uint64_t key, const format::ThreadRecord& record, std::string_view name) override {
@@ -69,6 +68,7 @@ class Gatherer final : public format::RecordVisitor {
     }
   }
   void OnPoint(const format::PointRecord& record, uint32_t, uint64_t) override { points.push_back(record); }
+  void OnOutside(const format::PointRecord& record, uint32_t, uint64_t) override { outside.push_back(record); }
   void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
                      std::span<const format::RingFrame> java) override {
     if (record->header.is_taken != 0) return;
@@ -95,11 +95,10 @@ void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, Salvag
 }
 
 // The process may have died between a sample's commit and the mark that its point is taken.
-void AddNativePoints(const RingCopy& ring, Gatherer* gathered) {
+void AddNativePoints(NativePointNames& names, Gatherer* gathered) {
   if (gathered->native_points.empty()) return;
   std::unordered_set<uint64_t> ids;
   for (const SampleRecord& sample : gathered->samples) ids.insert(sample.id);
-  NativePointNames names(ring.view().modules());
   for (const NativePoint& point : gathered->native_points) {
     if (ids.insert(point.record.id).second) {
       gathered->samples.push_back(names.SampleOf(point, &gathered->definitions));
@@ -137,6 +136,7 @@ throttle::ReducerConfig BoundsOf(const FileHeader& header, Stream stream) {
 struct Held {
   std::vector<const SampleRecord*> samples;
   std::vector<const format::PointRecord*> points;  // light ones
+  std::vector<const format::PointRecord*> outside;
 };
 
 // Makes blocks of what was gathered of a stream, under indices of one set of dictionaries.
@@ -170,14 +170,20 @@ class BlockMaker {
     for (const format::PointRecord* point : held.points) {
       rows.Add(dictionaries_.Class(point->class_key), dictionaries_.Path(point->stack_key), point->size, point->weight);
     }
+    format::RowTable outside;
+    for (const format::PointRecord* counted : held.outside) {
+      outside.AddCounted(dictionaries_.Class(counted->class_key), static_cast<uint64_t>(counted->weight),
+                         counted->size);
+    }
     throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
-    if (points.empty()) {  // there are light ones
+    if (points.empty() && !held.points.empty()) {
       reducer_.NoteIntervalsWithPoints(1);
       reduction.tau = std::numeric_limits<double>::infinity();
     }
 
     format::Block block;
     block.rows = rows.Take();
+    block.outside = outside.Take();
     for (const throttle::KeptPoint& point : reduction.kept) {
       const SampleRecord& record = *held.samples[point.index];
       block.samples.push_back(SampleOf(record, NamesOf(record), points[point.index].time_ns, point.weight));
@@ -302,6 +308,7 @@ std::map<uint64_t, Held> GroupByInterval(const Gatherer& gathered, const FileHea
   }
   if (stream != Stream::kAllocations) return intervals;
   for (const format::PointRecord& point : gathered.points) held_at(point.monotonic_ns).points.push_back(&point);
+  for (const format::PointRecord& counted : gathered.outside) held_at(counted.monotonic_ns).outside.push_back(&counted);
   return intervals;
 }
 
@@ -310,6 +317,7 @@ void Define(Gatherer* gathered, format::ByteSource* file) {
     gathered->definitions.Require(sample.class_key, sample.thread_key, sample.stack_key);
   for (const format::PointRecord& point : gathered->points)
     gathered->definitions.Require(point.class_key, 0, point.stack_key);
+  for (const format::PointRecord& counted : gathered->outside) gathered->definitions.Require(counted.class_key, 0, {});
   for (const format::KeyedCensusRow& keyed : gathered->census)
     gathered->definitions.Require(keyed.class_key, keyed.thread_key, {});
   gathered->definitions.RequireMethodsOfStacks();
@@ -428,7 +436,9 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
   result.report.write_errno = ring.write_errno();
   Gatherer gathered;
   GatherRing(ring, end, &gathered, &result.report);
-  AddNativePoints(ring, &gathered);
+  NativePointNames names(ring.view().modules());
+  names.NameStacksOf(&gathered.definitions);
+  AddNativePoints(names, &gathered);
   result.report.invalid = gathered.invalid;
   Define(&gathered, file);
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "recorder/agent/options/option_list.h"
+#include "recorder/agent/options/rates.h"
 #include "recorder/sources/sample_limits.h"
 
 namespace heaprec::agent {
@@ -20,7 +21,6 @@ namespace {
 
 constexpr double kMaxPerSecond = 200'000;
 constexpr double kMinPerSecond = 1.0 / 3600;
-constexpr double kMaxPointsPerSecond = 100'000;
 constexpr uint64_t kMinTracked = 64;
 // Of a recording whose user chose no bound: hours to days at the default rate (docs/reference/agent-options.md).
 constexpr uint64_t kDefaultMaxBytes = 256 << 20;
@@ -101,16 +101,18 @@ std::optional<uint64_t> ParseCount(std::string_view text, uint64_t least, uint64
   return value;
 }
 
-std::optional<double> ParsePoints(std::string_view text) {
-  if (text == "0") return 0;
-  const auto rate = ParseRate(text);
-  return rate > kMaxPointsPerSecond ? std::nullopt : rate;
-}
-
 template <typename T, typename U>
 bool Set(T* field, const std::optional<U>& value) {
   if (value) *field = static_cast<T>(*value);
   return value.has_value();
+}
+
+bool SetPoints(Options* options, std::string_view value) {
+  options->points_per_second = value == "0" ? 0 : Options{}.points_per_second;
+  options->max_points = value == "max";
+  if (value == "max" || value == "0") return true;
+  const auto rate = ParseRate(value);
+  return rate <= kMaxPointsPerSecond && Set(&options->points_per_second, rate);
 }
 
 bool SetSource(Options* options, std::string_view value) {
@@ -208,8 +210,7 @@ const std::array kKeys = {
         [](Options* o, View v) { return o->file = v, !v.empty(); }},
     Key{"rate", "a rate, such as 150, 150/s, 6/min or 10/h; maximum 200000/s",
         [](Options* o, View v) { return Set(&o->rate_per_second, ParseRate(v)); }},
-    Key{"points", "a rate, such as 4000 or 4000/s; maximum 100000/s; 0: count samples only",
-        [](Options* o, View v) { return Set(&o->points_per_second, ParsePoints(v)); }},
+    Key{"points", "a rate, such as 4000 or 4000/s; maximum 100000/s; max; 0: count samples only", SetPoints},
     Key{"throttle", "adaptive, or window: a fixed probability for each 200 ms",
         [](Options* o, View v) {
           o->rule = v == "window" ? throttle::Rule::kWindow : throttle::Rule::kAdaptive;

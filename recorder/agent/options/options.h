@@ -27,6 +27,7 @@ struct Options {
   std::string file = "heaprec-%p.hrec";
   double rate_per_second = 150;
   double points_per_second = 4000;  // counted, as samples or not; less than what the samples need: only these
+  bool max_points = false;          // more, as the program's CPU time allows
   throttle::Rule rule = throttle::Rule::kAdaptive;
   uint64_t max_samples = 0;  // of the recording; 0: no limit
   uint64_t duration_ns = 0;  // 0: until the JVM exits

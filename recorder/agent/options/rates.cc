@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "format/model/model.h"
 
@@ -27,6 +28,11 @@ throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_ev
   config.interval_ns = (config.interval_ns + format::kTickNs - 1) / format::kTickNs * format::kTickNs;
   if (unit_is_event) config.initial_rate = kInitialEventRate;
   return config;
+}
+
+double MostPointsPerSecond() {
+  const unsigned cpus = std::max(std::thread::hardware_concurrency(), 1U);
+  return std::min(kMaxPointsPerSecond, 0.01 * 1e9 / kWalkedPointNs * cpus);
 }
 
 double MaxGapOf(const throttle::ControllerConfig& config) {

@@ -7,6 +7,14 @@
 
 namespace heaprec::agent {
 
+inline constexpr double kMaxPointsPerSecond = 100'000;
+// CPU time of a point, the drain's part included, on a machine whose caches others use, too. With a walked stack, and
+// with one from GetStackTrace.
+inline constexpr double kWalkedPointNs = 2000, kAskedPointNs = 4000;
+
+// With points=max: 1 % of all CPUs, in points of the cheaper kind.
+double MostPointsPerSecond();
+
 // unit_is_event: lambda is a probability per event, not per byte.
 throttle::ControllerConfig ControllerFor(double rate_per_second, bool unit_is_event);
 

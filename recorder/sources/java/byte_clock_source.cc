@@ -96,6 +96,7 @@ void ByteClockSource::OnDelivered(const Delivered& object) {
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, now);
   if (entry == nullptr) return;
+  parts_.capture.Prefetch(entry->index);
   const Kind kind = KindOf(object, *entry);
   entry->pending = Pending::kNothing;
   entry->counted_to.store(allocated, std::memory_order_relaxed);

@@ -50,8 +50,8 @@ SampleWriter::SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_co
       taker_(walker, names) {}
 
 void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
+  if (point.is_light) return CommitLight(context, point);
   const auto window = board_.OnPoint(point.tally, MonotonicNs());
-  if (point.is_light) return CommitLight(context, point, window);
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
   const StackBufferPool::Lease pooled(buffers_, context.lane_hint);
@@ -98,8 +98,13 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   if (!known) shared_counters_.Note(LossReason::kNoStack);
 }
 
-void SampleWriter::CommitLight(const CallbackContext& context, const Point& point,
-                               const std::optional<PublishedWindow>& window) {
+// The clock is read once: it is a twentieth of what a point costs.
+void SampleWriter::CommitLight(const CallbackContext& context, const Point& point) {
+  const auto lose = [&](LossReason loss) {
+    (void)board_.OnPoint(point.tally, MonotonicNs());
+    shared_counters_.Lost(loss, point.tally.weight);
+  };
+  LaneLease::PrefetchRecord(ring_, context.lane_hint);
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   alignas(8) std::byte memory[StackBuffer::BytesFor(kLeafSideRoom)];
   CapturedStack stack(StackBuffer(memory, kLeafSideRoom));
@@ -113,17 +118,18 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
     frames = callers_.Take(context.jni, &addresses);
     stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
   } else if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
-    return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
+    return lose(LossReason::kRingFull);
   }
 
   const uint32_t room = RoomFor(class_name.text.size(), 0, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
-  if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.tally.weight);
-  if (window) WriteWindow(lease, *window);
+  if (!lease.ok()) return lose(WhyNoLease(lease, room));
+  const uint64_t now_ns = MonotonicNs();  // under the lease: a lane is in order of time
+  if (const auto window = board_.OnPoint(point.tally, now_ns)) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   if ((!frames.empty() && !DefineStack(lease, stack, frames, is_truncated, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
-      !WritePoint(lease, point, class_key, known.value_or(KnownStack{}).key)) {
+      !WritePoint(lease, point, now_ns, class_key, known.value_or(KnownStack{}).key)) {
     shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
   }
 }
@@ -159,6 +165,17 @@ std::optional<KnownStack> SampleWriter::TakePath(const CallbackContext& context,
 void SampleWriter::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
   LaneLease lease(ring_, lane_hint, sizeof(format::WindowRecord));
   if (lease.ok()) WriteWindow(lease, window);  // without it the window's samples still carry their weights
+}
+
+bool SampleWriter::CommitOutside(std::string_view class_name, uint64_t objects, uint64_t bytes, uint32_t lane_hint) {
+  LaneLease lease(ring_, lane_hint, RoomFor(class_name.size(), 0, 0));
+  uint64_t class_key = 0;
+  if (!lease.ok() || !DefineClass(lease, class_name, epoch_.load(std::memory_order_relaxed), &class_key)) return false;
+  std::byte* record = lease.Reserve(RecordType::kOutside, sizeof(format::PointRecord));
+  if (record == nullptr) return false;
+  CopyFixed(record, format::PointRecord{{}, MonotonicNs(), class_key, {}, bytes, static_cast<double>(objects)});
+  lease.Commit();
+  return true;
 }
 
 LossReason SampleWriter::WhyNoLease(const LaneLease& lease, uint32_t room) const {
@@ -326,10 +343,11 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   return true;
 }
 
-bool SampleWriter::WritePoint(LaneLease& lease, const Point& point, uint64_t class_key, const StackKey& stack) {
+bool SampleWriter::WritePoint(LaneLease& lease, const Point& point, uint64_t now_ns, uint64_t class_key,
+                              const StackKey& stack) {
   std::byte* record = lease.Reserve(RecordType::kPoint, sizeof(format::PointRecord));
   if (record == nullptr) return false;
-  CopyFixed(record, format::PointRecord{{}, MonotonicNs(), class_key, stack, point.size, point.tally.weight});
+  CopyFixed(record, format::PointRecord{{}, now_ns, class_key, stack, point.size, point.tally.weight});
   shared_counters_.Committed();  // as for a sample
   lease.Commit();
   return true;

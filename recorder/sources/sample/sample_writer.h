@@ -59,6 +59,14 @@ class SampleWriter {
                const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
                int stack_depth, uint64_t first_id = 1);
 
+  // Loads what every Commit needs, while the caller decides on the point. Between two points a thread allocates, and
+  // what it allocates fills the caches: without this a point waits for each line in turn.
+  void Prefetch(uint32_t lane_hint) const {
+    board_.Prefetch();
+    shared_counters_.Prefetch();
+    buffer::LaneLease::PrefetchLane(ring_, lane_hint);
+  }
+
   // Counts the outcome (committed or lost) in the shared counters; the caller counts the point itself. A light point
   // gets a class and a path only.
   void Commit(const CallbackContext& context, const Point& point);
@@ -71,6 +79,9 @@ class SampleWriter {
 
   // Publishes a window that has begun, so that a salvager finds its parameters.
   void CommitWindow(const PublishedWindow& window, uint32_t lane_hint);
+
+  // Commits what was counted of a class outside of TLABs. False: there was no room.
+  bool CommitOutside(std::string_view class_name, uint64_t objects, uint64_t bytes, uint32_t lane_hint);
 
   // Definitions emitted before this call are written again on their next use (a new chunk begins).
   void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
@@ -95,7 +106,7 @@ class SampleWriter {
     std::string_view text;
     char copy[512];
   };
-  void CommitLight(const CallbackContext& context, const Point& point, const std::optional<PublishedWindow>& window);
+  void CommitLight(const CallbackContext& context, const Point& point);
   // The path of a light point, if there is one and it is known. If the lanes do not have it, the stack gets its frames,
   // and is cut if the path is truncated.
   std::optional<KnownStack> TakePath(const CallbackContext& context, uint32_t epoch, CapturedStack* stack);
@@ -113,7 +124,8 @@ class SampleWriter {
   static void WriteWindow(buffer::LaneLease& lease, const PublishedWindow& window);
   bool WriteSample(buffer::LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
                    const KnownStack& stack, WeakRefReservation* hold);
-  bool WritePoint(buffer::LaneLease& lease, const Point& point, uint64_t class_key, const format::StackKey& stack);
+  bool WritePoint(buffer::LaneLease& lease, const Point& point, uint64_t now_ns, uint64_t class_key,
+                  const format::StackKey& stack);
 
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;

@@ -51,8 +51,8 @@ class StackCache {
   }
 
  private:
-  static constexpr size_t kSlots = 1 << 14;  // 16,384 x 48 bytes = 768 KiB
-  struct Slot {
+  static constexpr size_t kSlots = 1 << 14;  // 16,384 x 64 bytes = 1 MiB
+  struct alignas(64) Slot {                  // one cache line: nearly every look-up of a busy machine misses
     std::atomic<uint32_t> version{0};
     std::atomic<uint64_t> raw_low{0}, raw_high{0}, key_low{0}, key_high{0}, call_path{0};
   };

@@ -84,7 +84,9 @@ bool StackCapture::ResolveLeafSide(jvmtiEnv* jvmti, const void* java_thread, siz
 // JVMTI is asked for one frame more than the room has.
 bool StackCapture::AskLeafSide(jvmtiEnv* jvmti, CapturedStack* stack) const {
   stack->room = stack->room.first(stack->room.size() - 1);
-  return Ask(jvmti, RootSide::kLeave, stack);
+  if (!Ask(jvmti, RootSide::kLeave, stack)) return false;
+  stack->identity.high = ~stack->identity.high;  // as walked: a path is no whole stack, even of the same frames
+  return true;
 }
 
 bool StackCapture::Walk(const void* java_thread, CapturedStack* stack) const {

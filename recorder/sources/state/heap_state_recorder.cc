@@ -98,25 +98,26 @@ void HeapStateRecorder::OnGcEnd() {
   Commit(format::ProcessStateKind::kGcEnd, now_ns, record);
 }
 
-void HeapStateRecorder::OnTick(uint64_t now_ns) {
-  if (last_periodic_ns_ != 0 && now_ns < last_periodic_ns_ + kPeriodNs - kEarlyNs) return;
+std::optional<uint64_t> HeapStateRecorder::OnTick(uint64_t now_ns) {
+  if (last_periodic_ns_ != 0 && now_ns < last_periodic_ns_ + kPeriodNs - kEarlyNs) return std::nullopt;
   last_periodic_ns_ = now_ns;
   format::StateRecord record{};
   record.threads = meter_.LiveThreads();
   record.rss = ResidentBytes();
   Commit(format::ProcessStateKind::kSnapshot, now_ns, record);
-  CommitCpu(now_ns);
+  return CommitCpu(now_ns);
 }
 
-void HeapStateRecorder::CommitCpu(uint64_t now_ns) {
+std::optional<uint64_t> HeapStateRecorder::CommitCpu(uint64_t now_ns) {
   const CpuTimes times = cpu_.Read(now_ns);
-  if (times.process_ns == 0) return;
+  if (times.process_ns == 0) return std::nullopt;
   format::StateRecord record{};
   record.monotonic_ns = now_ns;
   record.kind = static_cast<uint32_t>(format::ProcessStateKind::kCpu);
   record.used = times.process_ns;
   record.committed = times.collector_ns;
   Write(record);
+  return times.process_ns;
 }
 
 }  // namespace heaprec::sources

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "format/ring/ring_records.h"
@@ -26,9 +27,10 @@ class HeapStateRecorder {
 
   void OnGcBegin();
   void OnGcEnd();
-  void OnTick(uint64_t now_ns);
+  // Returns the CPU time of the process if it was read now: once a second.
+  std::optional<uint64_t> OnTick(uint64_t now_ns);
   // Reads the CPU times a last time, so that they span the recording. Drain, after the last OnTick.
-  void OnEnd(uint64_t now_ns) { CommitCpu(now_ns); }
+  void OnEnd(uint64_t now_ns) { (void)CommitCpu(now_ns); }
   // A row of ProcessStateKind::kMemory. Any thread.
   struct Memory {
     std::string_view category;  // empty: of the process
@@ -42,7 +44,7 @@ class HeapStateRecorder {
 
  private:
   void Commit(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord record);
-  void CommitCpu(uint64_t now_ns);
+  std::optional<uint64_t> CommitCpu(uint64_t now_ns);
   void Write(format::StateRecord record);
 
   buffer::Ring& ring_;

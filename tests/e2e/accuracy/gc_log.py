@@ -115,7 +115,7 @@ def judge(agent, command, classes, home, collector):
 
 
 def main(agent, command, classes, home="", *collectors):
-    home = home or os.environ.get("JAVA_HOME") or "/usr/lib/jvm/java-17-openjdk-amd64"
+    home = home or os.environ.get("JAVA_HOME") or "/usr/lib/jvm/default-java"
     failed = 0
     print("| collector | pauses recorded | logged | recorded / logged length | most off, heap after, MB |\n|---|---|---|---|---|")
     for collector in collectors or os.environ.get("HEAPREC_COLLECTORS", "").split() or COLLECTORS:

@@ -96,6 +96,17 @@ std::optional<double> FillAtPace(const Recorded& recorded, const Paced& paced) {
   return static_cast<double>(kept) / static_cast<double>(steady * recorded.rows.cap());
 }
 
+// That the program used on average, from the first second of the recording to its last.
+double CoresOf(const Recorded& recorded) {
+  const Outcome outcome =
+      Run(Command{{HeaprecPath(), "sql", "--json", recorded.file,
+                   "select (max(process_ns) - min(process_ns)) * 1.0 / (max(time_ns) - min(time_ns)) as cores "
+                   "from cpu_time"}});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return nlohmann::json::parse(outcome.out)[0]["cores"].get<double>();
+}
+
 struct Filled {
   Rows rows;
   double fill = 0;
@@ -218,6 +229,25 @@ TEST_CASE("maxsamples=60 of a recording whose duration is known are spread evenl
   const auto counts = rows.PerInterval();
   REQUIRE(counts.size() >= 5);
   for (size_t second = 1; second < 5; ++second) CHECK(counts[second] == 10);  // 60 / 6: one to spare
+}
+
+// 5,000 points a second for each busy core, from the second second on; a machine that gives the program less than 1.3
+// cores shows no difference.
+TEST_CASE("points=max counts more objects where several threads are busy") {
+  const std::vector<std::string> busy{"4", "5200", "0"};
+  const auto points = [](const Recorded& recorded) {
+    return recorded.rows.summary["losses"]["points"].get<uint64_t>();
+  };
+  const Recorded usual = Record("rate=150", busy);
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const Recorded most = Record("points=max", busy);
+    RequireBound(most.rows);
+    CHECK(most.rows.summary.dump().find("points=max") != std::string::npos);
+    if (CoresOf(most) < 1.3) continue;
+    CHECK(static_cast<double>(points(most)) > 1.2 * static_cast<double>(points(usual)));
+    return;
+  }
+  FAIL("the machine never gave the program 1.3 cores");
 }
 
 TEST_CASE("throttle=window records too, within the same bound, and the recording says so") {

@@ -101,8 +101,9 @@ void RequireVersions(std::vector<std::string> flags, const std::string& options)
   CHECK(outcome.err.find("GetStackTrace") == std::string::npos);  // no walk was found to be wrong
   const Rows rows = ReadRows(recording);
   CHECK(rows.summary["losses"]["stacks"]["mismatches"] == 0);
-  const auto ours = rows.Where([](const Row& row) { return row.stack.find(";Work.hot:") != std::string::npos; });
+  const auto ours = rows.Where([](const Row& row) { return row.stack.find("Work.hot:") != std::string::npos; });
   CHECK(ours.size() > 400);
+  for (const Row& row : ours) CHECK(row.stack.starts_with("e2e.Redefined.main:"));  // whole, not a light point's path
   for (int version = 0; version < kVersions; ++version) {
     const std::string leaf = ";Work.hot:" + std::to_string(1000 * version + 1);
     const Share share = ShareOf(ours, [&](const Row& row) { return row.stack.ends_with(leaf); });

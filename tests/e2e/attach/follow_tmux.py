@@ -275,7 +275,7 @@ def attach_counts_down(folder, pid):
 
 
 def main():
-    java = os.path.join(os.environ.get("JAVA_HOME", "/usr/lib/jvm/java-17-openjdk-amd64"), "bin/java")
+    java = os.path.join(os.environ.get("JAVA_HOME", "/usr/lib/jvm/default-java"), "bin/java")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as said:
         jvm = subprocess.Popen([java, "-Xmx128m", "-XX:+EnableDynamicAgentLoading", "-cp", CLASSES, "e2e.Load", "2", "600000", "50"], stdout=said, stderr=said)
         terminal = None

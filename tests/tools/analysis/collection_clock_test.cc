@@ -13,7 +13,7 @@ constexpr uint64_t kMs = 1'000'000;
 format::FileHeader GenerationalZ() {
   format::FileHeader header;
   header.gc_name = "Z";
-  header.source_reason = format::kYoungReferents;
+  header.Note(format::SourceFact::kKeepsYoungReferents);
   return header;
 }
 

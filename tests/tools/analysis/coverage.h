@@ -102,7 +102,8 @@ inline void MeasurePart(const Truth::Part& truth, double all, const tools::Subse
   if (part.samples() >= kFewForMean) of[kMeanSize].Add(truth.bytes / truth.objects, raw.MeanSize(part));
 }
 
-inline std::vector<std::vector<tools::Subset>> SubsetsOf(const AppRun& run, tools::Design* design) {
+// `by_rows`: of the cuts that rows tell.
+inline std::vector<std::vector<tools::Subset>> SubsetsOf(const AppRun& run, tools::Design* design, bool by_rows) {
   std::vector<std::vector<tools::Subset>> subsets;
   for (const TimeSlice& cut : Cuts()) {
     const bool is_class = std::string_view(cut.name) == "class";
@@ -110,9 +111,10 @@ inline std::vector<std::vector<tools::Subset>> SubsetsOf(const AppRun& run, tool
     subsets.emplace_back(cut.parts, tools::Subset(holds));
   }
   for (const format::Block& block : run.blocks) {
-    for (const tools::WeightedSample& drawn : design->Add(block)) {
-      const format::Sample& sample = block.samples[drawn.index];
+    for (const tools::WeightedSample& drawn : design->Add(block, by_rows)) {
+      const format::Sample sample = by_rows ? format::Sample{.stack = drawn.stack} : block.samples[drawn.index];
       for (size_t i = 0; i < subsets.size(); ++i) {
+        if (by_rows && !Cuts()[i].is_in_rows) continue;
         const uint32_t part = Cuts()[i].part({sample.thread, sample.stack, sample.size, sample.time_ns});
         if (part != kNoPart) subsets[i][part].Add(drawn);
       }
@@ -121,19 +123,20 @@ inline std::vector<std::vector<tools::Subset>> SubsetsOf(const AppRun& run, tool
   return subsets;
 }
 
-inline tools::Strata StrataOf(const AppRun& run) {
+inline tools::Strata StrataOf(const AppRun& run, bool by_rows) {
   tools::StrataBuilder builder(run.header);
-  for (const format::Block& block : run.blocks) builder.Add(block);
+  for (const format::Block& block : run.blocks) builder.Add(block, by_rows);
   return builder.Build({});
 }
 
-inline void Measure(const AppRun& run, ScanSummaries* into) {
+inline void Measure(const AppRun& run, bool by_rows, ScanSummaries* into) {
   tools::Design design(run.header);
-  design.SetStrata(StrataOf(run));
-  const auto subsets = SubsetsOf(run, &design);
+  design.SetStrata(StrataOf(run, by_rows));
+  const auto subsets = SubsetsOf(run, &design, by_rows);
   const tools::Estimator raw(design, 0, tools::Weights::kRaw), calibrated(design, 0);
   const double all = run.truth.all_bytes;
   for (size_t cut = 0; cut < subsets.size(); ++cut) {
+    if (by_rows && !Cuts()[cut].is_in_rows) continue;
     for (size_t part = 0; part < subsets[cut].size(); ++part) {
       const Truth::Part& truth = run.truth.cuts[cut][part];
       if (truth.bytes < kMinShare * all) continue;
@@ -148,12 +151,12 @@ inline void Measure(const AppRun& run, ScanSummaries* into) {
 }
 
 // `walked`: part of the TLABs that a census walks.
-inline ScanSummaries MeasureApp(const App& app, double rate, double surplus, double seconds, int runs,
+inline ScanSummaries MeasureApp(const App& app, double rate, double surplus, double seconds, int runs, bool by_rows,
                                 double walked = 0) {
   ScanSummaries coverages;
   for (int run = 0; run < runs; ++run) {
     const uint64_t seed = throttle::Mix64(static_cast<uint64_t>(run) + 1);
-    Measure(RunApp(app, rate, surplus, seconds, seed, seed, walked), &coverages);
+    Measure(RunApp(app, rate, surplus, seconds, seed, seed, walked), by_rows, &coverages);
   }
   return coverages;
 }

@@ -1,6 +1,6 @@
 // Coverage of the intervals on simulated applications, as a table: what docs/estimates.md#intervals shows.
-// usage: coverage_table [samples per second] [runs] [seconds] [surplus, 0: the rate's] [WALKED] [each]
-// WALKED: the part of the TLABs that a census walks.
+// usage: coverage_table [samples per second] [runs] [seconds] [surplus, 0: the rate's] [WALKED] [samples] [each]
+// WALKED: the part of the TLABs that a census walks. samples: from samples, not from rows.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -38,10 +38,11 @@ int main(int argc, char** argv) {
   const double seconds = argc > 3 ? std::atof(argv[3]) : 12;
   const double surplus = argc > 4 ? std::atof(argv[4]) : 0;
   const double walked = argc > 5 ? std::atof(argv[5]) : 0;
+  const bool by_rows = argc <= 6 || std::string(argv[6]) != "samples";
   ScanSummaries all;
   for (const heaprec::testing::App& app : heaprec::testing::Apps()) {
-    const ScanSummaries coverages = heaprec::testing::MeasureApp(app, rate, surplus, seconds, runs, walked);
-    if (argc > 6) Print(app.name, coverages);
+    const ScanSummaries coverages = heaprec::testing::MeasureApp(app, rate, surplus, seconds, runs, by_rows, walked);
+    if (std::string(argv[argc - 1]) == "each") Print(app.name, coverages);
     all.Merge(coverages);
   }
   Print("all applications", all);

@@ -8,16 +8,14 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/design.h"
-#include "tools/analysis/estimate/systematic_order.h"
 
 namespace heaprec::tools {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-format::FileHeader Header(const char* source = "hooks", uint64_t most = 0) {
+format::FileHeader Header(const char* source) {
   format::FileHeader header;
-  header.max_samples = most;
   header.interval_ns = kSecond;
   header.source = source;
   return header;
@@ -26,28 +24,26 @@ format::FileHeader Header(const char* source = "hooks", uint64_t most = 0) {
 // Blocks of one interval each.
 class Recorded {
  public:
-  explicit Recorded(const char* source = "hooks", uint64_t most = 0) : design_(Header(source, most)) {}
+  explicit Recorded(const char* source = "hooks") : design_(Header(source)) {}
 
-  // lambda of the window of the samples that follow.
-  void Window(double lambda) { block_.windows.push_back({++window_, 0, lambda}); }
   void Sample(uint64_t size, double weight, uint32_t thread = 0) {
     format::Sample sample;
     sample.time_ns = interval_ * kSecond + 5;
     sample.size = size;
     sample.weight = weight;
-    sample.window = window_;
     sample.thread = thread;
     block_.samples.push_back(sample);
   }
-  void EndInterval(uint64_t counted, double tau = 0) {
+  // A row of thread 1.
+  void Row(const format::Row& row) { block_.rows.push_back(row); }
+  void EndInterval(uint64_t counted, bool by_rows = false) {
     format::Interval interval;
     interval.index = interval_++;
     interval.bytes = counted;
-    interval.tau = tau;
     interval.buffered = interval.kept = block_.samples.size();
     block_.intervals.push_back(interval);
-    for (const WeightedSample& drawn : design_.Add(block_)) {
-      if (block_.samples[drawn.index].thread == 1) one_.Add(drawn);
+    for (const WeightedSample& drawn : design_.Add(block_, by_rows)) {
+      if (by_rows || block_.samples[drawn.index].thread == 1) one_.Add(drawn);
     }
     block_ = {};
   }
@@ -60,97 +56,55 @@ class Recorded {
   Subset one_;
   format::Block block_;
   uint64_t interval_ = 0;
-  uint32_t window_ = 0;
 };
 
 double Pi(double lambda, double size) { return -std::expm1(-lambda * size); }
 
-TEST_CASE("one stage: the variance is that of independent draws") {
+TEST_CASE("the variance of samples is that of independent draws") {
   Recorded recorded;
-  recorded.Window(1e-3);
   const double weight = 500 / Pi(1e-3, 500);
   recorded.Sample(500, weight, 1);
   recorded.Sample(500, weight, 1);
-  recorded.EndInterval(3000);
+  recorded.Sample(1'000'000, 1'000'000, 1);  // certain
+  recorded.EndInterval(1'003'000);
   const Subset& of = recorded.one();
   const double p = Pi(1e-3, 500);
-  CHECK(of.bytes() == Approx(2 * weight));
-  CHECK(of.objects() == Approx(2 / p));
-  CHECK(of.WholeChain().bytes == Approx(2 * 500 * 500 * (1 - p) / (p * p)));
-  CHECK(of.WholeChain().objects == Approx(2 * (1 - p) / (p * p)));
-  CHECK(of.WholeChain().both == Approx(2 * 500 * (1 - p) / (p * p)));
-  CHECK(of.bytes_with_all() == Approx(of.WholeChain().bytes));
+  CHECK(of.samples() == 3);
+  CHECK(of.bytes() == Approx(2 * weight + 1'000'000));
+  CHECK(of.objects() == Approx(2 / p + 1));
+  CHECK(of.seen() == 1'001'000);
+  CHECK(of.variance().bytes == Approx(2 * 500 * 500 * (1 - p) / (p * p)));
+  CHECK(of.variance().objects == Approx(2 * (1 - p) / (p * p)));
+  CHECK(of.variance().both == Approx(2 * 500 * (1 - p) / (p * p)));
+  const double term = 500 * 500 * (1 - p) / (p * p);
+  CHECK(of.bytes_fourth() == Approx(2 * term * term));
 }
 
-TEST_CASE("the second stage adds nothing to the variance of all bytes") {
-  Recorded recorded;
-  for (int interval = 0; interval < 3; ++interval) {
-    recorded.Window(1e-4 * (interval + 1));
-    for (uint64_t size : {16, 32, 400, 1000}) recorded.Sample(size, 50'000, 1);
-    recorded.Window(1e-2);
-    recorded.Sample(1'000'000, 1'000'000, 1);  // certain in both
-    recorded.Sample(640, 70'000, 1);           // raised more than the others: a prefix that was reduced again
-    recorded.EndInterval(300'000);
-  }
-  const Subset& of = recorded.one();
-  double first_stage = 0;
-  for (int interval = 0; interval < 3; ++interval) {
-    for (double size : {16.0, 32.0, 400.0, 1000.0}) {
-      first_stage += 50'000 * (size / Pi(1e-4 * (interval + 1), size) - size);
-    }
-    first_stage += 70'000 * (640 / Pi(1e-2, 640) - 640);
-  }
-  CHECK(of.WholeChain().bytes == Approx(first_stage));
-  CHECK(of.bytes_with_all() == Approx(first_stage));
-  CHECK(of.independent().bytes > 2 * first_stage);
-}
-
-TEST_CASE("of the second stage, a piece of the line has the variance of its ends, however many samples it has") {
-  Recorded one, five;
-  for (Recorded* recorded : {&one, &five}) {
-    recorded->Window(1e-3);
-    const uint32_t ours = recorded == &one ? 1 : 5;
-    for (uint32_t i = 0; i < 10; ++i) recorded->Sample(100, 50'000, i < ours ? 1 : 0);
-    recorded->EndInterval(500'000);
-  }
-  const double first_stage = 50'000 * (100 / Pi(1e-3, 100) - 100),
-               second_stage = 50'000 * (50'000 - 100 / Pi(1e-3, 100));
-  CHECK(one.one().WholeChain().bytes == Approx(first_stage + second_stage));
-  // Four that were not to be expected: no rare place.
-  const double left = RoundingLeft(4, 50'000 / (100 / Pi(1e-3, 100)));
-  CHECK(five.one().WholeChain().bytes == Approx(5 * first_stage + left * second_stage));
-  CHECK(left < 0.2);
-}
-
-TEST_CASE(
-    "maxsamples=N: what intervals without a sample held makes the total uncertain, and few samples are drawn freely") {
-  Recorded recorded("hooks", 1);
-  recorded.Window(1e-3);
-  recorded.Sample(500, 4000, 1);
-  recorded.EndInterval(1000, 4000);   // a quota of 1/4
-  recorded.EndInterval(1000, 20000);  // of 1/20, and nothing kept
-  CHECK(recorded.one().WholeChain().bytes == Approx(4000.0 * (4000 - 500)));
-  const double quotas = 4000.0 * 4000 * 0.25 * 0.75 + 20000.0 * 20000 * 0.05 * 0.95;
-  CHECK(recorded.design().VarianceOfBytes() == Approx(quotas));
-  const Estimate total = Estimator(recorded.design(), 0, Weights::kRaw).Total();
-  CHECK(total.value == 4000);
-  CHECK(total.high > 4000 + 1.96 * std::sqrt(quotas));
-}
-
-TEST_CASE("maxsamples=N: a quota of many samples leaves the second stage as it is") {
-  Recorded bounded("hooks", 100), free;
-  for (Recorded* recorded : {&bounded, &free}) {
-    recorded->Window(1e-3);
-    for (int i = 0; i < 40; ++i) recorded->Sample(500, 4000, i < 20 ? 1 : 2);
-    recorded->EndInterval(160000, 4000);
-  }
-  CHECK(bounded.one().WholeChain().bytes == free.one().WholeChain().bytes);
-  CHECK(bounded.design().VarianceOfBytes() == free.design().VarianceOfBytes());
+TEST_CASE("rows have the sums of their points, and nobody asks which points were kept") {
+  format::Row row;
+  for (const uint64_t size : {16, 32, 400, 1000}) row.Add(size, static_cast<double>(size) / Pi(1e-4, static_cast<double>(size)));
+  Recorded by_rows;
+  by_rows.Row(row);
+  by_rows.Sample(16, 40'000);
+  by_rows.EndInterval(50'000, /*by_rows=*/true);
+  Recorded by_samples;
+  for (const uint64_t size : {16, 32, 400, 1000})
+    by_samples.Sample(size, static_cast<double>(size) / Pi(1e-4, static_cast<double>(size)), 1);
+  by_samples.EndInterval(50'000);
+  const Subset &rows = by_rows.one(), &samples = by_samples.one();
+  CHECK(rows.samples() == 4);
+  CHECK(rows.seen() == samples.seen());
+  CHECK(rows.bytes() == Approx(samples.bytes()));
+  CHECK(rows.objects() == Approx(samples.objects()));
+  CHECK(rows.variance().bytes == Approx(samples.variance().bytes));
+  CHECK(rows.variance().objects == Approx(samples.variance().objects));
+  CHECK(rows.variance().both == Approx(samples.variance().both));
+  CHECK(rows.bytes_fourth() == Approx(samples.bytes_fourth()));
+  CHECK(rows.objects_fourth() == Approx(samples.objects_fourth()));
 }
 
 TEST_CASE("calibrated estimates add up to the counted bytes, lost ones included") {
   Recorded recorded;
-  recorded.Window(1e-4);
   for (uint32_t i = 0; i < 8; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), i % 2);
   recorded.EndInterval(100'000);
   const double sampled = recorded.design().all().bytes();
@@ -171,7 +125,6 @@ TEST_CASE("calibrated estimates add up to the counted bytes, lost ones included"
 
 TEST_CASE("a large share has a narrower interval when the total is known") {
   Recorded recorded;
-  recorded.Window(1e-4);
   for (uint32_t i = 0; i < 100; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), i < 90 ? 1 : 0);
   recorded.EndInterval(1'000'000);
   const Estimate raw = Estimator(recorded.design(), 0, Weights::kRaw).Bytes(recorded.one());
@@ -182,7 +135,6 @@ TEST_CASE("a large share has a narrower interval when the total is known") {
 
 TEST_CASE("objects of one size are known as soon as their bytes are") {
   Recorded recorded;
-  recorded.Window(1e-4);
   for (uint32_t i = 0; i < 9; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), 1);
   recorded.EndInterval(80'000);
   const Estimate objects = Estimator(recorded.design(), 0).Objects(recorded.one());
@@ -194,7 +146,6 @@ TEST_CASE("objects of one size are known as soon as their bytes are") {
 TEST_CASE("lost points are in the total, and any subset may have none or all of them") {
   constexpr double kLost = 200'000;
   Recorded recorded;
-  recorded.Window(1e-4);
   for (uint32_t i = 0; i < 200; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), i % 2);
   const double half = 100 * 80 / Pi(1e-4, 80), counted = std::round(2 * half + kLost);
   recorded.EndInterval(static_cast<uint64_t>(counted));
@@ -221,7 +172,6 @@ TEST_CASE("lost points are in the total, and any subset may have none or all of 
 
 TEST_CASE("a subset without samples is bounded by what a few samples stand for") {
   Recorded recorded;
-  recorded.Window(1e-4);
   for (int i = 0; i < 1000; ++i) recorded.Sample(80, 10'000);
   recorded.EndInterval(10'000'000);
   const Estimator estimator(recorded.design(), 0);
@@ -236,7 +186,6 @@ TEST_CASE("a subset without samples is bounded by what a few samples stand for")
 
 TEST_CASE("no interval ends below what was seen") {
   Recorded recorded;
-  recorded.Window(1e-6);
   recorded.Sample(5'000'000, 5'000'000 / Pi(1e-6, 5'000'000), 1);
   recorded.Sample(24, 1e6);
   recorded.EndInterval(6'000'000);
@@ -249,10 +198,8 @@ TEST_CASE("no interval ends below what was seen") {
 
 TEST_CASE("samples of intervals that nobody counted are calibrated by the others") {
   Recorded recorded;
-  recorded.Window(1e-4);
   for (int i = 0; i < 10; ++i) recorded.Sample(80, 10'000);
   recorded.EndInterval(110'000);
-  recorded.Window(1e-4);
   for (int i = 0; i < 10; ++i) recorded.Sample(80, 10'000, 1);
   recorded.EndInterval(0);  // salvaged
   const Estimator estimator(recorded.design(), 0);
@@ -273,7 +220,6 @@ TEST_CASE("an empty recording, and one whose bytes were not counted, are not cal
   CHECK(of_nothing.Objects(empty.one()).value == 0);
 
   Recorded jvmti("jvmti");
-  jvmti.Window(1e-4);
   jvmti.Sample(80, 10'000, 1);
   jvmti.EndInterval(0);
   const Estimator estimator(jvmti.design(), 0);
@@ -282,20 +228,33 @@ TEST_CASE("an empty recording, and one whose bytes were not counted, are not cal
   CHECK(estimator.Bytes(jvmti.one()).high > 30'000);
 }
 
-TEST_CASE("samples of an unknown window count as drawn in one stage") {
+TEST_CASE("a share of what was selected is exact only if it is all of it") {
   Recorded recorded;
-  recorded.Sample(80, 10'000, 1);
-  recorded.Sample(80, 10'000, 1);
-  recorded.EndInterval(20'000);
-  CHECK(recorded.one().WholeChain().bytes == Approx(2 * 10'000.0 * (10'000 - 80)));
+  for (uint32_t i = 0; i < 10; ++i) recorded.Sample(80, 10'000, i < 4 ? 1 : 0);
+  recorded.EndInterval(100'000);
+  const Subset& four = recorded.one();
+  const auto of_selection = [&](const Subset& whole, Estimator::ChosenBy chosen) {
+    return Estimator(recorded.design(), 0, Weights::kCalibrated, &whole, 0, chosen).Share(four);
+  };
+  const Estimate all = of_selection(four, Estimator::ChosenBy::kAny);
+  CHECK(all.low == 1);
+  CHECK(all.high == 1);
+  const Estimate of_time = of_selection(four, Estimator::ChosenBy::kTime);
+  CHECK(of_time.value == 1);
+  CHECK(of_time.low < 0.7);  // Clopper and Pearson's of 4 in 4 begins at 0.4
+  CHECK(of_time.low > 0.3);
+  const Estimate part = of_selection(recorded.design().all(), Estimator::ChosenBy::kAny);
+  CHECK(part.value == Approx(0.4));
+  // Clopper and Pearson's of 4 in 10 is 0.122 to 0.738.
+  CHECK(part.low == Approx(0.122).epsilon(0.1));
+  CHECK(part.high == Approx(0.738).epsilon(0.05));
 }
 
 TEST_CASE("samples whose chance is unknown have the variance of their weights") {
   Recorded recorded("imported");
-  recorded.Window(0.01);
   recorded.Sample(80, 10'000'000, 1);
   recorded.EndInterval(9'000'000);
-  CHECK(recorded.one().WholeChain().bytes == Approx(1e14));
+  CHECK(recorded.one().variance().bytes == Approx(1e14));
 }
 
 }  // namespace

@@ -194,7 +194,7 @@ TEST_CASE("Where only major collections find what is dead, the dead tell what ha
   format::FileHeader header;
   header.interval_ns = 1'000'000'000;
   header.gc_name = "Z";
-  header.source_reason = std::string("asked for; ") + format::kYoungReferents;
+  header.Note(format::SourceFact::kKeepsYoungReferents);
   Lifetimes lives(header);
   constexpr uint64_t kMs = 1'000'000;
   format::Block block;

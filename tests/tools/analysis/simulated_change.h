@@ -31,10 +31,10 @@ inline App ChangedApp(App app, const std::map<uint32_t, double>& changes) {
   return app;
 }
 
-// Estimates of bytes per second by part of the cut.
+// Estimates of bytes per second by part of the cut, from rows if they tell it.
 inline std::vector<tools::Estimate> RatesOf(const AppRun& run, size_t cut, double seconds) {
   tools::Design design(run.header);
-  const auto subsets = SubsetsOf(run, &design);
+  const auto subsets = SubsetsOf(run, &design, Cuts()[cut].is_in_rows);
   const tools::Estimator estimator(design, 0);
   std::vector<tools::Estimate> rates;
   for (const tools::Subset& part : subsets[cut]) rates.push_back(tools::Scaled(estimator.Bytes(part), 1 / seconds));

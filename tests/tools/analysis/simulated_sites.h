@@ -93,22 +93,23 @@ using Allocation = SimulatedRecorder::Allocation;
 inline constexpr uint32_t kNoPart = ~0u;
 struct TimeSlice {
   const char* name;
+  bool is_in_rows;
   uint32_t parts;
   uint32_t (*part)(const Allocation& of);
 };
 inline const std::vector<TimeSlice>& Cuts() {
   constexpr uint64_t kMs = 1'000'000;
   static const std::vector<TimeSlice> cuts{
-      {"site", kAppSites, [](const Allocation& of) { return of.site; }},
-      {"method", kAppSites / 2, [](const Allocation& of) { return MethodOfSite(of.site); }},
-      {"class", kAppSites / 4, [](const Allocation& of) { return ClassOfSite(of.site); }},
-      {"thread (4 groups)", 4, [](const Allocation& of) { return of.thread % 4; }},
-      {"every sixth site", 6, [](const Allocation& of) { return of.site % 6; }},
-      {"class, 3.3 to 7.6 s", kAppSites / 4,
+      {"site", true, kAppSites, [](const Allocation& of) { return of.site; }},
+      {"method", true, kAppSites / 2, [](const Allocation& of) { return MethodOfSite(of.site); }},
+      {"class", true, kAppSites / 4, [](const Allocation& of) { return ClassOfSite(of.site); }},
+      {"thread (4 groups)", false, 4, [](const Allocation& of) { return of.thread % 4; }},
+      {"every sixth site", true, 6, [](const Allocation& of) { return of.site % 6; }},
+      {"class, 3.3 to 7.6 s", false, kAppSites / 4,
        [](const Allocation& of) {
          return of.time_ns > 3300 * kMs && of.time_ns < 7600 * kMs ? ClassOfSite(of.site) : kNoPart;
        }},
-      {"class, by size", kAppSites / 2,
+      {"class, by size", false, kAppSites / 2,
        [](const Allocation& of) { return 2 * ClassOfSite(of.site) + (of.size > 200); }},
   };
   return cuts;
@@ -136,13 +137,20 @@ struct Truth {
   }
 };
 
-// One run of an application, recorded: its truth, and a block per interval as a reader would give it.
+// One run of an application, recorded: its truth, and a block per interval as a reader would give it, with samples and
+// with rows.
 struct AppRun {
   Truth truth;
   format::FileHeader header;
   std::vector<format::Block> blocks;
   std::unique_ptr<format::Dictionaries> names = std::make_unique<format::Dictionaries>();  // stacks: sites
 };
+
+inline void AddPoint(uint32_t site, uint64_t size, double weight, std::map<uint32_t, format::Row>* rows) {
+  format::Row& row = (*rows)[site];
+  row.class_id = ClassOfSite(site), row.stack = site;
+  row.Add(size, weight);
+}
 
 inline void NamePlaces(uint32_t threads, format::Dictionaries* names, uint32_t sites = kAppSites) {
   for (uint32_t site = 0; site < sites; ++site) {
@@ -183,6 +191,10 @@ inline AppRun RunApp(const App& app, double rate_per_second, double surplus, dou
     run.truth.Count(one);
     if (walked > 0) census.Count(one);
   };
+  std::map<uint64_t, std::map<uint32_t, format::Row>> rows;  // by interval and site
+  recorder.on_point = [&](uint64_t interval, uint32_t site, uint64_t size, double weight) {
+    AddPoint(site, size, weight, &rows[interval]);
+  };
   const Load load{app.name, app.threads, app.rate, app.tlab, [&app](uint64_t, double time, throttle::Random& random) {
                     const bool second = static_cast<int>(time / app.seconds) % 2 == 1;
                     return (second ? app.second : app.first).Draw(random);
@@ -199,6 +211,7 @@ inline AppRun RunApp(const App& app, double rate_per_second, double surplus, dou
     interval.index = i;
     interval.bytes = recorder.counted()[i];
     run.blocks[i].intervals.push_back(interval);
+    for (const auto& [site, row] : rows[i]) run.blocks[i].rows.push_back(row);
   }
   for (const KeptSample& kept : recorder.samples()) {
     format::Block& block = run.blocks[kept.interval];

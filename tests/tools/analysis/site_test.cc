@@ -34,7 +34,7 @@ TEST_CASE("Allocation primitives are whole methods, or all with a prefix") {
   CHECK_FALSE(all.HasMethod("p/A", "run"));
 }
 
-TEST_CASE("A path ends at the site, or after eight frames") {
+TEST_CASE("A path ends at the site, or is cut at the longest that is kept") {
   const auto path_of = [](const std::string& leaf_first, bool truncated) {
     const format::Path path =
         format::PathOf(leaf_first.size(), truncated, [&](size_t i) { return leaf_first[i] == 'p'; });
@@ -44,8 +44,8 @@ TEST_CASE("A path ends at the site, or after eight frames") {
   CHECK(path_of("ppa", true) == std::pair<size_t, bool>(3, false));
   CHECK(path_of("pp", false) == std::pair<size_t, bool>(2, false));
   CHECK(path_of("pp", true) == std::pair<size_t, bool>(2, true));
-  CHECK(path_of("pppppppa", false) == std::pair<size_t, bool>(8, false));
-  CHECK(path_of("ppppppppa", false) == std::pair<size_t, bool>(8, true));
+  CHECK(path_of(std::string(format::kLongestPath - 1, 'p') + "a", false) == std::pair(format::kLongestPath, false));
+  CHECK(path_of(std::string(format::kLongestPath, 'p') + "a", false) == std::pair(format::kLongestPath, true));
   CHECK(path_of("", false) == std::pair<size_t, bool>(0, false));
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("doctor says what to do about objects that the JVM allocates inline") 
   const auto uncounted = [](RecordingFile& file) { file.Add(format::Interval{0, 10, 90'000'000, 2, 2, 0}); };
   CHECK(Inconsistency(patient.After(uncounted), "total")["action"].get<std::string>().find("UseTLAB") ==
         std::string::npos);
-  patient.header.source_reason = "hooks; without TLABs the JVM's code allocates inline, where the hooks see nothing: x";
+  patient.header.Note(format::SourceFact::kAllocatesInline);
   const json total = Inconsistency(patient.After(uncounted), "total");
   CHECK(total["level"] == "problem");
   CHECK(total["action"].get<std::string>().find("-XX:-UseTLAB") != std::string::npos);

@@ -88,7 +88,7 @@ TEST_CASE("A major collection that ends as the recording does is counted nowhere
   const Directory directory;
   const std::string path = directory / "rec.bin";
   format::FileHeader header = LiveHeader();
-  header.gc_name = "Z", header.source_reason += std::string("; ") + format::kYoungReferents;
+  header.gc_name = "Z", header.Note(format::SourceFact::kKeepsYoungReferents);
   {
     RecordingFile file(path, header);
     file.Add(format::Window{1, 0, 1e-4});

@@ -231,6 +231,24 @@ TEST_CASE("A definition that is nowhere is counted and the event kept") {
   CHECK(all.salvage.unnamed == 1);
 }
 
+TEST_CASE("What native code allocated, and the drain had not yet named, has its addresses") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Flush();
+  RingFile ring(pair.header);
+  Event event = At(100 * kMs, 1);
+  event.stack = {"0x1234", "0x5678"};
+  ring.Define(0, event);
+  ring.Add(0, event);
+  ring.WriteTo(pair.ring);
+
+  const Everything all = ReadAll(pair.file);
+  REQUIRE(all.events.size() == 1);
+  CHECK(all.events[0].leaf == "?.0x1233:-1");
+  CHECK(all.events[0].root == "?.0x5677:-1");
+  CHECK(all.salvage.unnamed == 0);
+}
+
 TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain would have done") {
   Pair pair;
   pair.header.interval_cap = 10;

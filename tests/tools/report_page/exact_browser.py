@@ -3,9 +3,12 @@ and pages that commands made with filters of their own. A page that was reduced 
 what the whole one says.
 
 usage: exact_browser.py HEAPREC RECORDING [CHOICES]
+       exact_browser.py HEAPREC RECORDING rows
 
-Sums agree within 1e-9, ends of intervals within 1e-6, relative. 50 of the time ranges begin or end inside an interval or
-window of the recorder; the others at one of its seconds. The choices are seeded: the same each time.
+The first compares samples, the second rows: tables of all times and of ranges that end with steps, and the flame graph.
+Sums of samples agree within 1e-9, ends of intervals within 1e-6 of the value; those of rows, which the page has as floats,
+within 1e-7 and 1e-4. 50 of the time ranges begin or end inside an interval or window of the recorder; the others at one of
+its seconds. The choices are seeded: the same each time.
 """
 
 import json
@@ -20,11 +23,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "command
 from browser import Browser  # noqa: E402
 
 SUM, END = 1e-9, 1e-6
+SUM_OF_ROWS, END_OF_ROWS = 1e-7, 1e-4
 BY = {"class": "cls", "thread": "thread", "site": "site"}
 
 # What the page says of a choice: the same classes as the views use.
 FIGURES = """
-const [choice] = arguments, {model, Side, GRAIN} = window.heaprec, s = model.main, filters = {};
+const [choice] = arguments, {model, Side, FROM} = window.heaprec, s = model.main, filters = {}, need = choice.rows ? FROM.rows : FROM.samples;
 if (choice.time) filters.time = choice.time;
 if (choice.class !== null) filters.cls = model.classes.keys.indexOf(choice.class);
 if (choice.thread !== null) filters.thread = model.threads.keys.indexOf(choice.thread);
@@ -33,18 +37,20 @@ if (choice.frame !== null) {
   for (let i = 1; i < has.length; ++i) has[i] = names[i] === name || has[parent[i]] ? 1 : 0;
   filters.focus = {at: Uint32Array.from(s.node, node => has[node]), from: 1, to: 2};
 }
-const side = new Side(s, filters), all = side.all(), {estimator} = s;
-const whole = side.chooses ? all : null;
-const figures = (of, whole) => ({samples: of.samples, bytes: estimator.bytes(of), objects: estimator.objects(of), share: estimator.share(of, whole)});
-const [keys, names, grain] = {class: [s.cls, model.classes.keys, GRAIN.kClass], thread: [s.thread, model.threads.keys, GRAIN.kThread],
-  site: [s.site, model.siteNames, GRAIN.kStack]}[choice.by];
-const groups = side.groups(keys, names.length, grain), rows = {};
-for (let key = 0; key < names.length; ++key) {
-  const of = groups.get(key);
-  if (of.samples > 0) rows[names[key]] = figures(of, whole);
-}
-const {bytes, share} = side.total();
-return {all: {...figures(all, null), bytes, share}, rows};
+const side = new Side(s, filters), by = side.by(need), all = side.all(0, need), estimator = side.estimator(by);
+const [keys, names] = {class: [s.cls, model.classes.keys], thread: [s.thread, model.threads.keys], site: [s.site, model.siteNames]}[choice.by];
+const rows = Object.fromEntries(side.rows(keys, names.length, need).map(row => [names[row.key], row]));
+const bytes = side.chooses ? estimator.bytes(all) : estimator.total(), share = side.chooses ? estimator.share(all) : [1, 1, 1];
+return {by, all: {samples: all.samples, bytes, objects: estimator.objects(all), share}, rows};
+"""
+# By site and by class what the boxes of the flame graph come to.
+BOXES = """
+const {page, model: {main: s, siteNames, classes}} = window.heaprec, {tree, sideA, flame} = page, sums = {};
+sideA.each(0, (i, factor) => {
+  for (const name of [siteNames[s.site[i]], classes.keys[s.cls[i]]]) sums[name] = (sums[name] || 0) + s.bytes[i] * factor * sideA.estimator(1).factor;
+}, 1);
+const notKept = [...tree.key.keys()].find(i => tree.label(i) === "[callers not kept]" && tree.depth[i] === 1);
+return {sums, all: flame.w(0), notKept: flame.w(notKept), steps: Array.from(s.steps, t => t / 1e6)};
 """
 FACTS = """
 const {model} = window.heaprec, s = model.main;
@@ -88,7 +94,7 @@ GIVEN = (("--class", "com.sun.tools.javac.*"), ("--thread", "main", "--ignore", 
 
 
 def command_line(heaprec, recording, choice, given=()):
-    words = [heaprec, "top", "--json", "--no-rows", "--by", choice["by"], *given]
+    words = [heaprec, "top", "--json", "--by", choice["by"], *([] if choice.get("rows") else ["--no-rows"]), *given]
     if choice["time"]:
         words += ["--from", f"{choice['time'][0]:.6f}s", "--to", f"{choice['time'][1]:.6f}s"]
     if choice["class"] is not None:
@@ -101,7 +107,7 @@ def command_line(heaprec, recording, choice, given=()):
     return document["matched"], document["tables"][0]["rows"]
 
 
-def agree(what, page, tool):
+def agree(what, page, tool, sums=SUM, ends=END):
     """How far sums and ends are apart, relative; raises if that is too far."""
     apart = [0.0, 0.0]
     for name in ("bytes", "objects", "share"):
@@ -109,8 +115,8 @@ def agree(what, page, tool):
             one, other = page[name][i], (tool[name] or {}).get(key)
             if one is None or other is None:
                 continue
-            distance = abs(one - other) / max(abs(other), 1e-9)
-            allowed = SUM if i == 0 else END
+            distance = abs(one - other) / max(abs(other), abs(tool[name]["value"]), 1e-9)
+            allowed = sums if i == 0 else ends
             apart[i > 0] = max(apart[i > 0], distance)
             if distance > allowed:
                 raise AssertionError(f"{what}: {name}.{key} is {one} on the page, {other} in heaprec top")
@@ -134,10 +140,13 @@ class Comparison:
         on_page = self.browser.run(FIGURES, choice)
         chosen, rows = command_line(self.heaprec, self.recording, choice, given)
         what = json.dumps([*given, choice])[:300]
-        found = [agree(what, on_page["all"], chosen)] if chosen else []
+        if (on_page["by"] == 0) != bool(choice.get("rows")):
+            raise AssertionError(f"{what}: the page answers with {on_page['by']}")
+        allowed = (SUM_OF_ROWS, END_OF_ROWS) if choice.get("rows") else (SUM, END)
+        found = [agree(what, on_page["all"], chosen, *allowed)] if chosen else []
         if len(rows) != len(on_page["rows"]):
             raise AssertionError(f"{what}: {len(on_page['rows'])} rows on the page, {len(rows)} in heaprec top")
-        found += [agree(f"{what}, {row['name'][:100]}", on_page["rows"][row["name"]], row) for row in rows]
+        found += [agree(f"{what}, {row['name'][:100]}", on_page["rows"][row["name"]], row, *allowed) for row in rows]
         self.rows_seen += len(rows)
         self.worst = [max(old, *(one[i] for one in found)) for i, old in enumerate(self.worst)]
 
@@ -172,6 +181,27 @@ def reduced(comparison, browser):
     print(f"reduced: {sum(held)} of {len(held)} intervals hold")
 
 
+def of_rows(heaprec, recording):
+    """Tables, and boxes that add up to them."""
+    with Browser() as browser:
+        comparison = Comparison(browser, heaprec, recording)
+        comparison.open("report")
+        boxes = browser.run(BOXES)
+        if not 0 < boxes["notKept"] < boxes["all"]:
+            raise AssertionError(f"{boxes['notKept']} bytes below [callers not kept]")
+        steps = boxes["steps"]
+        for by in ("class", "site"):
+            choice = {"class": None, "thread": None, "frame": None, "by": by, "rows": True}
+            for time in (None, steps[:2], [steps[1], steps[-2]]):
+                comparison.check({**choice, "time": time})
+            for row in command_line(heaprec, recording, {**choice, "time": None})[1]:
+                if abs(boxes["sums"][row["name"]] - row["bytes"]["value"]) > SUM_OF_ROWS * row["bytes"]["value"]:
+                    raise AssertionError(f"boxes of {row['name']} have {boxes['sums'][row['name']]} bytes, the table {row['bytes']}")
+        if complaints := browser.complaints():
+            raise AssertionError(f"the console says: {complaints}")
+    print(f"{comparison.rows_seen} rows: sums within {comparison.worst[0]:.1e}, ends within {comparison.worst[1]:.1e}")
+
+
 def main(heaprec, recording, count=200):
     with Browser() as browser:
         comparison = Comparison(browser, heaprec, recording)
@@ -191,4 +221,7 @@ def main(heaprec, recording, count=200):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))
+    if sys.argv[3:] == ["rows"]:
+        of_rows(*sys.argv[1:3])
+    else:
+        main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))

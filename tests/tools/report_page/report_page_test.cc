@@ -131,6 +131,46 @@ void WriteIncident(const std::string& path, double scale) {
   file.End("jvm exit", 2 * kSecond);
 }
 
+// Six blocks of two seconds each, with rows of 20 sites and three classes. Of the rarest six sites nothing was kept.
+void WriteRows(const std::string& path) {
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 1e-5});
+  for (uint64_t second = 0; second < 12; second += 2) {
+    uint64_t all = 0, all_kept = 0;
+    for (uint64_t site = 0; site < 20; ++site) {
+      Event event = At(second * kSecond + (20 + 90 * site) * kMs);
+      event.size = 16 + 24 * site;
+      event.weight = 1e5 + static_cast<double>(1000 * site);
+      event.class_name = site % 3 == 0 ? "byte[]" : "p/Class" + std::to_string(site % 3);
+      event.stack = {"java/util/Arrays.copyOf:1", "p/Site" + std::to_string(site) + ".make:9"};
+      const uint64_t points = 400 / (site + 1) + second, kept = site < 14 ? 2 : 0;
+      file.AddRow(event, points, kept);
+      event.stack.push_back("p/Main.main:3");
+      event.weight *= static_cast<double>(points) / 3;
+      for (uint64_t i = 0; i < kept; ++i) {
+        event.time_ns += 50 * kMs;
+        file.Add(event);
+      }
+      all += points;
+      all_kept += kept;
+    }
+    for (uint64_t half = second; half < second + 2; ++half) {
+      file.Add(format::Interval{half, all, all * 50'000, all / 2, all_kept / 2, 0});
+    }
+    file.Flush({}, (second + 2) * kSecond);
+  }
+  file.End("jvm exit", 12 * kSecond);
+}
+
+TEST_CASE("tables of a page are those of top, from rows, and its flame graph adds up to them") {
+  const Directory directory;
+  const std::string path = directory / "rows.hrec";
+  WriteRows(path);
+  const Outcome compared = Shell("python3 tests/tools/report_page/exact_browser.py tools/heaprec " + path + " rows");
+  INFO(compared.out << compared.err);
+  CHECK(compared.code == 0);
+}
+
 TEST_CASE("a page draws the process, marks OutOfMemoryErrors, shows both sides, and fits into the window") {
   const Directory directory;
   const std::string one = directory / "one.hrec", two = directory / "two.hrec";

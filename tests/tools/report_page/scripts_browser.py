@@ -10,31 +10,42 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "command
 
 from browser import Browser  # noqa: E402
 
-EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin ratioWithin Z Subsets GRAIN
+EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin Z Subsets FROM
   bytesText percentText clockText escapeText quoted splitName splitMethod shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
   BoxTree TreeBuilder Flame Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
-  unitOf shadeOf studentTail varianceOfMean totalText judgeRows USUAL""".split()
+  roundedTime unitOf shadeOf studentTail varianceOfMean totalText judgeRows USUAL""".split()
 
-# A model of four samples: main -> a -> (b, c); b twice on one path; one library.
+# A model of four samples: main -> a -> (b, c); b twice on one path; one library. makeRows: with rows of b and c, and of d,
+# of which no sample was kept, in two steps of a second.
 MODEL = """
 window.makeModel = (more = {}) => {
-  const names = ["", "byte[]", "int[]", "main", "shop.App.main", "shop.App.a", "lib.x.B.b", "lib.x.C.c"];
+  const names = ["", "byte[]", "int[]", "main", "shop.App.main", "shop.App.a", "lib.x.B.b", "lib.x.C.c", "[callers not kept]", "lib.x.D.d"];
   const u32 = values => Uint32Array.from(values), none = u32([]), f64 = values => Float64Array.from(values);
   const columns = {second: u32([0, 0, 1, 1]), microsecond: u32([100000, 500000, 0, 999999]), class: u32([0, 1, 0, 0]),
-    node: u32([3, 4, 4, 5]), thread: u32([0, 0, 0, 0]), size: u32([100, 200, 100, 50]), window: u32([1, 1, 1, 1]),
-    parted: Uint8Array.from([4, 4, 4, 4]), weight_code: Uint8Array.from([2, 2, 2, 2]), explicit_weight: f64([1000, 2000, 3000, 4000]),
-    explicit_first_weight: f64([1000, 2000, 3000, 4000]), explicit_size: f64([]), uncounted: none, alive: none, alive_weight: f64([]),
-    alive_age: f64([]), chosen: Uint8Array.from([1, 1, 1, 1]), recording: Uint8Array.from([]),
-    lambda: f64([0, 1e-3]), rounding0: new Float32Array(0), rounding1: new Float32Array(0), rounding2: new Float32Array(0),
-    rounding3: new Float32Array(0), interval_estimated: none, line_begin: none, line_end: none, line_weight: f64([]), classes: u32([1, 2]), threads: u32([3]),
+    node: u32([3, 4, 4, 5]), thread: u32([0, 0, 0, 0]), size: u32([0, 1, 0, 2]), sizes: f64([100, 200, 50]), weight: u32([0, 1, 2, 3]),
+    weights: f64([1000, 2000, 3000, 4000]), alive: none, alive_weight: f64([]), alive_age: f64([]), recording: Uint8Array.from([]),
+    step_end: none, row_step: none, row_class: none, row_node: none, row_points: none, interval_estimated: none, classes: u32([1, 2]), threads: u32([3]),
     node_back: u32([0, 1, 1, 1, 2, 2]), node_name: u32([0, 4, 5, 6, 7, 6]), node_type: Uint8Array.from([0, 2, 2, 2, 3, 2])};
-  const design = {factor: 2, calibrated: true, variance_of_bytes: 1, lost: 0, unwritten: 0, counted_bytes: 20000, total: 20000};
-  const header = {names, strata: [], stratum_of_class: [-1, -1], has_no_chances: false, thinned_to: 0, samples: 4, interval_ns: 1e9,
-    begin_ns: 0, end_ns: 2e9, tracks_objects: false, pause_causes: [], primitives: [], design, own: "", file: "x.hrec",
-    files: ["x.hrec"], given: [], boxes: {}, state: {}, factors: [], chosen_by: -1, counts_events: false, stream: "allocations"};
+  for (const name of ["bytes", "objects", "seen", "bytesVariance", "objectsVariance", "covariance", "bytesFourth", "objectsFourth"]) columns["row_" + name] = f64([]);
+  const basis = {factor: 2, calibrated: true, lost: 0, unwritten: 0, uncountedVariance: 0, byClass: null, all: {samples: 4, bytes: 10000, bytesVariance: 3e7}};
+  const header = {names, counted_of_class: [null, null], has_no_chances: false, samples: 4, interval_ns: 1e9, is_part: false, longest_path: 24,
+    begin_ns: 0, end_ns: 2e9, tracks_objects: false, pause_causes: [], primitives: [], of_samples: basis, of_rows: basis, own: "", file: "x.hrec",
+    files: ["x.hrec"], given: [], boxes: {}, state: {}, factors: [], callers_not_kept: "[callers not kept]", counts_events: false, stream: "allocations"};
   Object.assign(header, more.header);
   return new page.Model([{header, columns: {...columns, ...more.columns}}]);
 };
+// Node 3 is the path of sample 0, node 4 of samples 1 and 2, node 5 of sample 3; 7, 8 and 9 are those of rows.
+window.makeRows = (more = {}) => {
+  const u32 = values => Uint32Array.from(values), f64 = values => Float64Array.from(values), row = bytes => bytes.map(b => b * b / 10);
+  const bytes = f64([1500, 2500, 4000, 500, 700]);
+  return makeModel({...more, columns: {node_back: u32([0, 1, 1, 1, 2, 2, 6, 1, 2, 3]), node_name: u32([0, 4, 5, 6, 7, 6, 8, 6, 7, 9]),
+    node_type: new Uint8Array(10), step_end: f64([1e9, 2e9]), row_step: u32([0, 0, 1, 1, 1]), row_class: u32([0, 1, 0, 0, 0]), row_node: u32([7, 8, 8, 7, 9]),
+    row_points: u32([10, 20, 30, 5, 1]), row_bytes: bytes, row_objects: bytes.map(b => b / 100), row_seen: u32([1000, 4000, 3000, 500, 16]), row_bytesVariance: row(bytes),
+    row_objectsVariance: row(bytes.map(b => b / 100)), row_covariance: f64([0, 0, 0, 0, 0]), row_bytesFourth: f64([0, 0, 0, 0, 0]), row_objectsFourth: f64([0, 0, 0, 0, 0]), ...more.columns},
+    header: {of_rows: {factor: 3, calibrated: true, lost: 0, unwritten: 0, uncountedVariance: 0, byClass: null, all: {samples: 66, bytes: 9200, bytesVariance: 1e6}}, ...more.header}});
+};
+window.boxesOf = m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}).finish(), s = new page.Side(m.main, {}), {bytes} = s.addBytes(t.sums(0), t.sums(0));
+  return Object.fromEntries([...t.key.keys()].filter(i => bytes.of(i) > 0).map(i => [t.path(i).slice(1).map(k => t.label(k)).join(";"), bytes.of(i)])); };
 window.byChance = {rowOf: () => undefined, limit: 0.01};
 window.sums = (bytes, variance) => ({bytes: {of: () => bytes}, variance: {of: () => variance}});
 window.packagesOf = names => page.Model.prototype.packagesToTell.call({names: {keys: names}, isOwn: [true, true]}, [10, 10]);
@@ -95,18 +106,19 @@ CASES = [
     ("sums go up", "(m => { const t = new page.BoxTree(m, {reverse: false, mine: false, fold: false}).finish(); const s = new page.Side(m.main, {}); const {bytes} = s.addBytes(t.sums(0), t.sums(0)); return [0, 1, 2, 3].map(i => bytes.of(i)); })(makeModel())", [20000, 20000, 20000, 10000]),
     ("a range has its begin, not its end", "(m => [[0.1, 0.5], [0.5, 1], [1, 1.999999]].map(time => new page.Side(m.main, {time}).all().bytes))(makeModel())", [1000, 2000, 3000]),
     ("a view ignores its own filter", "(m => [new page.Side(m.main, {cls: 1}).all().bytes, new page.Side(m.main, {cls: 1}).all(page.FAILS.cls).bytes])(makeModel())", [2000, 10000]),
-    ("all of a selection is all of it", "(m => { const [row] = new page.Side(m.main, {time: [0, 0.2]}).rows(m.main.cls, 2, page.GRAIN.kClass); return [row.share[0], row.share[2]]; })(makeModel())", [1, 1]),
+    ("all of a selection is all of it", "(m => { const [row] = new page.Side(m.main, {time: [0, 0.2]}).rows(m.main.cls, 2, page.FROM.rows); return [row.share[0], row.share[2]]; })(makeModel())", [1, 1]),
     ("without a fragment the page opens as its command says", "(s => [s.view, s.live, s.tab, s.icicle])(page.stateOfUrl('file:///x.html', {view: 'flame', icicle: false}, 0, 9, ['sites']))", ["flame", False, "sites", False]),
     ("a fragment says all", "(s => [s.view, s.a])(page.stateOfUrl('file:///x.html#a=1-2', {view: 'flame'}, 0, 9, ['sites']))", ["", [1, 2]]),
     ("a view has a link", "page.stateOfFragment(page.stateToFragment({...page.NO_STATE, view: 'timeline', measure: 'objects'}, String), 0, 9, []).view", "timeline"),
-    ("what the command left out is in no sum", """(m => { const s = new page.Side(m.main, {});
-        return [s.chooses, s.all().bytes, s.total().samples]; })(makeModel({header: {chosen_by: 2}, columns: {chosen: Uint8Array.from([1, 0, 1, 0])}}))""", [True, 4000, 2]),
+    ("of what a command left out shares are of everything", """(m => { const s = new page.Side(m.main, {});
+        return [s.chooses, s.total().samples, s.total().share[0]]; })(makeModel({header: {is_part: true,
+        of_samples: {factor: 1, calibrated: true, lost: 0, unwritten: 0, uncountedVariance: 0, byClass: null, all: {samples: 9, bytes: 40000, bytesVariance: 1e8}}}}))""", [True, 4, 0.25]),
     ("who was born before the file counts among the living only", """(m => [new page.Side(m.main, {}).total().samples, new page.Side(m.main, {alive: {age: 0}}).total().bytes[0],
-        new page.Side(m.main, {alive: {age: 5}}).total().bytes[0]])(makeModel({columns: {chosen: Uint8Array.from([1, 1, 1, 2]), alive: Uint32Array.from([0, 3]),
+        new page.Side(m.main, {alive: {age: 5}}).total().bytes[0]])(makeModel({columns: {weights: Float64Array.from([1000, 2000, 3000, 0]), alive: Uint32Array.from([0, 3]),
         alive_weight: Float64Array.from([100, 300]), alive_age: Float64Array.from([1, 9])}}))""", [3, 400, 300]),
     ("the rate of everything is that of the total", """(m => page.totalText({state: {}, sideA: new page.Side(m.main, {})})
         .includes(`, ${page.bytesText(20000 / 2)}/s`))(makeModel())""", True),
-    ("each of several recordings is scaled to what it counted", """(m => Array.from(m.main.weight))(makeModel({header: {factors: [1, 10]},
+    ("each of several recordings is scaled to what it counted", """(m => Array.from(m.main.bytes).slice(0, 4))(makeModel({header: {factors: [1, 10]},
         columns: {recording: Uint8Array.from([0, 0, 1, 1])}}))""", [1000, 2000, 30000, 40000]),
     ("without classes a stack ends with its site", "(m => { const t = new page.BoxTree(m, {reverse: true, mine: false, fold: false}).finish(); return [t.size, t.label(1)]; })(makeModel({header: {boxes: {no_classes: true}}}))", [10, "lib.x.C.c"]),
     ("boxes below a share are cut", "page.cutOf({least_share: 0.25}, i => [100, 60, 25, 15][i], 4)", 25),
@@ -140,6 +152,20 @@ CASES = [
     ("nor if its own runs do", """page.shadeOf(sums(200, 0), sums(400, 0), {a: 2, b: 2,
         varies: {deviation: 0, freedom: 4, margin: 0, before: [1, 1], after: [1, 1]}}, 0,
         [[{sums: {of: () => 10}, divisor: 1}, {sums: {of: () => 190}, divisor: 1}], [{sums: {of: () => 100}, divisor: 1}, {sums: {of: () => 300}, divisor: 1}]], byChance)(0).sure""", False),
+    ("a table is estimated from rows", """(m => { const s = new page.Side(m.main, {}), rows = s.rows(m.main.site, m.siteNames.length, page.FROM.rows);
+        return rows.map(r => [m.siteNames[r.key], r.samples, r.bytes[0]]); })(makeRows())""", [["lib.x.B.b", 15, 6000], ["lib.x.C.c", 50, 19500], ["lib.x.D.d", 1, 2100]]),
+    ("a time is rounded to steps", "(m => { const s = new page.Side(m.main, {time: [0.1, 1.05]}); return [s.range, s.isRounded, s.total().samples, s.total().by]; })(makeRows())", [[0, 1], True, 30, 0]),
+    ("or samples answer, if it is short", "(m => { const s = new page.Side(m.main, {time: [0.1, 0.6]}); return [s.range, s.isRounded, s.total().samples, s.total().by]; })(makeRows())", [[0.1, 0.6], False, 2, 2]),
+    ("the last step ends with the recording", "(m => page.roundedTime(m.main, [1, 1.5]))(makeRows({header: {end_ns: 1.5e9}}))", [1, 1.5]),
+    ("threads need samples, frames samples calibrated to rows", """(m => [{thread: 0}, {focus: {at: m.main.node, from: 0, to: 99}}, {cls: 0, site: 6}, {own: true, site: 6}, {alive: {age: 0}}]
+        .map(filters => new page.Side(m.main, filters).by(page.FROM.rows)))(makeRows())""", [2, 1, 0, 1, 3]),
+    ("calibrated samples add up to rows, and rows without samples have their paths", "boxesOf(makeRows())", {
+        "": 27600, "[callers not kept]": 2100, "[callers not kept];lib.x.D.d": 2100, "[callers not kept];lib.x.D.d;byte[]": 2100, "shop.App.main": 25500, "shop.App.main;shop.App.a": 25500,
+        "shop.App.main;shop.App.a;lib.x.B.b": 6000, "shop.App.main;shop.App.a;lib.x.B.b;byte[]": 1200, "shop.App.main;shop.App.a;lib.x.B.b;lib.x.B.b": 4800,
+        "shop.App.main;shop.App.a;lib.x.B.b;lib.x.B.b;byte[]": 4800, "shop.App.main;shop.App.a;lib.x.C.c": 19500,
+        "shop.App.main;shop.App.a;lib.x.C.c;byte[]": 12000, "shop.App.main;shop.App.a;lib.x.C.c;int[]": 7500}),
+    ("a census knows a whole class", """(m => [{}, {time: [0, 1]}].map(filters => new page.Side(m.main, filters).rows(m.main.cls, 2, page.FROM.rows).map(r => r.bytes[1] === r.bytes[2])))(
+        makeRows({header: {counted_of_class: [[1, 20100, 201], [1]]}}))""", [[True, False], [False, False]]),
     ("events are counted", "(page.useUnits(true), (t => (page.useUnits(false), t))(page.signedAmount(1234)))", "+1,234"),
 ]
 
@@ -147,6 +173,8 @@ CASES = [
 def close(got, wanted):
     if isinstance(wanted, list):
         return isinstance(got, list) and len(got) == len(wanted) and all(map(close, got, wanted))
+    if isinstance(wanted, dict):
+        return isinstance(got, dict) and got.keys() == wanted.keys() and all(close(got[key], wanted[key]) for key in wanted)
     if isinstance(wanted, float):
         return isinstance(got, (int, float)) and abs(got - wanted) <= 1e-9 * max(1.0, abs(wanted))
     return got == wanted

@@ -1,5 +1,5 @@
-// What a census counted of each class of a recording. A value type: copies share the counts, and scaled samples point to
-// them.
+// What a census counted of each class of a recording. A value type: copies share the counts, and scaled samples point
+// to them.
 //
 // Threads:  one.
 // Failure:  a sample whose class was not counted is not scaled.
@@ -22,8 +22,8 @@ namespace heaprec::tools {
 //
 // Units:    bytes and objects.
 struct CountedClass {
-  double factor = 1;    // scales the bytes and objects of a sample to what was counted of the class's stratum
-  bool is_one = false;  // no other class has the same name without generated suffixes
+  double factor = 1;              // scales the bytes and objects of a sample to what was counted of the class's stratum
+  bool is_one = false;            // no other class has the same name without generated suffixes
   double bytes = 0, objects = 0;  // counted
   double scaled = 0;              // bytes of all its samples, scaled
 };
@@ -32,8 +32,8 @@ class Strata {
  public:
   struct Table {
     std::unordered_map<std::string, CountedClass> classes;  // by the name in dictionaries
-    size_t strata = 0;  // classes, each of the rare ones together with others
-    double bytes = 0;   // counted, of all
+    size_t strata = 0;                                      // classes, each of the rare ones together with others
+    double bytes = 0;                                       // counted, of all
   };
 
   Strata() = default;  // none

@@ -39,7 +39,7 @@ class StrataBuilder {
  private:
   // The sums of a class, or of several classes.
   struct Sums {
-    double bytes = 0;                    // that the samples stand for
+    double bytes = 0;                 // that the samples stand for
     double counted = 0, objects = 0;  // bytes and objects
     Sums& operator+=(const Sums& other);
   };

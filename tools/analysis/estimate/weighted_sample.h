@@ -1,5 +1,5 @@
-// A sample as the estimators see it: how large it is, and what it stands for. Or a row, which stands for all points of a
-// class and path in a block, as if it were one sample.
+// A sample as the estimators see it: how large it is, and what it stands for. Or a row, which stands for all points of
+// a class and path in a block, as if it were one sample.
 //
 // Units:    the stream's: bytes, or events. An event is as an object of one byte.
 // Maths:    docs/estimates.md#estimates

@@ -132,10 +132,9 @@ class Examination {
     if (!HasFinding("damage")) AddFinding("damage", Level::kOk, "no damaged bytes");
   }
 
-  // The agent gives kAllocatesInline as a reason for a JVM with -XX:-UseTLAB.
   std::string_view AdviceForTotal() const {
     if (of_.totals[Stream::kAllocations].events() == 0) return "no_samples";
-    return header_.source_reason.find(format::kAllocatesInline) != std::string::npos ? "total_inline" : "total";
+    return header_.Has(format::SourceFact::kAllocatesInline) ? "total_inline" : "total";
   }
   std::string_view AdviceForEnd() const {
     if (recording_.running()) return "end_running";

@@ -25,7 +25,6 @@ constexpr double kMaxKilledShare = 0.5;
 // A JVM that does nothing allocates less, and may have no sample by chance.
 constexpr uint64_t kWorthSampling = 1 << 20;
 // What the agent writes into the reason of its source (recorder/agent/agent.cc).
-constexpr std::string_view kBiased = "biased outside TLABs";
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
@@ -178,7 +177,7 @@ class Assessment {
   // (docs/jdks.md).
   void AssessPortable() {
     const format::FileHeader& header = recording_.header();
-    if (ToUtf8(header.source_reason).find(kBiased) == std::string::npos) return;
+    if (!header.Has(format::SourceFact::kBiasedOutsideTlabs)) return;
     const std::string what =
         "source=portable before JDK 25: the JVM samples at wrong rates where objects are allocated outside TLABs";
     if (header.jvm_version.starts_with("11.") || header.gc_name == "Shenandoah") {
@@ -195,7 +194,7 @@ class Assessment {
                                          ". Intervals show sampling error only, as if samples were independent");
     } else if (source == kImportedOwn) {
       const std::string reason = ToUtf8(recording_.header().source_reason);
-      if (reason.find(kWasDoubted) != std::string::npos) {
+      if (recording_.header().Has(format::SourceFact::kOriginalDoubted)) {
         AddReason(TrustTopic::kSource, "imported from " + reason);
       } else {
         AddNote(TrustTopic::kSource, "imported from " + reason + ": estimates are from the samples alone");

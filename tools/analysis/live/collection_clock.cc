@@ -38,7 +38,7 @@ void MakeMonotonic(std::vector<std::pair<uint64_t, uint64_t>>* counts) {
 }  // namespace
 
 bool KeepsYoungReferents(const format::FileHeader& header) {
-  return header.source_reason.find(format::kYoungReferents) != std::string::npos;
+  return header.Has(format::SourceFact::kKeepsYoungReferents);
 }
 
 // A concurrent collection has several pauses with the same count, and this may not be its first.

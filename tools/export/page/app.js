@@ -261,7 +261,7 @@ async function start() {
   const {counts_events: events, compare} = parts[0].header;
   useUnits(events || !!compare?.objects);
   const model = new Model(parts), page = new Page(model);
-  Object.assign(window.heaprec, {model, page, Side, GRAIN, FAILS, commandOf, markdownOf, rowsOf, compare, ratioOf});
+  Object.assign(window.heaprec, {model, page, Side, FROM, FAILS, commandOf, markdownOf, rowsOf, compare, ratioOf});
   page.start();
   document.documentElement.dataset.ready = "yes";
   window.heaprec.ready = performance.now();

@@ -8,8 +8,8 @@ function drawBar(page) {
   const chip = (kind, text, key) => `<span class="chip ${kind}"><span title="${escapeText(text)}"><bdi>${escapeText(text)}</bdi></span>` +
     `<button data-clear="${key}" aria-label="Clear ${escapeText(text)}">×</button></span>`;
   const time = t => page.timeText(t, 1), range = r => `${time(r[0])} – ${time(r[1])}`, chips = [];
-  if (state.a) chips.push(chip("a", (sideB ? "A  " : "") + range(state.a), "a"));
-  if (state.b) chips.push(chip("b", "B  " + range(state.b), "b"));
+  if (state.a) chips.push(chip("a", (sideB ? "A  " : "") + range(sideA.range), "a"));
+  if (state.b) chips.push(chip("b", "B  " + range(sideB.range), "b"));
   if (sideB && !state.b) chips.push(`<span class="chip b none"><bdi>B  ${escapeText(sideB.samples.header.file)}</bdi></span>`);
   if (state.cls !== null) chips.push(chip("", "class " + shortName(state.cls), "cls"));
   if (state.site !== null) chips.push(chip("", "site " + shortName(state.site, splitMethod), "site"));
@@ -35,9 +35,8 @@ function drawBar(page) {
 }
 
 function totalText({state, sideA}) {
-  const {samples, bytes, share} = sideA.total(), {design} = sideA.samples.header;
-  const whole = design.total, isCounted = design.calibrated && !sideA.samples.columns.interval_estimated.includes(1);
-  const amount = sideA.chooses ? bytes[0] : whole, count = `, ${samplesText(samples)}`;
+  const {samples, by, bytes, share} = sideA.total(), [whole] = sideA.estimator(by).total(), isCounted = sideA.estimator(by).calibrated && !sideA.samples.columns.interval_estimated.includes(1);
+  const amount = sideA.chooses ? bytes[0] : whole, count = `, ${observedText(samples, by)}`;
   const rate = state.live ? "" : `, ${amountText(amount / sideA.seconds)}/s`;
   if (!sideA.chooses) return `<b>${amountText(whole)}</b>${isCounted ? " counted" : ""}${rate}${count}`;
   return `<b>${amountText(bytes[0])}</b>${state.live ? " live" : ""} (${amountRange(bytes)}), ${percentText(share[0])} of ${state.live ? "what is live" : "the recording"}${rate}${count}`;
@@ -65,8 +64,8 @@ function drawHeadlines({model}) {
 }
 
 function reducedText({recordings}) {
-  return recordings.filter(s => s.n < s.header.samples).map(s =>
-    `<li class="warning">Reduced: ${countText(s.n)} of ${countText(s.header.samples)} samples of ${escapeText(s.header.file)} stand for all; intervals are wider.</li>`).join("");
+  return recordings.filter(s => s.kept < s.header.samples).map(s =>
+    `<li class="warning">Reduced: ${countText(s.kept)} of ${countText(s.header.samples)} samples of ${escapeText(s.header.file)} stand for all; intervals are wider.</li>`).join("");
 }
 
 // What the gutter beside the tracks says: of the time under the cursor, or of the selection.

@@ -28,7 +28,7 @@ function commandOf(page) {
   if (sideB && !second) words.push("diff", "--window", range(sideA), range(sideB));
   else if (sideB) words.push("diff");
   else if (state.live) words.push("live", ...(state.age ? ["--min-age", timeOption(state.age)] : []));
-  else words.push("top", ...(state.a ? ["--from", timeOption(state.a[0]), "--to", timeOption(state.a[1])] : []));
+  else words.push("top", ...(state.a ? ["--from", timeOption(sideA.range[0]), "--to", timeOption(sideA.range[1])] : []));
   if (state.tab in BY) words.push("--by", BY[state.tab]);
   const others = !sideB || !second ? [] : first.length > 1 || second.length > 1 ? ["--", ...second] : second;
   return [...words, ...filterOptions(page), ...first, ...others].map(quoted).join(" ");

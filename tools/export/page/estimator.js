@@ -1,4 +1,4 @@
-// Bytes, objects, share and mean size of a subset, each with its 95 % interval. A port of
+// Bytes, objects and share of a subset, each with its 95 % interval. A port of
 // tools/analysis/estimate/estimator.h and confidence_interval.h, name for name. An estimate is [value, low, high].
 
 const Z = 1.959963984540054;
@@ -39,35 +39,21 @@ function shareWithin(value, variance, unit) {
     Math.min(shareOfOdds(upperEnd(value, rest, variance, unit)), 1));
 }
 
-function ratioWithin(value, variance, effective) {
-  if (!(effective >= 2)) return [value, 0, Infinity];
-  const freedom = effective - 1, second = (5 * Z ** 4 + 16 * Z * Z + 3) / (96 * freedom * freedom);
-  const t = Z * (1 + (Z * Z + 1) / (4 * freedom) + second), half = t * Math.sqrt(Math.max(variance, 0) * (1 + 1 / freedom));
-  return around(value, value - half, value + half);
-}
-
 // Student's t in place of z, as a factor on the variance.
 function widening(sum, variance, fourth) {
   if (!(variance > 0) || !(sum > 0)) return 1;
   return 1 + (Z * Z + 1) / 4 * Math.max(fourth / (variance * variance) - variance / (sum * sum), 0);
 }
-const wideningOfBytes = of => widening(of.bytes, of.independent[0], of.bytesFourth);
-const wideningOfObjects = of => widening(of.objects, of.independent[1], of.objectsFourth);
+const wideningOfBytes = of => widening(of.bytes, of.bytesVariance, of.bytesFourth);
+const wideningOfObjects = of => widening(of.objects, of.objectsVariance, of.objectsFourth);
+const exactly = value => [value, value, value];
 
 class Estimator {
-  // `design`: of the header. `all`: all samples. `uncounted`: those of intervals that nobody counted.
-  constructor(design, all, uncounted) {
-    this.all = all;
-    this.lost = design.lost;
-    this.unwritten = design.unwritten;
-    this.unit = all.bytes > 0 ? all.independent[0] / all.bytes : 0;
-    const known = all.knownStrata();
-    this.allCounted = known !== null;
-    this.counted = known ? known.bytes : null;    // the counted whole of all
-    this.calibrated = this.allCounted || design.calibrated;
-    this.factor = this.allCounted ? 1 : design.factor;
-    this.variance = design.variance_of_bytes;
-    this.uncountedVariance = this.calibrated && !this.allCounted ? uncounted.bytesWithAll() : 0;
+  // `basis`: of the header, with the sums of everything (`all`).
+  constructor(basis) {
+    Object.assign(this, basis);
+    this.allCounted = this.byClass !== null;
+    this.unit = this.all.bytes > 0 ? this.all.bytesVariance / this.all.bytes : 0;
   }
 
   unitBytes(variance, bytes) {
@@ -78,69 +64,50 @@ class Estimator {
   unitObjects(of) {
     const typical = of.bytes > 0 ? this.unit * of.objects / of.bytes : this.unit / LEAST_OBJECT;
     const all = of.objects + typical;
-    return all > 0 ? (Math.max(of.chain[1], 0) + typical * typical) / all : 0;
+    return all > 0 ? (of.objectsVariance + typical * typical) / all : 0;
   }
 
   total() {
-    const known = this.all.knownStrata(), all = this.all.bytes;
-    const variance = this.calibrated ? this.uncountedVariance : this.variance;
-    let total = scaled(totalWithin(all, variance, this.unitBytes(variance, all)), this.factor);
-    if (variance <= 0) total = [this.factor * all, this.factor * all, this.factor * all];
-    if (known) total = [known.bytes, known.bytes, known.bytes];
-    return total.map(x => x + (known ? this.unwritten : this.lost));
+    const missing = this.allCounted ? this.unwritten : this.lost;
+    return this.knownTotal().map(x => x + missing);
   }
 
-  // What shares of `whole` are of; null: of all.
-  whole(whole) { return whole === null && this.counted !== null ? this.counted : this.factor * (whole || this.all).bytes; }
+  knownTotal() {
+    if (this.allCounted) return exactly(this.byClass);
+    const {bytes, bytesVariance} = this.all, variance = this.calibrated ? this.uncountedVariance : bytesVariance;
+    if (variance <= 0) return exactly(this.factor * bytes);
+    return scaled(totalWithin(bytes, variance, this.unitBytes(variance, bytes)), this.factor);
+  }
 
+  // Of `whole`, which holds `of`; null: of everything.
   share(of, whole = null) {
-    const counted = whole === null && this.counted !== null;
-    const known = this.whole(whole), all = known + (this.allCounted ? this.unwritten : this.lost);
-    if (counted && of.knownStrata()) {
+    const isCounted = this.allCounted && whole === null, known = isCounted ? this.byClass : this.factor * (whole || this.all).bytes;
+    const all = known + (this.allCounted ? this.unwritten : this.lost);
+    if (isCounted) {
       const [value, low, high] = this.bytes(of);
       return [value / known, low / all, Math.min(high / all, 1)];
     }
-    const share = whole !== null ? this.shareOfAny(of, whole) : this.shareWith(of, this.all, 0);
+    const isWhole = whole !== null && whole.samples > 0 && of.samples === whole.samples;
+    const share = isWhole ? exactly(1) : this.shareWith(of, whole || this.all, 0);
     if (!(this.lost > 0) || !(all > 0)) return share;
     const inMemory = this.allCounted ? this.lost - this.unwritten : 0;
     return [share[0], Math.max(share[1] * known - inMemory, 0) / all, Math.min((share[2] * known + this.lost) / all, 1)];
   }
 
-  // Of what filters left. Its total is estimated, too: the part and the rest of it vary on their own.
-  shareOfAny(of, whole) {
-    if (whole.bytes <= 0) return [0, 0, 1];
-    const share = Math.min(of.bytes / whole.bytes, 1), chain = of.chain[0], rest = Math.max(whole.chain[0] - chain, 0);
-    if (of.samples === whole.samples) return [share, share, share];
-    const variance = Math.max((1 - 2 * share) * of.remaining()[0] + share * share * whole.remaining()[0], 0);
-    const unit = (1 - share) * this.unitBytes(chain, of.bytes) + share * this.unitBytes(rest, Math.max(whole.bytes - of.bytes, 0));
-    return shareWithin(share, wideningOfBytes(of) * variance / (whole.bytes * whole.bytes), unit / whole.bytes);
-  }
-
+  // The part and the rest vary on their own, so the part contributes its own variance to the whole's.
   shareWith(of, whole, varianceOfWhole) {
     if (whole.bytes <= 0) return [0, 0, 1];
-    const share = of.bytes / whole.bytes, chain = of.chain[0];
-    const variance = of.remaining()[0] - 2 * share * of.bytesWith(whole) +
-      share * share * (whole.bytesWith(whole) + varianceOfWhole);
-    const others = chain + whole.first[0] - 2 * of.first[0];
-    const unit = (1 - share) * this.unitBytes(chain, of.bytes) + share * this.unitBytes(others, whole.bytes - of.bytes);
+    const share = Math.min(of.bytes / whole.bytes, 1), part = of.bytesVariance, all = whole.bytesVariance;
+    const variance = Math.max((1 - 2 * share) * part + share * share * (all + varianceOfWhole), 0);
+    const unit = (1 - share) * this.unitBytes(part, of.bytes) + share * this.unitBytes(all - part, Math.max(whole.bytes - of.bytes, 0));
     return shareWithin(share, wideningOfBytes(of) * variance / (whole.bytes * whole.bytes), unit / whole.bytes);
-  }
-
-  bytesWithin(strata, of) {
-    if (strata.all !== null) return Array(3).fill(strata.all[0]);
-    const share = Math.min(of.bytes / strata.bytes, 1), chain = of.chain[0], rest = Math.max(strata.bytes - of.bytes, 0);
-    const others = chain + strata.sampled - 2 * of.first[0];
-    const unit = (1 - share) * this.unitBytes(chain, of.bytes) + share * this.unitBytes(others, rest);
-    const variance = wideningOfBytes(of) * of.remaining()[0];
-    return scaled(shareWithin(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
   }
 
   // `perByte`: 1, or objects per byte for objects.
   allowForLost([value, low, high], of, perByte) {
-    const lost = perByte * this.lost, unwritten = perByte * this.unwritten, strata = this.allCounted ? of.knownStrata() : null;
-    if (strata && strata.all !== null) return [value, low, high + unwritten];
-    const counted = strata ? strata.largestShare * (lost - unwritten) : 0;
-    return [value, Math.max(low - counted, 0), high + lost];
+    const lost = perByte * this.lost, unwritten = perByte * this.unwritten;
+    if (of.counted) return [value, low, high + unwritten];
+    return [value, Math.max(low - (this.allCounted ? lost - unwritten : 0), 0), high + lost];
   }
 
   bytes(of) {
@@ -149,46 +116,27 @@ class Estimator {
   }
 
   knownBytes(of) {
-    const strata = this.allCounted ? of.knownStrata() : null;
-    if (strata) return this.bytesWithin(strata, of);
+    if (of.counted) return exactly(of.counted[0]);
     if (this.calibrated) return scaled(this.shareWith(of, this.all, this.uncountedVariance), this.factor * this.all.bytes);
-    const variance = wideningOfBytes(of) * of.remaining()[0];
-    return totalWithin(of.bytes, variance, this.unitBytes(of.chain[0], of.bytes));
+    return totalWithin(of.bytes, wideningOfBytes(of) * of.bytesVariance, this.unitBytes(of.bytesVariance, of.bytes));
   }
 
   objects(of) {
-    if (of.unsized > 0) return UNKNOWN;
+    if (of.unsized > 0 || (this.all.samples === 0 && this.lost > 0)) return UNKNOWN;
     const perByte = of.bytes > 0 ? of.objects / of.bytes : 1 / LEAST_OBJECT;
     const [value, low, high] = this.allowForLost(this.knownObjects(of), of, perByte);
     return [value, Math.max(low, Math.min(of.samples, value)), high];
   }
 
   knownObjects(of) {
-    const strata = this.allCounted ? of.knownStrata() : null;
-    if (strata && strata.all !== null) return Array(3).fill(strata.all[1]);
-    const raw = of.chain[1];
-    let variance = of.remaining()[1], unit = this.unitObjects(of);
+    if (of.counted) return exactly(of.counted[1]);
+    const raw = of.objectsVariance;
+    let variance = raw, unit = this.unitObjects(of);
     if (this.calibrated) {
       const perByte = this.all.bytes > 0 ? of.objects / this.all.bytes : 0;
-      variance += -2 * perByte * of.objectsWithAll() + perByte * perByte * (this.all.bytesWithAll() + this.uncountedVariance);
+      variance += -2 * perByte * of.covariance + perByte * perByte * (this.all.bytesVariance + this.uncountedVariance);
       if (raw > 0) unit *= clamp(variance / raw, 0, 1);
     }
-    const objects = scaled(totalWithin(of.objects, wideningOfObjects(of) * variance, unit), this.factor);
-    if (strata && of.bytes > 0) {
-      const [, low, high] = scaled(this.bytesWithin(strata, of), objects[0] / of.bytes);
-      objects[1] = Math.min(objects[1], low);
-      objects[2] = Math.max(objects[2], high);
-    }
-    return objects;
-  }
-
-  meanSize(of) {
-    if (of.unsized > 0) return UNKNOWN;
-    if (of.objects <= 0) return ratioWithin(0, 0, 0);
-    const mean = of.bytes / of.objects, strata = of.knownStrata();
-    if (strata && strata.all !== null && strata.all[1] > 0) return scaled([1, 1, 1], strata.all[0] / strata.all[1]);
-    const [bytes, objects, both] = of.remaining(), variance = bytes - 2 * mean * both + mean * mean * objects;
-    const kish = of.objects * of.objects / of.independent[1];
-    return ratioWithin(mean, variance / (of.objects * of.objects), Math.min(of.samples, kish));
+    return scaled(totalWithin(of.objects, wideningOfObjects(of) * variance, unit), this.factor);
   }
 }

@@ -56,10 +56,10 @@ function drawFlamePanel(page) {
   const {state, tree, flame, sideA, sideB, model} = page, one = boxSums(page, sideA), {measure} = state;
   let w = i => one.bytes.of(i), shade = null;
   if (sideB) {
-    const two = boxSums(page, sideB), {estimator} = sideA.samples, {a, b} = page.unit;
+    const two = boxSums(page, sideB), {a, b} = page.unit, {unit, factor} = sideA.estimator(sideA.by(FROM.calibrated, FAILS.focus));
     if (measure === "after") w = i => two.bytes.of(i);
     else if (measure !== "before") w = i => (one.bytes.of(i) / a + two.bytes.of(i) / b) * a / 2;
-    page.shade = shade = shadeOf(one, two, page.unit, estimator.unit * estimator.factor, runsOf(page), verdictsOf(page));
+    page.shade = shade = shadeOf(one, two, page.unit, unit * factor, runsOf(page), verdictsOf(page));
   } else if (measure === "objects" || measure === "samples") {
     const sums = sideA.addAmounts(tree.sums(recordingOf(page, sideA)), measure, FAILS.focus);
     w = i => sums.of(i);
@@ -91,7 +91,7 @@ function matchedText({tree, sideA, model}, hits) {
   const matched = new Uint8Array(tree.size);
   for (let i = 1; i < tree.size; ++i) matched[i] = matched[tree.parent[i]] || hits[tree.key[i]] ? 1 : 0;
   const at = tree.at[model.recordings.indexOf(sideA.samples)];
-  const row = sideA.one(i => matched[at[i]] === 1, GRAIN.kStack, FAILS.focus);
+  const row = sideA.one(i => matched[at[i]] === 1, FROM.calibrated, FAILS.focus);
   return row.samples > 0 ? `matches ${percentText(row.share[0])} (${percentRange(row.share)})` : "no match";
 }
 
@@ -122,7 +122,7 @@ const TYPE_NAMES = ["", "interpreted", "compiled", "inlined into its caller", "n
 function boxTip({tree, sideA, sideB, model, flame, unit, shade}, i) {
   const figuresOf = side => {
     const at = tree.at[model.recordings.indexOf(side.samples)], end = tree.end[i];
-    return side.one(sample => at[sample] >= i && at[sample] < end, GRAIN.kStack, FAILS.focus);
+    return side.one(sample => at[sample] >= i && at[sample] < end, FROM.calibrated, FAILS.focus);
   };
   const [pack, short] = i ? [splitName(tree.label(i))[0], tree.short[tree.key[i]]] : ["", "all"], type = TYPE_NAMES[tree.type[i]];
   const head = `<b><bdi>${escapeText(short)}</bdi></b><small><bdi>${escapeText(pack)}</bdi>${pack && type ? ", " : ""}${type}</small>`;

@@ -23,6 +23,7 @@ const signedPercent = x => (x < 0 ? MINUS : "+") + percentText(Math.abs(x));
 const countFormat = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 const countText = x => countFormat.format(x);
 const samplesText = x => `${countText(x)} sample${x === 1 ? "" : "s"}`;
+const observedText = (x, by) => by === FROM.rows ? `${countText(x)} counted point${x === 1 ? "" : "s"}` : samplesText(x);
 const percentRange = ([, low, high]) => `${percentText(low)} to ${percentText(high)}`;
 function ratioText(ratio) {
   if (ratio === Infinity) return "new";

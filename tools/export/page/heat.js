@@ -16,9 +16,9 @@ class HeatMap {
   }
 
   select(side, ignored) {
-    const {samples, cells, first} = this, {alive} = side.filters, values = alive ? samples.alive : samples.weight;
+    const {samples, cells, first} = this, {timedBytes} = side;
     cells.fill(0);
-    side.each(ignored, i => { cells[clamp(Math.floor((samples.time[i] - first) * HEAT_ROWS), 0, cells.length - 1)] += values[i]; });
+    side.each(ignored, i => { cells[clamp(Math.floor((samples.time[i] - first) * HEAT_ROWS), 0, cells.length - 1)] += timedBytes[i]; });
     ++this.version;
     const sorted = cells.filter(x => x > 0).sort();
     this.high = sorted[Math.floor(sorted.length * HEAT_CAP)] || 1;

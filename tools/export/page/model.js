@@ -47,9 +47,10 @@ class Model {
     const cls = Array.from(columns.classes, id => this.classes.of(header.names[id]));
     const thread = Array.from(columns.threads, id => this.threads.of(header.names[id]));
     const node = isOne ? this.takeNodes(columns, name) : this.joinNodes(columns, name);
-    const renumber = (values, to) => new Uint32Array(values).map(value => to[value]);
-    Object.assign(samples, {ownClass: samples.cls, cls: renumber(samples.cls, cls), thread: renumber(samples.thread, thread),
-      node: node ? renumber(samples.node, node) : samples.node, columns});
+    const renumber = (values, to) => values.map(value => to[value]);
+    Object.assign(samples, {cls: renumber(samples.cls, cls), thread: samples.thread.map(from => thread[from] ?? NO_THREAD),
+      node: node ? renumber(samples.node, node) : samples.node,
+      counted: new Map(header.counted_of_class.flatMap((counted, i) => counted?.length > 1 ? [[cls[i], counted.slice(1)]] : []))});
     samples.begin = header.begin_ns / 1e9;
     samples.end = Math.max(header.end_ns / 1e9, samples.begin + 1e-3);
     this.prepare(samples);
@@ -82,11 +83,14 @@ class Model {
     return to;
   }
 
+  // Samples that are calibrated to rows are as coarse as samples, and add up to the rows.
   prepare(samples) {
-    const one = new Subsets(samples, 1, GRAIN.kThread), uncounted = new Subsets(samples, 1, GRAIN.kThread);
-    for (let i = 0; i < samples.n; ++i) if (samples.chosen[i] !== CHOSEN.survivor) one.add(0, i);
-    for (const i of samples.uncounted) uncounted.add(0, i);
-    samples.estimator = new Estimator(samples.header.design, one.get(0), uncounted.get(0));
+    const {of_samples: ofSamples, of_rows: ofRows} = samples.header, more = ofRows.all.bytes / ofSamples.all.bytes || 1;
+    const calibrated = {...ofRows, all: {...ofSamples.all, bytes: ofRows.all.bytes, bytesVariance: ofSamples.all.bytesVariance * more * more}};
+    const live = new Subsets(samples.of[FROM.live], 1);
+    for (let i = 0; i < samples.kept; ++i) live.add(0, i);
+    const ofLive = {factor: 1, calibrated: false, lost: 0, unwritten: 0, uncountedVariance: 0, byClass: null, all: live.get(0)};
+    samples.estimators = [ofRows, calibrated, ofSamples, ofLive].map(basis => new Estimator(basis));
     Object.assign(samples, {fails: new Uint8Array(samples.n), set: {}});
   }
 
@@ -106,9 +110,9 @@ class Model {
       const above = first[parent[i]];
       first[i] = above >= 0 ? above : mayBeOwn[name[i]] ? name[i] : -1;
     }
-    for (let i = 0; i < this.main.n; ++i) {
+    for (let i = 0; i < this.main.kept; ++i) {
       const root = first[this.main.node[i]];
-      if (root >= 0) bytes.set(root, (bytes.get(root) || 0) + this.main.weight[i]);
+      if (root >= 0) bytes.set(root, (bytes.get(root) || 0) + this.main.bytes[i]);
     }
     const most = [...bytes].sort((a, b) => b[1] - a[1])[0];
     if (!most) return [];
@@ -119,7 +123,7 @@ class Model {
     const pools = new Numbering();
     this.poolOfThread = this.threads.keys.map(name => pools.of(poolOf(name)));
     this.pools = pools.keys;
-    for (const s of this.recordings) s.pool = Uint32Array.from(s.thread, thread => this.poolOfThread[thread]);
+    for (const s of this.recordings) s.pool = s.thread.map(thread => this.poolOfThread[thread] ?? NO_THREAD);
     this.chooseSites();
   }
 
@@ -129,6 +133,9 @@ class Model {
     const site = new Int32Array(parent.length).fill(-1), own = new Uint32Array(parent.length).fill(nowhere);
     const isPrimitive = new Uint8Array(nowhere);
     for (const id of this.primitives) isPrimitive[id] = 1;
+    const notKept = this.names.numbers.get(this.header.callers_not_kept), top = parent.findIndex((above, i) => above === 0 && name[i] === notKept);
+    for (const s of this.recordings) groupSamples(s, this.nodes, isPrimitive, top);
+    if (top >= 0) isPrimitive[notKept] = 1;       // it is no site
     for (let i = 1; i < parent.length; ++i) {
       site[i] = isPrimitive[name[i]] ? site[parent[i]] : name[i];
       own[i] = this.isOwn[name[i]] ? name[i] : own[parent[i]];
@@ -144,7 +151,7 @@ class Model {
   // The five packages with the largest area of the flame graph.
   chooseHues() {
     const {parent, name} = this.nodes, sum = new Float64Array(parent.length), area = new Float64Array(this.names.keys.length);
-    for (let i = 0; i < this.main.n; ++i) sum[this.main.node[i]] += this.main.weight[i];
+    for (let i = 0; i < this.main.kept; ++i) sum[this.main.node[i]] += this.main.bytes[i];
     for (let i = parent.length - 1; i > 0; --i) {
       sum[parent[i]] += sum[i];
       area[name[i]] += sum[i];

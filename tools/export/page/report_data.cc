@@ -3,13 +3,16 @@
 #include <openssl/evp.h>
 #include <zlib.h>
 
-#include <algorithm>
-#include <array>
+#include <bit>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "format/model/allocation_primitives.h"
+#include "tools/analysis/call_tree.h"
 #include "tools/render/renderers.h"
 
 namespace heaprec::tools {
@@ -72,12 +75,31 @@ class ColumnPacker {
   std::string planes_;
 };
 
+template <typename Value, typename Row, typename Get>
+std::vector<Value> ColumnOf(const std::vector<Row>& rows, const Get& get) {
+  std::vector<Value> values;
+  values.reserve(rows.size());
+  for (const Row& row : rows) values.push_back(static_cast<Value>(std::invoke(get, row)));
+  return values;
+}
+
 template <typename Row, typename Field>
 void AddColumn(const char* name, const std::vector<Row>& rows, Field Row::*get, ColumnPacker* packer) {
+  packer->Add(name, ColumnOf<double>(rows, get));
+}
+
+// As numbers of different values, in the order in which they occur: most samples of an interval have one weight.
+void AddNumbered(const char* name, const char* values_name, const std::vector<double>& column, ColumnPacker* packer) {
+  std::unordered_map<double, uint32_t> numbers;
   std::vector<double> values;
-  values.reserve(rows.size());
-  for (const Row& row : rows) values.push_back(static_cast<double>(row.*get));
-  packer->Add(name, values);
+  std::vector<uint32_t> numbered;
+  for (const double value : column) {
+    const auto [found, is_new] = numbers.try_emplace(value, static_cast<uint32_t>(values.size()));
+    if (is_new) values.push_back(value);
+    numbered.push_back(found->second);
+  }
+  packer->Add(name, numbered);
+  packer->Add(values_name, values);
 }
 
 void AddSamples(const SampleColumns& columns, ColumnPacker* packer) {
@@ -86,30 +108,39 @@ void AddSamples(const SampleColumns& columns, ColumnPacker* packer) {
   packer->Add("class", columns.class_id);
   packer->Add("node", columns.node);
   packer->Add("thread", columns.thread);
-  packer->Add("size", columns.size);
-  packer->Add("window", columns.window);
-  packer->Add("parted", columns.parted);
-  packer->Add("weight_code", columns.weight_code);
-  packer->Add("explicit_weight", columns.explicit_weights);
-  packer->Add("explicit_first_weight", columns.explicit_first_weights);
-  packer->Add("explicit_size", columns.explicit_sizes);
-  packer->Add("uncounted", columns.uncounted);
-  packer->Add("chosen", columns.chosen);
+  AddNumbered("size", "sizes", columns.size, packer);
+  AddNumbered("weight", "weights", columns.weight, packer);
   packer->Add("recording", columns.recording);
   packer->Add("alive", columns.alive);
   packer->Add("alive_weight", columns.alive_weights);
   packer->Add("alive_age", columns.alive_ages);
-  packer->Add("lambda", columns.lambdas);
-  const std::array names{"rounding0", "rounding1", "rounding2", "rounding3"};
-  for (size_t level = 0; level < names.size(); ++level) packer->Add(names[level], columns.rounding[level]);
 }
 
-void AddLines(const SampleColumns& columns, ColumnPacker* packer) {
-  std::vector<uint32_t> begins, ends;
-  for (const SampleLine& line : columns.lines) begins.push_back(line.begin), ends.push_back(line.end);
-  packer->Add("line_begin", begins);
-  packer->Add("line_end", ends);
-  AddColumn("line_weight", columns.lines, &SampleLine::weight, packer);
+// Of an amount that is an estimate's uncertainty, without digits that only make the page larger.
+float Coarse(double value) { return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(value)) & ~0xffu); }
+
+void AddRows(const StepRows& of, ColumnPacker* packer) {
+  const std::vector<StepRow>& rows = of.rows();
+  const auto add = [&](const char* name, double format::Row::*sum) {
+    packer->Add(name, ColumnOf<float>(rows, [sum](const StepRow& row) { return row.sums.*sum; }));
+  };
+  const auto add_coarse = [&](const char* name, double format::Row::*sum) {
+    packer->Add(name, ColumnOf<float>(rows, [sum](const StepRow& row) { return Coarse(row.sums.*sum); }));
+  };
+  packer->Add("step_end", ColumnOf<double>(of.ends(), std::identity()));
+  packer->Add("row_step", ColumnOf<uint32_t>(rows, &StepRow::step));
+  packer->Add("row_class", ColumnOf<uint32_t>(rows, &StepRow::class_id));
+  packer->Add("row_node", ColumnOf<uint32_t>(rows, &StepRow::node));
+  packer->Add("row_points", ColumnOf<uint32_t>(rows, [](const StepRow& row) { return row.sums.points; }));
+  packer->Add("row_seen", ColumnOf<float>(rows, [](const StepRow& row) { return row.sums.seen; }));
+  add("row_bytes", &format::Row::bytes);
+  add("row_objects", &format::Row::objects);
+  // All digits: of a class with nearly all bytes, the rest is the difference of two of these.
+  add("row_bytesVariance", &format::Row::bytes_variance);
+  add_coarse("row_objectsVariance", &format::Row::objects_variance);
+  add_coarse("row_covariance", &format::Row::covariance);
+  add_coarse("row_bytesFourth", &format::Row::bytes_fourth);
+  add_coarse("row_objectsFourth", &format::Row::objects_fourth);
 }
 
 // Parents as steps back, which are mostly 1.
@@ -127,8 +158,6 @@ void AddAxis(const SampleColumns& columns, ColumnPacker* packer) {
   using Interval = SampleColumns::IntervalRow;
   AddColumn("interval_begin", columns.intervals, &Interval::begin_ns, packer);
   AddColumn("interval_bytes", columns.intervals, &Interval::bytes, packer);
-  AddColumn("interval_held", columns.intervals, &Interval::held, packer);
-  AddColumn("interval_kept", columns.intervals, &Interval::kept, packer);
   std::vector<uint8_t> estimated;
   for (const Interval& row : columns.intervals) estimated.push_back(row.is_estimated ? 1 : 0);
   packer->Add("interval_estimated", estimated);
@@ -154,24 +183,28 @@ void AddAxis(const SampleColumns& columns, ColumnPacker* packer) {
   AddColumn("loss_bytes", columns.losses, &LossReason::bytes, packer);
 }
 
-List StrataOf(const SampleColumns& columns) {
-  List strata;
-  for (const Stratum& stratum : columns.strata) {
-    strata.emplace_back(Object{{"bytes", stratum.bytes},
-                               {"factor", stratum.factor},
-                               {"known", stratum.known},
-                               {"sampled", stratum.sampled},
-                               {"counted", stratum.counted}});
-  }
-  return strata;
+Object BasisOf(const SampleColumns::Basis& of) {
+  const format::Row& all = of.all;
+  return {{"factor", of.factor},
+          {"calibrated", of.calibrated},
+          {"lost", of.lost},
+          {"unwritten", of.unwritten},
+          {"uncountedVariance", of.uncounted_variance},
+          {"byClass", of.by_class ? render::Value(*of.by_class) : render::Value()},
+          {"all", Object{{"samples", all.points}, {"bytes", all.bytes}, {"bytesVariance", all.bytes_variance}}}};
 }
 
-// By class: bytes, objects, and what its samples come to; null where not everything was counted.
+// By class what a census counted: bytes and objects (null: of several of that name), and what it scales samples by.
 List CountedOf(const SampleColumns& columns) {
   List classes;
   for (const auto& counted : columns.counted_of_class) {
-    classes.emplace_back(counted ? render::Value(List{counted->bytes, counted->objects, counted->scaled})
-                                 : render::Value());
+    if (!counted) {
+      classes.emplace_back(render::Value());
+    } else if (counted->is_one) {
+      classes.emplace_back(List{counted->factor, counted->bytes, counted->objects});
+    } else {
+      classes.emplace_back(List{counted->factor});
+    }
   }
   return classes;
 }
@@ -181,24 +214,18 @@ List CountedOf(const SampleColumns& columns) {
 std::string ReportData(const SampleColumns& columns, Object facts) {
   ColumnPacker packer;
   AddSamples(columns, &packer);
-  AddLines(columns, &packer);
+  AddRows(columns.rows, &packer);
   AddTree(columns, &packer);
   AddAxis(columns, &packer);
   List causes;
   for (const auto& pause : columns.pauses) causes.emplace_back(pause.cause);
-  const Object design{
-      {"factor", columns.factor}, {"calibrated", columns.calibrated}, {"variance_of_bytes", columns.variance_of_bytes},
-      {"lost", columns.lost},     {"unwritten", columns.unwritten},   {"total", columns.total}};
   for (Member& member : Object{{"names", columns.names},
-                               {"strata", StrataOf(columns)},
-                               {"stratum_of_class", columns.stratum_of_class},
                                {"counted_of_class", CountedOf(columns)},
                                {"has_no_chances", columns.has_no_chances},
-                               {"chosen_by", columns.chosen_by},
+                               {"is_part", columns.is_part},
                                {"factors", columns.factors},
                                {"counts_events", columns.counts_events},
                                {"is_range", columns.is_range},
-                               {"thinned_to", columns.thinned_to},
                                {"samples", columns.samples},
                                {"interval_ns", columns.interval_ns},
                                {"begin_ns", columns.begin_ns},
@@ -206,7 +233,10 @@ std::string ReportData(const SampleColumns& columns, Object facts) {
                                {"tracks_objects", columns.tracks_objects},
                                {"pause_causes", std::move(causes)},
                                {"primitives", columns.primitives},
-                               {"design", design}}) {
+                               {"longest_path", format::kLongestPath},
+                               {"callers_not_kept", kCallersNotKept},
+                               {"of_samples", BasisOf(columns.of_samples)},
+                               {"of_rows", BasisOf(columns.of_rows)}}) {
     facts.push_back(std::move(member));
   }
   return packer.Pack(std::move(facts));

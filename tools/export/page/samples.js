@@ -1,111 +1,98 @@
-// A recording's samples as typed arrays, in the order in which subsets take them, with the chances with which they were
-// drawn: the counterpart of Drawn in tools/analysis/estimate/weighted_sample.h, name for name.
+// What a recording's page holds, as typed arrays: its kept samples, and behind them its rows, each of which stands for all
+// points of a class and path in a step of time. Both have sums that subsets add up. A port of WeightedSample in
+// tools/analysis/estimate/weighted_sample.h.
 //
-// Bytes; times in seconds since the start of the recording. `weight` is not calibrated.
+// Bytes; times in seconds since the start of the recording. Nothing here is calibrated.
 
-const GRAIN = {kClass: 0, kMethod: 1, kStack: 2, kThread: 3, kSample: 4};
-const NODES = 4;                                  // grains that have nodes: all but kSample
-const CHOSEN = {no: 0, yes: 1, survivor: 2};
-const CODE = {kFirstStage: 0, kRaised: 1, kExplicit: 2, kThinned: 3};
-const LARGE_SIZE = 0xffffffff;
+const NO_THREAD = 0xffffffff, NO_GROUP = -1;
+const SUMS = ["samples", "bytes", "objects", "unsized", "seen", "bytesVariance", "objectsVariance", "covariance", "bytesFourth", "objectsFourth"];
 
-// format/model/weights.h
-function inclusionProbability(x) {
-  return x < 1e-3 ? x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4))) : -Math.expm1(-x);
-}
+const emptySums = n => Object.fromEntries(SUMS.map(name => [name, new Float64Array(n)]));
 
 function makeSamples({header, columns}) {
-  const n = columns.second.length, f64 = () => new Float64Array(n);
-  const s = {
-    n, header, time: f64(), micros: f64(), cls: columns.class, node: columns.node, thread: columns.thread,
-    size: f64(), weight: f64(), objects: f64(), notSure: f64(), loose: f64(), firstPart: f64(), perByte: f64(),
-    line: new Uint32Array(n), rank: new Uint32Array(n), inLine: new Uint32Array(n), parted: columns.parted,
-    rounding: new Float32Array(n * (NODES + 1)).fill(1), stratum: new Int32Array(n).fill(-1),
-    strata: header.strata, countedOfClass: header.counted_of_class, uncounted: columns.uncounted, alive: f64(), age: f64(), trueSize: f64(), chosen: columns.chosen,
+  const kept = columns.second.length, n = kept + columns.row_step.length, f64 = () => new Float64Array(n), sums = emptySums(n), live = emptySums(kept);
+  const joined = (samples, rows) => {
+    const all = new Uint32Array(n).fill(NO_THREAD);
+    all.set(samples);
+    all.set(rows, kept);
+    return all;
   };
-  placeTimes(s, columns);
-  placeLines(s, columns);
-  placeWeights(s, columns);
-  scaleToStrata(s, header.stratum_of_class);
-  scaleToRecordings(s, columns.recording, header.factors);
-  columns.alive.forEach((sample, i) => {
-    s.alive[sample] = columns.alive_weight[i];
-    s.age[sample] = columns.alive_age[i];
+  const s = {n, kept, header, columns, time: f64(), micros: f64(), cls: joined(columns.class, columns.row_class), node: joined(columns.node, columns.row_node),
+    thread: joined(columns.thread, []), age: f64(), bytes: sums.bytes, alive: live.bytes, of: [sums, sums, sums, live]};
+  for (let i = 0; i < kept; ++i) {
+    s.micros[i] = columns.second[i] * 1e6 + columns.microsecond[i];
+    const own = columns.weights[columns.weight[i]], census = header.counted_of_class[columns.class[i]]?.[0] ?? 1;
+    const factor = columns.recording.length > 0 ? header.factors[columns.recording[i]] : 1;
+    addSample(sums, i, columns.sizes[columns.size[i]], own * factor, header.has_no_chances ? 0 : Math.min(columns.sizes[columns.size[i]], own), factor * census);
+  }
+  placeRows(s, sums);
+  for (let i = 0; i < n; ++i) s.time[i] = s.micros[i] / 1e6;
+  // What is alive at the end, by what samples stand for then.
+  columns.alive.forEach((i, k) => {
+    const size = columns.sizes[columns.size[i]], weight = columns.alive_weight[k];
+    addSample(live, i, size, weight, size, 1);
+    live.bytesFourth[i] = live.objectsFourth[i] = 0;
+    s.age[i] = columns.alive_age[k];
   });
   return s;
 }
 
-function placeTimes(s, {second, microsecond}) {
-  for (let i = 0; i < s.n; ++i) {
-    s.micros[i] = second[i] * 1e6 + microsecond[i];
-    s.time[i] = s.micros[i] / 1e6;
-  }
+// The chance of an object is factor * seen / weight.
+function addSample(sums, i, size, weight, seen, factor) {
+  const objects = size > 0 ? weight / size : 0, exclusion = weight > 0 ? 1 - factor * seen / weight : 0;
+  sums.samples[i] = 1;
+  sums.bytes[i] = weight;
+  sums.objects[i] = objects;
+  sums.unsized[i] = objects > 0 ? 0 : 1;
+  sums.seen[i] = seen;
+  sums.bytesVariance[i] = exclusion * weight * weight;
+  sums.objectsVariance[i] = exclusion * objects * objects;
+  sums.covariance[i] = exclusion * weight * objects;
+  sums.bytesFourth[i] = sums.bytesVariance[i] ** 2;
+  sums.objectsFourth[i] = sums.objectsVariance[i] ** 2;
 }
 
-// Lines, and the roundings of their nodes: a node begins where a sample parts from the one before it.
-function placeLines(s, columns) {
-  const at = [0, 0, 0, 0], width = NODES + 1, lines = columns.line_begin.length;
-  for (let line = 0; line < lines; ++line) {
-    const begin = columns.line_begin[line], end = columns.line_end[line];
-    for (let i = begin; i < end; ++i) {
-      s.line[i] = line + 1;
-      s.rank[i] = i - begin;
-      s.inLine[i] = end - begin;
-      const firstNew = i === begin ? 0 : s.parted[i - 1];
-      for (let grain = 0; grain < NODES; ++grain) {
-        const values = columns["rounding" + grain];
-        if (grain >= firstNew) ++at[grain];
-        s.rounding[i * width + grain] = values[at[grain] - 1];
-      }
+// A row is in the middle of its step.
+function placeRows(s, sums) {
+  const {columns: c, kept, header} = s, begin = header.begin_ns / 1e3;
+  s.steps = Float64Array.from([begin, ...c.step_end.map(ns => Math.min(ns, header.end_ns) / 1e3)]);  // microseconds
+  c.row_step.forEach((step, i) => { s.micros[kept + i] = (s.steps[step] + s.steps[step + 1]) / 2; });
+  sums.samples.set(c.row_points, kept);
+  for (const name of SUMS) if (name !== "samples" && name !== "unsized") sums[name].set(c["row_" + name], kept);
+}
+
+// `groups`: samples and rows of one class and path have one number.
+function groupSamples(s, {parent, name}, isPrimitive, notKept) {
+  const {header: {longest_path: longest}, kept, n} = s, children = new Map(), known = new Map(), numbers = new Numbering();
+  s.group = new Int32Array(n).fill(NO_GROUP);
+  if (n === kept) return;
+  const pair = (one, other) => one * 4194304 + other;
+  for (let node = notKept + 1; node < parent.length; ++node) children.set(pair(parent[node], name[node]), node);
+  for (let i = kept; i < n; ++i) s.group[i] = numbers.of(pair(s.node[i], s.cls[i]));
+  const pathOf = leaf => {
+    const frames = [];
+    for (let at = leaf; at > 0 && frames.length < longest; at = parent[at]) {
+      frames.push(name[at]);
+      if (!isPrimitive[name[at]]) break;
     }
+    return frames.reduceRight((node, frame) => children.get(pair(node, frame)) ?? NO_GROUP, notKept);
+  };
+  for (let i = 0; i < kept; ++i) {
+    const node = s.node[i];
+    if (!known.has(node)) known.set(node, pathOf(node));
+    s.group[i] = numbers.numbers.get(pair(known.get(node), s.cls[i])) ?? NO_GROUP;
   }
+  s.groups = numbers.keys.length;
 }
 
-function placeWeights(s, columns) {
-  let explicit = 0, large = 0;
-  for (let i = 0; i < s.n; ++i) {
-    const size = columns.size[i] === LARGE_SIZE ? columns.explicit_size[large++] : columns.size[i];
-    const lambda = columns.lambda[columns.window[i]], code = columns.weight_code[i];
-    let first = lambda > 0 && size > 0 ? s.header.counts_events ? 1 / lambda : size / inclusionProbability(lambda * size) : 0, weight = first;
-    if (code === CODE.kRaised) weight = columns.line_weight[s.line[i] - 1];
-    if (code === CODE.kThinned) weight = first = s.header.thinned_to;
-    if (code === CODE.kExplicit) {
-      weight = columns.explicit_weight[explicit];
-      first = columns.explicit_first_weight[explicit++];
-    }
-    s.trueSize[i] = size;
-    setChances(s, i, size, weight, first);
-  }
-}
-
-function setChances(s, i, trueSize, weight, first) {
-  const size = s.header.has_no_chances ? 0 : Math.min(trueSize, weight);
-  s.size[i] = size;
-  s.weight[i] = weight;
-  s.objects[i] = trueSize > 0 ? weight / trueSize : 0;
-  if (!(weight > 0)) return;
-  s.notSure[i] = 1 - size / weight;
-  s.loose[i] = (weight - first) / weight;
-  s.firstPart[i] = (first - size) / weight;
-  s.perByte[i] = s.objects[i] / weight;
-}
-
-// Weight and objects, but none of the chances.
-function scaleToStrata(s, stratumOfClass) {
-  if (s.strata.length === 0) return;
-  for (let i = 0; i < s.n; ++i) {
-    const stratum = stratumOfClass[s.cls[i]];
-    s.stratum[i] = stratum;
-    if (stratum < 0) continue;
-    s.weight[i] *= s.strata[stratum].factor;
-    s.objects[i] *= s.strata[stratum].factor;
-  }
-}
-
-// Of several recordings, each to what it counted.
-function scaleToRecordings(s, recording, factors) {
-  for (let i = 0; i < recording.length; ++i) {
-    s.weight[i] *= factors[recording[i]];
-    s.objects[i] *= factors[recording[i]];
-  }
+// By which samples of a time are multiplied, so that those of a class and path add up to its rows; rows of which no
+// sample was kept stand for themselves.
+function calibrationOf(s, from, to) {
+  const {n, kept, group, micros, bytes} = s, ofSamples = new Float64Array(s.groups), ofRows = new Float64Array(s.groups);
+  const visit = (begin, end, sums) => {
+    for (let i = begin; i < end; ++i) if (group[i] >= 0 && micros[i] >= from && micros[i] < to) sums[group[i]] += bytes[i];
+  };
+  visit(0, kept, ofSamples);
+  visit(kept, n, ofRows);
+  return Float64Array.from(group, (g, i) => g < 0 ? 1 : i >= kept ? ofSamples[g] > 0 ? 0 : 1 : ofSamples[g] > 0 ? ofRows[g] / ofSamples[g] : 1);
 }

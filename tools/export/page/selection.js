@@ -1,12 +1,23 @@
 // What is chosen: filters as bits of one byte per sample, and the sums of what passes. A view ignores its own filter.
 //
-// Grains: a filter by class cuts the second stage's lines at classes, one by site or stack at stacks, one by time or
-// thread within threads (tools/query/filter/event_filter.h).
+// Rows answer what needs nothing of an allocation but class, path up to the site, and step of time. What needs callers is
+// asked of samples calibrated to the rows, and the rest of samples as they are.
 
 const FAILS = {time: 1, cls: 2, site: 4, thread: 8, focus: 16, alive: 32, given: 64};
 const ALL_FILTERS = 127;
-const GRAIN_OF_FILTER = {time: GRAIN.kThread, cls: GRAIN.kClass, site: GRAIN.kStack, thread: GRAIN.kThread,
-  focus: GRAIN.kStack, alive: GRAIN.kThread};
+const FROM = {rows: 0, calibrated: 1, samples: 2, live: 3};
+// What filters need.
+const NEEDS = {time: FROM.rows, cls: FROM.rows, site: FROM.rows, thread: FROM.samples, focus: FROM.calibrated, alive: FROM.live, given: FROM.rows};
+// A range of time begins and ends with steps, unless an end would move by more than this part of it.
+const MOST_ROUNDED = 0.2;
+
+// A range of time, in seconds, as rows have it; null: it is too short for them.
+function roundedTime({steps, n, kept}, [from, to]) {
+  if (n === kept) return null;
+  const nearest = t => steps.reduce((best, step) => Math.abs(step - t) < Math.abs(best - t) ? step : best) / 1e6;
+  const range = [nearest(from * 1e6), nearest(to * 1e6)], most = MOST_ROUNDED * (to - from) + 1e-6;
+  return range[1] > range[0] && Math.abs(range[0] - from) <= most && Math.abs(range[1] - to) <= most ? range : null;
+}
 
 // `keeps`: null: all samples pass. `by`: what it depends on: a filter that is set already is not set again.
 function setFilter(samples, bit, by, keeps) {
@@ -20,12 +31,16 @@ function setFilter(samples, bit, by, keeps) {
 // One side of a comparison, or the only one: samples, the filters that are on, a range of time.
 class Side {
   // `filters`: {time: [from, to], cls, site, own (of sites: nearest own frames), thread, pools, focus: {at, from, to},
-  // alive: {age: at least}}; what is missing is off. With `objects` these are what "bytes" are below. What the command that made the page left out is so always.
+  // alive: {age: at least}}; what is missing is off. With `objects` these are what "bytes" are below.
   constructor(samples, filters) {
+    const {time, own} = filters, rounded = time && roundedTime(samples, time);
     this.samples = samples;
-    this.filters = samples.header.chosen_by >= 0 ? {...filters, given: true} : filters;
+    this.filters = {...filters, given: samples.header.is_part, ...(rounded && {time: rounded})};
+    this.isRounded = !!rounded && Math.abs(rounded[0] - time[0]) + Math.abs(rounded[1] - time[1]) > 2e-6;
+    this.needs = {...NEEDS, ...(own && {site: FROM.calibrated}), ...(time && !rounded && {time: FROM.samples})};
+    this.least = samples.n > samples.kept ? FROM.rows : FROM.samples;
     this.found = {};
-    this.range = filters.time || [samples.begin, samples.end];
+    this.range = this.filters.time || [samples.begin, samples.end];
   }
 
   get seconds() { return Math.max(this.range[1] - this.range[0], 1e-9); }
@@ -44,163 +59,123 @@ class Side {
     const {at, from: first, to: end} = f.focus || {};
     setFilter(s, FAILS.focus, [at, first, end], f.focus && (i => at[i] >= first && at[i] < end));
     setFilter(s, FAILS.alive, [f.alive && f.alive.age], f.alive && (i => s.alive[i] > 0 && s.age[i] >= f.alive.age));
-    setFilter(s, FAILS.given, [!!f.alive], f.alive ? i => s.chosen[i] > 0 : i => s.chosen[i] === CHOSEN.yes);
     return this;
   }
 
   isOn(filter) { return this.filters[filter] !== undefined && this.filters[filter] !== null && this.filters[filter] !== false; }
 
-  // The finest grain of the filters that are on but `ignored`, and of `own`.
-  grain(own, ignored = 0) {
-    let grain = own;
-    for (const filter of Object.keys(FAILS)) {
-      if (!this.isOn(filter) || FAILS[filter] & ignored) continue;
-      grain = Math.max(grain, filter === "given" ? this.samples.header.chosen_by : GRAIN_OF_FILTER[filter]);
-    }
-    return grain;
+  on(ignored = 0) { return Object.keys(FAILS).filter(filter => this.isOn(filter) && !(FAILS[filter] & ignored)); }
+  choosesBut(ignored) { return this.on(ignored).length > 0; }
+  get chooses() { return this.choosesBut(0); }
+
+  // What answers a question that needs `need` under the filters that are on but `ignored`.
+  by(need, ignored = 0) { return Math.max(this.least, need, ...this.on(ignored).map(filter => this.needs[filter])); }
+  estimator(by) { return this.samples.estimators[by]; }
+
+  get calibration() {
+    const [from, to] = (this.filters.time || [-Infinity, Infinity]).map(t => Math.round(t * 1e6));
+    return this.found.calibration = this.found.calibration || calibrationOf(this.samples, from, to);
   }
 
-  get chooses() { return Object.keys(FAILS).some(filter => this.isOn(filter)); }
-
-  // Calls visit(i) for all samples that pass but for the ignored filters.
-  each(ignored, visit) {
+  // Calls visit(i, factor) for all samples, or rows, that pass but for the ignored filters.
+  each(ignored, visit, by = this.by(FROM.samples)) {
     this.apply();
-    const {n, fails} = this.samples, keep = ALL_FILTERS & ~ignored;
-    for (let i = 0; i < n; ++i) if (!(fails[i] & keep)) visit(i);
+    const {n, kept, fails, of} = this.samples, keep = ALL_FILTERS & ~ignored, factors = by === FROM.calibrated ? this.calibration : null, {bytes} = of[by];
+    const end = by >= FROM.samples ? kept : n;
+    for (let i = by === FROM.rows ? kept : 0; i < end; ++i) {
+      if (fails[i] & keep || bytes[i] === 0) continue;
+      if (!factors) visit(i, 1);
+      else if (factors[i] > 0) visit(i, factors[i]);
+    }
   }
 
-  // All that passes, as a Subset; found once.
-  all(ignored = 0) {
-    const key = Object.keys(FAILS).filter(filter => this.isOn(filter) && !(FAILS[filter] & ignored)).join();
-    return this.found[key] = this.found[key] || this.findAll(ignored);
+  // All that passes, as a subset; found once.
+  all(ignored = 0, need = FROM.rows) {
+    const by = this.by(need, ignored), key = by + this.on(ignored).join();
+    return this.found[key] = this.found[key] || this.groups(() => 0, 1, by, ignored).get(0);
   }
 
-  findAll(ignored) {
-    const one = new Subsets(this.samples, 1, this.grain(this.chooses ? 0 : GRAIN.kThread, ignored));
-    this.each(ignored, i => one.add(0, i));
-    return one.get(0);
-  }
-
-  // By key of each sample: Subsets of `count` groups. `grain`: the finest that has a say in a sample's key.
-  groups(keys, count, grain, ignored = 0) {
-    const of = new Subsets(this.samples, count, this.grain(grain, ignored), grain === GRAIN.kClass);
-    this.each(ignored, i => of.add(keys[i], i));
+  // By keyOf(i): Subsets of `count` groups.
+  groups(keyOf, count, by, ignored = 0) {
+    const of = new Subsets(this.samples.of[by], count);
+    this.each(ignored, (i, factor) => of.add(keyOf(i), i, factor), by);
     return of;
   }
 
-  amountOf(subset) {
-    const {estimator} = this.samples;
-    return this.filters.objects ? estimator.objects(subset) : estimator.bytes(subset);
-  }
+  amountOf(subset, by) { return this.filters.objects ? this.estimator(by).objects(subset) : this.estimator(by).bytes(subset); }
 
-  // {samples, bytes, share} of all that passes; the share is of the recording, or of what `whole` lets pass.
+  // {samples, by, bytes, share} of all that passes; the share is of the recording.
   total(ignored = 0) {
-    const s = this.samples;
-    if (!this.filters.alive) {
-      const all = this.all(ignored);
-      if (this.chooses) return {samples: all.samples, bytes: this.amountOf(all), share: s.estimator.share(all)};
-      const bytes = this.filters.objects ? this.amountOf(all) : s.estimator.total();
-      return {samples: all.samples, bytes, share: [1, 1, 1]};
-    }
-    const sums = new LiveSums(2);
-    for (let i = 0; i < s.n; ++i) if (s.alive[i] > 0) sums.add(0, s.alive[i], s.size[i]);
-    this.each(ignored, i => sums.add(1, s.alive[i], s.size[i]));
-    const whole = sums.total(0), one = sums.total(1), unit = whole.bytes > 0 ? whole.variance / whole.bytes : 0;
-    return {samples: one.samples, bytes: liveBytes(one, unit), share: liveShare(one, whole, unit)};
+    const all = this.all(ignored), by = this.by(FROM.rows, ignored), estimator = this.estimator(by), {chooses, filters: {objects}} = this;
+    return {samples: all.samples, by, bytes: chooses || objects ? this.amountOf(all, by) : estimator.total(), share: chooses ? estimator.share(all) : [1, 1, 1]};
   }
 
-  // The rows of a table: {key, samples, bytes, share} of each key that has samples; shares are of the selection without
-  // the ignored filters.
-  // Found once for each table, which is told by what it ignores.
-  rows(keys, count, grain, ignored = 0) {
-    const {found, filters} = this, table = "rows " + ignored;
-    return found[table] = found[table] || (filters.alive ? this.liveRows(keys, count, ignored) : this.allocatedRows(keys, count, grain, ignored));
+  // {samples, bytes, share, objects} of a subset; the share is of the selection without the ignored filters.
+  figures(subset, by, need, ignored) {
+    const estimator = this.estimator(by), whole = this.choosesBut(ignored) ? this.all(ignored, need) : null;
+    return {samples: subset.samples, bytes: this.amountOf(subset, by), share: estimator.share(subset, whole), objects: estimator.objects(subset)};
   }
 
-  allocatedRows(keys, count, grain, ignored) {
-    const of = this.groups(keys, count, grain, ignored), {estimator} = this.samples, rows = [];
-    const whole = this.wholeOf(ignored);
-    for (let key = 0; key < count; ++key) {
-      if (of.sums[key * AT.stride] === 0) continue;
-      const subset = of.get(key);
-      rows.push({key, samples: subset.samples, bytes: this.amountOf(subset), share: estimator.share(subset, whole)});
-    }
+  // The rows of a table: `key` and figures of each key that has samples. Found once for each table, which is told by what
+  // it ignores.
+  rows(keys, count, need, ignored = 0) {
+    const {found} = this, table = "rows " + ignored;
+    return found[table] = found[table] || this.findRows(keys, count, need, ignored);
+  }
+
+  findRows(keys, count, need, ignored) {
+    const s = this.samples, by = this.by(need, ignored), of = this.groups(i => keys[i], count, by, ignored), rows = [];
+    const counted = keys === s.cls && !this.choosesBut(ignored) ? s.counted : new Map();
+    for (let key = 0; key < count; ++key) if (of.has(key)) rows.push({key, ...this.figures(of.get(key, counted.get(key)), by, need, ignored)});
     return rows;
   }
 
-  // What shares are of; null: of everything.
-  wholeOf(ignored) { return this.choosesBut(ignored) ? this.all(ignored) : null; }
-  choosesBut(ignored) { return Object.keys(FAILS).some(filter => this.isOn(filter) && !(FAILS[filter] & ignored)); }
-
-  liveRows(keys, count, ignored) {
-    const s = this.samples, sums = new LiveSums(count), all = new LiveSums(1), rows = [];
-    this.each(ignored, i => {
-      sums.add(keys[i], s.alive[i], s.size[i]);
-      all.add(0, s.alive[i], s.size[i]);
-    });
-    const whole = all.total(0), unit = whole.bytes > 0 ? whole.variance / whole.bytes : 0;
-    for (let key = 0; key < count; ++key) {
-      if (sums.samples[key] === 0) continue;
-      const one = sums.total(key);
-      rows.push({key, samples: one.samples, bytes: liveBytes(one, unit), share: liveShare(one, whole, unit)});
-    }
-    return rows;
-  }
-
-  // {samples, bytes, share} of the samples for which keeps(i), and objects of what was allocated; the share is of the
-  // selection.
-  one(keeps, grain, ignored = 0) {
-    const {samples: s, filters} = this, none = () => ({samples: 0, bytes: this.unseen(grain, ignored), share: [0, 0, 0]});
-    if (filters.alive) {
-      const keys = new Uint8Array(s.n).map((_, i) => keeps(i) ? 0 : 1);
-      return this.liveRows(keys, 2, ignored).find(row => row.key === 0) || none();
-    }
-    const of = new Subsets(s, 1, this.grain(grain, ignored));
-    this.each(ignored, i => { if (keeps(i)) of.add(0, i); });
-    const subset = of.get(0);
-    if (subset.samples === 0) return none();
-    return {samples: subset.samples, bytes: this.amountOf(subset), share: s.estimator.share(subset, this.wholeOf(ignored)), objects: s.estimator.objects(subset)};
+  // Figures of the samples for which keeps(i).
+  one(keeps, need, ignored = 0) {
+    const by = this.by(need, ignored), of = this.groups(i => keeps(i) ? 0 : 1, 2, by, ignored);
+    return of.has(0) ? this.figures(of.get(0), by, need, ignored) : {samples: 0, bytes: this.unseen(need, ignored), share: [0, 0, 0]};
   }
 
   // What a key that has no samples may hold all the same: bytes [0, 0, high].
-  unseen(grain, ignored = 0) {
-    const none = new Subsets(this.samples, 1, this.grain(grain, ignored));
-    return this.filters.alive ? [0, 0, 0] : this.amountOf(none.get(0));
+  unseen(need, ignored = 0) {
+    const by = this.by(need, ignored);
+    return this.amountOf(new Subsets(this.samples.of[by], 1).get(0), by);
   }
 
   // Adds to sums of boxes (BoxSums) what samples stand for: objects, or how many samples there are.
   addAmounts(sums, measure, ignored = 0) {
-    const s = this.samples, {alive} = this.filters, {factor} = s.estimator;
-    const valueOf = measure === "samples" ? () => 1 : alive ? i => s.alive[i] / s.trueSize[i] : i => s.objects[i] * factor;
-    this.each(ignored, i => sums.add(i, valueOf(i)));
+    const isCount = measure === "samples", by = this.by(isCount ? FROM.samples : FROM.calibrated, ignored), {factor: all} = this.estimator(by), {objects} = this.samples.of[by];
+    this.each(ignored, (i, factor) => sums.add(i, isCount ? 1 : objects[i] * factor * all), by);
     return sums.close();
   }
 
   // Bytes and an upper estimate of their variance, which adds up.
   addBytes(bytes, variance, ignored = 0) {
-    const s = this.samples, {alive, objects} = this.filters, factor = alive ? 1 : s.estimator.factor;
-    const values = alive ? s.alive : objects ? s.objects : s.weight;
-    this.each(ignored, i => {
-      bytes.add(i, values[i] * factor);
-      variance.add(i, alive ? values[i] * (values[i] - s.size[i]) : s.notSure[i] * values[i] * values[i] * factor * factor);
-    });
+    const by = this.by(FROM.calibrated, ignored), {factor: all} = this.estimator(by), of = this.samples.of[by];
+    const [values, variances] = this.filters.objects ? [of.objects, of.objectsVariance] : [of.bytes, of.bytesVariance];
+    this.each(ignored, (i, factor) => {
+      bytes.add(i, values[i] * factor * all);
+      variance.add(i, variances[i] * (factor * all) ** 2);
+    }, by);
     return {bytes: bytes.close(), variance: variance.close()};
   }
 
   // To the sums of each of the recordings of which these samples are.
   addRuns(runs, ignored = 0) {
-    const s = this.samples, {factor} = s.estimator, values = this.filters.objects ? s.objects : s.weight, {recording} = s.columns;
-    this.each(ignored, i => runs[recording[i]].add(i, values[i] * factor));
+    const {of: {[FROM.samples]: of}, columns: {recording}} = this.samples, {factor} = this.estimator(FROM.samples), values = this.filters.objects ? of.objects : of.bytes;
+    this.each(ignored, i => runs[recording[i]].add(i, values[i] * factor), FROM.samples);
     return runs.map(sums => sums.close());
   }
 
+  // What the samples stand for, whose times are exact.
+  get timedBytes() { return this.samples.of[this.by(FROM.samples)].bytes; }
+
   // Bytes by step of time: `count` steps of `seconds` from `begin`.
   course(begin, seconds, count, ignored = 0) {
-    const s = this.samples, course = new Float64Array(count), factor = this.filters.alive ? 1 : s.estimator.factor;
-    const values = this.filters.alive ? s.alive : s.weight;
+    const {time} = this.samples, {timedBytes} = this, course = new Float64Array(count), {factor} = this.estimator(this.by(FROM.samples));
     this.each(ignored, i => {
-      const step = Math.floor((s.time[i] - begin) / seconds);
-      if (step >= 0 && step < count) course[step] += values[i] * factor;
+      const step = Math.floor((time[i] - begin) / seconds);
+      if (step >= 0 && step < count) course[step] += timedBytes[i] * factor;
     });
     return course;
   }

@@ -4,25 +4,25 @@ const DIMENSIONS = {sites: {field: "site", bit: FAILS.site, label: "Site"}, clas
   threads: {field: "thread", bit: FAILS.thread, label: "Thread"}};
 const ROWS = 40, ROWS_OF_DRAG = 20, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
 
-// {keys(samples), names, grain, title} of a tab.
+// {keys(samples), names, need, title} of a tab.
 function dimensionOf(page, tab) {
   const {state, model} = page;
-  if (tab === "classes") return {keys: s => s.cls, names: model.classes.keys, grain: GRAIN.kClass, title: "Classes"};
+  if (tab === "classes") return {keys: s => s.cls, names: model.classes.keys, need: FROM.rows, title: "Classes"};
   if (tab === "threads") {
-    return {keys: s => state.pools ? s.pool : s.thread, names: state.pools ? model.pools : model.threads.keys, grain: GRAIN.kThread, title: "Threads"};
+    return {keys: s => state.pools ? s.pool : s.thread, names: state.pools ? model.pools : model.threads.keys, need: FROM.samples, title: "Threads"};
   }
-  return {keys: s => state.mine ? s.ownSite : s.site, names: model.siteNames, grain: GRAIN.kStack, title: state.mine ? "Own sites" : "Sites"};
+  return {keys: s => state.mine ? s.ownSite : s.site, names: model.siteNames, need: state.mine ? FROM.calibrated : FROM.rows, title: state.mine ? "Own sites" : "Sites"};
 }
 
 // Rows of a tab in their order. Of a comparison each has {before, after, change, p, q, verdict}: bytes per second.
 function rowsOf(page, tab) {
-  const {keys, names, grain} = dimensionOf(page, tab), {sideA, sideB, state} = page, {bit} = DIMENSIONS[tab];
-  const one = sideA.rows(keys(sideA.samples), names.length, grain, bit);
+  const {keys, names, need} = dimensionOf(page, tab), {sideA, sideB, state} = page, {bit} = DIMENSIONS[tab];
+  const one = sideA.rows(keys(sideA.samples), names.length, need, bit);
   for (const row of one) row.name = names[row.key];
   if (!sideB) return one.sort(orderOf(state.sort));
   const isAll = !sideA.isOn("cls") && !sideA.isOn("site") && !sideA.isOn("thread") && !sideA.isOn("focus") && !state.live && !state.mine;
-  return comparedRows(one, sideB.rows(keys(sideB.samples), names.length, grain, bit), names,
-    [[sideA, page.unit.a], [sideB, page.unit.b]].map(([side, divisor]) => ({divisor, unseen: side.unseen(grain, bit)})), state.sort,
+  return comparedRows(one, sideB.rows(keys(sideB.samples), names.length, need, bit), names,
+    [[sideA, page.unit.a], [sideB, page.unit.b]].map(([side, divisor]) => ({divisor, unseen: side.unseen(need, bit)})), state.sort,
     page.unit, isAll && page.unit.tables?.[tab]);
 }
 
@@ -74,11 +74,11 @@ const headCell = (page, key, text) =>
 
 function drawAllocated(page, shown, width, chosen) {
   const far = clamp(Math.max(0.001, ...shown.slice(0, ROWS_OF_SCALE).map(row => row.share[2])), 0, 1), courses = coursesOf(page, shown);
-  const {live, tab} = page.state;
+  const {live, tab} = page.state, by = page.sideA.by(dimensionOf(page, tab).need, DIMENSIONS[tab].bit);
   setHtml($("thead"), `<tr><th>${headCell(page, "name", DIMENSIONS[tab].label)}</th><th class="number">${headCell(page, "bytes", live ? "Live" : STREAMS[page.model.header.stream].column)}</th>` +
     `<th class="share" title="Of the current selection">Share</th><th class="pic w${width}">${scaleOf(0, far, width, x => x ? percentText(x) : "0")}</th><th class="course wide">${live ? "Born" : "Over time"}</th></tr>`);
   setHtml($("tbody"), shown.map((row, i) => {
-    const range = `${amountText(row.bytes[0])} (${amountRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${samplesText(row.samples)}`;
+    const range = `${amountText(row.bytes[0])} (${amountRange(row.bytes)}), ${percentRange(row.share)} of the selection, ${observedText(row.samples, by)}`;
     return `<tr tabindex="${i ? -1 : 0}" data-key="${row.key}" aria-selected="${row.key === chosen}" title="${range}">${nameCell(page, row)}` +
       `<td>${amountText(row.bytes[0])}</td><td class="soft">${percentText(row.share[0])}</td>` +
       `<td class="pic" aria-label="${percentRange(row.share)}">${whisker(row.share, 0, far, width)}</td><td class="wide">${sparkline(courses[i], 72)}</td></tr>`;
@@ -111,18 +111,26 @@ function nameCell({state, model}, row) {
 function coursesOf(page, shown) {
   const {sideA, state} = page, s = sideA.samples, {bit} = DIMENSIONS[state.tab], keys = dimensionOf(page, state.tab).keys(s);
   const place = new Int32Array(dimensionOf(page, state.tab).names.length).fill(-1), courses = shown.map(() => new Float32Array(SPARK_STEPS));
-  const step = SPARK_STEPS / (s.end - s.begin), values = state.live ? s.alive : s.weight;
+  const step = SPARK_STEPS / (s.end - s.begin), {timedBytes} = sideA;
   shown.forEach((row, k) => { place[row.key] = k; });
   sideA.each(FAILS.time | bit, i => {
     const at = place[keys[i]];
-    if (at >= 0) courses[at][clamp(Math.floor((s.time[i] - s.begin) * step), 0, SPARK_STEPS - 1)] += values[i];
+    if (at >= 0) courses[at][clamp(Math.floor((s.time[i] - s.begin) * step), 0, SPARK_STEPS - 1)] += timedBytes[i];
   });
   return courses;
+}
+
+// From what the table is estimated.
+function originText(page) {
+  const {state: {tab}, sideA, sideB} = page, {need} = dimensionOf(page, tab), {bit} = DIMENSIONS[tab], sides = sideB ? [sideA, sideB] : [sideA];
+  const observed = sides.map(side => observedText(side.all(bit, need).samples, side.by(need, bit)));
+  const times = sides.filter(side => side.isRounded).map(({range}) => range.map(t => page.timeText(t, 1)).join(" – "));
+  return `from ${observed.join(" and ")}${times.length > 0 ? `, time rounded to ${times.join(" and ")}` : ""}`;
 }
 
 function drawTableNote(page, rows, rest, count) {
   const changed = page.sideB ? rows.filter(row => row.verdict !== "same").length : 0;
   const note = page.sideB ? page.unit.varies.isJudged ? `${changed} of ${rows.length} changed; grey rows may be noise`
     : "not judged: rates of one run of each side also show how fast the machine was" : "dot: share of the selection, whisker: its 95 % interval";
-  setHtml($("tablenote"), `<span>${note}</span>` + (rest > 0 ? `<button data-all>Show all ${count} rows</button>` : ""));
+  setHtml($("tablenote"), `<span>${note}; ${originText(page)}</span>` + (rest > 0 ? `<button data-all>Show all ${count} rows</button>` : ""));
 }

@@ -16,7 +16,7 @@ function stepsOf(samples) {
     bytes[clamp(step, 0, n - 1)] += columns.interval_bytes[i];
     if (columns.interval_estimated[i]) estimated = Math.min(estimated, begin / 1e9);
   });
-  if (!header.design.calibrated || bytes.every(b => b === 0)) bytes.set(new Side(samples, {}).course(samples.begin, seconds, n));
+  if (!header.of_samples.calibrated || bytes.every(b => b === 0)) bytes.set(new Side(samples, {}).course(samples.begin, seconds, n));
   return {seconds, bytes, count: n, begin: samples.begin, end: samples.end, estimated};
 }
 

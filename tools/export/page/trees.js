@@ -108,8 +108,9 @@ class TreeBuilder {
 // Of each box alone, of all recordings.
 function bytesOfBoxes(size, recordings, at) {
   const sum = new Float64Array(size);
-  recordings.forEach(({n, weight, estimator}, k) => {
-    for (let i = 0; i < n; ++i) sum[at[k][i]] += weight[i] * estimator.factor;
+  recordings.forEach((samples, k) => {
+    const side = new Side(samples, {}), by = side.by(FROM.calibrated), {factor: all} = side.estimator(by);
+    side.each(0, (i, factor) => { sum[at[k][i]] += samples.bytes[i] * factor * all; }, by);
   });
   return sum;
 }

@@ -196,6 +196,7 @@ format::FileHeader HeaderOf(const Selection& selection, const Scope& scope, cons
   header.source_reason = fmt::format("heaprec fleet: {} of {}; a thread is a host", CountOf(samples.size(), "sample"),
                                      CountOf(scope.recordings, "recording"));
   if (scope.untrustworthy > 0) {
+    header.Note(format::SourceFact::kOriginalDoubted);
     header.source_reason += fmt::format("; {}{} of its recordings", kWasDoubted, scope.untrustworthy);
   }
   // The same question gives the same recording.

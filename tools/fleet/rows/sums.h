@@ -33,10 +33,14 @@ struct SumColumn {
   bool is_wide;  // Float64, else Float32
 };
 inline constexpr SumColumn kSumColumns[] = {
-    {"bytes", &Sums::bytes, true},        {"objects", &Sums::objects, true},
-    {"seen", &Sums::seen, true},          {"samples", &Sums::samples, false},
-    {"variance", &Sums::variance, false}, {"variance_objects", &Sums::variance_objects, false},
-    {"covariance", &Sums::covariance, false}, {"fourth", &Sums::fourth, true},
+    {"bytes", &Sums::bytes, true},
+    {"objects", &Sums::objects, true},
+    {"seen", &Sums::seen, true},
+    {"samples", &Sums::samples, false},
+    {"variance", &Sums::variance, false},
+    {"variance_objects", &Sums::variance_objects, false},
+    {"covariance", &Sums::covariance, false},
+    {"fourth", &Sums::fourth, true},
     {"fourth_objects", &Sums::fourth_objects, true},
 };
 

@@ -285,6 +285,7 @@ format::FileHeader HeaderOf(const JfrScan& scan, EventSet set) {
   header.jvm_version = ShortVersion(scan.jvm_version);
   header.source = IsUnbiased(scan) ? kImportedOwn : kImported;
   header.source_reason = ReasonOf(scan, set);
+  if (!scan.heaprec_source.empty() && !scan.doubts.empty()) header.Note(format::SourceFact::kOriginalDoubted);
   header.max_tracked_objects = scan.old_objects.count;
   const uint64_t events = scan.events.contains(set) ? scan.events.at(set) : 0;
   header.recording_id =

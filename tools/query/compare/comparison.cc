@@ -232,8 +232,7 @@ const ProgressBlocks* ComparisonSide::progress(size_t i) const {
   return groups_[i].cumulative() == nullptr ? &progress_[i] : nullptr;
 }
 
-ComparedRuns::ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by)
-    : files_(side.files) {
+ComparedRuns::ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by) : files_(side.files) {
   for (const std::string& file : files_) {
     ScanOptions run = side;
     run.files = {file};

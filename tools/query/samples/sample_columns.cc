@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "format/model/weights.h"
+#include "format/model/allocation_primitives.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/analysis/frame_types.h"
 #include "tools/analysis/imported.h"
 #include "tools/analysis/live/lifetimes.h"
@@ -24,16 +24,29 @@ namespace heaprec::tools {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000, kMicrosecond = 1000;
-constexpr uint32_t kLargeSize = 0xffffffff;
-// A weight that the page would compute differently is stored as it is.
-constexpr double kSameWeight = 1e-13;
 
 // A time of a recording on the axis of all.
 uint64_t Shifted(uint64_t time_ns, int64_t shift_ns) {
   return static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(time_ns) + shift_ns, 0));
 }
 
-bool IsClose(double one, double other) { return std::abs(one - other) <= kSameWeight * std::abs(one); }
+format::Row SumsOf(const Subset& of) {
+  return {.points = of.samples(),
+          .seen = static_cast<uint64_t>(of.seen()),
+          .bytes = of.bytes(),
+          .objects = of.objects(),
+          .bytes_variance = of.variance().bytes,
+          .objects_variance = of.variance().objects,
+          .covariance = of.variance().both,
+          .bytes_fourth = of.bytes_fourth(),
+          .objects_fourth = of.objects_fourth()};
+}
+
+format::Row SumsOf(const WeightedSample& one) {
+  Subset alone;
+  alone.Add(one);
+  return SumsOf(alone);
+}
 
 // Numbers from 0 for the keys that occur.
 class Numbers {
@@ -61,16 +74,14 @@ class ColumnBuilder {
 
   void Start(const Recording& recording, int64_t shift_ns) {
     shift_ns_ = shift_ns;
-    design_.emplace(recording.header(), question_.stream);
-    if (is_one_ && question_.use_census && question_.stream == format::Stream::kAllocations) {
-      design_->SetStrata(StrataOf(recording).strata);
-    }
-    tracks_ = recording.header().MaxTracked(question_.stream) > 0;
+    header_ = &recording.header();
+    tracks_ = header_->MaxTracked(question_.stream) > 0;
     into_.tracks_objects |= tracks_;
-    lives_.emplace(recording.header(), question_.stream);
+    lives_.emplace(*header_, question_.stream);
     filter_ = question_.filter;
     filter_.Start(recording);
-    if (names_.merged() != nullptr) names_.merged()->Start(recording.header().recording_id);
+    StartDesigns(recording);
+    if (names_.merged() != nullptr) names_.merged()->Start(header_->recording_id);
     tree_.Start();
     types_.Start();
     chunk_ = format::kNone;
@@ -82,40 +93,39 @@ class ColumnBuilder {
     tree_.Enter(block, &dictionary_);
     NoteWindows(block);
     subjects_.assign(block.samples.size(), Lifetimes::kLeftOut);
-    AddSamples(block, design_->Add(block));
+    AddSamples(block, of_samples_->Add(block));
+    if (of_rows_) AddRows(block);
     if (tracks_) AddLives(block);
   }
 
   // `end_ns`: of the recording. Returns the factor by which its samples are scaled.
   double Close(const Recording& recording, uint64_t end_ns) {
     const format::StreamCounters& counters = recording.counters(question_.stream);
-    if (into_.counts_events) design_->SetCounted(counters.candidates);
-    design_->CountUnwritten(counters);
-    const Estimator estimator(*design_, counters);
-    const double factor = estimator.factor();
-    into_.factor = is_one_ ? factor : 1;
+    const double factor = Conclude(counters, &*of_samples_, &into_.of_samples);
+    if (of_rows_) {
+      const double of_rows = Conclude(counters, &*of_rows_, &into_.of_rows);
+      into_.rows.Append(rows_, is_one_ ? 1 : of_rows);
+      rows_ = {};
+    }
     into_.factors.push_back(factor);
-    into_.calibrated = (into_.calibrated || into_.factors.size() == 1) && estimator.calibrated();
-    into_.variance_of_bytes += design_->VarianceOfBytes() * (is_one_ ? 1 : factor * factor);
-    into_.lost += LostWeight(counters) * factor;
-    if (design_->all().samples() == 0) into_.lost = std::max(into_.lost, estimator.Total().value);
-    into_.unwritten += UnwrittenWeight(counters) * factor;
-    into_.total += estimator.Total().value;
     types_.Close(factor);
     if (tracks_) CloseLives(recording.header().start_epoch_ns, end_ns);
     return factor;
   }
 
   void CloseNames() {
+    if (has_rows_) {
+      into_.rows.Close();
+    } else {
+      into_.rows = {};
+    }
     CloseTree();
     const auto& is_primitive = question_.tree.is_primitive;
     for (NamePool::Id id = 0; id < names_.size(); ++id) {
-      const std::string_view name = names_.At(id);
-      into_.names.emplace_back(name);
-      if (is_primitive && is_primitive(question_.tree.lines ? WithoutLine(name) : name)) into_.primitives.push_back(id);
+      into_.names.emplace_back(names_.At(id));
+      if (is_primitive && is_primitive(WithoutLine(id))) into_.primitives.push_back(id);
     }
     if (is_one_) into_.factors.clear(), into_.recording.clear();
-    if (filter_.matched_by()) into_.chosen_by = static_cast<int>(*filter_.matched_by());
   }
 
  private:
@@ -124,61 +134,125 @@ class ColumnBuilder {
     options.is_primitive = {};
     return options;
   }
-  static std::string_view WithoutLine(std::string_view name) { return name.substr(0, name.rfind(':')); }
+  std::string_view WithoutLine(NamePool::Id id) const {
+    const std::string_view name = names_.At(id);
+    return question_.tree.lines ? name.substr(0, name.rfind(':')) : name;
+  }
+
+  void StartDesigns(const Recording& recording) {
+    of_samples_.emplace(*header_, question_.stream);
+    of_rows_.reset();
+    by_rows_ = [filter = filter_, interval_ns = header_->interval_ns](const format::Block& block) {
+      const auto time = TimeOf(block, interval_ns);
+      return time && filter.TakesRows(*time);
+    };
+    if (question_.use_rows && question_.stream == format::Stream::kAllocations) {
+      of_rows_.emplace(*header_, question_.stream);
+    }
+    if (!is_one_ || !question_.use_census || question_.stream != format::Stream::kAllocations) return;
+    of_samples_->SetStrata(StrataOf(recording).strata);
+    if (of_rows_) of_rows_->SetStrata(StrataOf(recording, {.by_rows = by_rows_}).strata);
+  }
+
+  double Conclude(const format::StreamCounters& counters, Design* design, SampleColumns::Basis* into) const {
+    if (into_.counts_events) design->SetCounted(counters.candidates);
+    design->CountUnwritten(counters);
+    const Estimator estimator(*design, counters);
+    const double factor = estimator.factor(), scale = is_one_ ? 1 : factor;
+    into->factor = is_one_ ? factor : 1;
+    into->calibrated = (into->calibrated || into_.factors.empty()) && estimator.calibrated();
+    if (design->counted_by_class()) into->by_class = design->bytes_by_class();
+    into->all += Scaled(SumsOf(design->all()), scale);
+    into->uncounted_variance += scale * scale * design->uncounted().variance().bytes;
+    into->lost += LostWeight(counters) * factor;
+    if (design->all().samples() == 0) into->lost = std::max(into->lost, estimator.Total().value);
+    into->unwritten += UnwrittenWeight(counters) * factor;
+    return factor;
+  }
 
   void NoteWindows(const format::Block& block) {
-    if (block.chunk != chunk_) window_of_.clear();
+    if (block.chunk != chunk_) windows_.clear();
     chunk_ = block.chunk;
     for (const format::Window& window : block.windows) {
-      if (format::StreamOfWindow(window.id) != question_.stream) continue;
-      if (window_of_.contains(window.id)) continue;
-      window_of_[window.id] = static_cast<uint32_t>(into_.lambdas.size());
-      into_.lambdas.push_back(window.lambda);
+      if (format::StreamOfWindow(window.id) != question_.stream || !windows_.insert(window.id).second) continue;
       into_.windows.push_back({Shifted(window.start_ns, shift_ns_), window.lambda});
-    }
-    for (const format::Interval& interval : block.intervals) {
-      if (interval.stream == question_.stream && interval.bytes == 0 && interval.buffered > 0) {
-        not_counted_.insert(interval.index);
-      }
     }
   }
 
   void AddSamples(const format::Block& block, std::span<const WeightedSample> drawn) {
-    for (size_t i = 0; i < drawn.size(); ++i) {
-      const WeightedSample& one = drawn[i];
-      const auto index = static_cast<uint32_t>(into_.second.size());
-      subjects_[one.index] = index;
-      const bool begins_line = one.line != 0 && (i == 0 || drawn[i - 1].line != one.line);
-      if (begins_line) into_.lines.push_back({index, index + one.in_line, Unscaled(one, one.weight)});
-      AddPlace(block, one);
-      AddWeight(one);
-      if (one.line != 0) AddRounding(one);
-      if (!not_counted_.empty() && not_counted_.contains(one.interval)) into_.uncounted.push_back(index);
+    for (const WeightedSample& one : drawn) {
+      const format::Sample& sample = block.samples[one.index];
+      types_.Add(block, tree_, sample.stack, one.weight);
+      if (!filter_.Keeps(sample)) {
+        into_.is_part = true;
+        continue;
+      }
+      subjects_[one.index] = static_cast<uint32_t>(into_.second.size());
+      AddSample(sample, one.weight);
+      into_.counted_of_class.resize(into_.classes.size());
+      if (one.of_class != nullptr) into_.counted_of_class[into_.class_id.back()] = *one.of_class;
     }
   }
 
-  void AddPlace(const format::Block& block, const WeightedSample& one) {
-    const format::Sample& sample = block.samples[one.index];
-    const uint64_t size = into_.counts_events ? 1 : sample.size;
-    AddRow(sample, size, filter_.Keeps(sample) ? Chosen::kYes : Chosen::kNo);
-    const auto window = window_of_.find(sample.window);
-    into_.window.push_back(window == window_of_.end() ? 0 : window->second);
-    into_.parted.push_back(static_cast<uint8_t>(one.line == 0 ? OrderLevel::kSample : one.after.parted));
-    types_.Add(block, tree_, sample.stack, one.weight);
-    NoteStratum(one);
-  }
-
-  void AddRow(const format::Sample& sample, uint64_t size, Chosen chosen) {
+  void AddSample(const format::Sample& sample, double weight) {
     const uint64_t time_ns = Shifted(sample.time_ns, shift_ns_);
     into_.second.push_back(static_cast<uint32_t>(time_ns / kSecond));
     into_.microsecond.push_back(static_cast<uint32_t>(time_ns % kSecond / kMicrosecond));
-    into_.class_id.push_back(classes_.Of(names_.Of(dictionary_.Class(sample.class_id)), &into_.classes));
+    into_.class_id.push_back(ClassOf(sample.class_id));
     into_.thread.push_back(threads_.Of(names_.Of(dictionary_.Thread(sample.thread)), &into_.threads));
     into_.node.push_back(tree_.Of(sample.stack));
-    into_.size.push_back(size < kLargeSize ? static_cast<uint32_t>(size) : kLargeSize);
-    if (size >= kLargeSize) into_.explicit_sizes.push_back(static_cast<double>(size));
-    into_.chosen.push_back(static_cast<uint8_t>(chosen));
+    into_.size.push_back(into_.counts_events ? 1 : static_cast<double>(sample.size));
+    into_.weight.push_back(weight);
     into_.recording.push_back(static_cast<uint8_t>(into_.factors.size()));
+  }
+
+  uint32_t ClassOf(format::Index class_id) {
+    return classes_.Of(names_.Of(dictionary_.Class(class_id)), &into_.classes);
+  }
+
+  void AddRows(const format::Block& block) {
+    const bool by_rows = by_rows_(block);
+    has_rows_ |= by_rows;
+    const auto drawn = of_rows_->Add(block, by_rows);
+    uint64_t end_ns = 0;
+    for (const format::Interval& interval : block.intervals) {
+      if (interval.stream == question_.stream) end_ns = std::max(end_ns, (interval.index + 1) * header_->interval_ns);
+    }
+    for (const WeightedSample& one : drawn) {
+      if (one.row == nullptr) end_ns = std::max(end_ns, (one.interval + 1) * header_->interval_ns);
+    }
+    if (end_ns == 0) return;
+    rows_.Begin(Shifted(end_ns, shift_ns_));
+    const auto of_rows = by_rows ? SamplesOfRows(block, header_->interval_ns) : std::vector<format::Sample>();
+    const std::vector<format::Sample>& samples = by_rows ? of_rows : block.samples;
+    for (const WeightedSample& one : drawn) {
+      if (!filter_.Keeps(samples[one.index])) {
+        into_.is_part = true;
+        continue;
+      }
+      const uint32_t class_id = ClassOf(one.class_id);
+      rows_.Add(class_id, PathOf(tree_.Of(one.stack)), SumsOf(one));
+      into_.counted_of_class.resize(into_.classes.size());
+      auto& counted = into_.counted_of_class[class_id];
+      if (!counted && one.of_class != nullptr) counted = *one.of_class;
+    }
+  }
+
+  // The frames from the leaf up to the site, as a path of their own.
+  CallTree::NodeId PathOf(CallTree::NodeId leaf) {
+    const auto known = paths_.find(leaf);
+    if (known != paths_.end()) return known->second;
+    std::vector<NamePool::Id> names;
+    const auto& is_primitive = question_.tree.is_primitive;
+    for (CallTree::NodeId at = leaf; at != CallTree::kRoot && names.size() < format::kLongestPath;) {
+      const NamePool::Id name = tree_.At(at).name;
+      names.push_back(name);
+      if (!is_primitive || !is_primitive(WithoutLine(name))) break;
+      at = tree_.At(at).parent;
+    }
+    CallTree::NodeId path = tree_.ChildOf(CallTree::kRoot, names_.Of(kCallersNotKept));
+    for (; !names.empty(); names.pop_back()) path = tree_.ChildOf(path, names.back());
+    return paths_[leaf] = path;
   }
 
   // What a list of survivors has, and nothing before it, was born in no part of the file.
@@ -188,54 +262,10 @@ class ColumnBuilder {
       const format::Sample& sample = block.live_checkpoint[i].sample;
       if (sample.stream() != question_.stream || lives_->Knows(sample.id) || !filter_.Keeps(sample)) continue;
       survivors[i] = static_cast<uint32_t>(into_.second.size());
-      AddRow(sample, sample.size, Chosen::kSurvivor);
-      into_.window.push_back(0);
-      into_.parted.push_back(static_cast<uint8_t>(OrderLevel::kSample));
-      into_.weight_code.push_back(static_cast<uint8_t>(WeightCode::kExplicit));
-      into_.explicit_weights.push_back(0);
-      into_.explicit_first_weights.push_back(0);
+      AddSample(sample, 0);
     }
-    into_.stratum_of_class.resize(into_.classes.size(), -1);
     into_.counted_of_class.resize(into_.classes.size());
     lives_->Add(block, subjects_, survivors);
-  }
-
-  void NoteStratum(const WeightedSample& one) {
-    into_.stratum_of_class.resize(into_.classes.size(), -1);
-    into_.counted_of_class.resize(into_.classes.size());
-    if (one.of_class == nullptr) return;
-    const size_t stratum = one.of_class->stratum->index;
-    if (stratum >= into_.strata.size()) into_.strata.resize(stratum + 1);
-    into_.strata[stratum] = *one.of_class->stratum;
-    into_.stratum_of_class[into_.class_id.back()] = static_cast<int32_t>(stratum);
-    into_.counted_of_class[into_.class_id.back()] = one.of_class->counted;
-  }
-
-  static double Unscaled(const WeightedSample& one, double weight) {
-    return one.of_class == nullptr ? weight : weight / one.of_class->stratum->factor;
-  }
-
-  void AddWeight(const WeightedSample& one) {
-    const double weight = Unscaled(one, one.weight), first = Unscaled(one, one.first_weight);
-    const double lambda = into_.lambdas[into_.window.back()];
-    const double computed = !(lambda > 0)         ? 0
-                            : into_.counts_events ? 1 / lambda
-                                                  : one.size / format::PoissonInclusion(lambda * one.size);
-    WeightCode code = WeightCode::kExplicit;
-    if (one.line == 0 && first == weight && IsClose(weight, computed) && one.size > 0) code = WeightCode::kFirstStage;
-    if (one.line != 0 && IsClose(weight, into_.lines.back().weight) && IsClose(first, computed)) {
-      code = WeightCode::kRaised;
-    }
-    into_.weight_code.push_back(static_cast<uint8_t>(code));
-    if (code != WeightCode::kExplicit) return;
-    into_.explicit_weights.push_back(weight);
-    into_.explicit_first_weights.push_back(first);
-  }
-
-  // A node begins where the sample parts from the one before it, at the latest at the line's first sample.
-  void AddRounding(const WeightedSample& one) {
-    const size_t first_new = one.rank == 0 ? 0 : static_cast<size_t>(one.before.parted);
-    for (size_t level = first_new; level < kNodes; ++level) into_.rounding[level].push_back(one.rounding[level]);
   }
 
   void CloseTree() {
@@ -268,15 +298,20 @@ class ColumnBuilder {
   FrameTypes types_;
   Numbers classes_, threads_;
 
+  bool has_rows_ = false;
+  std::unordered_map<CallTree::NodeId, CallTree::NodeId> paths_;  // by leaf
+
   // State of the current recording.
-  std::optional<Design> design_;
+  const format::FileHeader* header_ = nullptr;
+  std::optional<Design> of_samples_, of_rows_;
+  ByRows by_rows_;
+  StepRows rows_;
   std::optional<Lifetimes> lives_;
   Filter filter_;
   Names dictionary_;
   bool tracks_ = false;
   int64_t shift_ns_ = 0;
-  std::unordered_map<uint32_t, uint32_t> window_of_;  // by id, of the current chunk
-  std::unordered_set<uint64_t> not_counted_;
+  std::unordered_set<uint32_t> windows_;  // of the current chunk
   std::vector<uint32_t> subjects_;
   uint32_t chunk_ = format::kNone;
 };
@@ -307,8 +342,7 @@ class AxisBuilder {
       const bool is_estimated = IsUncounted(interval);
       into_.intervals.push_back({Shifted(interval.index * interval_ns_, shift_ns_),
                                  is_estimated ? SampledBytes(block, interval) : static_cast<double>(interval.bytes),
-                                 static_cast<double>(interval.buffered), static_cast<double>(interval.kept),
-                                 std::isfinite(interval.tau) ? interval.tau : 0, is_estimated});
+                                 is_estimated});
     }
     for (const format::ProcessState& state : block.states) AddState(state);
     for (const format::Sample& sample : block.samples) {
@@ -376,7 +410,6 @@ SampleColumns ReadSampleColumns(std::span<const std::unique_ptr<Recording>> reco
                                 const ColumnsQuestion& question) {
   SampleColumns columns;
   columns.counts_events = format::CountsEvents(question.stream);
-  columns.lambdas.push_back(0);
   ColumnBuilder builder(question, recordings.size() == 1, &columns);
   AxisBuilder axis(question.stream, &columns);
   for (const auto& recording : recordings) {
@@ -398,6 +431,7 @@ SampleColumns ReadSampleColumns(std::span<const std::unique_ptr<Recording>> reco
   builder.CloseNames();
   columns.samples = columns.second.size();
   if (columns.samples > question.max_samples) ThinSamples(question.max_samples, &columns);
+  KeepUsedNames(&columns);
   return columns;
 }
 

@@ -1,5 +1,5 @@
-// All samples of one stream of recordings as columns, with everything that estimates of any subset of them need: what
-// the report page computes with. The order is the one in which subsets take samples (tools/analysis/estimate/design.h).
+// All samples of one stream of recordings as columns, and their rows, with everything that estimates of any subset of
+// them need: what the report page computes with.
 //
 // A page that repeats the arithmetic of Subset and Estimator on these columns gets the same sums and intervals.
 //
@@ -12,7 +12,6 @@
 // Maths:    docs/estimates.md#variance, docs/guide/report.md#large-recordings
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,59 +23,32 @@
 #include "format/model/model.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/strata.h"
-#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/time_point.h"
+#include "tools/query/samples/step_rows.h"
 
 namespace heaprec::tools {
 
-// How the page finds a sample's weights.
-enum class WeightCode : uint8_t {
-  kFirstStage,  // size / (1 - exp(-lambda size)) of its window; the second stage left it as it was
-  kRaised,      // the second stage raised it to the weight of its line
-  kExplicit,    // the next pair of explicit_weights and explicit_first_weights
-  kThinned,     // thinned_to
-};
-
-// Whether a sample belongs to what was asked for.
-enum class Chosen : uint8_t {
-  kNo,  // a filter left it out
-  kYes,
-  kSurvivor,  // born before the file begins: it counts among what is live, and not among what was allocated
-};
-
-// Samples of an interval that the second stage raised to the same weight: [begin, end) of the columns.
-struct SampleLine {
-  uint32_t begin = 0, end = 0;
-  double weight = 0;
-};
-
 struct SampleColumns {
-  // One entry per sample.
+  // One entry per sample that passes the filters. Survivors were born before the file begins: they count among what is
+  // live, and have no weight among what was allocated.
   std::vector<uint32_t> second, microsecond;  // the time, rounded down to 1 us
-  std::vector<uint32_t> class_id, node, thread, size, window;
-  std::vector<uint8_t> parted;  // Grain at which it parts from the next of its line, which is a circle
-  std::vector<uint8_t> weight_code;
-  std::vector<double> explicit_weights, explicit_first_weights;
-  std::vector<double> explicit_sizes;  // sizes that do not fit: `size` is 0xffffffff
-  std::vector<SampleLine> lines;
-  // For each grain but kSample the rounding (WeightedSample::rounding) of each node of the lines, in order.
-  std::array<std::vector<float>, kNodes> rounding;
-  std::vector<uint32_t> uncounted;  // samples of intervals whose bytes nobody counted
-  std::vector<uint8_t> chosen;      // Chosen
-  int chosen_by = -1;               // the finest grain of the filters; -1: nothing was left out
-  std::vector<uint8_t> recording;   // of several: which
-  std::vector<double> factors;      // of several: counted bytes over estimated ones, by `recording`
+  std::vector<uint32_t> class_id, node, thread;
+  std::vector<double> size, weight;
+  std::vector<uint8_t> recording;  // of several: which
+  std::vector<double> factors;     // of several: counted bytes over estimated ones, by `recording`
+  bool is_part = false;            // filters left something out
   // Objects that are alive at the end of the recording, or when it was asked: the sample, the bytes that it stands for
   // then, and its age in seconds.
   std::vector<uint32_t> alive;
   std::vector<double> alive_weights, alive_ages;
 
-  std::vector<double> lambdas;  // by `window`; 0: unknown
-  std::vector<Stratum> strata;  // of a census; empty: none
-  std::vector<int32_t> stratum_of_class;
-  std::vector<std::optional<ClassOfStratum::Counted>> counted_of_class;  // where everything was counted
+  // Rows of what passes the filters. Blocks without rows have their samples here, as if they were rows. Empty if no
+  // block has any, or if the filters need more than a row has. A row's node is its path, below kCallersNotKept.
+  StepRows rows;
+
+  std::vector<std::optional<CountedClass>> counted_of_class;  // by class_id: what a census counted of it
 
   // Stacks as a tree, parents first; node 0 is the root. Names are indices into `names`.
   std::vector<uint32_t> node_parent, node_name;
@@ -85,14 +57,17 @@ struct SampleColumns {
   std::vector<uint32_t> classes, threads;  // names by class_id and thread
   std::vector<uint32_t> primitives;        // names of methods that only allocate for their caller
 
-  // Parameters of the estimator.
-  double factor = 1;             // counted bytes over estimated ones
-  double variance_of_bytes = 0;  // Design::VarianceOfBytes
-  double lost = 0;               // bytes of lost points
-  double unwritten = 0;          // those that could not be written, or that a kill lost
-  double total = 0;              // bytes of all, as the summary has them
-  bool calibrated = false;
-  double thinned_to = 0;
+  // What Estimator is made with.
+  struct Basis {
+    double factor = 1;                 // counted bytes over estimated ones
+    double lost = 0;                   // bytes of lost points
+    double unwritten = 0;              // those that could not be written, or that a kill lost
+    double uncounted_variance = 0;     // of the bytes of intervals that nobody counted
+    std::optional<double> by_class{};  // bytes, if a census counted each class
+    bool calibrated = false;
+    format::Row all;  // sums of everything, also of what filters left out
+  };
+  Basis of_samples, of_rows;
   uint64_t samples = 0;  // before thinning
 
   // The time axis.
@@ -100,7 +75,6 @@ struct SampleColumns {
   struct IntervalRow {
     uint64_t begin_ns = 0;
     double bytes = 0;
-    double held = 0, kept = 0, tau = 0;
     bool is_estimated = false;  // by its samples: nothing was counted
   };
   std::vector<IntervalRow> intervals;
@@ -133,6 +107,7 @@ struct SampleColumns {
 struct ColumnsQuestion {
   size_t max_samples = 0;
   format::Stream stream = format::Stream::kAllocations;
+  bool use_rows = true;
   bool use_census = true;  // scale the samples of each class to what a census counted of it; not of several recordings
   Filter filter;
   std::shared_ptr<MergedNames> merged{};  // as NamePool

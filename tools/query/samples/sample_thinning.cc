@@ -7,40 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "format/model/weights.h"
-
 namespace heaprec::tools {
 namespace {
 
 // Start of the sequence n * golden ratio: fixed, so that one recording is always thinned alike, and not round.
 constexpr double kStart = 0.6180339887498949;
 constexpr uint32_t kDropped = 0xffffffff;
-
-std::vector<double> WeightsOf(const SampleColumns& columns) {
-  std::vector<double> weights(columns.second.size());
-  size_t line = 0, stored = 0;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    while (line < columns.lines.size() && columns.lines[line].end <= i) ++line;
-    switch (static_cast<WeightCode>(columns.weight_code[i])) {
-      case WeightCode::kFirstStage: {
-        const double size = columns.size[i];
-        const double lambda = columns.lambdas[columns.window[i]];
-        weights[i] = columns.counts_events ? 1 / lambda : size / format::PoissonInclusion(lambda * size);
-        break;
-      }
-      case WeightCode::kRaised:
-        weights[i] = columns.lines[line].weight;
-        break;
-      case WeightCode::kExplicit:
-        weights[i] = columns.explicit_weights[stored++];
-        break;
-      case WeightCode::kThinned:
-        weights[i] = columns.thinned_to;
-        break;
-    }
-  }
-  return weights;
-}
 
 // The weight to which smaller ones are raised, so that the probabilities of all add up to `count`.
 double ThresholdOf(std::vector<double> weights, double count) {
@@ -80,35 +52,20 @@ void Keep(const std::vector<uint32_t>& places, std::vector<Value>* values) {
       std::count_if(places.begin(), places.end(), [](uint32_t place) { return place != kDropped; })));
 }
 
-void KeepSizes(const std::vector<uint32_t>& places, SampleColumns* columns) {
-  std::vector<double> sizes;
-  for (size_t i = 0, stored = 0; i < places.size(); ++i) {
-    if (columns->size[i] != kDropped) continue;
-    if (places[i] != kDropped) sizes.push_back(columns->explicit_sizes[stored]);
-    ++stored;
-  }
-  columns->explicit_sizes = std::move(sizes);
+// Variances of the bytes, if objects of these sizes have these weights.
+double VarianceOf(const std::vector<double>& sizes, const std::vector<double>& weights) {
+  double variance = 0;
+  for (size_t i = 0; i < weights.size(); ++i) variance += weights[i] * std::max(weights[i] - sizes[i], 0.0);
+  return variance;
 }
 
-void SetWeights(const std::vector<uint32_t>& places, const std::vector<double>& weights, double threshold,
-                SampleColumns* columns) {
-  columns->explicit_weights.clear();
-  columns->thinned_to = threshold;
-  double before = 0, sum = 0;
-  for (size_t i = 0; i < places.size(); ++i) {
-    before += weights[i];
-    if (places[i] == kDropped) continue;
-    const bool is_raised = weights[i] > 0 && weights[i] < threshold;
-    const auto code = static_cast<WeightCode>(columns->weight_code[i]);
-    if (weights[i] > 0) sum += std::max(weights[i], threshold);
-    if (!is_raised && code == WeightCode::kFirstStage) continue;
-    columns->weight_code[i] = static_cast<uint8_t>(is_raised ? WeightCode::kThinned : WeightCode::kExplicit);
-    if (!is_raised) columns->explicit_weights.push_back(weights[i]);
+// The total stays what it was.
+void Raise(double threshold, std::vector<double>* weights, double total) {
+  double sum = 0;
+  for (double& weight : *weights) {
+    if (weight > 0) sum += weight = std::max(weight, threshold);
   }
-  columns->explicit_first_weights = columns->explicit_weights;
-  // The total stays what it was. Of a census the weights here lack its factors: then it is what was counted.
-  if (!columns->strata.empty()) before = columns->total;
-  if (columns->calibrated && before > 0 && sum > 0) columns->factor *= before / sum;
+  for (double& weight : *weights) weight *= sum > 0 ? total / sum : 1;
 }
 
 void KeepAlive(const std::vector<uint32_t>& places, const std::vector<double>& weights, double threshold,
@@ -127,12 +84,13 @@ void KeepAlive(const std::vector<uint32_t>& places, const std::vector<double>& w
   columns->alive_ages.resize(kept);
 }
 
-// Only nodes that lead to a sample that was kept stay.
+// Only nodes that lead to a sample or a row stay.
 void KeepNodes(SampleColumns* columns) {
   auto& parents = columns->node_parent;
   std::vector<uint32_t> places(parents.size(), kDropped);
   places[0] = 0;
   for (const uint32_t node : columns->node) places[node] = 0;
+  for (const StepRow& row : columns->rows.rows()) places[row.node] = 0;
   for (size_t node = parents.size() - 1; node > 0; --node) {
     if (places[node] != kDropped) places[parents[node]] = 0;
   }
@@ -142,6 +100,7 @@ void KeepNodes(SampleColumns* columns) {
   }
   for (uint32_t& parent : parents) parent = places[parent];
   for (uint32_t& node : columns->node) node = places[node];
+  for (StepRow& row : columns->rows.rows()) row.node = places[row.node];
   Keep(places, &parents);
   Keep(places, &columns->node_name);
   Keep(places, &columns->node_type);
@@ -168,26 +127,28 @@ void KeepNames(SampleColumns* columns) {
 }  // namespace
 
 void ThinSamples(size_t count, SampleColumns* columns) {
-  const std::vector<double> weights = WeightsOf(*columns);
+  const std::vector<double> weights = columns->weight;
   const double threshold = ThresholdOf(weights, static_cast<double>(count));
   const std::vector<uint32_t> places = Places(weights, threshold);
-  KeepSizes(places, columns);
-  SetWeights(places, weights, threshold, columns);
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const double before = VarianceOf(columns->size, weights);
   KeepAlive(places, weights, threshold, columns);
-  for (auto* column : {&columns->second, &columns->microsecond, &columns->class_id, &columns->node, &columns->thread,
-                       &columns->size, &columns->window}) {
+  for (auto* column : {&columns->second, &columns->microsecond, &columns->class_id, &columns->node, &columns->thread}) {
     Keep(places, column);
   }
+  for (auto* column : {&columns->size, &columns->weight}) Keep(places, column);
+  if (!columns->factors.empty()) Keep(places, &columns->recording);
+  Raise(threshold, &columns->weight, total);
+  if (before > 0) {  // what filters left out would have become as rough
+    format::Row& all = columns->of_samples.all;
+    const double rougher = VarianceOf(columns->size, columns->weight) / before;
+    all.bytes_variance *= rougher, all.objects_variance *= rougher, all.covariance *= rougher;
+  }
+}
+
+void KeepUsedNames(SampleColumns* columns) {
   KeepNodes(columns);
   KeepNames(columns);
-  for (auto* column : {&columns->weight_code, &columns->chosen}) Keep(places, column);
-  if (!columns->factors.empty()) Keep(places, &columns->recording);
-  columns->parted.assign(columns->second.size(), static_cast<uint8_t>(OrderLevel::kSample));
-  columns->lines.clear();
-  for (auto& rounding : columns->rounding) rounding.clear();
-  columns->uncounted.clear();
-  columns->strata.clear();
-  std::fill(columns->stratum_of_class.begin(), columns->stratum_of_class.end(), -1);
 }
 
 }  // namespace heaprec::tools

@@ -57,8 +57,11 @@ Object PageFacts(const Recording& recording, const std::string& file, bool use_c
   auto again = recording.Again();
   if (!again.ok()) return page;
   Recording& one = **again;
-  const CensusStrata census = use_census ? StrataOf(one) : CensusStrata();
-  VolumeOfBlocks blocks(one.header(), census.strata);
+  const ByRows by_rows = [interval_ns = one.header().interval_ns](const format::Block& block) {
+    return TimeOf(block, interval_ns).has_value();
+  };
+  const CensusStrata census = use_census ? StrataOf(one, {.by_rows = by_rows}) : CensusStrata();
+  VolumeOfBlocks blocks(one.header(), census.strata, by_rows);
   ClassSiteTotals breakdown({}, merged);
   Facts facts = FactsOf(&one, nullptr, &blocks, &breakdown, nullptr);
   facts.by_census = census;

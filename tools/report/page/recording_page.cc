@@ -186,13 +186,15 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, const st
   const FilterOptions times = is_one ? TakeTimes(&options.filter) : FilterOptions();
   Filter filter = *Filter::Parse(options.filter);
   filter.SetPrimitives(scan->TreeOptions().is_primitive);
-  const SampleColumns columns = ReadSampleColumns(recordings, {.max_samples = request.max_samples,
-                                                               .stream = scan->stream(),
-                                                               .use_census = !options.no_census,
-                                                               .filter = std::move(filter),
-                                                               .merged = merged,
-                                                               .tree = scan->TreeOptions(),
-                                                               .at = request.at});
+  const SampleColumns columns =
+      ReadSampleColumns(recordings, {.max_samples = request.max_samples,
+                                     .stream = scan->stream(),
+                                     .use_rows = !options.no_rows && options.primitives.empty(),
+                                     .use_census = !options.no_census,
+                                     .filter = std::move(filter),
+                                     .merged = merged,
+                                     .tree = scan->TreeOptions(),
+                                     .at = request.at});
   if (request.live && !columns.tracks_objects) {
     return {.code = ExitCode::kUnreadable,
             .error = options.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked};
