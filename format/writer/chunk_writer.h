@@ -44,6 +44,9 @@ class ChunkWriter {
   void Add(const Interval& interval);
   void Add(const Row& row);  // adds to the row of the same class and path
   void AddPoint(Index class_id, Index path, uint64_t size, double weight);
+  // From the first block on that has more rows than are left, no block has any.
+  void LimitRows(uint64_t left);
+  uint64_t rows_left() const;
   void Add(const ProcessState& state);
   void Add(const LifecycleEvent& lifecycle);            // ascending in time
   void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only

@@ -45,10 +45,22 @@ void RollUp::Add(const ProcessState& state) {
 }
 
 void RollUp::Add(std::span<const Row> rows) {
-  for (const Row& row : rows) rows_.Add(row);
+  for (const Row& row : rows) {
+    rows_.Add(row);
+    points_ += row.points;
+  }
   if (rows_.size() <= kMaxRows && intervals_.size() <= kMaxBlockRows && states_.size() <= kMaxBlockRows) return;
   *this = {};
   GiveUp();
+}
+
+bool RollUp::empty() const {
+  uint64_t buffered = 0;
+  for (const Interval& interval : intervals_) {
+    const bool is_lost = interval.kept == 0 && interval.tau == 0;
+    if (interval.stream == Stream::kAllocations && !is_lost) buffered += interval.buffered;
+  }
+  return is_given_up_ || points_ == 0 || points_ != buffered;
 }
 
 void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& counters, std::span<const uint64_t> lanes,

@@ -32,9 +32,9 @@ CountCheck CheckCounts(const Design& design, const format::StreamCounters& count
   balance.raw_bytes = Estimator(design, counters, Weights::kRaw).Total();
   balance.counted = static_cast<double>(design.counted_bytes());
   balance.accounted = all.bytes() - design.uncounted().bytes() + lost;
-  const double variance = design.VarianceOfBytes() + VarianceOfLosses(counters);
+  const double variance = all.variance().bytes + VarianceOfLosses(counters);
   // What allocates hardly anything has no sample, by chance.
-  const double typical = all.bytes() > 0 ? all.independent().bytes / all.bytes() : design.widest_spacing();
+  const double typical = all.bytes() > 0 ? all.variance().bytes / all.bytes() : design.widest_spacing();
   balance.slack = std::max(kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical,
                            kSigmas * std::sqrt(design.VarianceOfCounted()));
   return balance;

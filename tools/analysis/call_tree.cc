@@ -16,7 +16,7 @@ CallTree::CallTree(NamePool* names, Options options) : names_(*names), options_(
 
 void CallTree::Start() { chunk_names_ = nullptr; }
 
-void CallTree::Enter(const format::Block& block, Names* names, std::span<const uint64_t> method_keys) {
+void CallTree::Enter(const format::Block& block, Names* names) {
   const format::Dictionaries& dictionaries = *block.dictionaries;
   if (chunk_names_ == nullptr || block.chunk != chunk_ || dictionaries.stacks.size() < nodes_of_.size()) {
     nodes_of_.clear();
@@ -27,7 +27,6 @@ void CallTree::Enter(const format::Block& block, Names* names, std::span<const u
   }
   chunk_ = block.chunk;
   chunk_names_ = names;
-  method_keys_ = method_keys;
   nodes_of_.resize(dictionaries.stacks.size(), kNotLooked);
   names_of_.resize(dictionaries.frames.size(), kNotLooked);
   names_of_methods_.resize(dictionaries.methods.size(), kNotLooked);
@@ -40,12 +39,16 @@ CallTree::Role CallTree::RoleOf(format::Index frame) {
   if (entry == nullptr || entry->IsGap() || entry->method >= roles_.size()) return Role::kOther;
   Role& role = roles_[entry->method];
   if (role == Role::kNotLooked) {
-    const std::string_view method = chunk_names_->Method({.method = entry->method});
-    role = options_.marks_own && AllocatesForSampling(method)       ? Role::kOwn
-           : options_.is_primitive && options_.is_primitive(method) ? Role::kPrimitive
-                                                                    : Role::kOther;
+    uint32_t& known = known_roles_[KeyOfMethod(entry->method)];
+    if (known == KeyTable::kNew) known = static_cast<uint32_t>(Judge(chunk_names_->Method({.method = entry->method})));
+    role = static_cast<Role>(known);
   }
   return role;
+}
+
+CallTree::Role CallTree::Judge(std::string_view method) const {
+  if (options_.marks_own && AllocatesForSampling(method)) return Role::kOwn;
+  return options_.is_primitive && options_.is_primitive(method) ? Role::kPrimitive : Role::kOther;
 }
 
 // Finds the outermost native frame at the leaf that reports a sample to heaprec; kNone: there is none.
@@ -165,7 +168,6 @@ NamePool::Id CallTree::NameOfMethod(const format::Frame& frame) {
 }
 
 uint64_t CallTree::KeyOfMethod(format::Index index) const {
-  if (index < method_keys_.size() && method_keys_[index] != 0) return method_keys_[index];
   const format::Method& method = *chunk_names_->MethodOf(index);
   return format::MethodKey(method.class_name, method.name, method.descriptor);
 }

@@ -24,7 +24,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -63,9 +62,8 @@ class CallTree {
   CallTree(NamePool* names, Options options);
 
   void Start();
-  // `names` must have entered the block. `names` and `method_keys` must stay valid until the next block. `method_keys`:
-  // known MethodKeys by method; 0 or absent: Enter computes them.
-  void Enter(const format::Block& block, Names* names, std::span<const uint64_t> method_keys = {});
+  // `names` must have entered the block, and stay valid until the next one.
+  void Enter(const format::Block& block, Names* names);
 
   // Returns the leaf node of a stack of the block entered last.
   NodeId Of(format::Index stack) { return PathOf(SiteOf(stack)); }
@@ -96,6 +94,7 @@ class CallTree {
   format::Index SiteOf(format::Index stack);
   format::Index OwnSiteOf(format::Index stack);
   Role RoleOf(format::Index frame);
+  Role Judge(std::string_view method) const;
   NodeId Below(NodeId parent, format::Index frame);
   uint64_t HashOf(NodeId id) const { return HashOf(nodes_[id].parent, nodes_[id].name); }
   static uint64_t HashOf(NodeId parent, NamePool::Id name) { return format::MixWord(uint64_t{parent} << 32 | name); }
@@ -108,10 +107,10 @@ class CallTree {
   const Options options_;
   std::vector<Node> nodes_;
   format::IndexTable children_;  // by parent and name
-  KeyTable known_methods_;       // by MethodKey, of all chunks
+  // Names and roles by MethodKey, of all chunks.
+  KeyTable known_methods_, known_roles_;
   // State of the current chunk.
   Names* chunk_names_ = nullptr;
-  std::span<const uint64_t> method_keys_;
   uint32_t chunk_ = format::kNone;
   std::vector<NodeId> nodes_of_;                           // by stack
   std::vector<NamePool::Id> names_of_, names_of_methods_;  // by frame, by method

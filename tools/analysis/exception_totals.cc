@@ -23,11 +23,8 @@ void ExceptionTotalsBuilder::Add(const format::Block& block, Names* names) {
   for (const WeightedSample& drawn : design_.Add(block)) {
     const format::Sample& sample = block.samples[drawn.index];
     if (keeps_ && !keeps_(sample)) continue;
-    const OrderLevel of_class = keeps_ ? OrderLevel::kThread : OrderLevel::kClass;
-    classes_.try_emplace(std::string(names->Class(sample.class_id)), of_class).first->second.Add(drawn);
-    // Lines are finer than methods.
-    const OrderLevel of_site = keeps_ ? OrderLevel::kThread : OrderLevel::kStack;
-    sites_.try_emplace(SiteOf(sample.stack, names), of_site).first->second.Add(drawn);
+    classes_[std::string(names->Class(sample.class_id))].Add(drawn);
+    sites_[SiteOf(sample.stack, names)].Add(drawn);
   }
 }
 

@@ -5,11 +5,9 @@
 
 namespace heaprec::tools {
 
-void GroupTable::Start(std::optional<OrderLevel> matched_by) {
-  grain_now_ = matched_by ? std::max(grain_, *matched_by) : grain_;
-  takes_all_ = !matched_by;
+void GroupTable::Start() {
   counted_.clear();
-  subsets_.assign(rows_.size(), Subset(grain_now_, holds_));
+  subsets_.assign(rows_.size(), Subset(holds_));
 }
 
 void GroupTable::Add(Key key, const WeightedSample& drawn) { SubsetOf(key).Add(drawn); }
@@ -33,7 +31,7 @@ Subset& GroupTable::SubsetOf(Key key) {
   if (slot == kNone) {
     slot = static_cast<uint32_t>(rows_.size());
     rows_.push_back({key, unseen_});  // the recordings before had none of it
-    subsets_.emplace_back(grain_now_, holds_);
+    subsets_.emplace_back(holds_);
   }
   return subsets_[slot];
 }
@@ -47,13 +45,13 @@ void GroupTable::Close(const Estimator& estimator) {
   const double whole = estimator.Whole();
   std::vector<GroupEstimates> now;
   for (const Subset& subset : subsets_) now.push_back(EstimateGroup(subset, estimator));
-  if (takes_all_ && estimator.counted_by_class()) {
+  if (estimator.among_all() && estimator.counted_by_class()) {
     for (const Counted& of : counted_) SetCounted(of.bytes, of.objects, whole, &now[slots_[of.key]]);
   }
   for (size_t slot = 0; slot < rows_.size(); ++slot) {
     rows_[slot].estimates = Sum(rows_[slot].estimates, whole_, now[slot], whole);
   }
-  unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(grain_now_), estimator), whole);
+  unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(), estimator), whole);
   whole_ += whole;
   subsets_.clear();
 }

@@ -1,8 +1,8 @@
 // Groups samples by any key that is a small number, and estimates each group over one or several recordings.
 //
-//   GroupTable table(OrderLevel::kClass);
-//   table.Start(matched_by);                                  // at the start of every recording
-//   for (sample) table.Add(key of it, drawn);                // samples in the order in which Design gives them
+//   GroupTable table;
+//   table.Start();                                           // at the start of every recording
+//   for (sample) table.Add(key of it, drawn);
 //   table.Close(estimator);                                  // after the recording's last block
 //   for (const GroupTable::Row& row : table.Rows()) ...
 //
@@ -10,11 +10,9 @@
 //
 // Memory:   one Subset for each group of the current recording, GroupEstimates for each group of earlier ones.
 // Threads:  one.
-// Maths:    docs/estimates.md#variance: which level a key needs
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,12 +31,10 @@ class GroupTable {
     GroupEstimates estimates;
   };
 
-  // `level`: the finest level that decides which group a sample belongs to. `holds`: what a group holds (Subset).
-  explicit GroupTable(OrderLevel level, Subset::Holds holds = Subset::Holds::kAny) : grain_(level), holds_(holds) {}
+  // `holds`: what a group holds.
+  explicit GroupTable(Subset::Holds holds = Subset::Holds::kAny) : holds_(holds) {}
 
-  OrderLevel level() const { return grain_; }
-  // `matched_by`: the finest level that decides which samples are used; nullopt: all are.
-  void Start(std::optional<OrderLevel> matched_by);
+  void Start();
   void Add(Key key, const WeightedSample& drawn);
   // Adds each sample to the group of the key at the same position.
   void Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn);
@@ -56,10 +52,7 @@ class GroupTable {
  private:
   static constexpr uint32_t kNone = 0xffffffff;
   Subset& SubsetOf(Key key);
-  const OrderLevel grain_;
   const Subset::Holds holds_;
-  OrderLevel grain_now_ = OrderLevel::kThread;
-  bool takes_all_ = true;
   std::vector<uint32_t> slots_;  // by key: index in rows_ and subsets_
   std::vector<Subset> subsets_;  // of the current recording
   struct Counted {

@@ -83,22 +83,6 @@ std::string Grouping::Text() const {
 
 bool Grouping::takes_rows() const { return IsOfPlace() && by_ != By::kStack; }
 
-OrderLevel Grouping::level(bool own_frames) const {
-  switch (by_) {
-    case By::kClass:
-      return OrderLevel::kClass;
-    case By::kSite:
-    case By::kMethod:
-    case By::kPackage:
-    case By::kLibrary:
-      return own_frames ? OrderLevel::kStack : OrderLevel::kMethod;
-    case By::kStack:
-      return OrderLevel::kStack;
-    default:
-      return OrderLevel::kThread;
-  }
-}
-
 void Grouping::Enter(const format::Block& block) {
   const format::Dictionaries& dictionaries = *block.dictionaries;
   const size_t size = by_ == By::kClass ? dictionaries.classes.size() : dictionaries.threads.size();

@@ -1,7 +1,7 @@
 // How a command groups samples: maps each sample to a key, a small number with a name.
 //
 //   auto grouping = Grouping::Parse("label:request");
-//   GroupTable table(grouping->grain(lines_are_apart));
+//   GroupTable table;
 //   for (block) { grouping->KeysOf(block, drawn, &names, &tree, &keys); table.Add(keys[i], *drawn[i]); }
 //
 // Keys are the same for all chunks, recordings and files that share a tree.
@@ -50,8 +50,6 @@ class Grouping {
   std::string Text() const;
   // Whether rows tell it.
   bool takes_rows() const;
-  // `own_frames`: sites depend on more than their method.
-  OrderLevel level(bool own_frames) const;
 
   // Call for every recording.
   void Start() { dictionaries_ = nullptr; }

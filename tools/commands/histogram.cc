@@ -24,7 +24,7 @@ ExitCode Histogram(const HistogramOptions& options) {
   if (!refused.empty()) return Fail(ExitCode::kUsage, refused);
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
-  GroupsScan groups({Grouping(By::kSize)}, false);
+  GroupsScan groups({Grouping(By::kSize)});
   const ExitCode read = scan->Run(&tree, &groups);
   if (read == ExitCode::kUnreadable) return read;
   return Print(HistogramReport(*scan, groups.tables().front()), options.output, read);

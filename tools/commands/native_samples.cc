@@ -62,7 +62,7 @@ ExitCode ShowSamples(const NativeQuery& question) {
   of_live.lifetimes = question.min_age_ns > 0;
   NamePool names;
   CallTree tree(&names, scan->TreeOptions());
-  NativeVisitor native(GroupingOf(question), /*own_frames=*/false, std::move(of_live), &tree);
+  NativeVisitor native(GroupingOf(question), std::move(of_live), &tree);
   const ExitCode read = scan->Run(&tree, &native);
   if (read == ExitCode::kUnreadable) return read;
   if (native.live().tracked() == 0)

@@ -59,7 +59,7 @@ ExitCode Top(TopOptions options) {
   NamePool names(options.scan.Naming());
   std::optional<CallTree> tree;
   std::optional<GroupsScan> groups;
-  const ExitCode read = scan->Run(&names, &tree, [&] { return &groups.emplace(*groupings, options.scan.OwnFrames()); });
+  const ExitCode read = scan->Run(&names, &tree, [&] { return &groups.emplace(*groupings); });
   if (read == ExitCode::kUnreadable) return read;
   const std::string what = options.by.empty() ? "class or site" : groupings->front().Text();
   return Print(TopReport(*scan, groups->tables(), options.ranking, *tree, what), options.output, read);

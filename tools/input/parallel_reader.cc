@@ -22,7 +22,6 @@ std::optional<format::Block> ParallelReader::Next() {
   Decoded decoded = std::move(at_hand_->blocks.front());
   at_hand_->blocks.pop_front();
   position_ = decoded.position;
-  prepared_ = std::move(decoded.prepared);
   return std::move(decoded.block);
 }
 
@@ -74,7 +73,7 @@ void ParallelReader::Enter() {
 void ParallelReader::ReadRest(std::unique_ptr<format::Reader> reader) {
   Stop();
   at_hand_.reset();
-  rest_ = std::make_unique<ReadAheadReader>(std::move(reader), ReadAheadReader::kBlocksBefore, NewPreparer());
+  rest_ = std::make_unique<ReadAheadReader>(std::move(reader));
 }
 
 void ParallelReader::Stop() {
@@ -88,7 +87,6 @@ void ParallelReader::Stop() {
 }
 
 void ParallelReader::Work() {
-  const std::unique_ptr<Preparer> preparer = NewPreparer();
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return begun_ < chunks_.size() || stop_; });
@@ -98,26 +96,25 @@ void ParallelReader::Work() {
     used.swap(used_);
     lock.unlock();
     used.clear();
-    Decode(chunk, preparer.get());
+    Decode(chunk);
     lock.lock();
     chunk->is_done = true;
     changed_.notify_all();
   }
 }
 
-bool ParallelReader::TakeRollUp(Chunk* chunk, Preparer* preparer) const {
+bool ParallelReader::TakeRollUp(Chunk* chunk) const {
   if (!leaves_out_) return false;
-  auto block = format::ReadRollUp(&source_, header_, chunk->span, &chunk->roll_up);
+  auto block = format::ReadRollUp(&source_, header_, chunk->span, &chunk->roll_up.emplace());
   if (!block || !leaves_out_(*block)) return false;
   Decoded& decoded = chunk->blocks.emplace_back();
   decoded.block = std::move(*block);
   decoded.position = chunk->span.end;
-  if (preparer != nullptr) decoded.prepared = preparer->Of(decoded.block);
   return true;
 }
 
-void ParallelReader::Decode(Chunk* chunk, Preparer* preparer) const {
-  chunk->is_whole = TakeRollUp(chunk, preparer);
+void ParallelReader::Decode(Chunk* chunk) const {
+  chunk->is_whole = TakeRollUp(chunk);
   if (chunk->is_whole) return;
   chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin, leaves_out_);
   format::Reader& reader = *chunk->reader;
@@ -128,7 +125,6 @@ void ParallelReader::Decode(Chunk* chunk, Preparer* preparer) const {
     Decoded& decoded = chunk->blocks.emplace_back();
     decoded.block = std::move(*block);
     decoded.position = reader.position();
-    if (preparer != nullptr) decoded.prepared = preparer->Of(decoded.block);
   }
   chunk->is_whole = reader.position() == chunk->span.end;
 }

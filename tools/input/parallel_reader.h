@@ -19,7 +19,6 @@
 
 #include "format/reader/chunk_span.h"
 #include "format/reader/reader.h"
-#include "tools/input/prepared.h"
 #include "tools/input/read_ahead_reader.h"
 
 namespace heaprec::tools {
@@ -36,31 +35,25 @@ class ParallelReader final : public format::Reader {
   ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0);
   ~ParallelReader() override;
 
-  // Before the first block is taken. `leaves_out`: in chunks that are read at once. If it takes a chunk's roll-up, that
-  // is the chunk's only block.
-  void Prepare(PreparerMaker maker, format::LeavesOut leaves_out = {}) {
-    maker_ = std::move(maker);
-    leaves_out_ = std::move(leaves_out);
-  }
+  // Before the first block is taken: in chunks that are read at once. If it takes a chunk's roll-up, that is the
+  // chunk's only block.
+  void LeaveOut(format::LeavesOut what) { leaves_out_ = std::move(what); }
 
   const format::FileHeader& header() const override { return header_; }
   std::optional<format::Block> Next() override;
   const std::vector<format::SkippedRange>& skipped() const override { return rest_ ? rest_->skipped() : no_ranges_; }
   uint64_t position() const override { return rest_ ? rest_->position() : position_; }
-  // Returns the prepared data of the last block, if requested; only once.
-  std::unique_ptr<Prepared> TakePrepared() { return rest_ ? rest_->TakePrepared() : std::move(prepared_); }
 
  private:
   struct Decoded {
     format::Block block;
     uint64_t position = 0;  // behind it
-    std::unique_ptr<Prepared> prepared;
   };
   // A chunk on its way; one of its readers has its names.
   struct Chunk {
     format::ChunkSpan span;
     std::unique_ptr<format::Reader> reader;
-    format::ChunkDecoder roll_up;
+    std::optional<format::ChunkDecoder> roll_up;
     std::deque<Decoded> blocks;
     bool is_done = false, is_whole = false;
   };
@@ -71,14 +64,12 @@ class ParallelReader final : public format::Reader {
   void ReadRest(std::unique_ptr<format::Reader> reader);
   void Stop();
   void Work();
-  void Decode(Chunk* chunk, Preparer* preparer) const;
-  bool TakeRollUp(Chunk* chunk, Preparer* preparer) const;
-  std::unique_ptr<Preparer> NewPreparer() const { return maker_ ? maker_() : nullptr; }
+  void Decode(Chunk* chunk) const;
+  bool TakeRollUp(Chunk* chunk) const;
 
   format::ByteSource& source_;
   const format::FileHeader header_;
   const size_t threads_wanted_;
-  PreparerMaker maker_;
   format::LeavesOut leaves_out_;
 
   // The taker's side.
@@ -88,7 +79,6 @@ class ParallelReader final : public format::Reader {
   uint64_t position_;
   uint64_t planned_;  // where the next chunk to be planned begins
   bool is_planned_ = false;
-  std::unique_ptr<Prepared> prepared_;
   const std::vector<format::SkippedRange> no_ranges_;
 
   // Shared by all threads.

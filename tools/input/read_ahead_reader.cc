@@ -20,10 +20,8 @@ void MoveTo(std::vector<Entry>* into, std::vector<Entry> added) {
 
 }  // namespace
 
-ReadAheadReader::ReadAheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before,
-                                 std::unique_ptr<Preparer> preparer)
+ReadAheadReader::ReadAheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before)
     : within_(std::move(within)),
-      preparer_(std::move(preparer)),
       header_(within_->header()),
       blocks_before_(blocks_before),
       position_(within_->position()) {}
@@ -60,8 +58,7 @@ std::optional<format::Block> ReadAheadReader::Next() {
 std::optional<ReadAheadReader::Step> ReadAheadReader::Read() {
   auto block = within_->Next();
   if (!block) return std::nullopt;
-  Step step{.block = std::move(*block), .names = {}, .skipped = {}, .position = within_->position(), .prepared = {}};
-  if (preparer_) step.prepared = preparer_->Of(step.block);
+  Step step{.block = std::move(*block), .names = {}, .skipped = {}, .position = within_->position()};
   NoteNames(&step);
   step.skipped = NewOf(within_->skipped(), &ranges_sent_);
   return step;
@@ -112,7 +109,6 @@ format::Block ReadAheadReader::Apply(Step step) {
   MoveTo(&names_.threads, std::move(step.names.threads));
   MoveTo(&skipped_, std::move(step.skipped));
   position_ = step.position;
-  prepared_ = std::move(step.prepared);
   step.block.dictionaries = &names_;
   return std::move(step.block);
 }

@@ -4,8 +4,6 @@
 // The thread starts after some blocks, so that small recordings do not need it, and ends at the present end of the
 // file. Before and after that, blocks are read when they are requested, so later ones are not missed.
 //
-// A Preparer processes each block on the thread that decodes it.
-//
 // Memory:   waiting blocks: kMaxWaiting samples or kMaxBlocks blocks; the names of the current chunk twice.
 // Threads:  one calls it. The wrapped reader and its source belong to the other thread while it runs.
 // Failure:  as format/reader/reader.h.
@@ -21,7 +19,6 @@
 #include <vector>
 
 #include "format/reader/reader.h"
-#include "tools/input/prepared.h"
 
 namespace heaprec::tools {
 
@@ -30,17 +27,14 @@ class ReadAheadReader final : public format::Reader {
   static constexpr size_t kBlocksBefore = 16;
   static constexpr size_t kMaxWaiting = 1 << 15, kMaxBlocks = 256;
 
-  // `blocks_before`: how many are read without the thread. `preparer`: none if nobody asks.
-  explicit ReadAheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore,
-                           std::unique_ptr<Preparer> preparer = nullptr);
+  // `blocks_before`: how many are read without the thread.
+  explicit ReadAheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore);
   ~ReadAheadReader() override;
 
   const format::FileHeader& header() const override { return header_; }
   std::optional<format::Block> Next() override;
   const std::vector<format::SkippedRange>& skipped() const override { return skipped_; }
   uint64_t position() const override { return position_; }
-  // Returns the prepared data of the last block; only once.
-  std::unique_ptr<Prepared> TakePrepared() { return std::move(prepared_); }
 
  private:
   // A block, and what has changed with it.
@@ -50,7 +44,6 @@ class ReadAheadReader final : public format::Reader {
     format::Dictionaries names;  // that it adds
     std::vector<format::SkippedRange> skipped;
     uint64_t position = 0;
-    std::unique_ptr<Prepared> prepared;
   };
   std::optional<Step> Read();
   void NoteNames(Step* step);
@@ -60,7 +53,6 @@ class ReadAheadReader final : public format::Reader {
 
   // The reader's side.
   const std::unique_ptr<format::Reader> within_;
-  const std::unique_ptr<Preparer> preparer_;
   size_t ranges_sent_ = 0;
   struct Counts {
     size_t classes = 0, methods = 0, frames = 0, stacks = 0, threads = 0;
@@ -73,7 +65,6 @@ class ReadAheadReader final : public format::Reader {
   format::Dictionaries names_;
   std::vector<format::SkippedRange> skipped_;
   uint64_t position_ = 0;
-  std::unique_ptr<Prepared> prepared_;
 
   // Shared by both threads.
   std::mutex mutex_;

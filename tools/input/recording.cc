@@ -117,10 +117,7 @@ Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_
   }
 }
 
-void Recording::Prepare(PreparerMaker maker, format::LeavesOut leaves_out) {
-  maker_ = std::move(maker);
-  reader_->Prepare(maker_, std::move(leaves_out));
-}
+void Recording::LeaveOut(format::LeavesOut what) { reader_->LeaveOut(std::move(what)); }
 
 void Recording::NoteCounters(const format::PerStream<format::StreamCounters>& since_start) {
   since_start_ = since_start;
@@ -154,7 +151,6 @@ std::optional<format::Block> Recording::NextInFile() {
       continue;
     }
     ++blocks_of_chunk_;
-    prepared_ = reader_->TakePrepared();
     Note(*block);
     end_.threads = std::max(end_.threads, static_cast<uint32_t>(block->dictionaries->threads.size()));
     end_.offset = reader_->position();
@@ -186,7 +182,6 @@ bool Recording::FollowReplacement() {
     return false;
   }
   reader_ = std::make_unique<ParallelReader>(slice.get(), std::move(*reader));
-  reader_->Prepare(maker_, {});  // whole blocks: those before are counted
   slice_ = std::move(slice);
   source_ = std::move(*source);
   blocks_to_skip_ = blocks_of_chunk_;
@@ -236,7 +231,6 @@ std::optional<format::Block> Recording::Next() {
   }
   if (next_salvaged_ < salvaged_.blocks.size()) {
     format::Block block = std::move(salvaged_.blocks[next_salvaged_++]);
-    prepared_.reset();
     Note(block);
     return block;
   }

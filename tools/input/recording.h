@@ -18,7 +18,6 @@
 #include "format/reader/reader.h"
 #include "tools/input/file_source.h"
 #include "tools/input/parallel_reader.h"
-#include "tools/input/prepared.h"
 #include "tools/input/ring_copy.h"
 #include "tools/input/salvage.h"
 
@@ -54,12 +53,9 @@ class Recording {
   // Number of other recordings in the file that were not opened.
   size_t others() const { return others_; }
 
-  // Call before the first block: `preparer` processes each block where it is decoded, perhaps several at once.
-  // `leaves_out`: blocks may come without their samples, and roll-ups in place of whole chunks, but for the last chunk,
-  // beyond which salvage goes on.
-  void Prepare(PreparerMaker maker, format::LeavesOut leaves_out = {});
-  // Takes the result for the last block; nullptr: it is from the ring, or there is no preparer.
-  std::unique_ptr<Prepared> TakePrepared() { return std::move(prepared_); }
+  // Before the first block: blocks may come without their samples, and roll-ups in place of whole chunks, but for the
+  // last chunk, beyond which salvage goes on, and after the file was replaced.
+  void LeaveOut(format::LeavesOut what);
 
   // The next block; after the file's last one the blocks salvaged from the ring; nullopt at the end.
   std::optional<format::Block> Next();
@@ -160,8 +156,6 @@ class Recording {
   const Part part_;  // of it, this recording
   std::unique_ptr<format::ByteSource> slice_;
   std::unique_ptr<ParallelReader> reader_;
-  PreparerMaker maker_;
-  std::unique_ptr<Prepared> prepared_;
   const format::FileHeader header_;
   FileEnd end_;
   uint32_t blocks_of_chunk_ = 0;  // given out, of the chunk before end_.next_chunk

@@ -107,7 +107,7 @@ inline std::vector<std::vector<tools::Subset>> SubsetsOf(const AppRun& run, tool
   for (const TimeSlice& cut : Cuts()) {
     const bool is_class = std::string_view(cut.name) == "class";
     const auto holds = is_class ? tools::Subset::Holds::kOneClass : tools::Subset::Holds::kAny;
-    subsets.emplace_back(cut.parts, tools::Subset(cut.matched_by, holds));
+    subsets.emplace_back(cut.parts, tools::Subset(holds));
   }
   for (const format::Block& block : run.blocks) {
     for (const tools::WeightedSample& drawn : design->Add(block)) {

@@ -40,7 +40,7 @@ void AddRecording(const std::vector<Of>& all, GroupTable* table, double lost = 0
   format::Interval interval;
   interval.bytes = static_cast<uint64_t>(bytes);
   block.intervals.push_back(interval);
-  table->Start(std::nullopt);
+  table->Start();
   for (const WeightedSample& drawn : design.Add(block)) table->Add(keys[drawn.index], drawn);
   table->Close(Estimator(design, lost));
 }
@@ -48,7 +48,7 @@ void AddRecording(const std::vector<Of>& all, GroupTable* table, double lost = 0
 bool Holds(const Estimate& estimate) { return estimate.low <= estimate.value && estimate.value <= estimate.high; }
 
 TEST_CASE("one recording's figures are the estimator's") {
-  GroupTable table(OrderLevel::kClass);
+  GroupTable table;
   AddRecording({{7, 24, 2400, 30}, {3, 1000, 5000, 6}}, &table);
   REQUIRE(table.Rows().size() == 2);
   const GroupEstimates& small = table.Of(7);
@@ -66,7 +66,7 @@ TEST_CASE("one recording's figures are the estimator's") {
 TEST_CASE("what several recordings lost may all be of one group") {
   constexpr double kLost = 50'000;
   const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
-  GroupTable lossless(OrderLevel::kClass), lossy(OrderLevel::kClass);
+  GroupTable lossless, lossy;
   for (int i = 0; i < 4; ++i) {
     AddRecording(all, &lossless);
     AddRecording(all, &lossy, kLost);
@@ -84,7 +84,7 @@ TEST_CASE("what several recordings lost may all be of one group") {
 }
 
 TEST_CASE("several recordings add up, and errors grow as the root of their number") {
-  GroupTable one(OrderLevel::kClass), four(OrderLevel::kClass);
+  GroupTable one, four;
   const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
   AddRecording(all, &one);
   for (int i = 0; i < 4; ++i) AddRecording(all, &four);
@@ -101,7 +101,7 @@ TEST_CASE("several recordings add up, and errors grow as the root of their numbe
 }
 
 TEST_CASE("a group that only one recording has may have been in the other, unseen") {
-  GroupTable late(OrderLevel::kClass), early(OrderLevel::kClass);
+  GroupTable late, early;
   AddRecording({{0, 24, 2400, 50}}, &late);
   AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &late);
   AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &early);
@@ -111,13 +111,13 @@ TEST_CASE("a group that only one recording has may have been in the other, unsee
   CHECK(late.Of(1).share.value == Approx(10.0 / 110));
   CHECK(late.Of(1).share.high == Approx(early.Of(1).share.high));
   CHECK(late.Of(1).mean_size.value == Approx(24));
-  GroupTable alone(OrderLevel::kClass);
+  GroupTable alone;
   AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &alone);
   CHECK(late.Of(1).bytes.high > alone.Of(1).bytes.high);
 }
 
 TEST_CASE("mean sizes of recordings mix by their objects, and do not know in which parts exactly") {
-  GroupTable table(OrderLevel::kClass);
+  GroupTable table;
   // 2,000 objects, then 10,000; of another group so many bytes again, or the bytes would be counted.
   AddRecording({{0, 100, 10'000, 20}, {1, 24, 10'000, 20}}, &table);
   AddRecording({{0, 20, 10'000, 20}, {1, 24, 10'000, 20}}, &table);
@@ -129,7 +129,7 @@ TEST_CASE("mean sizes of recordings mix by their objects, and do not know in whi
 }
 
 TEST_CASE("an empty recording changes nothing") {
-  GroupTable table(OrderLevel::kClass), same(OrderLevel::kClass);
+  GroupTable table, same;
   const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
   AddRecording(all, &same);
   AddRecording({}, &table);

@@ -133,13 +133,13 @@ void MeasureRun(const Program& program, uint64_t seed, Measured* into) {
     block.samples.push_back(ToSample(kept, config.interval_ns, block.samples.size()));
   }
   tools::Design design(header);
-  std::vector<tools::Subset> subsets(sites, tools::Subset(tools::OrderLevel::kStack));
+  std::vector<tools::Subset> subsets(sites);
   for (const format::Block& block : blocks) {
     for (const tools::WeightedSample& drawn : design.Add(block, by_rows)) subsets[drawn.stack].Add(drawn);
   }
   const tools::Estimator estimator(design, 0);
-  into->bytes.AddTotal(design.all().bytes(), design.all().independent().bytes, truth, &Truth::Part::bytes);
-  into->objects.AddTotal(design.all().objects(), design.all().independent().objects, truth, &Truth::Part::objects);
+  into->bytes.AddTotal(design.all().bytes(), design.all().variance().bytes, truth, &Truth::Part::bytes);
+  into->objects.AddTotal(design.all().objects(), design.all().variance().objects, truth, &Truth::Part::objects);
   into->points += static_cast<double>(design.all().samples());
   into->samples += 150 * program.seconds;
   for (uint32_t site = 0; site < sites; ++site) {

@@ -16,7 +16,6 @@
 #include "tests/support/simulated_load.h"
 #include "tests/support/simulated_recorder.h"
 #include "tests/tools/analysis/simulated_census.h"
-#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::testing {
 
@@ -94,23 +93,22 @@ using Allocation = SimulatedRecorder::Allocation;
 inline constexpr uint32_t kNoPart = ~0u;
 struct TimeSlice {
   const char* name;
-  tools::OrderLevel matched_by;
   uint32_t parts;
   uint32_t (*part)(const Allocation& of);
 };
 inline const std::vector<TimeSlice>& Cuts() {
   constexpr uint64_t kMs = 1'000'000;
   static const std::vector<TimeSlice> cuts{
-      {"site", tools::OrderLevel::kStack, kAppSites, [](const Allocation& of) { return of.site; }},
-      {"method", tools::OrderLevel::kMethod, kAppSites / 2, [](const Allocation& of) { return MethodOfSite(of.site); }},
-      {"class", tools::OrderLevel::kClass, kAppSites / 4, [](const Allocation& of) { return ClassOfSite(of.site); }},
-      {"thread (4 groups)", tools::OrderLevel::kThread, 4, [](const Allocation& of) { return of.thread % 4; }},
-      {"every sixth site", tools::OrderLevel::kStack, 6, [](const Allocation& of) { return of.site % 6; }},
-      {"class, 3.3 to 7.6 s", tools::OrderLevel::kClass, kAppSites / 4,
+      {"site", kAppSites, [](const Allocation& of) { return of.site; }},
+      {"method", kAppSites / 2, [](const Allocation& of) { return MethodOfSite(of.site); }},
+      {"class", kAppSites / 4, [](const Allocation& of) { return ClassOfSite(of.site); }},
+      {"thread (4 groups)", 4, [](const Allocation& of) { return of.thread % 4; }},
+      {"every sixth site", 6, [](const Allocation& of) { return of.site % 6; }},
+      {"class, 3.3 to 7.6 s", kAppSites / 4,
        [](const Allocation& of) {
          return of.time_ns > 3300 * kMs && of.time_ns < 7600 * kMs ? ClassOfSite(of.site) : kNoPart;
        }},
-      {"class, by size", tools::OrderLevel::kClass, kAppSites / 2,
+      {"class, by size", kAppSites / 2,
        [](const Allocation& of) { return 2 * ClassOfSite(of.site) + (of.size > 200); }},
   };
   return cuts;

@@ -129,53 +129,6 @@ TEST_CASE("reading several chunks at once gives what reading gives, also of dama
   CHECK(blocks > 5000);
 }
 
-// Where the block stands, and who saw which block of a chunk.
-struct Seen : Prepared {
-  std::string where;
-};
-std::string Where(const format::Block& block) {
-  return std::to_string(block.chunk) + "/" + std::to_string(block.sequence);
-}
-
-class Watcher : public Preparer {
- public:
-  std::unique_ptr<Prepared> Of(const format::Block& block) override {
-    if (block.chunk != chunk_) next_ = 0;
-    chunk_ = block.chunk;
-    auto seen = std::make_unique<Seen>();
-    seen->where = block.sequence == next_++ ? Where(block) : "out of order";
-    return seen;
-  }
-
- private:
-  uint32_t chunk_ = format::kNone, next_ = 0;
-};
-
-TEST_CASE("each block comes with what was made of it by somebody who saw all of its chunk before it") {
-  const Directory directory;
-  const std::string path = directory / "r.hrec";
-  Random random(7);
-  RecordingFile file(path, testing::SomeHeader());
-  for (int chunk = 0; chunk < 12; ++chunk) {
-    for (int block = 0; block < 3 + 10 * (chunk % 3); ++block) {
-      file.Add(RandomEvent(&random, 0));
-      file.Flush();
-    }
-    file.StartChunk();
-  }
-  const auto source = std::move(*FileSource::Open(path));
-  ParallelReader wide(source.get(), Open(source.get()), 3);
-  wide.Prepare([] { return std::make_unique<Watcher>(); });
-  size_t blocks = 0;
-  for (; const auto block = wide.Next(); ++blocks) {
-    const auto prepared = wide.TakePrepared();
-    REQUIRE(prepared);
-    CHECK(static_cast<const Seen&>(*prepared).where == Where(*block));
-    CHECK_FALSE(wide.TakePrepared());
-  }
-  CHECK(blocks == 4 * (3 + 13 + 23) + 12);  // each chunk ends in a block of its own
-}
-
 TEST_CASE("what is appended after the end was reached is read when it is asked for, chunk by chunk") {
   const Directory directory;
   const std::string path = directory / "r.hrec";

@@ -58,7 +58,7 @@ void CompareWithTop(FollowQuestion question, const std::string& path, uint64_t s
   std::optional<CallTree> tree;
   std::optional<GroupsScan> groups;
   REQUIRE(scan->Run(&names, &tree, [&] {
-    return &groups.emplace(std::vector<Grouping>{question.grouping}, options.OwnFrames());
+    return &groups.emplace(std::vector<Grouping>{question.grouping});
   }) == ExitCode::kOk);
   std::map<std::string, GroupEstimates> expected;
   for (const GroupTable::Row& row : groups->tables().front().own().Rows()) {

@@ -2,7 +2,6 @@
 //
 // Units:    as format/model/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
 // Threads:  one.
-// Failure:  none: a sample whose window is unknown counts as drawn in one stage, which gives wider intervals.
 // Maths:    docs/estimates.md#variance
 #pragma once
 
@@ -10,34 +9,32 @@
 #include <span>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/estimate/prepared_samples.h"
 #include "tools/analysis/estimate/strata.h"
 #include "tools/analysis/estimate/subset.h"
-#include "tools/analysis/estimate/systematic_order.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 
 class Design {
  public:
-  // `finest`: of the grains by which subsets of it are chosen. Coarser is faster.
-  explicit Design(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations,
-                  OrderLevel finest = OrderLevel::kThread);
+  explicit Design(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations);
 
   // Before the first block: scales what is sampled to what a census counted of the same recording.
   void SetStrata(Strata strata) { strata_ = std::move(strata); }
 
-  // The next block, whole, also what the caller filters out. Its samples that are of the stream, in the order in which
-  // subsets take them; valid until the next block, and no longer than it. `by_rows`: its rows instead.
+  // The next block, whole, also what the caller filters out. Its samples that are of the stream, in their order; valid
+  // until the next block, and no longer than it. `by_rows`: its rows instead.
   std::span<const WeightedSample> Add(const format::Block& block, bool by_rows = false);
-  // The same with what a SamplePreparer for the same stream and grain, on any thread, made of it.
-  std::span<const WeightedSample> Add(const format::Block& block, PreparedSamples draft);
 
   // All samples so far.
   const Subset& all() const { return all_; }
+  // Whether a census counted the class of each of them; then they add up to its bytes.
+  bool counted_by_class() const { return strata_.count() > 0 && all_.samples() > 0 && !has_other_classes_; }
+  double bytes_by_class() const { return strata_.bytes(); }
   // Bytes, or events, counted by the recorder in the intervals so far, and the samples of those for which it did not:
   // salvage finds samples, but not what was counted beside them.
   uint64_t counted_bytes() const { return counted_; }
@@ -49,9 +46,6 @@ class Design {
   // Variance of all().bytes() before anything is drawn, at most: from what was counted, and how far apart the points
   // were then.
   double VarianceOfCounted() const { return variance_of_counted_; }
-  // Variance of all().bytes(). maxsamples=N rounds what each interval may keep, so the second stage has a part in it:
-  // also by intervals of which nothing was kept.
-  double VarianceOfBytes() const;
   // After the last block: so much was counted in all, whatever the intervals say of it.
   void SetCounted(uint64_t total) {
     counted_ = total;
@@ -61,21 +55,22 @@ class Design {
   void CountUnwritten(const format::StreamCounters& counters);
 
  private:
-  std::span<const WeightedSample> Take(const format::Block& block);
+  void DrawSamples(const format::Block& block);
+  void DrawRows(const format::Block& block);
   void Count(const format::Block& block);
   void Count(const format::Interval& interval);
-  void NoteQuota(const format::Interval& interval);
 
-  SamplePreparer preparer_;
-  PreparedSamples draft_;
-  SystematicOrder line_;
+  const format::Stream stream_;
+  const uint64_t interval_ns_;
+  const bool has_no_chances_;  // of another recorder: the chance with which an object was drawn is unknown
   Strata strata_;
-  std::unordered_set<uint64_t> not_counted_;  // intervals of the last block
+  std::vector<WeightedSample> drawn_;         // of the last block
+  std::unordered_set<uint64_t> not_counted_;  // likewise, intervals
   Subset all_, uncounted_;
+  bool has_other_classes_ = false;  // that no census counted
   uint64_t counted_ = 0, candidates_ = 0;
   uint64_t not_kept_ = 0;  // points of the intervals so far that are not samples: of the second stage, or not written
-  double variance_of_quotas_ = 0, widest_spacing_ = 0;
-  double variance_of_counted_ = 0;
+  double widest_spacing_ = 0, variance_of_counted_ = 0;
   double latest_spacing_ = 0, recent_spacing_ = 0;  // of the last window; the widest of a while
 };
 

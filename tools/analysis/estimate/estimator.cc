@@ -17,11 +17,13 @@ double Widening(double sum, double variance, double fourth) {
   return 1 + (kZ * kZ + 1) / 4 * std::max(excess, 0.0);
 }
 
-double WideningOfBytes(const Subset& of) { return Widening(of.bytes(), of.independent().bytes, of.bytes_fourth()); }
+double WideningOfBytes(const Subset& of) { return Widening(of.bytes(), of.variance().bytes, of.bytes_fourth()); }
 
 double WideningOfObjects(const Subset& of) {
-  return Widening(of.objects(), of.independent().objects, of.objects_fourth());
+  return Widening(of.objects(), of.variance().objects, of.objects_fourth());
 }
+
+Estimate Exactly(double value) { return {value, value, value}; }
 
 // Returns `known` with the ends `low` and `high`, which also allow for lost points.
 Estimate WithLost(const Estimate& known, double low, double high) {
@@ -59,13 +61,13 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
       shares_of_all_(whole == nullptr),
       shares_of_any_(whole != nullptr && chosen == ChosenBy::kAny),
       is_raw_(weights == Weights::kRaw),
-      variance_(design.VarianceOfBytes()),
+      all_counted_(design.counted_by_class()),
+      counted_by_class_(design.bytes_by_class()),
       lost_(lost_weight),
       unwritten_(unwritten_weight) {
-  if (all_.bytes() > 0) unit_ = all_.independent().bytes / all_.bytes();
-  if (const auto known = all_.KnownStrata()) {
-    calibrated_ = all_counted_ = true;
-    if (shares_of_all_) counted_whole_ = known->bytes;
+  if (all_.bytes() > 0) unit_ = all_.variance().bytes / all_.bytes();
+  if (all_counted_) {
+    calibrated_ = true;
     return;
   }
   const double estimated = all_.bytes() - design.uncounted().bytes() + lost_weight;
@@ -75,9 +77,13 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
   if (is_counted && !calibrated_) lost_ = static_cast<double>(design.counted_bytes());
   if (!calibrated_) return;
   factor_ = static_cast<double>(design.counted_bytes()) / estimated;
-  uncounted_variance_ = design.uncounted().bytes_with_all();
+  uncounted_variance_ = design.uncounted().variance().bytes;
   lost_ *= factor_;
   unwritten_ *= factor_;
+}
+
+const CountedClass* Estimator::CountedOf(const Subset& of) const {
+  return all_counted_ && among_ != Among::kAny ? of.counted() : nullptr;
 }
 
 // The mean weight of one sample, with one typical sample of the recording added: by chance the few of a subset may all
@@ -91,7 +97,7 @@ double Estimator::UnitBytes(double variance, double bytes) const {
 double Estimator::UnitObjects(const Subset& of) const {
   const double typical = of.bytes() > 0 ? unit_ * of.objects() / of.bytes() : unit_ / kMinObject;
   const double all = of.objects() + typical;
-  return all > 0 ? (std::max(of.WholeChain().objects, 0.0) + typical * typical) / all : 0;
+  return all > 0 ? (of.variance().objects + typical * typical) / all : 0;
 }
 
 Estimate Estimator::Total() const {
@@ -101,81 +107,53 @@ Estimate Estimator::Total() const {
 }
 
 Estimate Estimator::KnownTotal() const {
-  if (const auto known = all_.KnownStrata()) return {known->bytes, known->bytes, known->bytes};
-  const double variance = calibrated_ ? uncounted_variance_ : variance_;
-  if (variance <= 0) return {factor_ * all_.bytes(), factor_ * all_.bytes(), factor_ * all_.bytes()};
+  if (all_counted_) return Exactly(counted_by_class_);
+  const double variance = calibrated_ ? uncounted_variance_ : all_.variance().bytes;
+  if (variance <= 0) return Exactly(factor_ * all_.bytes());
   return Scaled(TotalInterval(all_.bytes(), variance, UnitBytes(variance, all_.bytes())), factor_);
 }
 
 Estimate Estimator::Share(const Subset& of) const {
-  const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
-  if (counted_selection_ && strata && strata->all) {
-    const double share = std::min(strata->all->bytes / *counted_selection_, 1.0);
-    return {share, share, share};
-  }
+  const CountedClass* const counted = CountedOf(of);
+  if (counted_selection_ && counted != nullptr) return Exactly(std::min(counted->bytes / *counted_selection_, 1.0));
   // A census also counts what is lost in memory.
   const double known = Whole(), all = known + (all_counted_ ? unwritten_ : lost_);
-  if (counted_whole_ && strata) {
+  if (all_counted_ && shares_of_all_) {
     const Estimate bytes = Bytes(of);
     return {bytes.value / known, bytes.low / all, std::min(bytes.high / all, 1.0), bytes.lost_below / all,
             bytes.lost_above / all};
   }
-  const Estimate share = shares_of_any_ ? ShareOfAny(of) : ShareWith(of, whole_, 0);
+  // Nothing else was selected.
+  const bool is_whole = shares_of_any_ && whole_.samples() > 0 && of.samples() == whole_.samples();
+  const Estimate share = is_whole ? Exactly(1) : ShareWith(of, whole_, 0);
   if (!(lost_ > 0) || !(all > 0)) return share;
-  const double counted = all_counted_ ? lost_ - unwritten_ : 0, part = known / all;
+  const double counted_lost = all_counted_ ? lost_ - unwritten_ : 0, part = known / all;
   const Estimate sampled{share.value, std::lerp(share.value, share.low, part),
                          std::lerp(share.value, share.high, part)};
-  return WithLost(sampled, std::max(share.low * known - counted, 0.0) / all,
+  return WithLost(sampled, std::max(share.low * known - counted_lost, 0.0) / all,
                   std::min((share.high * known + lost_) / all, 1.0));
 }
 
-// Returns the share of the samples that a filter by class, site, thread, ... keeps. Their total is estimated, too: the
-// part and the rest vary independently, so the part contributes its own variance to the total's.
-Estimate Estimator::ShareOfAny(const Subset& of) const {
-  if (whole_.bytes() <= 0) return {0, 0, 1};
-  const double share = std::min(of.bytes() / whole_.bytes(), 1.0);
-  const double chain = of.WholeChain().bytes, rest = std::max(whole_.WholeChain().bytes - chain, 0.0);
-  const double variance =
-      std::max((1 - 2 * share) * of.Remaining().bytes + share * share * whole_.Remaining().bytes, 0.0);
-  const double unit =
-      (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(rest, std::max(whole_.bytes() - of.bytes(), 0.0));
-  const Estimate within =
-      ShareInterval(share, WideningOfBytes(of) * variance / (whole_.bytes() * whole_.bytes()), unit / whole_.bytes());
-  return of.samples() == whole_.samples() ? Estimate{share, share, share} : within;
-}
-
-// `variance_of_whole`: of its bytes, if the share is to be one of a whole that is not known. Parts of a whole that was
-// chosen by time have as little to do with each other as parts of all.
+// The part and the rest vary independently, so the part contributes its own variance to the whole's.
+// `variance_of_whole`: of its bytes, beside that of its samples, if the share is to be one of a whole that is not
+// known.
 Estimate Estimator::ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const {
   if (whole.bytes() <= 0) return {0, 0, 1};
-  const double share = of.bytes() / whole.bytes(), chain = of.WholeChain().bytes;
-  const double variance = of.Remaining().bytes - 2 * share * of.BytesWith(whole) +
-                          share * share * (whole.BytesWith(whole) + variance_of_whole);
+  const double share = std::min(of.bytes() / whole.bytes(), 1.0);
+  const double part = of.variance().bytes, all = whole.variance().bytes;
+  const double variance = std::max((1 - 2 * share) * part + share * share * (all + variance_of_whole), 0.0);
   // Near 0 a sample more in the subset makes the difference, near 1 one that is not.
-  const double others = chain + whole.first_stage().bytes - 2 * of.first_stage().bytes;
-  const double unit =
-      (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, whole.bytes() - of.bytes());
+  const double unit = (1 - share) * UnitBytes(part, of.bytes()) +
+                      share * UnitBytes(all - part, std::max(whole.bytes() - of.bytes(), 0.0));
   return ShareInterval(share, WideningOfBytes(of) * variance / (whole.bytes() * whole.bytes()), unit / whole.bytes());
 }
 
-// As a share of the classes that it has a part in.
-Estimate Estimator::BytesWithin(const Subset::Known& strata, const Subset& of) const {
-  if (strata.all) return {strata.all->bytes, strata.all->bytes, strata.all->bytes};
-  const double share = std::min(of.bytes() / strata.bytes, 1.0), chain = of.WholeChain().bytes;
-  const double others = chain + strata.sampled - 2 * of.first_stage().bytes;
-  const double unit =
-      (1 - share) * UnitBytes(chain, of.bytes()) + share * UnitBytes(others, std::max(strata.bytes - of.bytes(), 0.0));
-  const double variance = WideningOfBytes(of) * of.Remaining().bytes;
-  return Scaled(ShareInterval(share, variance / (strata.bytes * strata.bytes), unit / strata.bytes), strata.bytes);
-}
-
-// All lost points may belong to the subset, or none. The count of a class includes points lost in memory. A site was
-// scaled to that count, so it has less if those points were of other sites. `per_byte`: 1, or objects per byte.
+// All lost points may belong to the subset, or none. The count of a class includes points lost in memory. A part of one
+// was scaled to that count, so it has less if those points were of other parts. `per_byte`: 1, or objects per byte.
 Estimate Estimator::AllowForLost(const Estimate& known, const Subset& of, double per_byte) const {
   const double lost = per_byte * lost_, unwritten = per_byte * unwritten_;
-  const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
-  if (strata && strata->all) return WithLost(known, known.low, known.high + unwritten);
-  const double counted = strata ? strata->largest_share * (lost - unwritten) : 0;
+  if (CountedOf(of) != nullptr) return WithLost(known, known.low, known.high + unwritten);
+  const double counted = all_counted_ ? lost - unwritten : 0;
   return WithLost(known, std::max(known.low - counted, 0.0), known.high + lost);
 }
 
@@ -186,10 +164,10 @@ Estimate Estimator::Bytes(const Subset& of) const {
 }
 
 Estimate Estimator::KnownBytes(const Subset& of) const {
-  if (const auto strata = of.KnownStrata(); strata && all_counted_) return BytesWithin(*strata, of);
+  if (const CountedClass* const counted = CountedOf(of)) return Exactly(counted->bytes);
   if (calibrated_) return Scaled(ShareWith(of, all_, uncounted_variance_), factor_ * all_.bytes());
-  const double chain = of.WholeChain().bytes;
-  return TotalInterval(of.bytes(), WideningOfBytes(of) * of.Remaining().bytes, UnitBytes(chain, of.bytes()));
+  const double variance = of.variance().bytes;
+  return TotalInterval(of.bytes(), WideningOfBytes(of) * variance, UnitBytes(variance, of.bytes()));
 }
 
 // Objects that nobody saw are as large as those that were, if any was.
@@ -201,37 +179,29 @@ Estimate Estimator::Objects(const Subset& of) const {
 }
 
 Estimate Estimator::KnownObjects(const Subset& of) const {
-  const auto strata = all_counted_ ? of.KnownStrata() : std::nullopt;
-  if (strata && strata->all) return {strata->all->objects, strata->all->objects, strata->all->objects};
-  const double raw = of.WholeChain().objects;
-  double variance = of.Remaining().objects, unit = UnitObjects(of);
+  if (const CountedClass* const counted = CountedOf(of)) return Exactly(counted->objects);
+  const double raw = of.variance().objects;
+  double variance = raw, unit = UnitObjects(of);
   if (calibrated_) {
     const double objects_per_byte = all_.bytes() > 0 ? of.objects() / all_.bytes() : 0;
-    variance += -2 * objects_per_byte * of.objects_with_all() +
-                objects_per_byte * objects_per_byte * (all_.bytes_with_all() + uncounted_variance_);
+    variance += -2 * objects_per_byte * of.variance().both +
+                objects_per_byte * objects_per_byte * (all_.variance().bytes + uncounted_variance_);
     // Known bytes of like objects are known objects, however few the samples.
     if (raw > 0) unit *= std::clamp(variance / raw, 0.0, 1.0);
   }
-  Estimate objects = Scaled(TotalInterval(of.objects(), WideningOfObjects(of) * variance, unit), factor_);
-  if (strata && of.bytes() > 0) {
-    // Nor are they known better than the bytes.
-    const Estimate bytes = Scaled(BytesWithin(*strata, of), objects.value / of.bytes());
-    objects.low = std::min(objects.low, bytes.low), objects.high = std::max(objects.high, bytes.high);
-  }
-  return objects;
+  return Scaled(TotalInterval(of.objects(), WideningOfObjects(of) * variance, unit), factor_);
 }
 
 Estimate Estimator::MeanSize(const Subset& of) const {
   if (of.unsized() > 0) return kUnknownEstimate;
   if (of.objects() <= 0) return RatioInterval(0, 0, 0);
+  const CountedClass* const counted = CountedOf(of);
+  if (counted != nullptr && counted->objects > 0) return Exactly(counted->bytes / counted->objects);
   const double mean = of.bytes() / of.objects();
-  if (const auto strata = of.KnownStrata(); strata && strata->all && strata->all->objects > 0) {
-    return Scaled({1, 1, 1}, strata->all->bytes / strata->all->objects);
-  }
-  const Spread spread = of.Remaining();
+  const Spread& spread = of.variance();
   const double variance = spread.bytes - 2 * mean * spread.both + mean * mean * spread.objects;
   // Kish's number, but certain samples do not make it less.
-  const double kish = of.objects() * of.objects() / of.independent().objects;
+  const double kish = of.objects() * of.objects() / spread.objects;
   const double effective = std::min(static_cast<double>(of.samples()), kish);
   return RatioInterval(mean, variance / (of.objects() * of.objects()), effective);
 }

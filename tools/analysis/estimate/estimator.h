@@ -2,7 +2,7 @@
 //
 //   Design design(header);                                    // sees every block
 //   Subset one;                                               // any number of them
-//   for (block) { design.Add(block); for (sample) if (...) one.Add(design.Of(sample)); }
+//   for (block) for (drawn : design.Add(block)) if (...) one.Add(drawn);
 //   const Estimator estimator(design, LostWeight(counters));      // after the last block
 //   const Estimate bytes = estimator.Bytes(one);
 //
@@ -45,6 +45,11 @@ class Estimator {
   // Counted bytes divided by their estimate from the samples; 1 if raw or if nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
+  // What of everything the subsets are of: all of it, all of some classes, or any part. Only of the first two a census
+  // knows whole classes.
+  enum class Among : uint8_t { kAll, kClasses, kAny };
+  void SetAmong(Among among) { among_ = among; }
+  bool among_all() const { return among_ == Among::kAll; }
   // Whether a census counted all bytes of each class.
   bool counted_by_class() const { return all_counted_ && unwritten_ <= 0; }
 
@@ -57,7 +62,7 @@ class Estimator {
   void SetCountedSelection(double bytes) { counted_selection_ = bytes; }
 
   // The base of shares.
-  double Whole() const { return counted_whole_.value_or(factor_ * whole_.bytes()); }
+  double Whole() const { return all_counted_ && shares_of_all_ ? counted_by_class_ : factor_ * whole_.bytes(); }
 
   // Estimates of a subset. If it is empty: 0, with the detection limit as upper end. Upper ends assume that all lost
   // points belong to the subset. Values include a lost point only if a census counted it.
@@ -67,9 +72,8 @@ class Estimator {
   Estimate MeanSize(const Subset& of) const;  // bytes per object; 0 to infinity with fewer than two samples
 
  private:
-  Estimate ShareOfAny(const Subset& of) const;
+  const CountedClass* CountedOf(const Subset& of) const;
   Estimate ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const;
-  Estimate BytesWithin(const Subset::Known& strata, const Subset& of) const;
   // These leave out lost points, unless a census counted them.
   Estimate KnownTotal() const;
   Estimate KnownBytes(const Subset& of) const;
@@ -80,10 +84,10 @@ class Estimator {
 
   const Subset all_, whole_;
   const bool shares_of_all_, shares_of_any_, is_raw_;
-  const double variance_;  // of all_.bytes()
+  const bool all_counted_;  // by a census, each class
+  const double counted_by_class_;
+  Among among_ = Among::kAll;
   bool calibrated_ = false;
-  bool all_counted_ = false;             // by a census, each class
-  std::optional<double> counted_whole_;  // likewise, if shares are of all
   std::optional<double> counted_selection_;
   double factor_ = 1;
   double unit_ = 0;                // bytes that a sample of the recording represents, on average

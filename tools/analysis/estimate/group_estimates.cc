@@ -46,8 +46,8 @@ GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator) {
           estimator.MeanSize(group)};
 }
 
-GroupEstimates EstimateUnseen(const Estimator& estimator, OrderLevel finest) {
-  return estimator.Total().high > 0 ? EstimateGroup(Subset(finest), estimator) : kUnknownGroup;
+GroupEstimates EstimateUnseen(const Estimator& estimator) {
+  return estimator.Total().high > 0 ? EstimateGroup(Subset(), estimator) : kUnknownGroup;
 }
 
 void SetCounted(double bytes, double objects, double whole, GroupEstimates* of) {

@@ -29,8 +29,8 @@ inline constexpr GroupEstimates kUnknownGroup{0, kUnknownEstimate, kUnknownEstim
 
 GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator);
 // Estimates a group without samples: the upper ends are the detection limits. Returns kUnknownGroup if nothing at all
-// was observed, because there is no limit then. `finest`: the level of the groups.
-GroupEstimates EstimateUnseen(const Estimator& estimator, OrderLevel finest = OrderLevel::kThread);
+// was observed, because there is no limit then.
+GroupEstimates EstimateUnseen(const Estimator& estimator);
 
 // Replaces the estimates of a group by its counted bytes and objects. `whole`: the bytes that its share refers to.
 void SetCounted(double bytes, double objects, double whole, GroupEstimates* of);

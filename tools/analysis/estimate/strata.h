@@ -1,15 +1,13 @@
-// The strata of one recording, and the stratum of each class. A value type: copies share the strata, and scaled samples
-// point to them.
+// What a census counted of each class of a recording. A value type: copies share the counts, and scaled samples point to
+// them.
 //
 // Threads:  one.
-// Failure:  a sample whose class is in no stratum is not scaled.
+// Failure:  a sample whose class was not counted is not scaled.
 // Maths:    docs/estimates.md#post-stratification
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -20,57 +18,40 @@
 
 namespace heaprec::tools {
 
-// A class, or several rare ones together, with an amount known from a census. Its samples are scaled to that amount.
+// A class, by the JVM's spelling of its name.
 //
 // Units:    bytes and objects.
-// Threads:  any; it is constant.
-// Maths:    docs/estimates.md#post-stratification, name for name
-struct Stratum {
-  uint32_t index = 0;  // within the recording
-  double bytes = 0;    // T f: scaled bytes of all its samples
-  double factor = 1;   // f: scales the bytes and objects of a sample
-  double known = 0;    // k: 1 if everything was counted, 0 if the census says nothing
-  double sampled = 0;  // F: variance of the bytes from the first stage
-  double counted = 0;  // W: variance of the census's bytes
-  bool is_exact() const { return known == 1; }
-  double shared() const { return known * known * (sampled + counted); }  // G
-};
-
-// A class, by the JVM's spelling of its name.
-struct ClassOfStratum {
-  const Stratum* stratum = nullptr;
-  // Set if everything was counted and no other class has the same name without generated suffixes: its counted bytes
-  // and objects, and the sum of its samples' scaled bytes.
-  struct Counted {
-    double bytes = 0, objects = 0, scaled = 0;
-  };
-  std::optional<Counted> counted;
+struct CountedClass {
+  double factor = 1;    // scales the bytes and objects of a sample to what was counted of the class's stratum
+  bool is_one = false;  // no other class has the same name without generated suffixes
+  double bytes = 0, objects = 0;  // counted
+  double scaled = 0;              // bytes of all its samples, scaled
 };
 
 class Strata {
  public:
-  // Strata, and their classes by the name in dictionaries.
   struct Table {
-    std::deque<Stratum> strata;  // of_class points to them
-    std::unordered_map<std::string, ClassOfStratum> of_class;
+    std::unordered_map<std::string, CountedClass> classes;  // by the name in dictionaries
+    size_t strata = 0;  // classes, each of the rare ones together with others
+    double bytes = 0;   // counted, of all
   };
 
   Strata() = default;  // none
   explicit Strata(Table table) : table_(std::make_shared<const Table>(std::move(table))) {}
 
-  size_t count() const { return table_ != nullptr ? table_->strata.size() : 0; }
-  // Scales the samples of the next block.
+  size_t count() const { return table_ != nullptr ? table_->strata : 0; }
+  double bytes() const { return table_ != nullptr ? table_->bytes : 0; }
+  // Scales the samples, or rows, of the next block.
   void Scale(const format::Block& block, std::span<WeightedSample> drawn);
 
  private:
-  const ClassOfStratum* Of(format::Index class_id);
-  const ClassOfStratum* Find(const std::string& class_name) const;
+  const CountedClass* Of(format::Index class_id);
 
   std::shared_ptr<const Table> table_;
   // Cache for the current chunk, by class index.
   struct Looked {
     bool done = false;
-    const ClassOfStratum* found = nullptr;
+    const CountedClass* found = nullptr;
   };
   const format::Dictionaries* dictionaries_ = nullptr;
   uint32_t chunk_ = format::kNone;

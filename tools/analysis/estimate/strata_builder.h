@@ -7,7 +7,8 @@
 //
 // Units:    bytes and objects.
 // Threads:  one.
-// Failure:  no strata where there is no census, or one that does not tell enough; why_none() says what it lacks.
+// Failure:  no strata where there is no census that counted all, or one that does not tell enough; why_none() says what
+//           it lacks.
 // Maths:    docs/estimates.md#post-stratification
 #pragma once
 
@@ -18,10 +19,8 @@
 #include "format/model/census.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/census_table.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/strata.h"
-#include "tools/analysis/estimate/subset.h"
 
 namespace heaprec::tools {
 
@@ -40,30 +39,19 @@ class StrataBuilder {
  private:
   // The sums of a class, or of several classes.
   struct Sums {
-    double bytes = 0, variance = 0;  // that the samples stand for, by the first stage
-    format::CensusSum counted_bytes, counted_objects;
-    uint64_t walks = 0;
+    double bytes = 0;                    // that the samples stand for
+    double counted = 0, objects = 0;  // bytes and objects
     Sums& operator+=(const Sums& other);
   };
-  struct ClassSums {
-    Subset sampled{OrderLevel::kClass};
-    Sums sums;
-  };
-  using Classes = std::map<std::string, ClassSums>;
-  using Class = Classes::value_type;
+  using Class = std::map<std::string, Sums>::value_type;
 
   bool IsComplete(const format::CensusCounters& counters);
-  // Whether the exact count is worth kMinSamples samples, and there are samples at all.
+  // Whether the count is worth kMinSamples samples, and there are samples at all.
   bool HasEnoughCounts(const Sums& sums) const;
-  Strata::Table Exact();
-  Strata::Table Composed();
-  const Stratum* AddStratum(const Sums& sums, double known, Strata::Table* table) const;
 
-  const format::CensusMode mode_;
-  const bool is_biased_;
+  const bool counts_all_, is_biased_;
   Design design_;
-  Classes classes_;
-  CensusEstimator counted_;
+  std::map<std::string, Sums> classes_;
   double unit_ = 0;                // bytes that a sample represents
   bool has_cut_interval_ = false;  // an interval has samples but no counted bytes
   std::string why_none_;

@@ -8,9 +8,9 @@ namespace {
 constexpr double kMinObject = 16;  // bytes
 
 // tools/analysis/estimate/estimator.cc: Student's t in place of z.
-double Widening(double sum, double apart, double fourth) {
-  if (!(apart > 0) || !(sum > 0)) return 1;
-  const double excess = fourth / (apart * apart) - apart / (sum * sum);
+double Widening(double sum, double variance, double fourth) {
+  if (!(variance > 0) || !(sum > 0)) return 1;
+  const double excess = fourth / (variance * variance) - variance / (sum * sum);
   return 1 + (kZ * kZ + 1) / 4 * std::max(excess, 0.0);
 }
 
@@ -20,7 +20,7 @@ double VarianceOfObjects(const PooledSums& of) {
   return std::max(of.sums.variance_objects - 2 * of.shared_objects + of.shared_objects_all, 0.0);
 }
 
-double WideningOf(const PooledSums& of) { return Widening(of.sums.bytes, of.sums.apart, of.sums.fourth); }
+double WideningOf(const PooledSums& of) { return Widening(of.sums.bytes, of.sums.variance, of.sums.fourth); }
 
 Estimate NotBelow(Estimate estimate, double seen) {
   estimate.low = std::max(estimate.low, std::min(seen, estimate.value));
@@ -33,7 +33,7 @@ RecordingScale ScaleOf(uint64_t recording, const Totals& totals) {
   RecordingScale scale{.recording = recording, .factor = totals.Factor()};
   if (totals.IsCalibrated() && totals.all.bytes > 0) {
     scale.per_byte = 1 / totals.all.bytes;
-    scale.with_all = totals.all.with_all;
+    scale.variance = totals.all.variance;
   }
   return scale;
 }
@@ -45,12 +45,12 @@ FleetEstimator::FleetEstimator(const std::map<uint64_t, Totals>& totals) {
     if (!one.IsCalibrated() && one.all.bytes > 0) is_calibrated_ = false;
     counted_ += one.IsCalibrated() || !(one.all.bytes > 0) ? one.counted : one.all.bytes;
   }
-  if (all_.sums.bytes > 0) unit_ = all_.sums.apart / all_.sums.bytes;
+  if (all_.sums.bytes > 0) unit_ = all_.sums.variance / all_.sums.bytes;
 }
 
 std::vector<RecordingScale> FleetEstimator::FactorsOnly() const {
   std::vector<RecordingScale> factors = scales_;
-  for (RecordingScale& scale : factors) scale.per_byte = scale.with_all = 0;
+  for (RecordingScale& scale : factors) scale.per_byte = scale.variance = 0;
   return factors;
 }
 
@@ -81,7 +81,7 @@ Estimate FleetEstimator::ShareOf(const PooledSums& of) const {
   const double whole = all_.sums.bytes;
   if (!(whole > 0)) return {0, 0, 1};
   const double share = std::min(of.sums.bytes / whole, 1.0);
-  const double others = of.sums.variance + all_.sums.with_all - 2 * of.sums.with_all;
+  const double others = all_.sums.variance - of.sums.variance;
   const double unit =
       (1 - share) * Unit(of.sums.variance, of.sums.bytes) + share * Unit(others, std::max(whole - of.sums.bytes, 0.0));
   return ShareInterval(share, WideningOf(of) * VarianceOfBytes(of) / (whole * whole), unit / whole);
@@ -107,7 +107,7 @@ Estimate FleetEstimator::Objects(const PooledSums& of) const {
   double unit = all > 0 ? (std::max(raw, 0.0) + typical * typical) / all : 0;
   // Known bytes of like objects are known objects, however few the samples.
   if (raw > 0) unit *= std::clamp(variance / raw, 0.0, 1.0);
-  const double widening = Widening(of.sums.objects, of.sums.apart_objects, of.sums.fourth_objects);
+  const double widening = Widening(of.sums.objects, of.sums.variance_objects, of.sums.fourth_objects);
   return NotBelow(TotalInterval(of.sums.objects, widening * variance, unit), of.sums.samples);
 }
 

@@ -54,7 +54,7 @@ double SizeOf(const LiveRowAnswer& row) { return IsRange(row.bytes) ? row.bytes.
 double UnitOfAllocations(const Selection& selection) {
   Totals all;
   for (const auto& [id, one] : selection.totals) all += one;
-  return all.all.bytes > 0 ? all.all.apart / all.all.bytes : 0;
+  return all.all.bytes > 0 ? all.all.variance / all.all.bytes : 0;
 }
 
 // Returns the latest snapshot of each process, if it is not too old. A recording may have several parts.

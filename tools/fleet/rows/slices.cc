@@ -5,8 +5,8 @@
 #include <span>
 
 #include "format/bytes/layout.h"
+#include "format/codec/index_table.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/site_keys.h"
 #include "tools/input/program_recording.h"
 
 namespace heaprec::tools::fleet {
@@ -21,12 +21,9 @@ constexpr size_t kMaxKnownStacks = 100'000;
 
 struct KeyHash {
   size_t operator()(const RowKey& key) const {
-    return Mixed(Mixed(key.class_id, key.site), static_cast<uint64_t>(key.level));
+    return format::MixWord(key.class_id ^ format::MixWord(key.site)) + static_cast<uint64_t>(key.level);
   }
 };
-
-// Frames above the leaf decide which site a sample belongs to.
-OrderLevel GrainOf(RowGrain level) { return level == RowGrain::kClass ? OrderLevel::kClass : OrderLevel::kStack; }
 
 // The threshold of which `count` samples are left on average: sum of min(1, w / tau) = count. `dropped`: the sum of
 // weights of more samples, all below it.
@@ -55,9 +52,6 @@ struct SliceReader::Open {
   // Those that may be left. The threshold only grows: what is below it now is dropped now.
   std::vector<ThinnedSample> samples;
   double dropped = 0, threshold = 0;
-  Subset& RowOf(const RowKey& key) {
-    return rows.try_emplace(key, GrainOf(key.level), Subset::Holds::kAny).first->second;
-  }
 };
 
 SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
@@ -65,7 +59,7 @@ SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
       options_(options),
       interval_ns_(std::max<uint64_t>(recording->header().interval_ns, 1)),
       seed_(format::Hash(std::as_bytes(std::span(recording->header().recording_id)))),
-      design_(recording->header(), format::Stream::kAllocations, OrderLevel::kStack),
+      design_(recording->header()),
       trust_(recording->header(), format::Stream::kAllocations, /*has_design=*/true),
       live_(recording->header()) {
   const format::FileHeader& header = recording_.header();
@@ -157,9 +151,9 @@ void SliceReader::TakeSamples(const format::Block& block, std::span<const Weight
     if (not_counted_.contains(one.interval)) minute->uncounted += one.weight;
     const uint64_t class_id = ClassId(sample.class_id), site = SiteOf(sample.stack);
     minute->all.Add(one);
-    slice->RowOf({RowGrain::kClass, class_id, 0}).Add(one);
-    slice->RowOf({RowGrain::kSite, 0, site}).Add(one);
-    slice->RowOf({RowGrain::kClassAndSite, class_id, site}).Add(one);
+    slice->rows[{RowGrain::kClass, class_id, 0}].Add(one);
+    slice->rows[{RowGrain::kSite, 0, site}].Add(one);
+    slice->rows[{RowGrain::kClassAndSite, class_id, site}].Add(one);
     if (options_.samples_per_second <= 0) continue;
     if (!IsRetained(sample.id, one.weight, slice->threshold)) {
       slice->dropped += one.weight;
@@ -236,7 +230,7 @@ double SliceReader::MaxSamples() const { return std::max(1.0, options_.samples_p
 // A sample is retained with probability min(1, w / tau) and weight max(w, tau). The draw depends on its id alone, so a
 // slice that is read again is thinned the same way.
 bool SliceReader::IsRetained(uint64_t id, double weight, double threshold) const {
-  const double random_key = static_cast<double>(Mixed(seed_, id) >> 11) * 0x1p-53;
+  const double random_key = static_cast<double>(format::MixWord(seed_ ^ format::MixWord(id)) >> 11) * 0x1p-53;
   return threshold == 0 || random_key * threshold < weight;
 }
 

@@ -97,7 +97,7 @@ class SliceReader {
  private:
   struct Open;
   struct Minute {
-    Subset all{OrderLevel::kClass};
+    Subset all;
     double counted = 0, lost = 0, uncounted = 0;
   };
 

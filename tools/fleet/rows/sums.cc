@@ -3,18 +3,14 @@
 namespace heaprec::tools::fleet {
 
 Sums Sums::Of(const Subset& subset) {
-  const Spread chain = subset.WholeChain();
   Sums sums;
   sums.bytes = subset.bytes();
   sums.objects = subset.objects();
   sums.seen = subset.seen();
   sums.samples = static_cast<double>(subset.samples());
-  sums.variance = chain.bytes;
-  sums.variance_objects = chain.objects;
-  sums.with_all = subset.bytes_with_all();
-  sums.objects_with_all = subset.objects_with_all();
-  sums.apart = subset.independent().bytes;
-  sums.apart_objects = subset.independent().objects;
+  sums.variance = subset.variance().bytes;
+  sums.variance_objects = subset.variance().objects;
+  sums.covariance = subset.variance().both;
   sums.fourth = subset.bytes_fourth();
   sums.fourth_objects = subset.objects_fourth();
   for (const SumColumn& column : kSumColumns) {

@@ -19,10 +19,8 @@ struct Sums {
   double bytes = 0, objects = 0;  // of weights
   double seen = 0;                // bytes of the sampled objects themselves
   double samples = 0;
-  // Variances of bytes and objects; the covariances of both with the bytes of all samples.
-  double variance = 0, variance_objects = 0, with_all = 0, objects_with_all = 0;
-  // As if samples were drawn apart; sums of the squares of its terms.
-  double apart = 0, apart_objects = 0, fourth = 0, fourth_objects = 0;
+  double variance = 0, variance_objects = 0, covariance = 0;  // of bytes and objects
+  double fourth = 0, fourth_objects = 0;                      // sums of the squares of the variances' terms
 
   static Sums Of(const Subset& subset);
   Sums& operator+=(const Sums& other);
@@ -38,9 +36,8 @@ inline constexpr SumColumn kSumColumns[] = {
     {"bytes", &Sums::bytes, true},        {"objects", &Sums::objects, true},
     {"seen", &Sums::seen, true},          {"samples", &Sums::samples, false},
     {"variance", &Sums::variance, false}, {"variance_objects", &Sums::variance_objects, false},
-    {"with_all", &Sums::with_all, false}, {"objects_with_all", &Sums::objects_with_all, false},
-    {"apart", &Sums::apart, false},       {"apart_objects", &Sums::apart_objects, false},
-    {"fourth", &Sums::fourth, true},      {"fourth_objects", &Sums::fourth_objects, true},
+    {"covariance", &Sums::covariance, false}, {"fourth", &Sums::fourth, true},
+    {"fourth_objects", &Sums::fourth_objects, true},
 };
 
 // Totals of all samples of a recording in a time, used to calibrate its rows.

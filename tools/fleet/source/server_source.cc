@@ -181,12 +181,12 @@ format::Result<std::string> ServerSource::Rows(RowQuery query) {
 
 format::Result<std::vector<PooledRow>> ServerSource::Pool(const PoolQuery& query) {
   std::vector<uint64_t> ids;
-  std::vector<double> factors, per_bytes, with_alls;
+  std::vector<double> factors, per_bytes, variances;
   for (const RecordingScale& scale : query.recordings) {
     ids.push_back(scale.recording);
     factors.push_back(scale.factor);
     per_bytes.push_back(scale.per_byte);
-    with_alls.push_back(scale.with_all);
+    variances.push_back(scale.variance);
   }
   auto rows = Rows({.sums = {},
                     .hours = {},
@@ -202,15 +202,14 @@ format::Result<std::vector<PooledRow>> ServerSource::Pool(const PoolQuery& query
   auto answer = server_.Select(fmt::format(
       "SELECT {0}, sum(f * s_bytes) AS p_bytes, sum(f * s_objects) AS p_objects, sum(s_seen) AS p_seen, "
       "sum(s_samples) AS p_samples, sum(f * f * s_variance) AS p_variance, "
-      "sum(f * f * s_variance_objects) AS p_variance_objects, sum(f * f * s_with_all) AS p_with_all, "
-      "sum(f * f * s_objects_with_all) AS p_objects_with_all, sum(f * f * s_apart) AS p_apart, "
-      "sum(f * f * s_apart_objects) AS p_apart_objects, sum(f * f * f * f * s_fourth) AS p_fourth, "
+      "sum(f * f * s_variance_objects) AS p_variance_objects, sum(f * f * s_covariance) AS p_covariance, "
+      "sum(f * f * f * f * s_fourth) AS p_fourth, "
       "sum(f * f * f * f * s_fourth_objects) AS p_fourth_objects, "
-      "sum(f * f * s_bytes * b * s_with_all) AS shared, sum(f * f * s_bytes * b * s_bytes * b * c) AS shared_all, "
-      "sum(f * f * s_objects * b * s_objects_with_all) AS shared_objects, "
+      "sum(f * f * s_bytes * b * s_variance) AS shared, sum(f * f * s_bytes * b * s_bytes * b * c) AS shared_all, "
+      "sum(f * f * s_objects * b * s_covariance) AS shared_objects, "
       "sum(f * f * s_objects * b * s_objects * b * c) AS shared_objects_all FROM "
       "(SELECT *, {1} AS f, {2} AS b, {3} AS c FROM ({4}) AS rows) AS scaled GROUP BY {0}",
-      keys, Lookup(ids, factors), Lookup(ids, per_bytes), Lookup(ids, with_alls), *rows));
+      keys, Lookup(ids, factors), Lookup(ids, per_bytes), Lookup(ids, variances), *rows));
   if (!answer.ok()) return answer.error();
   std::vector<PooledRow> pooled;
   for (size_t row = 0; row < answer->rows; ++row) {

@@ -18,17 +18,14 @@ void PooledSums::Add(const Sums& of, const RecordingScale& scale) {
   sums.samples += of.samples;
   sums.variance += f2 * of.variance;
   sums.variance_objects += f2 * of.variance_objects;
-  sums.with_all += f2 * of.with_all;
-  sums.objects_with_all += f2 * of.objects_with_all;
-  sums.apart += f2 * of.apart;
-  sums.apart_objects += f2 * of.apart_objects;
+  sums.covariance += f2 * of.covariance;
   sums.fourth += f4 * of.fourth;
   sums.fourth_objects += f4 * of.fourth_objects;
   const double q = of.bytes * scale.per_byte, p = of.objects * scale.per_byte;
-  shared += f2 * q * of.with_all;
-  shared_all += f2 * q * q * scale.with_all;
-  shared_objects += f2 * p * of.objects_with_all;
-  shared_objects_all += f2 * p * p * scale.with_all;
+  shared += f2 * q * of.variance;
+  shared_all += f2 * q * q * scale.variance;
+  shared_objects += f2 * p * of.covariance;
+  shared_objects_all += f2 * p * p * scale.variance;
 }
 
 PooledSums& PooledSums::operator+=(const PooledSums& other) {

@@ -37,7 +37,7 @@ struct RecordingScale {
   uint64_t recording = 0;
   double factor = 1;
   double per_byte = 0;  // 1 / bytes of all its samples; 0: there is no ratio
-  double with_all = 0;  // variance of these by the first stage
+  double variance = 0;  // of these
 };
 
 // Which rows a question takes: those that tell what is asked for and what is filtered by, and no more.
@@ -46,8 +46,8 @@ RowGrain GrainToRead(RowGrain by, const RowFilter& filter);
 // Sums of several recordings, scaled; and what calibration takes off the variances (twice shared) and adds to them.
 struct PooledSums {
   Sums sums;
-  double shared = 0, shared_all = 0;                  // sum of f^2 q C, of f^2 q^2 C_all
-  double shared_objects = 0, shared_objects_all = 0;  // likewise for objects
+  double shared = 0, shared_all = 0;                  // sum of f^2 q V, of f^2 q^2 V_all
+  double shared_objects = 0, shared_objects_all = 0;  // likewise for objects, with their covariance
   void Add(const Sums& of, const RecordingScale& scale);
   // Adds other rows of the same recordings.
   PooledSums& operator+=(const PooledSums& other);

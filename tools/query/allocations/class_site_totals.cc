@@ -26,11 +26,9 @@ void ClassSiteTotals::Enter(const format::Block& block, Names* names) {
   stacks_.Enter(block, names);
 }
 
-// What is chosen by thread or time cuts through classes and sites.
-Subset* ClassSiteTotals::GroupOf(std::string_view name, OrderLevel level, Groups* groups) {
-  const auto holds = level == OrderLevel::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny;
+Subset* ClassSiteTotals::GroupOf(std::string_view name, Subset::Holds holds, Groups* groups) {
   auto at = groups->find(name);
-  if (at == groups->end()) at = groups->emplace(name, Subset(keeps_ ? OrderLevel::kThread : level, holds)).first;
+  if (at == groups->end()) at = groups->emplace(name, Subset(holds)).first;
   return &at->second;
 }
 
@@ -42,16 +40,17 @@ void ClassSiteTotals::Add(const format::Block& block, std::span<const WeightedSa
     if (group == nullptr) group = find();
     return group;
   };
+  // What is chosen by thread or time cuts through classes.
+  const auto holds = keeps_ ? Subset::Holds::kAny : Subset::Holds::kOneClass;
   for (const WeightedSample& one : drawn) {
     const format::Sample& sample = block.samples[one.index];
     if (keeps_ && !keeps_(sample)) continue;
     matched_.Add(one);
-    const auto of_class = [&] { return GroupOf(names->Class(sample.class_id), OrderLevel::kClass, &classes_); };
+    const auto of_class = [&] { return GroupOf(names->Class(sample.class_id), holds, &classes_); };
     group_of(sample.class_id, &class_of_, of_class)->Add(one);
     const NamePool::Id site = stacks_.LeafNameOf(sample.stack);
     if (site >= site_of_.size()) site_of_.resize(site_names_.size());
-    // Frames above the leaf say whether a sample belongs to the site.
-    const auto of_site = [&] { return GroupOf(site_names_.At(site), OrderLevel::kStack, &sites_); };
+    const auto of_site = [&] { return GroupOf(site_names_.At(site), Subset::Holds::kAny, &sites_); };
     group_of(site, &site_of_, of_site)->Add(one);
   }
 }

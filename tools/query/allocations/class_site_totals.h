@@ -50,7 +50,7 @@ class ClassSiteTotals {
 
  private:
   void Enter(const format::Block& block, Names* names);
-  Subset* GroupOf(std::string_view name, OrderLevel level, Groups* groups);
+  static Subset* GroupOf(std::string_view name, Subset::Holds holds, Groups* groups);
 
   const Keeps keeps_;
   Subset matched_;

@@ -5,7 +5,7 @@
 
 namespace heaprec::tools {
 
-void LeafVisitor::Begin(const format::FileHeader&, std::optional<OrderLevel>) {
+void LeafVisitor::Begin(const format::FileHeader&) {
   chunk_ = format::kNone;
   now_.clear();
 }
@@ -49,8 +49,8 @@ void LeafVisitor::NoteNatives(const MatchedBlock& matched_block) {
   }
 }
 
-void LiveLeafVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
-  leaves_.Begin(header, matched_by);
+void LiveLeafVisitor::Begin(const format::FileHeader& header) {
+  leaves_.Begin(header);
   lives_.reset();
   leaf_of_.clear();
   ended_ns_.reset();

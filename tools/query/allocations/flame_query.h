@@ -31,14 +31,13 @@ class LeafVisitor final : public ScanVisitor {
   // `classes`: a sample's leaf is its class, below the frame that allocated it.
   explicit LeafVisitor(bool classes) : classes_(classes) {}
 
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
   CallTree::NodeId LeafOf(const MatchedBlock& matched_block, const format::Sample& sample) const;
   // For samples that are not passed to Visit.
   CallTree::NodeId NoteLeaf(const MatchedBlock& matched_block, const format::Sample& sample);
-  OrderLevel level() const { return OrderLevel::kStack; }
 
   // Calibrated bytes, by node of the tree.
   const std::vector<double>& weights() const { return weights_; }
@@ -69,7 +68,7 @@ class LiveLeafVisitor final : public ScanVisitor {
 
   bool estimates() const override { return false; }
   std::optional<LiveTimes> live_times() const override { return LiveTimes{question_.at}; }
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
@@ -110,12 +109,11 @@ class BoxVisitor final : public ScanVisitor {
  public:
   // Both must outlive it.
   BoxVisitor(const LeafVisitor* leaves, const FlameBoxTree* tree)
-      : leaves_(*leaves), tree_(*tree), table_(leaves->level()), own_(leaves->level()) {}
+      : leaves_(*leaves), tree_(*tree) {}
 
-  OrderLevel finest() const override { return leaves_.level(); }
-  void Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) override {
-    table_.Start(matched_by);
-    own_.Start(matched_by);
+  void Begin(const format::FileHeader&) override {
+    table_.Start();
+    own_.Start();
   }
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double) override {

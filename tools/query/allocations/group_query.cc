@@ -18,16 +18,16 @@ double Measure(const GroupEstimates& estimates, std::string_view sort) {
 
 }  // namespace
 
-Groups::Groups(Grouping grouping, bool own_frames)
+Groups::Groups(Grouping grouping)
     : grouping_(std::move(grouping)),
-      own_(grouping_.level(own_frames), grouping_.by() == By::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny) {
-  if (grouping_.by() == By::kMethod) cumulative_.emplace(OrderLevel::kStack);
+      own_(grouping_.by() == By::kClass ? Subset::Holds::kOneClass : Subset::Holds::kAny) {
+  if (grouping_.by() == By::kMethod) cumulative_.emplace();
 }
 
-void Groups::Begin(std::optional<OrderLevel> matched_by) {
+void Groups::Begin() {
   grouping_.Start();
-  own_.Start(matched_by);
-  if (cumulative_) cumulative_->Start(matched_by);
+  own_.Start();
+  if (cumulative_) cumulative_->Start();
 }
 
 void Groups::Visit(const MatchedBlock& matched_block) {

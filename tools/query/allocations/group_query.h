@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,18 +17,16 @@ namespace heaprec::tools {
 
 class Groups {
  public:
-  // `own_frames`: lines are told apart, or frames hidden. By method the tree must fold: a method counts once in a
-  // stack.
-  Groups(Grouping grouping, bool own_frames);
+  // By method the tree must fold: a method counts once in a stack.
+  explicit Groups(Grouping grouping);
 
-  void Begin(std::optional<OrderLevel> matched_by);
+  void Begin();
   void Visit(const MatchedBlock& matched_block);
   void End(const Estimator& estimator);
 
   const Grouping& grouping() const { return grouping_; }
   // Whether rows are enough: they do not tell who called a site.
   bool takes_rows() const { return grouping_.takes_rows() && !cumulative_; }
-  OrderLevel finest() const { return cumulative_ ? OrderLevel::kStack : own_.level(); }
   const GroupTable& own() const { return own_; }
   // Keys of the last block's samples, in their order.
   const std::vector<GroupTable::Key>& keys() const { return keys_; }
@@ -61,18 +58,10 @@ std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& rank
 // Threads:  one.
 class GroupsScan : public ScanVisitor {
  public:
-  // `own_frames`: as Groups.
-  GroupsScan(const std::vector<Grouping>& groupings, bool own_frames) {
-    for (const Grouping& grouping : groupings) tables_.emplace_back(grouping, own_frames);
-  }
+  explicit GroupsScan(const std::vector<Grouping>& groupings) : tables_(groupings.begin(), groupings.end()) {}
   bool takes_rows(uint64_t, uint64_t) const override { return std::ranges::all_of(tables_, &Groups::takes_rows); }
-  OrderLevel finest() const override {
-    OrderLevel finest = OrderLevel::kClass;
-    for (const Groups& one : tables_) finest = std::max(finest, one.finest());
-    return finest;
-  }
-  void Begin(const format::FileHeader&, std::optional<OrderLevel> matched_by) override {
-    for (Groups& one : tables_) one.Begin(matched_by);
+  void Begin(const format::FileHeader&) override {
+    for (Groups& one : tables_) one.Begin();
   }
   void Visit(const MatchedBlock& matched_block) override {
     for (Groups& one : tables_) one.Visit(matched_block);

@@ -62,13 +62,13 @@ void TimeAxis::JoinShortEnds(const CoveredTime& covered) {
 }
 
 TimeSpan::TimeSpan(format::Stream stream, const std::optional<Grouping>& grouping) : stream_(stream) {
-  if (grouping) groups_.emplace(*grouping, false);
+  if (grouping) groups_.emplace(*grouping);
 }
 
-void TimeSpan::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
+void TimeSpan::Begin(const format::FileHeader& header) {
   start_ns_ = header.start_epoch_ns;
   interval_ns_ = std::max(interval_ns_, header.CapOf(stream_).interval_ns);
-  if (groups_) groups_->Begin(matched_by);
+  if (groups_) groups_->Begin();
 }
 
 void TimeSpan::Visit(const MatchedBlock& matched_block) {
@@ -104,13 +104,13 @@ TimelineVisitor::TimelineVisitor(const TimeAxis& axis, format::Stream stream, co
   }
 }
 
-void TimelineVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
+void TimelineVisitor::Begin(const format::FileHeader& header) {
   start_ns_ = header.start_epoch_ns;
   const format::StreamCap cap = header.CapOf(stream_);
   interval_ns_ = std::max<uint64_t>(cap.interval_ns, 1);
   cap_ = cap.interval_cap;
-  all_.Start(matched_by);
-  groups_.Start(matched_by);
+  all_.Start();
+  groups_.Start();
   if (grouping_) grouping_->Start();
 }
 

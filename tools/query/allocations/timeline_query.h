@@ -73,7 +73,7 @@ class TimeSpan : public ScanVisitor {
  public:
   // `stream`: whose intervals steps hold. `grouping`: nullopt: no groups.
   TimeSpan(format::Stream stream, const std::optional<Grouping>& grouping);
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
@@ -107,7 +107,7 @@ class TimelineVisitor : public ScanVisitor {
   bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override {
     return axis_.StepOf(begin_ns) == axis_.StepOf(end_ns - 1) && (!grouping_ || grouping_->takes_rows());
   }
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
@@ -128,7 +128,7 @@ class TimelineVisitor : public ScanVisitor {
   const format::Stream stream_;
   std::optional<Grouping> grouping_;
   std::vector<uint32_t> place_of_key_;  // by key: its index in `keys`
-  GroupTable all_{OrderLevel::kThread}, groups_{OrderLevel::kThread};
+  GroupTable all_, groups_;
   std::vector<StepState> states_;
   std::vector<uint32_t> keys_;
   uint64_t start_ns_ = 0, interval_ns_ = 1, cap_ = 0;

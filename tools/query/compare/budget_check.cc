@@ -129,7 +129,7 @@ struct SideOfCheck {
   double operations;
 
   SideOfCheck(const CheckQuestion& question, const std::vector<std::string>& files, double its_operations)
-      : runs(ScanOf(question, files), question.rows, question.options.scan.OwnFrames()), operations(its_operations) {
+      : runs(ScanOf(question, files), question.rows), operations(its_operations) {
     for (size_t run = 0; run < files.size(); ++run) subjects.emplace_back(&question.subjects);
   }
   static ScanOptions ScanOf(const CheckQuestion& question, const std::vector<std::string>& files) {

@@ -10,22 +10,6 @@
 namespace heaprec::tools {
 namespace {
 
-// The finest grain that has a say in what belongs to a budget.
-OrderLevel GrainOf(Budget::Subject subject) {
-  switch (subject) {
-    case Budget::Subject::kTotal:
-    case Budget::Subject::kClass:
-      return OrderLevel::kClass;
-    case Budget::Subject::kSite:
-    case Budget::Subject::kPackage:
-    case Budget::Subject::kMethod:
-      return OrderLevel::kStack;
-    case Budget::Subject::kThread:
-      break;
-  }
-  return OrderLevel::kThread;
-}
-
 // As top names it, without the line of --lines.
 std::string_view SiteOf(format::Index stack, CallTree* tree) {
   const std::string_view site = tree->names().At(tree->LeafNameOf(stack));
@@ -48,8 +32,8 @@ bool Once(Matches* matches, format::Index index, Ask ask) {
 }  // namespace
 
 BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*budgets), known_(budgets->size()) {
+  tables_.resize(budgets_.size());
   for (size_t i = 0; i < budgets_.size(); ++i) {
-    tables_.emplace_back(GrainOf(budgets_[i].subject));
     if (budgets_[i].subject != Budget::Subject::kMethod) continue;
     known_[i].any_frame.emplace(std::bind_front(&Budget::Matches, &budgets_[i]));
   }
@@ -61,13 +45,12 @@ bool BudgetVisitor::takes_rows(uint64_t, uint64_t) const {
   });
 }
 
-void BudgetVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
+void BudgetVisitor::Begin(const format::FileHeader& header) {
   is_imported_ |= header.source == kImported;
   has_census_ = header.census == format::CensusMode::kAll;
-  chooses_all_ = !matched_by;
   for (Known& known : known_) known.counted = {};
   chunk_ = format::kNone;
-  for (GroupTable& table : tables_) table.Start(matched_by);
+  for (GroupTable& table : tables_) table.Start();
 }
 
 void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
@@ -119,7 +102,7 @@ bool BudgetVisitor::MissesStackChunks(size_t budget) const {
 
 void BudgetVisitor::End(const Estimator& estimator, double seconds) {
   seconds_ += seconds;
-  is_counted_ = is_counted_ && has_census_ && chooses_all_ && estimator.counted_by_class();
+  is_counted_ = is_counted_ && has_census_ && estimator.among_all() && estimator.counted_by_class();
   for (size_t i = 0; i < budgets_.size(); ++i) {
     const CountedClasses& counted = known_[i].counted;
     if (has_census_ && budgets_[i].subject == Budget::Subject::kClass && !counted.has_stack_chunks())

@@ -22,7 +22,7 @@ class BudgetVisitor final : public ScanVisitor {
   explicit BudgetVisitor(const std::vector<Budget>* budgets);
 
   bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override;
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
@@ -54,7 +54,7 @@ class BudgetVisitor final : public ScanVisitor {
   size_t stacks_ = 0;
   double seconds_ = 0;
   bool is_imported_ = false, has_census_ = false, has_stack_chunks_ = false;
-  bool chooses_all_ = true, is_counted_ = true;
+  bool is_counted_ = true;
 };
 
 }  // namespace heaprec::tools

@@ -114,8 +114,8 @@ class VisitorPair final : public ScanVisitor {
   bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override {
     return std::ranges::all_of(both_, [&](const ScanVisitor* one) { return one->takes_rows(begin_ns, end_ns); });
   }
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override {
-    for (ScanVisitor* one : both_) one->Begin(header, matched_by);
+  void Begin(const format::FileHeader& header) override {
+    for (ScanVisitor* one : both_) one->Begin(header);
   }
   void Visit(const MatchedBlock& matched_block) override {
     for (ScanVisitor* one : both_) one->Visit(matched_block);
@@ -187,17 +187,16 @@ format::Result<std::pair<double, double>> ParseOperations(std::string_view text)
   return std::pair(*before, *after);
 }
 
-ComparisonSide::ComparisonSide(const std::vector<Grouping>& by, bool own_frames) {
-  for (const Grouping& one : by) groups_.emplace_back(one, own_frames);
+ComparisonSide::ComparisonSide(const std::vector<Grouping>& by) : groups_(by.begin(), by.end()) {
   progress_.resize(groups_.size());
 }
 
 bool ComparisonSide::takes_rows(uint64_t, uint64_t) const { return std::ranges::all_of(groups_, &Groups::takes_rows); }
 
-void ComparisonSide::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
+void ComparisonSide::Begin(const format::FileHeader& header) {
   start_epoch_ns_ = std::min(start_epoch_ns_, header.start_epoch_ns);
   epoch_ns_ = header.start_epoch_ns;
-  for (Groups& one : groups_) one.Begin(matched_by);
+  for (Groups& one : groups_) one.Begin();
 }
 
 void ComparisonSide::Visit(const MatchedBlock& matched_block) {
@@ -233,13 +232,13 @@ const ProgressBlocks* ComparisonSide::progress(size_t i) const {
   return groups_[i].cumulative() == nullptr ? &progress_[i] : nullptr;
 }
 
-ComparedRuns::ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by, bool own_frames)
+ComparedRuns::ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by)
     : files_(side.files) {
   for (const std::string& file : files_) {
     ScanOptions run = side;
     run.files = {file};
     surveys_.push_back(*RecordingScan::Parse(run));
-    tables_.emplace_back(by, own_frames);
+    tables_.emplace_back(by);
   }
 }
 

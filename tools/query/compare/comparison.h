@@ -50,11 +50,10 @@ format::Result<std::pair<double, double>> ParseOperations(std::string_view text)
 // samples; the tree must fold. Keys are names of the tree's pool, of stacks nodes of the tree.
 class ComparisonSide final : public ScanVisitor {
  public:
-  // `own_frames`: as Groups.
-  ComparisonSide(const std::vector<Grouping>& by, bool own_frames);
+  explicit ComparisonSide(const std::vector<Grouping>& by);
 
   bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override;
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
@@ -91,8 +90,7 @@ struct Work {
 // One side of a comparison: each of its recordings is a run of its own.
 class ComparedRuns {
  public:
-  // `own_frames`: as Groups.
-  ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by, bool own_frames);
+  ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by);
 
   // `beside`: none, or for each run who else visits what it holds.
   ExitCode Read(CallTree* tree, const std::vector<ScanVisitor*>& beside = {});

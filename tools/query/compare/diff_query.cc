@@ -102,8 +102,8 @@ DiffScan::DiffScan(DiffOptions options, Sides sides, std::vector<Grouping> by)
 
 ExitCode DiffScan::ReadSides() {
   tree_ = std::make_unique<CallTree>(names_.get(), RecordingScan::Parse(sides_.before)->TreeOptions());
-  before_ = std::make_unique<ComparedRuns>(sides_.before, by_, options_.scan.OwnFrames());
-  after_ = std::make_unique<ComparedRuns>(sides_.after, by_, options_.scan.OwnFrames());
+  before_ = std::make_unique<ComparedRuns>(sides_.before, by_);
+  after_ = std::make_unique<ComparedRuns>(sides_.after, by_);
   ExitCode code = ExitCode::kOk;
   for (ComparedRuns* side : {before_.get(), after_.get()}) {
     const ExitCode one = side->Read(tree_.get());

@@ -195,14 +195,12 @@ bool Filter::TakesRows(const TimeOfRows& time) const {
   return (is_beside || is_within) && has_all_kinds && KeepsAnyThread() && !frame_ && !focus_ && !ignore_ && !hides_;
 }
 
-// Threads, times and kinds cut through whatever the line of the second stage holds together.
 void Filter::NoteChoice(const FilterOptions& options) {
-  const auto refine = [this](OrderLevel level) { chosen_by_ = chosen_by_ ? std::max(*chosen_by_, level) : level; };
-  if (class_) refine(OrderLevel::kClass);
-  if (site_ || frame_ || focus_ || ignore_) refine(OrderLevel::kStack);
   const bool one_of_two =
       kinds_[static_cast<size_t>(format::Kind::kTlab)] != kinds_[static_cast<size_t>(format::Kind::kOutside)];
-  if (from_ || to_ || !options.thread.empty() || !labels_.empty() || one_of_two) refine(OrderLevel::kThread);
+  chooses_classes_ = class_.has_value();
+  chooses_others_ = site_ || frame_ || focus_ || ignore_ || from_ || to_ || !options.thread.empty() ||
+                    !labels_.empty() || one_of_two;
 }
 
 bool Filter::TakesAny(format::Stream stream) const {

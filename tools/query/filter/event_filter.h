@@ -17,7 +17,6 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/rows.h"
-#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
@@ -84,8 +83,9 @@ class Filter {
   const std::vector<AskedName>& asked() const { return asked_; }
   // Whether a frame is not to be shown: the caller leaves it out. Empty: all are shown.
   const StackMatch::Test& hides() const { return hides_; }
-  // The finest grain that has a say in what is kept, for estimates of it; nullopt: all of every stream asked for is.
-  std::optional<OrderLevel> matched_by() const { return chosen_by_; }
+  // Whether it keeps all of every stream asked for; else, whether it does of some classes.
+  bool chooses_all() const { return !chooses_classes_ && !chooses_others_; }
+  bool chooses_classes() const { return chooses_classes_ && !chooses_others_; }
   // Of `stream`, whether any event can pass.
   bool TakesAny(format::Stream stream) const;
   // Times of the recording that can pass: from, to (ns since its start).
@@ -107,7 +107,7 @@ class Filter {
   StackMatch::Test is_site_, hides_;
   std::optional<StackMatch> site_, frame_, focus_, ignore_;
   std::vector<AskedName> asked_;
-  std::optional<OrderLevel> chosen_by_;
+  bool chooses_classes_ = false, chooses_others_ = false;  // by class; by anything else
   std::optional<uint64_t> java_tid_, os_tid_;
   struct Label {
     std::string key;

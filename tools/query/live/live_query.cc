@@ -32,7 +32,7 @@ LiveVisitor::LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stre
   for (const Grouping& by : question_.by) tables_.emplace_back(by);
 }
 
-void LiveVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel>) {
+void LiveVisitor::Begin(const format::FileHeader& header) {
   lives_.reset();
   const bool tracks = header.MaxTracked(stream_) > 0;
   ++(tracks ? tracked_ : without_);

@@ -62,10 +62,9 @@ class LiveVisitor : public ScanVisitor {
  public:
   // Reads one stream.
   LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
-  OrderLevel finest() const override { return OrderLevel::kClass; }
   bool estimates() const override { return false; }
   std::optional<LiveTimes> live_times() const override { return LiveTimes{question_.at, &question_.span}; }
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 

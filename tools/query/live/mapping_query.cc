@@ -21,14 +21,14 @@ LiveEstimates AllOf(const LiveVisitor& live) { return EstimateGroup(live.all().a
 }  // namespace
 
 MappingVisitor::MappingVisitor(const Grouping& by, const LiveQuery& question, CallTree* tree)
-    : mapped_(by, /*own_frames=*/false),
+    : mapped_(by),
       alive_(GroupedBy(question, by), tree, format::Stream::kMapping),
       reserved_(GroupedBy(question, by), tree, format::Stream::kMapping),
       committed_(GroupedBy(question, by), tree, format::Stream::kMapping) {}
 
-void MappingVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
-  mapped_.Begin(matched_by);
-  for (LiveVisitor* const live : {&alive_, &reserved_, &committed_}) live->Begin(header, matched_by);
+void MappingVisitor::Begin(const format::FileHeader& header) {
+  mapped_.Begin();
+  for (LiveVisitor* const live : {&alive_, &reserved_, &committed_}) live->Begin(header);
 }
 
 void MappingVisitor::Visit(const MatchedBlock& matched_block) {

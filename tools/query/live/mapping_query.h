@@ -19,9 +19,8 @@ class MappingVisitor : public ScanVisitor {
   // `question` without its groups.
   MappingVisitor(const Grouping& by, const LiveQuery& question, CallTree* tree);
 
-  OrderLevel finest() const override { return mapped_.finest(); }
   std::optional<LiveTimes> live_times() const override { return alive_.live_times(); }
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 

@@ -20,12 +20,12 @@ std::vector<Survival> SurvivalOf(const LiveGroup& group) {
 
 }  // namespace
 
-NativeVisitor::NativeVisitor(const Grouping& by, bool own_frames, LiveQuery question, CallTree* tree)
-    : allocated_(by, own_frames), live_(GroupedBy(std::move(question), by), tree, format::Stream::kNative) {}
+NativeVisitor::NativeVisitor(const Grouping& by, LiveQuery question, CallTree* tree)
+    : allocated_(by), live_(GroupedBy(std::move(question), by), tree, format::Stream::kNative) {}
 
-void NativeVisitor::Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) {
-  allocated_.Begin(matched_by);
-  live_.Begin(header, matched_by);
+void NativeVisitor::Begin(const format::FileHeader& header) {
+  allocated_.Begin();
+  live_.Begin(header);
   if (std::string refusal = RefusalOfNative(header); !refusal.empty()) refusal_ = std::move(refusal);
 }
 

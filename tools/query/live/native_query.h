@@ -15,11 +15,10 @@ namespace heaprec::tools {
 class NativeVisitor : public ScanVisitor {
  public:
   // `question` without its groups.
-  NativeVisitor(const Grouping& by, bool own_frames, LiveQuery question, CallTree* tree);
+  NativeVisitor(const Grouping& by, LiveQuery question, CallTree* tree);
 
-  OrderLevel finest() const override { return allocated_.finest(); }
   std::optional<LiveTimes> live_times() const override { return live_.live_times(); }
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) override;
+  void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 

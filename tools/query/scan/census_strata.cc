@@ -25,14 +25,14 @@ render::Value CensusStrata::AsValue() const {
 }
 
 CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows) {
-  if (recording.header().census == format::CensusMode::kOff) return {};
+  if (recording.header().census != format::CensusMode::kAll) return {};
   CensusStrata found{.strata = {}, .has_census = true, .why_none = {}};
   auto again = recording.Again();
   if (!again.ok()) {
     found.why_none = again.error().message;
     return found;
   }
-  if (by_rows) (*again)->Prepare({}, by_rows);
+  if (by_rows) (*again)->LeaveOut(by_rows);
   StrataBuilder builder(recording.header());
   Progress progress(recording.source().name(), recording.source().size());
   while (const auto block = (*again)->Next()) {

@@ -17,12 +17,12 @@ namespace heaprec::tools {
 
 struct CensusStrata {
   Strata strata;
-  bool has_census = false;
+  bool has_census = false;  // that counted all
   std::string why_none;  // why there is a census, but no strata
 
   // "; adjusted by the census", "; not adjusted by its census: ...", or nothing.
   std::string Text() const;
-  // {"strata": 12, "reason": ""}; null without a census
+  // {"strata": 12, "reason": ""}; null without a census that counted all
   render::Value AsValue() const;
 };
 

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/estimate/prepared_samples.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/prepared.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/scan/census_strata.h"
@@ -46,26 +44,10 @@ struct Passed {
   }
 };
 
-// How samples were drawn is found out where they are decoded.
-struct Drafted : Prepared {
-  PreparedSamples draft;
-  std::vector<uint64_t> method_keys;
-};
-class Drafting : public Preparer {
- public:
-  Drafting(const format::FileHeader& header, Stream stream, OrderLevel finest, ByRows by_rows)
-      : preparer_(header, stream, finest), by_rows_(std::move(by_rows)) {}
-  std::unique_ptr<Prepared> Of(const format::Block& block) override {
-    auto drafted = std::make_unique<Drafted>();
-    preparer_.Make(block, &drafted->draft, by_rows_(block));
-    drafted->method_keys = preparer_.method_keys();
-    return drafted;
-  }
-
- private:
-  SamplePreparer preparer_;
-  const ByRows by_rows_;
-};
+Estimator::Among AmongOf(const Filter& filter) {
+  if (filter.chooses_all()) return Estimator::Among::kAll;
+  return filter.chooses_classes() ? Estimator::Among::kClasses : Estimator::Among::kAny;
+}
 
 // Said behind the name of a recording without this stream; null: it has it.
 const char* NotRecorded(const format::FileHeader& header, Stream stream) {
@@ -203,51 +185,41 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     return Fail(ExitCode::kUnreadable, recording->source().name() + kNoHeap);
   if (const char* const why = NotRecorded(recording->header(), stream_))
     return Fail(ExitCode::kUnreadable, recording->source().name() + why);
-  const OrderLevel finest = std::max(visitor->finest(), filter_.matched_by().value_or(OrderLevel::kClass));
   Filter filter = filter_;
   filter.Start(*recording);
   const ByRows by_rows = RowRule(recording->header(), filter, visitor);
-  Design design(recording->header(), stream_, finest);
+  Design design(recording->header(), stream_);
   const bool asks = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
   const CensusStrata census = asks ? StrataOf(*recording, by_rows) : CensusStrata();
   design.SetStrata(census.strata);
   const bool is_plain = census.strata.count() == 0;
   StreamTrust trust(recording->header(), stream_, is_plain);
-  recording->Prepare([header = recording->header(), stream = stream_, finest,
-                      by_rows] { return std::make_unique<Drafting>(header, stream, finest, by_rows); },
-                     by_rows);
+  recording->LeaveOut(by_rows);
   MergedNames* const merged = tree->names().merged();
   if (merged != nullptr) merged->Start(recording->header().recording_id);
   Names names(merged);
   // Without a filter the design has exactly the samples of the scanned stream.
-  Filter* const sieve = filter.matched_by() ? &filter : nullptr;
+  Filter* const sieve = filter.chooses_all() ? nullptr : &filter;
   tree->Start();
-  visitor->Begin(recording->header(), filter.matched_by());
-  const OrderLevel matched_by = filter.matched_by().value_or(OrderLevel::kThread);
-  Passed passed{.now = {}, .live_checkpoint = {}, .all = Subset(matched_by), .span = {}};
+  visitor->Begin(recording->header());
+  Passed passed;
   bool has_rows = false;
   if (options_.shares == ScanOptions::ShareOf::kSpan && sieve != nullptr) passed.span.emplace();
   std::optional<CountedClasses> counted;
-  if (recording->header().census == format::CensusMode::kAll && filter.matched_by() == OrderLevel::kClass)
-    counted.emplace();
+  if (recording->header().census == format::CensusMode::kAll && filter.chooses_classes()) counted.emplace();
   Progress progress(recording->source().name(), recording->source().size());
   uint64_t last_ns = 0;
   CpuTimeline cpu;
-  std::unique_ptr<Prepared> prepared;  // of the current block
   while (auto block = recording->Next()) {
-    prepared = recording->TakePrepared();
-    auto* const drafted = static_cast<Drafted*>(prepared.get());
     names.Enter(*block);
     filter.Enter(*block, &names);
-    tree->Enter(*block, &names,
-                drafted != nullptr ? std::span<const uint64_t>(drafted->method_keys) : std::span<const uint64_t>());
+    tree->Enter(*block, &names);
     if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
     last_ns = std::max(last_ns, block->end_ns);
     const bool is_by_rows = by_rows(*block);
     trust.Add(*block, is_by_rows);
     cpu.Add(*block);
-    const std::span<const WeightedSample> drawn =
-        drafted != nullptr ? design.Add(*block, std::move(drafted->draft)) : design.Add(*block, is_by_rows);
+    const std::span<const WeightedSample> drawn = design.Add(*block, is_by_rows);
     if (is_by_rows) block->samples = SamplesOfRows(*block, recording->header().interval_ns);
     has_rows |= is_by_rows;
     passed.Take(*block, drawn, sieve);
@@ -268,10 +240,12 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const auto [from_ns, to_ns] = asked_time_.Add(*recording, filter, last_ns);
   const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
   AddCpu(cpu.Between(from_ns, to_ns));
-  const Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
+  Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
+  estimator.SetAmong(AmongOf(filter));
   if (counted && (counted->has_stack_chunks() || !estimator.counted_by_class())) counted.reset();
   if (options_.shares == ScanOptions::ShareOf::kSelection && sieve != nullptr) {
     Estimator of_selection(design, counters, Weights::kCalibrated, &passed.all, Estimator::ChosenBy::kAny);
+    of_selection.SetAmong(AmongOf(filter));
     if (counted && counted->bytes() > 0) of_selection.SetCountedSelection(counted->bytes());
     visitor->End(of_selection, seconds);
   } else {
@@ -285,7 +259,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     matched.objects = {calls, calls, calls};
     matched.mean_size = Scaled(estimator.Total(), 1 / calls);
   }
-  Conclude(matched, matched_by, estimator);
+  Conclude(matched, estimator);
   summary_.Note(*recording, seconds, {passed.points, design.all().samples(), has_rows}, census,
                 trust.Reasons(*recording, is_plain ? &design : nullptr));
   if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
@@ -302,10 +276,10 @@ ByRows RecordingScan::RowRule(const format::FileHeader& header, const Filter& fi
   };
 }
 
-void RecordingScan::Conclude(const GroupEstimates& matched, OrderLevel matched_by, const Estimator& estimator) {
+void RecordingScan::Conclude(const GroupEstimates& matched, const Estimator& estimator) {
   const double whole = estimator.Whole();
   matched_ = Sum(matched_, whole_, matched, whole);
-  unseen_ = Sum(unseen_, whole_, EstimateUnseen(estimator, matched_by), whole);
+  unseen_ = Sum(unseen_, whole_, EstimateUnseen(estimator), whole);
   whole_ += whole;
   total_ = Sum(total_, estimator.Total());
 }

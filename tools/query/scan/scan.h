@@ -71,16 +71,13 @@ struct ScanOptions {
   void AddShareTo(Command& command);
   // The rule for generated names, for a NamePool; null: they stay as they are.
   std::shared_ptr<MergedNames> Naming() const;
-  // Whether a site depends on more than the method of a stack's leaf.
-  bool OwnFrames() const { return lines || !exact_sites || !filter.hide.empty(); }
 };
 
 // The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. Names and tree have
 // entered the block.
 struct MatchedBlock {
   const format::Block& block;
-  std::span<const WeightedSample* const>
-      drawn;  // in the order in which subsets take them; `index` is into block.samples
+  std::span<const WeightedSample* const> drawn;  // `index` is into block.samples
   std::span<const format::CheckpointSample* const> live_checkpoint;  // of block.live_checkpoint
   Names& names;
   CallTree& tree;
@@ -91,8 +88,6 @@ struct MatchedBlock {
 class ScanVisitor {
  public:
   virtual ~ScanVisitor() = default;
-  // The finest level by which it groups samples.
-  virtual OrderLevel finest() const { return OrderLevel::kThread; }
   // Whether rows from `begin_ns` to `end_ns` (since 1970) can stand for the samples of that time: it needs nothing of
   // them but class, path up to the site, and that they are of this time. Any thread calls it.
   virtual bool takes_rows(uint64_t, uint64_t) const { return false; }
@@ -104,8 +99,7 @@ class ScanVisitor {
     const Filter* span = nullptr;  // over which growth is measured; null: it is not
   };
   virtual std::optional<LiveTimes> live_times() const { return std::nullopt; }
-  // `matched_by`: the finest grain of the filters, for GroupTable::Start.
-  virtual void Begin(const format::FileHeader& header, std::optional<OrderLevel> matched_by) = 0;
+  virtual void Begin(const format::FileHeader& header) = 0;
   virtual void Visit(const MatchedBlock& matched_block) = 0;
   // After the last block of the recording, of which `seconds` passed the time filters.
   virtual void End(const Estimator& estimator, double seconds) = 0;
@@ -141,7 +135,7 @@ class RecordingScan {
   const char* share_of() const;
   // Bytes, or events, of all that was recorded.
   const Estimate& total() const { return total_; }
-  bool chooses_all() const { return !filter_.matched_by(); }
+  bool chooses_all() const { return filter_.chooses_all(); }
   // Whether no recording has data in the requested time, or nothing could be read of one of them. Then budgets have no
   // estimates: the sum is unknown, not 0.
   bool lacks_data() const { return has_unread_ || asked_time_.is_beside_data(); }
@@ -167,7 +161,7 @@ class RecordingScan {
   ByRows RowRule(const format::FileHeader& header, const Filter& filter, const ScanVisitor* visitor) const;
   void WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live);
   void AddCpu(const std::optional<CpuSeconds>& cpu);
-  void Conclude(const GroupEstimates& matched, OrderLevel matched_by, const Estimator& estimator);
+  void Conclude(const GroupEstimates& matched, const Estimator& estimator);
 
   ScanOptions options_;
   Filter filter_;  // as parsed: each recording starts a copy

@@ -30,7 +30,7 @@ double Measure(const Subset& sums, const std::string& sort) {
 uint32_t Follow::Rows::Of(uint32_t parent, uint32_t key) {
   const auto [found, is_new] = places_.try_emplace(uint64_t{parent} << 32 | key, static_cast<uint32_t>(rows_.size()));
   if (!is_new) return found->second;
-  rows_.push_back({parent, key, false, false, Subset(parent == kTop ? row_level_ : caller_level_)});
+  rows_.push_back({parent, key, false, false, Subset()});
   rows_.back().is_open = question_->opened.contains(PathOf(found->second));
   return found->second;
 }
@@ -71,7 +71,6 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
     : recording_(std::move(recording)),
       question_(std::move(question)),
       filter_(std::move(filter)),
-      matched_by_(filter_.matched_by()),
       grouping_(question_.grouping),
       pool_(question_.merged),
       tree_(&pool_, scan.TreeOptions()),
@@ -79,7 +78,6 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
       design_(recording_->header()),
       trust_(recording_->header(), Stream::kAllocations, /*has_design=*/true),
       heap_(recording_->header()),
-      matched_(matched_by_.value_or(OrderLevel::kThread)),
       interval_ns_(std::max<uint64_t>(recording_->header().interval_ns, 1)),
       begin_ns_(recording_->header().start.next_interval[Stream::kAllocations] * interval_ns_),
       end_ns_(begin_ns_),
@@ -87,20 +85,13 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
   filter_.Start(*recording_);
   tree_.Start();
   grouping_.Start();
-  rows_ = NewRows(/*is_span=*/false);
+  rows_ = Rows(&question_, &tree_);
 }
 
 format::Result<std::unique_ptr<Follow>> Follow::Ask(FollowQuestion question) const {
   auto again = recording_->Again();
   if (!again.ok()) return again.error();
   return Start(std::move(*again), std::move(question));
-}
-
-// A span of time cuts through whatever the second stage holds together.
-Follow::Rows Follow::NewRows(bool is_span) const {
-  OrderLevel row = std::max(grouping_.level(question_.scan.OwnFrames()), matched_by_.value_or(OrderLevel::kClass));
-  if (is_span) row = std::max(row, OrderLevel::kThread);
-  return {&question_, &tree_, row, std::max(row, OrderLevel::kStack)};
 }
 
 bool Follow::Read() {
@@ -127,10 +118,7 @@ void Follow::Add(const format::Block& block) {
   std::vector<uint32_t> keys;
   for (Largest* const largest : {&sites_, &classes_}) {
     largest->grouping.KeysOf(block, all, &names_, &tree_, &largest->keys);
-    const OrderLevel level = largest->grouping.level(question_.scan.OwnFrames());
-    for (size_t i = 0; i < all.size(); ++i) {
-      largest->sums.try_emplace(largest->keys[i], level).first->second.Add(*all[i]);
-    }
+    for (size_t i = 0; i < all.size(); ++i) largest->sums[largest->keys[i]].Add(*all[i]);
   }
   grouping_.KeysOf(block, all, &names_, &tree_, &keys);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -232,19 +220,20 @@ FollowAnswer Follow::Answer(uint64_t span, const Ranking& ranking) {
     answer.paused_ns += steps_[i].paused_ns;
   }
   const format::StreamCounters& counters = recording_->counters();
+  const bool chooses_all = filter_.chooses_all();
   if (answer.is_whole) {
     answer.counted_bytes = static_cast<double>(design_.counted_bytes());
     answer.pauses = heap_.pauses;
     answer.paused_ns = heap_.paused_ns;
     const Estimator estimator =
-        matched_by_ ? Estimator(design_, counters, Weights::kCalibrated, &matched_, Estimator::ChosenBy::kAny)
-                    : Estimator(design_, counters);
-    answer.all = EstimateGroup(matched_by_ ? matched_ : design_.all(), estimator);
+        chooses_all ? Estimator(design_, counters)
+                    : Estimator(design_, counters, Weights::kCalibrated, &matched_, Estimator::ChosenBy::kAny);
+    answer.all = EstimateGroup(chooses_all ? design_.all() : matched_, estimator);
     AppendRows(rows_, kTop, ranking, estimator, &answer);
     return answer;
   }
-  Rows rows = NewRows(/*is_span=*/true);
-  Subset all(std::max(matched_by_.value_or(OrderLevel::kThread), OrderLevel::kThread));
+  Rows rows(&question_, &tree_);
+  Subset all;
   for (const Drawn& drawn : latest_) {
     if (drawn.time_ns < answer.begin_ns || drawn.time_ns >= answer.end_ns) continue;
     rows.Add(drawn);

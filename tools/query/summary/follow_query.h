@@ -115,8 +115,7 @@ class Follow {
   class Rows {
    public:
     Rows() = default;
-    Rows(const FollowQuestion* question, const CallTree* tree, OrderLevel row, OrderLevel caller)
-        : question_(question), tree_(tree), row_level_(row), caller_level_(caller) {}
+    Rows(const FollowQuestion* question, const CallTree* tree) : question_(question), tree_(tree) {}
     void Add(const Drawn& drawn);
     struct Row {
       uint32_t parent = 0, key = 0;
@@ -130,7 +129,6 @@ class Follow {
     uint32_t Of(uint32_t parent, uint32_t key);
     const FollowQuestion* question_ = nullptr;
     const CallTree* tree_ = nullptr;
-    OrderLevel row_level_ = OrderLevel::kStack, caller_level_ = OrderLevel::kStack;
     std::vector<Row> rows_;
     std::unordered_map<uint64_t, uint32_t> places_;  // by parent and key
   };
@@ -148,7 +146,6 @@ class Follow {
   void AddStates(const format::Block& block);
   FollowStep* StepAt(uint64_t time_ns);
   void Forget();
-  Rows NewRows(bool is_span) const;
   void AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking, const Estimator& estimator,
                   FollowAnswer* into) const;
   std::string NameOf(const Rows::Row& row) const;
@@ -157,7 +154,6 @@ class Follow {
   std::unique_ptr<Recording> recording_;
   const FollowQuestion question_;
   Filter filter_;
-  const std::optional<OrderLevel> matched_by_;
   Grouping grouping_;
   NamePool pool_;
   CallTree tree_;

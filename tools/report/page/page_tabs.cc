@@ -66,7 +66,7 @@ std::string CensusTab(const std::string& path) {
 
 std::string BlocksPart(const std::string& path, render::Object* facts) {
   FileScan tab(path, {"malloc"});
-  NativeVisitor native(Grouping(By::kSite), /*own_frames=*/false, {}, tab.tree());
+  NativeVisitor native(Grouping(By::kSite), {}, tab.tree());
   if (!tab.Run(&native) || native.live().tracked() == 0) return "";
   facts->push_back({"native_live", render::Object{{"ns", native.live().instants()},
                                                   {"bytes", native.live().all().growth[kWholeTime].bytes}}});
@@ -98,7 +98,7 @@ std::string CategoriesPart(const std::string& path) {
 
 std::string ExceptionsTab(const std::string& path) {
   FileScan tab(path, {"exception"});
-  GroupsScan groups({Grouping(By::kClass), Grouping(By::kSite), Grouping(By::kThread)}, ScanOptions().OwnFrames());
+  GroupsScan groups({Grouping(By::kClass), Grouping(By::kSite), Grouping(By::kThread)});
   if (!tab.Run(&groups)) return "";
   return Html(TopReport(tab.scan(), groups.tables(), {.sort = "bytes", .limit = kRows}, *tab.tree(), "class or site"));
 }

@@ -32,8 +32,7 @@ class Reading final : public ScanVisitor {
     if (request.live) live_ = LiveTimes{request.at};
   }
   std::optional<LiveTimes> live_times() const override { return live_; }
-  OrderLevel finest() const override { return OrderLevel::kClass; }
-  void Begin(const format::FileHeader& header, std::optional<OrderLevel>) override { headers_.push_back(header); }
+  void Begin(const format::FileHeader& header) override { headers_.push_back(header); }
   void Visit(const MatchedBlock&) override {}
   void End(const Estimator&, double) override {}
 

@@ -26,23 +26,20 @@ CREATE TABLE IF NOT EXISTS $database.stacks (
 CREATE TABLE IF NOT EXISTS $database.totals (
   time DateTime, slice DateTime, recording UInt64, seconds Float64, counted Float64, weighed Float64, lost Float64,
   bytes Float64, objects Float64, seen Float64, samples Float32,
-  variance Float32, variance_objects Float32, with_all Float32, objects_with_all Float32,
-  apart Float32, apart_objects Float32, fourth Float64, fourth_objects Float64
+  variance Float32, variance_objects Float32, covariance Float32, fourth Float64, fourth_objects Float64
 ) ENGINE = ReplacingMergeTree PARTITION BY intDiv(toUInt32(time), 86400) ORDER BY (recording, time);
 
 CREATE TABLE IF NOT EXISTS $database.sums (
   time DateTime, recording UInt64, grain UInt8, class UInt64, site UInt64,
   bytes Float64, objects Float64, seen Float64, samples Float32,
-  variance Float32, variance_objects Float32, with_all Float32, objects_with_all Float32,
-  apart Float32, apart_objects Float32, fourth Float64, fourth_objects Float64
+  variance Float32, variance_objects Float32, covariance Float32, fourth Float64, fourth_objects Float64
 ) ENGINE = ReplacingMergeTree PARTITION BY intDiv(toUInt32(time), 86400)
 ORDER BY (grain, recording, time, class, site);
 
 CREATE TABLE IF NOT EXISTS $database.hours (
   time DateTime, recording UInt64, grain UInt8, class UInt64, site UInt64,
   bytes Float64, objects Float64, seen Float64, samples Float32,
-  variance Float32, variance_objects Float32, with_all Float32, objects_with_all Float32,
-  apart Float32, apart_objects Float32, fourth Float64, fourth_objects Float64
+  variance Float32, variance_objects Float32, covariance Float32, fourth Float64, fourth_objects Float64
 ) ENGINE = ReplacingMergeTree PARTITION BY intDiv(toUInt32(time), 86400)
 ORDER BY (grain, recording, time, class, site);
 
