@@ -31,7 +31,8 @@ class RollUp {
   // The chunk has something that only its blocks tell.
   void GiveUp() { is_given_up_ = true; }
 
-  // Without rows, or with rows of only a part of the points that the intervals have, there is none.
+  // Without rows, or with rows of only a part of the points that the intervals have, there is none; nor where bytes
+  // were counted for some of the points and not for others, which only blocks keep apart.
   bool empty() const;
   // Appends the sections, and has no rows afterwards. `names`: of the chunk, in whose indices the rows are.
   void Encode(const ChunkNames& names, const PerStream<StreamCounters>& counters, std::span<const uint64_t> lanes,

@@ -63,7 +63,7 @@ class Chunks {
     }
     sums->samples += samples;
     for (const Stream stream : {Stream::kAllocations, Stream::kExceptions}) {
-      const Interval interval{++interval_, Below(99), Below(99), points, samples, 1, stream};
+      const Interval interval{++interval_, Below(99), 1 + Below(99), points, samples, 1, stream};
       writer->Add(interval);
       sums->intervals.push_back(interval);
       if (stream == Stream::kExceptions) sums->samples += samples;
@@ -191,6 +191,25 @@ TEST_CASE("A limit of rows ends them at a block, and there is no roll-up of a pa
   const auto chunk = FindChunk(&source, header, begin, UINT64_MAX);
   REQUIRE(chunk);
   CHECK(chunk->roll_up == 0);
+}
+
+TEST_CASE("Where bytes were counted for some points and not for others, there is no roll-up") {
+  const FileHeader header = SomeFileHeader(5);
+  for (const uint64_t bytes_of_second : {uint64_t{0}, uint64_t{9}}) {
+    for (const uint64_t bytes_of_first : {uint64_t{0}, uint64_t{7}}) {
+      CAPTURE(bytes_of_first, bytes_of_second);
+      ChunkWriter writer(header, 0);
+      for (int i = 0; i < 2; ++i) writer.AddPoint(writer.InternClass("p/C"), kNone, 24, 1000);
+      writer.Add(Interval{0, 0, bytes_of_first, 1, 1, 1});
+      writer.Add(Interval{1, 0, bytes_of_second, 1, 1, 1});
+      ByteBuffer bytes = *writer.Finish({}, {}, 9, nullptr);
+      AppendTo(&bytes, ChunkHeader{1, header.recording_id});
+      MemoryByteSource source(bytes);
+      const auto chunk = FindChunk(&source, header, 0, UINT64_MAX);
+      REQUIRE(chunk);
+      CHECK((chunk->roll_up > 0) == ((bytes_of_first > 0) == (bytes_of_second > 0)));
+    }
+  }
 }
 
 TEST_CASE("A reader of blocks passes over roll-ups, and finds them damaged") {

@@ -216,7 +216,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     tree->Enter(*block, &names);
     if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
     last_ns = std::max(last_ns, block->end_ns);
-    const bool is_by_rows = by_rows(*block);
+    const bool is_by_rows = by_rows && by_rows(*block);
     trust.Add(*block, is_by_rows);
     cpu.Add(*block);
     const std::span<const WeightedSample> drawn = design.Add(*block, is_by_rows);
@@ -269,9 +269,12 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
 // Paths end at the site that the built-in primitives give.
 ByRows RecordingScan::RowRule(const format::FileHeader& header, const Filter& filter,
                               const ScanVisitor* visitor) const {
-  const bool can = !options_.no_rows && stream_ == Stream::kAllocations && options_.primitives.empty();
+  // A moment is never divided: what does not take it takes none.
+  const bool can = !options_.no_rows && stream_ == Stream::kAllocations && options_.primitives.empty() &&
+                   filter.TakesRows({}) && visitor->takes_rows(0, 1);
+  if (!can) return {};
   return [=, start_ns = header.start_epoch_ns, interval_ns = header.interval_ns](const format::Block& block) {
-    const auto time = can ? TimeOf(block, interval_ns) : std::nullopt;
+    const auto time = TimeOf(block, interval_ns);
     return time && filter.TakesRows(*time) && visitor->takes_rows(start_ns + time->begin_ns, start_ns + time->end_ns);
   };
 }
