@@ -67,7 +67,13 @@ function groupSamples(s, {parent, name}, isPrimitive, notKept) {
   s.group = new Int32Array(n).fill(NO_GROUP);
   if (n === kept) return;
   const pair = (one, other) => one * 4194304 + other;
-  for (let node = notKept + 1; node < parent.length; ++node) children.set(pair(parent[node], name[node]), node);
+  const isPath = new Uint8Array(parent.length);
+  isPath[notKept] = 1;
+  for (let node = notKept + 1; node < parent.length; ++node) {
+    if (!isPath[parent[node]]) continue;
+    isPath[node] = 1;
+    children.set(pair(parent[node], name[node]), node);
+  }
   for (let i = kept; i < n; ++i) s.group[i] = numbers.of(pair(s.node[i], s.cls[i]));
   const pathOf = leaf => {
     const frames = [];
