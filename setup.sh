@@ -10,8 +10,7 @@ packages=(
   libfmt-dev libzstd-dev libxxhash-dev libcli11-dev nlohmann-json3-dev libcapstone-dev zlib1g-dev libre2-dev
   libncurses-dev default-jdk-headless pkg-config zstd binutils python3
 )
-# Not in each release of Debian: gold is in binutils until 12, ClickHouse is not in 13.
-where_offered=(binutils-gold)
+where_offered=()  # not in each release of Debian
 # The demo shows a real program's recording. The other commands need more libraries; the tests ask programs that others
 # wrote about what we export, and start servers of their own.
 purpose=tests
@@ -24,7 +23,7 @@ fi
 if [ "$purpose" = tests ]; then
   packages+=(clang-format shellcheck spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh
              fish protobuf-compiler openssl tmux libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev)
-  where_offered+=(clickhouse-server)
+  where_offered+=(clickhouse-server)  # not in 13
 fi
 if [ "${1:-}" = --print ]; then echo "${packages[*]}"; exit 0; fi
 

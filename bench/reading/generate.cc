@@ -1,12 +1,15 @@
 // Writes a recording of any number of events whose sums are known, for bench/reading/run.py.
 //
-// Usage: generate EVENTS OUT [RATE [NAMES]]     prints as JSON what the recording adds up to.
+// Usage: generate EVENTS OUT [RATE [NAMES [POINTS]]]     prints as JSON what the recording adds up to.
 //
 // 50,000 stacks of depth 40 on average share prefixes as those of a server do: each leaves an earlier one at a random
 // depth and goes on through 4,000 methods. How often a stack is seen falls as its rank to the power 1.1, 200 classes
 // hang on the sites, 64 threads take turns. RATE events a second (20,000), of 1.2 to 4.2 times as many that
 // the second stage had to choose from, four intervals and blocks a second, chunks
 // end as the agent ends them: at NAMES bytes of definitions (2 MiB), or after a minute.
+//
+// With POINTS a recording has rows, as the agent writes it: so many points a second, of which RATE are kept, intervals
+// of a second and blocks of two. 3,000 stacks allocate at 300 sites. The sums are then those of the rows.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,13 +32,14 @@ using heaprec::format::ChunkWriter;
 using heaprec::format::StackFrame;
 using heaprec::throttle::Random;
 
-constexpr int kStacks = 50'000;
+constexpr int kStacks = 50'000, kStacksWithRows = 3'000;
+constexpr int kSitesWithRows = 300;
 constexpr int kMethods = 4'000;
 constexpr int kClasses = 200;
 constexpr int kThreads = 64;
 constexpr uint64_t kIntervalsPerSecond = 4;
+constexpr uint64_t kIntervalsPerBlockWithRows = 2;
 constexpr uint64_t kSecondNs = 1'000'000'000;
-constexpr uint64_t kIntervalNs = kSecondNs / kIntervalsPerSecond;
 constexpr double kPopularity = 1.1;
 constexpr uint64_t kRate = 20'000;
 // recorder/writer/drain.cc, recorder/writer/retention.cc
@@ -54,16 +58,18 @@ heaprec::format::Method MethodOf(uint32_t method) {
           "handle" + std::to_string(method % 20), "(Ljava/lang/Object;I)V"};
 }
 
-std::vector<Path> MakePaths(Random* random) {
-  std::vector<Path> paths(kStacks);
-  for (int i = 0; i < kStacks; ++i) {
-    Path& path = paths[static_cast<size_t>(i)];
+// `sites`: how many methods allocate.
+std::vector<Path> MakePaths(size_t stacks, uint32_t sites, Random* random) {
+  std::vector<Path> paths(stacks);
+  for (size_t i = 0; i < stacks; ++i) {
+    Path& path = paths[i];
     if (i > 0) {
-      path.root_first = paths[random->Next() % static_cast<uint64_t>(i)].root_first;
+      path.root_first = paths[random->Next() % i].root_first;
       path.root_first.resize(5 + random->Next() % (path.root_first.size() - 5));
     }
     const uint64_t depth = std::max<uint64_t>(path.root_first.size() + 1, 25 + random->Next() % 31);
     while (path.root_first.size() < depth) path.root_first.push_back(random->Next() % kMethods);
+    path.root_first.back() %= sites;
     path.class_id = path.root_first.back() % kClasses;
     path.size = 16 + 8 * (random->Next() % 30);
     if (random->Next() % 16 == 0) path.size *= 64;
@@ -74,10 +80,10 @@ std::vector<Path> MakePaths(Random* random) {
 // Which stack comes next, by rank.
 class Popularity {
  public:
-  Popularity() {
-    sums_.reserve(kStacks);
+  explicit Popularity(size_t stacks) {
+    sums_.reserve(stacks);
     double sum = 0;
-    for (int rank = 1; rank <= kStacks; ++rank) sums_.push_back(sum += std::pow(rank, -kPopularity));
+    for (size_t rank = 1; rank <= stacks; ++rank) sums_.push_back(sum += std::pow(rank, -kPopularity));
   }
   size_t Draw(Random* random) const {
     const double at = random->Uniform() * sums_.back();
@@ -96,11 +102,20 @@ struct Sums {
 
 class Generator {
  public:
-  Generator(std::FILE* out, uint64_t rate, uint64_t names)
-      : out_(out), rate_(rate), most_names_(names), paths_(MakePaths(&random_)) {
+  // `points`: a second; 0: no rows.
+  Generator(std::FILE* out, uint64_t rate, uint64_t names, uint64_t points)
+      : out_(out),
+        intervals_per_second_(points > 0 ? 1 : kIntervalsPerSecond),
+        intervals_per_block_(points > 0 ? kIntervalsPerBlockWithRows : 1),
+        interval_ns_(kSecondNs / intervals_per_second_),
+        kept_(std::max<uint64_t>(rate / intervals_per_second_, 1)),
+        points_(points / intervals_per_second_),
+        most_names_(names),
+        paths_(MakePaths(points > 0 ? kStacksWithRows : kStacks, points > 0 ? kSitesWithRows : kMethods, &random_)),
+        popularity_(paths_.size()) {
     header_.start_epoch_ns = 1'700'000'000 * kSecondNs;
-    header_.interval_ns = kIntervalNs;
-    header_.interval_cap = static_cast<uint32_t>(rate / kIntervalsPerSecond);
+    header_.interval_ns = interval_ns_;
+    header_.interval_cap = static_cast<uint32_t>(kept_);
     header_.rate_per_second = static_cast<double>(rate);
     header_.jvm_name = "none";
     header_.source = "hooks";
@@ -110,12 +125,12 @@ class Generator {
   }
 
   Sums Run(uint64_t events) {
-    const uint64_t per_interval = std::max<uint64_t>(rate_ / kIntervalsPerSecond, 1);
     for (; sums_.events < events; ++interval_) {
       OpenWindow();
-      const uint64_t count = std::min(per_interval, events - sums_.events);
+      const uint64_t count = std::min(kept_, events - sums_.events);
       const double before = sums_.bytes;
-      for (uint64_t i = 0; i < count; ++i) Add(interval_ * kIntervalNs + i * kIntervalNs / count);
+      for (uint64_t i = 0; i < count; ++i) Add(interval_ * interval_ns_ + i * interval_ns_ / count);
+      for (uint64_t i = 0; i < points_; ++i) AddPoint();
       Close(count, sums_.bytes - before, sums_.events == events);
     }
     return sums_;
@@ -131,15 +146,21 @@ class Generator {
 
   void StartChunk() {
     writer_ = std::make_unique<ChunkWriter>(header_, chunk_++);
-    chunk_start_ns_ = interval_ * kIntervalNs;
-    stacks_.assign(kStacks, heaprec::format::kNone);
+    chunk_start_ns_ = interval_ * interval_ns_;
+    stacks_.assign(paths_.size(), heaprec::format::kNone);
+    sites_.assign(paths_.size(), heaprec::format::kNone);
   }
 
   void OpenWindow() {
     lambda_ = static_cast<float>((0.5 + random_.Uniform()) * 1e-6);
-    surplus_ = 1.2 + 3 * random_.Uniform();
+    surplus_ = points_ > 0 ? static_cast<double>(points_) / static_cast<double>(kept_) : 1.2 + 3 * random_.Uniform();
     tau_ = surplus_ / lambda_;
-    writer_->Add(heaprec::format::Window{++window_, interval_ * kIntervalNs, lambda_});
+    writer_->Add(heaprec::format::Window{++window_, interval_ * interval_ns_, lambda_});
+  }
+
+  StackFrame FrameOf(uint32_t method) {
+    return {writer_->InternMethod(MethodOf(method)), static_cast<int32_t>(method % 90),
+            static_cast<int32_t>(10 + method % 400)};
   }
 
   heaprec::format::Index StackOf(size_t path) {
@@ -147,11 +168,16 @@ class Generator {
     if (index != heaprec::format::kNone) return index;
     std::vector<StackFrame> leaf_first;
     const std::vector<uint32_t>& methods = paths_[path].root_first;
-    for (auto method = methods.rbegin(); method != methods.rend(); ++method) {
-      leaf_first.push_back({writer_->InternMethod(MethodOf(*method)), static_cast<int32_t>(*method % 90),
-                            static_cast<int32_t>(10 + *method % 400)});
-    }
+    for (auto method = methods.rbegin(); method != methods.rend(); ++method) leaf_first.push_back(FrameOf(*method));
     return index = writer_->InternStack(leaf_first, false);
+  }
+
+  heaprec::format::Index ClassOf(const Path& path) {
+    return writer_->InternClass("com/example/shop/model/Entity" + std::to_string(path.class_id));
+  }
+
+  double FirstWeightOf(const Path& path) const {
+    return heaprec::format::FirstStageWeight(heaprec::format::WeightRule::kPerByte, lambda_, path.size);
   }
 
   void Add(uint64_t time_ns) {
@@ -163,23 +189,40 @@ class Generator {
     sample.time_ns = time_ns / heaprec::format::kTickNs * heaprec::format::kTickNs;
     sample.thread = writer_->InternThread(
         {thread + 1, static_cast<uint32_t>(1000 + thread), false, "worker-" + std::to_string(thread)});
-    sample.class_id = writer_->InternClass("com/example/shop/model/Entity" + std::to_string(path.class_id));
+    sample.class_id = ClassOf(path);
     sample.stack = StackOf(at);
     sample.size = path.size;
     sample.tlab_size = 1 << 20;
     sample.window = window_;
-    const double first = heaprec::format::FirstStageWeight(heaprec::format::WeightRule::kPerByte, lambda_, path.size);
-    sample.weight = std::max(first, tau_);
+    sample.weight = std::max(FirstWeightOf(path), tau_);
     writer_->Add(sample);
-    sums_.bytes += sample.weight;
-    sums_.objects += sample.weight_objects();
-    sums_.by_class[path.class_id] += sample.weight;
+    if (points_ == 0) Sum(path, sample.weight, sample.weight_objects());
+  }
+
+  // Of no sample: the rows' sums are what counts.
+  void AddPoint() {
+    const size_t at = popularity_.Draw(&random_);
+    const Path& path = paths_[at];
+    const double weight = FirstWeightOf(path);
+    heaprec::format::Index& site = sites_[at];
+    if (site == heaprec::format::kNone) {
+      const StackFrame leaf = FrameOf(path.root_first.back());
+      site = writer_->InternStack({&leaf, 1}, false);
+    }
+    writer_->AddPoint(ClassOf(path), site, path.size, weight);
+    Sum(path, weight, weight / static_cast<double>(path.size));
+  }
+
+  void Sum(const Path& path, double bytes, double objects) {
+    sums_.bytes += bytes;
+    sums_.objects += objects;
+    sums_.by_class[path.class_id] += bytes;
   }
 
   void Close(uint64_t kept, double weight, bool last) {
-    const uint64_t end_ns = (interval_ + 1) * kIntervalNs;
+    const uint64_t end_ns = (interval_ + 1) * interval_ns_;
     const auto bytes = static_cast<uint64_t>(weight),
-               held = static_cast<uint64_t>(surplus_ * static_cast<double>(kept));
+               held = points_ > 0 ? points_ : static_cast<uint64_t>(surplus_ * static_cast<double>(kept));
     const uint64_t candidates = held * 10;
     writer_->Add(heaprec::format::Interval{interval_, candidates, bytes, held, kept, tau_});
     counters_.candidate_bytes += bytes;
@@ -187,6 +230,7 @@ class Generator {
     counters_.points = counters_.committed += held;
     counters_.second_stage += held - kept;
     counters_.written = sums_.events;
+    if (!last && (interval_ + 1) % intervals_per_block_ != 0) return;
     const bool full = writer_->raw_bytes() >= kChunkRawBytes || writer_->name_bytes() >= most_names_ ||
                       end_ns - chunk_start_ns_ >= kChunkNs;
     const heaprec::format::EndMarker ending{end_ns, "jvm exit"};
@@ -201,7 +245,9 @@ class Generator {
   }
 
   std::FILE* const out_;
-  const uint64_t rate_, most_names_;
+  const uint64_t intervals_per_second_, intervals_per_block_, interval_ns_;
+  const uint64_t kept_, points_;  // of an interval
+  const uint64_t most_names_;
   Random random_{1};
   const std::vector<Path> paths_;
   const Popularity popularity_;
@@ -210,7 +256,7 @@ class Generator {
   uint32_t chunk_ = 0, window_ = 0;
   uint64_t interval_ = 0, chunk_start_ns_ = 0;
   double lambda_ = 0, surplus_ = 1, tau_ = 0;
-  std::vector<heaprec::format::Index> stacks_;  // by path, of the chunk
+  std::vector<heaprec::format::Index> stacks_, sites_;  // by path, of the chunk
   heaprec::format::StreamCounters counters_;
   Sums sums_;
 };
@@ -218,8 +264,8 @@ class Generator {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argc > 5) {
-    std::fprintf(stderr, "usage: generate EVENTS OUT [RATE [NAMES]]\n");
+  if (argc < 3 || argc > 6) {
+    std::fprintf(stderr, "usage: generate EVENTS OUT [RATE [NAMES [POINTS]]]\n");
     return 2;
   }
   std::FILE* const out = std::fopen(argv[2], "wbx");
@@ -230,7 +276,7 @@ int main(int argc, char** argv) {
   const auto number = [&](int at, uint64_t otherwise) {
     return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
   };
-  const Sums sums = Generator(out, number(3, kRate), number(4, kChunkDefinitionBytes)).Run(number(1, 0));
+  const Sums sums = Generator(out, number(3, kRate), number(4, kChunkDefinitionBytes), number(5, 0)).Run(number(1, 0));
   if (std::fclose(out) != 0) {
     std::perror(argv[2]);
     return 6;

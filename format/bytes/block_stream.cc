@@ -44,9 +44,7 @@ Result<bool> BlockPacker::Pack(Bytes raw, const Span& span, ByteBuffer* file) {
   BlockHeader header;
   header.payload_bytes = static_cast<uint32_t>(size);
   header.raw_bytes = static_cast<uint32_t>(raw.size());
-  header.flags = (next_block_ == 0 ? BlockHeader::kFirstOfChunk : 0) |
-                 (span.last_of_chunk ? BlockHeader::kLastOfChunk : 0) |
-                 (span.has_end_marker ? BlockHeader::kHasEndMarker : 0);
+  header.flags = (next_block_ == 0 ? BlockHeader::kFirstOfChunk : 0) | span.flags;
   header.chunk = chunk_;
   header.sequence = next_block_++;
   header.begin_ns = span.begin_ns;

@@ -26,7 +26,7 @@ class BlockPacker {
 
   struct Span {
     uint64_t begin_ns = 0, end_ns = 0;
-    bool last_of_chunk = false, has_end_marker = false;
+    uint32_t flags = 0;  // of BlockHeader, but kFirstOfChunk
   };
   // Appends header and payload to `file`.
   Result<bool> Pack(Bytes raw, const Span& span, ByteBuffer* file);

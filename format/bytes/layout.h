@@ -56,6 +56,7 @@ enum class Section : uint32_t {
   kCensusCounters = 21,
   kCensusPage = 22,
   kRows = 27,  // 23 to 26 belong to the stream of exceptions
+  kOutside = 28,
 };
 
 // Windows, intervals, samples, counters, lifecycle events and live checkpoints belong to a stream. In stream s, each
@@ -71,7 +72,7 @@ struct ChunkHeader {
 };
 
 struct BlockHeader {
-  static constexpr uint32_t kFirstOfChunk = 1, kLastOfChunk = 2, kHasEndMarker = 4, kProvisional = 8;
+  static constexpr uint32_t kFirstOfChunk = 1, kLastOfChunk = 2, kHasEndMarker = 4, kProvisional = 8, kRollUp = 16;
   uint32_t payload_bytes = 0;
   uint32_t raw_bytes = 0;
   uint32_t flags = 0;

@@ -30,6 +30,9 @@ struct DictionaryContext {
   uint64_t next_frame = 0;       // the first frame that no node refers to yet
 };
 
+// How many entries the dictionaries have before a block.
+void EncodeOffsets(const DictionaryCounts& offsets, ByteBuffer* raw);
+
 class DictionaryEncoder {
  public:
   // The next block gets what was interned since the last Encode.

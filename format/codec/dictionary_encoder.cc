@@ -16,6 +16,12 @@ std::span<const Entry> From(const std::vector<Entry>& entries, uint64_t first) {
 
 }  // namespace
 
+void EncodeOffsets(const DictionaryCounts& offsets, ByteBuffer* raw) {
+  ByteBuffer body;
+  for (const uint64_t count : offsets) ByteSink(&body).Varint(count);
+  AppendFramed(raw, static_cast<uint64_t>(Section::kDictionaryOffsets), /*critical=*/true, body);
+}
+
 bool DictionaryEncoder::has_pending() const {
   return names_.classes().size() > encoded_[kClasses] || names_.methods().size() > encoded_[kMethods] ||
          names_.nodes().size() > encoded_[kNodes] || names_.threads().size() > encoded_[kThreads];

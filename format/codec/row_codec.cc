@@ -74,7 +74,7 @@ bool IsPossible(const Row& row) {
 
 }  // namespace
 
-void EncodeRows(std::span<const Row> rows, ByteBuffer* raw) {
+void EncodeRows(Section section, std::span<const Row> rows, ByteBuffer* raw) {
   ColumnWriter<kRowColumns> columns;
   std::unordered_map<Index, uint64_t> means;  // by class
   uint64_t stack = 0, class_id = 0;
@@ -104,7 +104,7 @@ void EncodeRows(std::span<const Row> rows, ByteBuffer* raw) {
       columns.Delta(column, std::isnormal(ratio) && ratio > 0 ? static_cast<uint64_t>(CodeOf(ratio, steps)) : 0, 0);
     });
   }
-  columns.Finish(static_cast<uint64_t>(Section::kRows), /*critical=*/false, rows.size(), raw);
+  columns.Finish(static_cast<uint64_t>(section), /*critical=*/false, rows.size(), raw);
 }
 
 bool DecodeRows(Bytes body, const Dictionaries& dictionaries, std::vector<Row>* rows, bool* refused) {

@@ -12,13 +12,15 @@
 #include <vector>
 
 #include "format/bytes/bytes.h"
+#include "format/bytes/layout.h"
 #include "format/codec/dictionaries.h"
 #include "format/model/model.h"
 
 namespace heaprec::format {
 
-// Appends the section, unless there are no rows. `rows`: by stack, then by class (RowTable::Take).
-void EncodeRows(std::span<const Row> rows, ByteBuffer* raw);
+// Appends the section, unless there are no rows. `rows`: by stack, then by class (RowTable::Take). section: kRows or
+// kOutside.
+void EncodeRows(Section section, std::span<const Row> rows, ByteBuffer* raw);
 // `dictionaries`: those of the chunk up to this section.
 bool DecodeRows(Bytes body, const Dictionaries& dictionaries, std::vector<Row>* rows, bool* refused);
 

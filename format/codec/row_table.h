@@ -22,6 +22,14 @@ class RowTable {
     row.Add(size, std::max(weight, static_cast<double>(size)));
     Add(row);
   }
+  // Objects that were counted: a row without chance in it.
+  void AddCounted(Index class_id, uint64_t objects, uint64_t bytes) {
+    Add(Row{.class_id = class_id,
+            .points = objects,
+            .seen = bytes,
+            .bytes = static_cast<double>(bytes),
+            .objects = static_cast<double>(objects)});
+  }
   void Add(const Row& row) {
     const auto is_same = [&](Index i) { return rows_[i].stack == row.stack && rows_[i].class_id == row.class_id; };
     const Index index = table_.FindOrAdd(

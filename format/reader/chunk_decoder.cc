@@ -42,6 +42,7 @@ void ChunkDecoder::StartChunk() {
 
 void ChunkDecoder::StartBlock(uint32_t sequence) {
   rows_ = {};
+  samples_ = {};
   knows_offsets_ = sequence == next_block_;
   next_block_ = sequence + 1;
 }
@@ -73,6 +74,7 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
   }
   if (!cursor.ok()) return Damaged("malformed sections in a block");
   MergeInto(block);
+  if (!ApplySamples(block, &refused)) return Damaged("malformed section in a block");
   block->chunk = header.chunk;
   block->sequence = header.sequence;
   block->end_ns = header.end_ns;
@@ -136,6 +138,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return known(DecodeCensusPage(body, &census_page_));
     case Section::kRows:
       return known(DecodeRows(body, dictionaries_.dictionaries(), &block->rows, refused));
+    case Section::kOutside:
+      return known(DecodeRows(body, dictionaries_.dictionaries(), &block->outside, refused));
   }
   const uint64_t stream = section / kStreamStride;
   if (stream == 0 || stream >= kStreams) return Applied::kUnknown;
@@ -151,6 +155,10 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
     case Section::kIntervals:
       return known(DecodeIntervals(body, stream, &rows.intervals, refused));
     case Section::kSamples:
+      if (stream == Stream::kAllocations) {
+        samples_ = body;
+        return Applied::kYes;
+      }
       return known(DecodeSamples(body, stream, dictionaries_.dictionaries(), rows.windows, rows.intervals,
                                  &rows.samples, refused));
     case Section::kStreamCounters:
@@ -162,6 +170,21 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
     default:
       return Applied::kUnknown;
   }
+}
+
+bool ChunkDecoder::ApplySamples(Block* block, bool* refused) {
+  if (samples_.empty()) return true;
+  if (leaves_out_ && leaves_out_(*block)) {
+    block->samples_left_out = ByteCursor(samples_).Varint();
+    return true;
+  }
+  const StreamRows& rows = rows_[Stream::kAllocations];
+  std::vector<Sample> samples;
+  if (!DecodeSamples(samples_, Stream::kAllocations, dictionaries_.dictionaries(), rows.windows, rows.intervals,
+                     &samples, refused))
+    return false;
+  Merge(std::move(samples), &block->samples);
+  return true;
 }
 
 // Samples and lifecycle events of all streams in order of time.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "format/bytes/block_stream.h"
@@ -20,6 +21,8 @@ class ChunkDecoder {
     kRefused,  // a critical part is unknown: this block is skipped, the next ones can be decoded
     kDamaged,  // this block cannot be decoded; is_broken() says whether later ones can
   };
+  explicit ChunkDecoder(LeavesOut leaves_out = {}) : leaves_out_(std::move(leaves_out)) {}
+
   struct Decoded {
     Outcome outcome;
     const char* why;  // set unless decoded
@@ -45,9 +48,12 @@ class ChunkDecoder {
   bool ApplyDictionaryOffsets(Bytes body);
   Applied ApplyToStream(Section section, Stream stream, Bytes body, bool* refused);
   void MergeInto(Block* block);
+  // Of the allocations, last of all: whether they may be left out depends on the rest.
+  bool ApplySamples(Block* block, bool* refused);
   void StartBlock(uint32_t sequence);
   Decoded Damaged(const char* why);
 
+  const LeavesOut leaves_out_;
   bool broken_ = false;
   bool starts_names_ = true;  // no block since StartChunk has been decoded
   uint32_t next_block_ = 0;
@@ -60,6 +66,7 @@ class ChunkDecoder {
   PerStream<StreamRows> rows_;
   std::vector<uint64_t> lanes_;
   ByteBuffer raw_;
+  Bytes samples_;  // of raw_: the section of the allocations
 };
 
 }  // namespace heaprec::format

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "format/bytes/layout.h"
 #include "format/bytes/parity.h"
@@ -37,12 +38,12 @@ std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header,
   const auto own = ChunkHere(peek(offset), header);
   if (!own) return std::nullopt;
   const uint64_t seed = HeaderSeed(header.recording_id);
-  uint64_t raw_bytes = 0;
+  uint64_t raw_bytes = 0, roll_up = 0, roll_up_end = 0;
   uint64_t end = offset + kChunkHeaderBytes;
   for (uint64_t at = end;;) {
     const Bytes bytes = peek(at);
     if (const auto next = ChunkHere(bytes, header)) {
-      return *next > *own ? std::optional(ChunkSpan{offset, end, at}) : std::nullopt;
+      return *next > *own ? std::optional(ChunkSpan{offset, end, at, roll_up, roll_up_end, *own}) : std::nullopt;
     }
     if (const uint64_t parity = ParityHere(source, at, bytes)) {
       at += parity;
@@ -52,9 +53,31 @@ std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header,
     if (!block) return std::nullopt;
     raw_bytes += block->raw_bytes;
     if (raw_bytes > most_raw_bytes) return std::nullopt;
-    at += kBlockHeaderBytes + block->payload_bytes;
-    end = at;
+    const uint64_t begin = std::exchange(at, at + kBlockHeaderBytes + block->payload_bytes);
+    if ((block->flags & BlockHeader::kRollUp) != 0) {
+      roll_up = begin;
+      roll_up_end = at;
+    } else {
+      end = at;
+    }
   }
+}
+
+std::optional<Block> ReadRollUp(ByteSource* source, const FileHeader& header, const ChunkSpan& chunk,
+                                ChunkDecoder* decoder) {
+  if (chunk.roll_up == 0) return std::nullopt;
+  ByteBuffer bytes(chunk.roll_up_end - chunk.roll_up);
+  const auto read = source->ReadAt(chunk.roll_up, bytes.data(), bytes.size());
+  if (!read || *read < bytes.size()) return std::nullopt;
+  const auto block_header = DecodeBlockHeader(bytes, HeaderSeed(header.recording_id));
+  if (!block_header || block_header->payload_bytes > bytes.size() - kBlockHeaderBytes) return std::nullopt;
+  const Bytes payload = Bytes(bytes).subspan(kBlockHeaderBytes, block_header->payload_bytes);
+  Block block;
+  block.offset = chunk.roll_up;
+  const auto decoded = decoder->Decode(*block_header, payload, &block);
+  if (decoded.outcome != ChunkDecoder::Outcome::kDecoded) return std::nullopt;
+  for (const Interval& interval : block.intervals) block.samples_left_out += interval.kept;
+  return block;
 }
 
 }  // namespace heaprec::format

@@ -17,10 +17,11 @@ namespace {
 
 class BlockReader : public Reader {
  public:
-  BlockReader(ByteSource* source, FileHeader header, uint64_t begin)
+  BlockReader(ByteSource* source, FileHeader header, uint64_t begin, LeavesOut leaves_out = {})
       : source_(source),
         header_(std::move(header)),
         seed_(HeaderSeed(header_.recording_id)),
+        decoder_(std::move(leaves_out)),
         scan_(&source_, header_.recording_id),
         position_(begin) {}
 
@@ -178,9 +179,16 @@ BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
   if (!header) return Damaged("block header hash differs");
   const uint64_t end = position_ + kBlockHeaderBytes + header->payload_bytes;
   if (!HasByteAt(end - 1)) return Unfinished("truncated block");
+  if (const char* why = Place(*header)) return Damaged(why);
   const Bytes payload = Peek(position_ + kBlockHeaderBytes, header->payload_bytes, &payload_);
   if (payload.size() < header->payload_bytes) return Unfinished("truncated block");
-  if (const char* why = Place(*header)) return Damaged(why);
+  if ((header->flags & BlockHeader::kRollUp) != 0) {
+    if (Hash(payload) != header->payload_hash) return Damaged("roll-up payload hash differs");
+    position_ = end;
+    next_block_ = header->sequence + 1;
+    in_chunk_ = false;
+    return Step::kOn;
+  }
   block->offset = position_;
   const ChunkDecoder::Decoded decoded = decoder_.Decode(*header, payload, block);
   if (decoded.outcome == ChunkDecoder::Outcome::kDamaged) return Damaged(decoded.why);
@@ -308,8 +316,8 @@ Result<std::unique_ptr<Reader>> Reader::Open(ByteSource* source) {
   return std::unique_ptr<Reader>(std::move(reader));
 }
 
-std::unique_ptr<Reader> ReadFrom(ByteSource* source, const FileHeader& header, uint64_t offset) {
-  return std::make_unique<BlockReader>(source, header, offset);
+std::unique_ptr<Reader> ReadFrom(ByteSource* source, const FileHeader& header, uint64_t offset, LeavesOut leaves_out) {
+  return std::make_unique<BlockReader>(source, header, offset, std::move(leaves_out));
 }
 
 }  // namespace heaprec::format

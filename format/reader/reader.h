@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ struct Block {
   std::vector<Interval> intervals;
   std::vector<Sample> samples;                    // ascending in time; the weights are final
   std::vector<Row> rows;                          // of all points of the intervals of allocations, by stack and class
+  std::vector<Row> outside;                       // objects outside of TLABs, all of them: class, points and seen
   std::vector<ProcessState> states;               // in the order of their arrival, which is nearly that of time
   std::vector<LifecycleEvent> lifecycle_events;   // ascending in time
   std::vector<CheckpointSample> live_checkpoint;  // live at the start of the chunk; in its first block only
@@ -52,7 +54,12 @@ struct Block {
   uint64_t lost_names = 0;     // entries of the dictionaries so far that were in lost blocks: kLost, or gaps
   bool starts_names = false;   // the dictionaries have nothing of the blocks before: a chunk has begun, or begins again
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
+  uint64_t samples_left_out = 0;               // of the allocations (LeavesOut); of a roll-up all
 };
+
+// Whether the samples of allocations of a block, which has all else, may be left out: nobody looks at them. Any thread
+// calls it.
+using LeavesOut = std::function<bool(const Block&)>;
 
 // Bytes that could not be decoded, or were repaired; empty if data was cut out.
 struct SkippedRange {

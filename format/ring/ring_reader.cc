@@ -53,6 +53,7 @@ class Record {
       case RecordType::kNativePoint:
         return VisitNativePoint(visitor);
       case RecordType::kPoint:
+      case RecordType::kOutside:
         return VisitPoint(visitor, lane, position);
     }
     return false;
@@ -135,7 +136,12 @@ class Record {
     PointRecord record;
     if (!Fixed(&record, [](const PointRecord&) { return uint64_t{0}; })) return false;
     if (!std::isfinite(record.weight) || !(record.weight > 0) || record.size == 0) return false;
-    visitor.OnPoint(record, lane, position);
+    if (header_.type == RecordType::kPoint) {
+      visitor.OnPoint(record, lane, position);
+      return true;
+    }
+    if (record.weight > static_cast<double>(record.size)) return false;
+    visitor.OnOutside(record, lane, position);
     return true;
   }
   bool VisitState(RecordVisitor& visitor) const {

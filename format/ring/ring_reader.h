@@ -58,6 +58,7 @@ struct RecordVisitor {
   // `end` is the position just after the sample.
   virtual void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) = 0;
   virtual void OnPoint(const PointRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
+  virtual void OnOutside(const PointRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
   virtual void OnState(const StateRecord& /*record*/) {}
   virtual void OnDeath(const DeathRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
   // `record` is in the lane. Frames are innermost first.

@@ -28,6 +28,7 @@ enum class RecordType : uint16_t {
   kDeath = 8,
   kNativePoint = 10,
   kPoint = 11,
+  kOutside = 12,
 };
 
 inline constexpr uint32_t kRecordAlign = 8;
@@ -122,6 +123,7 @@ struct SampleRecord {
 static_assert(sizeof(SampleRecord) == 104);
 
 // A light point: an allocation that is only counted. docs/sampler.md#light-points
+// Of type kOutside: `weight` objects of the class outside of TLABs, of `size` bytes together, since the one before.
 struct PointRecord {
   RecordHeader header;
   uint64_t monotonic_ns;

@@ -14,18 +14,9 @@
 #include "format/codec/row_codec.h"
 #include "format/codec/row_table.h"
 #include "format/codec/sample_codec.h"
+#include "format/writer/roll_up.h"
 
 namespace heaprec::format {
-
-namespace {
-
-void EncodeDictionaryOffsets(const DictionaryCounts& offsets, ByteBuffer* raw) {
-  ByteBuffer body;
-  for (const uint64_t count : offsets) ByteSink(&body).Varint(count);
-  AppendFramed(raw, static_cast<uint64_t>(Section::kDictionaryOffsets), /*critical=*/true, body);
-}
-
-}  // namespace
 
 struct ChunkWriter::State {
   State(const FileHeader& file, uint32_t sequence)
@@ -43,7 +34,8 @@ struct ChunkWriter::State {
   DictionaryEncoder dictionaries;
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
                                     SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
-  RowTable rows;
+  RowTable rows, outside;
+  RollUp roll_up;
   std::vector<ProcessState> states;
   std::vector<LifecycleEvent> lifecycle_events;
   std::vector<CheckpointSample> live_checkpoint;
@@ -73,33 +65,55 @@ Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool trun
 Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.names().InternThread(thread); }
 
 void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
-void ChunkWriter::Add(const Window& window) { state_->samples[StreamOfWindow(window.id)].Add(window); }
-void ChunkWriter::Add(const Interval& interval) { state_->samples[interval.stream].Add(interval); }
+void ChunkWriter::Add(const Window& window) {
+  state_->samples[StreamOfWindow(window.id)].Add(window);
+  state_->roll_up.Add(window);
+}
+void ChunkWriter::Add(const Interval& interval) {
+  state_->samples[interval.stream].Add(interval);
+  state_->roll_up.Add(interval);
+}
 void ChunkWriter::Add(const Row& row) { state_->rows.Add(row); }
 void ChunkWriter::AddPoint(Index class_id, Index path, uint64_t size, double weight) {
   state_->rows.Add(class_id, path, size, weight);
 }
-void ChunkWriter::Add(const ProcessState& state) { state_->states.push_back(state); }
+void ChunkWriter::AddOutside(Index class_id, uint64_t objects, uint64_t bytes) {
+  state_->outside.AddCounted(class_id, objects, bytes);
+}
+void ChunkWriter::Add(const ProcessState& state) {
+  state_->states.push_back(state);
+  state_->roll_up.Add(state);
+}
 void ChunkWriter::Add(const LifecycleEvent& lifecycle) { state_->lifecycle_events.push_back(lifecycle); }
 void ChunkWriter::Add(const CheckpointSample& checkpoint_sample) {
   state_->live_checkpoint.push_back(checkpoint_sample);
 }
-void ChunkWriter::AddCensus(const CensusRow& row) { state_->census.push_back(row); }
-void ChunkWriter::AddCensusTotal(const CensusRow& row) { state_->census_totals.push_back(row); }
+void ChunkWriter::AddCensus(const CensusRow& row) {
+  state_->census.push_back(row);
+  state_->roll_up.GiveUp();
+}
+void ChunkWriter::AddCensusTotal(const CensusRow& row) {
+  state_->census_totals.push_back(row);
+  state_->roll_up.GiveUp();
+}
 void ChunkWriter::SetCensus(const CensusCounters& counters, uint64_t page) {
   state_->census_counters = counters;
   state_->census_page = page;
 }
 
-void ChunkWriter::SetSkippedBytes(uint64_t bytes) { state_->skipped_bytes = bytes; }
+void ChunkWriter::SetSkippedBytes(uint64_t bytes) {
+  state_->skipped_bytes = bytes;
+  state_->roll_up.GiveUp();
+}
 
 bool ChunkWriter::has_pending() const {
-  return state_->dictionaries.has_pending() || !state_->rows.empty() || !state_->states.empty() ||
-         !state_->lifecycle_events.empty() || !state_->live_checkpoint.empty() || !state_->census_totals.empty() ||
+  return state_->dictionaries.has_pending() || !state_->rows.empty() || !state_->outside.empty() ||
+         !state_->states.empty() || !state_->lifecycle_events.empty() || !state_->live_checkpoint.empty() ||
+         !state_->census_totals.empty() ||
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
-uint64_t ChunkWriter::row_bytes() const { return state_->rows.size() * sizeof(Row); }
+uint64_t ChunkWriter::row_bytes() const { return (state_->rows.size() + state_->outside.size()) * sizeof(Row); }
 uint64_t ChunkWriter::name_bytes() const { return state_->dictionaries.names().bytes(); }
 const ChunkNames& ChunkWriter::names() const { return state_->dictionaries.names(); }
 ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
@@ -108,16 +122,16 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
                                              std::span<const uint64_t> lane_positions, uint64_t now_ns, bool last,
                                              const EndMarker* ending) {
   if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) ||
-      std::max({rows.size(), states.size(), lifecycle_events.size(), live_checkpoint.size(), census.size(),
-                census_totals.size()}) > kMaxBlockRows)
+      std::max({rows.size(), outside.size(), states.size(), lifecycle_events.size(), live_checkpoint.size(),
+                census.size(), census_totals.size()}) > kMaxBlockRows)
     return Error{"more than 1048576 rows in a block"};
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
   uint64_t begin_ns = UINT64_MAX;
   for (const SampleEncoder& rows : samples.of) begin_ns = std::min(begin_ns, rows.earliest_ns(UINT64_MAX));
-  BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns, last, ending != nullptr};
+  BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns};
   raw.clear();
   if (started) {
-    EncodeDictionaryOffsets(dictionaries.encoded(), &raw);
+    EncodeOffsets(dictionaries.encoded(), &raw);
   } else {
     AppendFramed(&raw, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields);
   }
@@ -126,7 +140,10 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
     samples[stream].Encode(&raw);
     if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
   }
-  EncodeRows(rows.Take(), &raw);
+  const std::vector<Row> rows_of_block = rows.Take();
+  EncodeRows(Section::kRows, rows_of_block, &raw);
+  roll_up.Add(rows_of_block);
+  EncodeRows(Section::kOutside, outside.Take(), &raw);
   EncodeStates(states, &raw);
   states.clear();
   for (const Stream stream : kAllStreams) {
@@ -149,7 +166,17 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   raw_bytes += raw.size();
   ByteBuffer file;
   if (!std::exchange(started, true)) AppendTo(&file, header);
+  // The last chunk is read block by block: a ring may go on where it ends.
+  const bool is_summed_up = last && ending == nullptr && !roll_up.empty();
+  span.flags =
+      (last && !is_summed_up ? BlockHeader::kLastOfChunk : 0) | (ending != nullptr ? BlockHeader::kHasEndMarker : 0);
   if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+  if (is_summed_up) {
+    raw.clear();
+    roll_up.Encode(dictionaries.names(), now, lane_positions, &raw);
+    span = {now_ns, now_ns, BlockHeader::kLastOfChunk | BlockHeader::kRollUp};
+    if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+  }
   parity.Add(file);
   if (last) {
     parity.AppendLast(&file);

@@ -44,6 +44,8 @@ class ChunkWriter {
   void Add(const Interval& interval);
   void Add(const Row& row);  // adds to the row of the same class and path
   void AddPoint(Index class_id, Index path, uint64_t size, double weight);
+  // Objects outside of TLABs that were counted.
+  void AddOutside(Index class_id, uint64_t objects, uint64_t bytes);
   void Add(const ProcessState& state);
   void Add(const LifecycleEvent& lifecycle);            // ascending in time
   void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only
@@ -73,7 +75,7 @@ class ChunkWriter {
   Result<ByteBuffer> Flush(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                            uint64_t now_ns);
 
-  // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well.
+  // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well; without it the roll-up follows.
   Result<ByteBuffer> Finish(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                             uint64_t now_ns, const EndMarker* ending);
 

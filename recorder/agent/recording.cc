@@ -28,6 +28,7 @@ void StopSources() {
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
   sources::active_heap_watch.store(nullptr);
+  sources::OutsideRecorder::End();
 }
 
 format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, const Options& options,
@@ -93,6 +94,7 @@ void Recording::ActivateSource() {
     auto* const recording = static_cast<Recording*>(self);
     recording->source_->StartAtSafepoint(*recording->jvm_.threads);
     if (recording->census_ != nullptr) recording->census_->Begin();
+    recording->outside_->Begin();
     sources::active_source.store(recording->source_.get(), std::memory_order_release);
   };
   if (jvm_.symbols.ok() && jvm_.threads.ok()) {
@@ -105,6 +107,7 @@ void Recording::ActivateSource() {
   if (jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
     source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
   }
+  outside_->Begin();
   sources::active_source.store(source_.get(), std::memory_order_release);
 }
 
@@ -126,6 +129,7 @@ format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
                        MostPointsPerSecond());
   }
   MakeSource(source);
+  outside_ = std::make_unique<sources::OutsideRecorder>(*capture_, jvm_.names);
   heap_watch_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
   if (options_.tracks) MakeLive();
   MakeMemory();
@@ -229,6 +233,7 @@ void Recording::OnTick(uint64_t now_ns) {
   stacks.differed.store(capture_->stacks().differed(), std::memory_order_relaxed);
   const auto window = board_->Tick(now_ns, bytes, PointsFor(heap_watch_->OnTick(now_ns), now_ns));
   if (window) capture_->CommitWindow(*window, kDrainLane);
+  outside_->OnTick();
   if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
   if (native_ != nullptr) native_->OnTick(now_ns);
   if (census_ != nullptr) census_->OnTick(now_ns);
@@ -301,6 +306,8 @@ void Recording::OnDrainStop() {
   if (is_attached) RestoreInterval();
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr);
+  sources::OutsideRecorder::End();
+  outside_->OnTick();
   if (exceptions_ != nullptr) exceptions_->Stop();
   if (native_ != nullptr) native_->Stop();
   heap_watch_->OnEnd(sources::MonotonicNs());

@@ -21,6 +21,7 @@
 #include "recorder/agent/streams/native_stream.h"
 #include "recorder/agent/streams/tracker_thread.h"
 #include "recorder/sources/java/jvmti_source.h"
+#include "recorder/sources/java/outside_counts.h"
 #include "recorder/sources/java/source.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/drain.h"
@@ -126,6 +127,7 @@ class Recording {
   std::unique_ptr<sources::WindowPublisher> board_;
   std::unique_ptr<sources::SampleWriter> capture_;
   std::unique_ptr<sources::RecordingSource> source_;
+  std::unique_ptr<sources::OutsideRecorder> outside_;
   std::unique_ptr<sources::HeapStateRecorder> heap_watch_;
   std::unique_ptr<MemoryThread> memory_;              // null: no snapshots are recorded
   std::unique_ptr<TrackerThread> live_;               // null: objects are not tracked

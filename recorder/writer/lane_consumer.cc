@@ -301,12 +301,17 @@ std::vector<LaneConsumer::BufferedSample> LaneConsumer::TakeUntil(format::Stream
 uint64_t LaneConsumer::AddPointsUntil(uint64_t end_ns) {
   uint64_t count = 0;
   for (Lane& lane : lanes_) {
-    for (; !lane.points.empty() && lane.points.front().record.monotonic_ns < end_ns; ++count) {
-      const auto& [point, begin, is_of_native] = lane.points.front();
+    for (; !lane.points.empty() && lane.points.front().record.monotonic_ns < end_ns; lane.points.pop_front()) {
+      const auto& [point, begin, is_of_native, is_outside] = lane.points.front();
+      const format::Index class_id = definitions_.Class(point.class_key);
+      if (is_outside) {
+        chunk_->AddOutside(class_id, static_cast<uint64_t>(point.weight), point.size);
+        continue;
+      }
       const format::Index path =
           is_of_native ? definitions_.Path(point.stack_key) : definitions_.Stack(point.stack_key);
-      chunk_->AddPoint(definitions_.Class(point.class_key), path, point.size, point.weight);
-      lane.points.pop_front();
+      chunk_->AddPoint(class_id, path, point.size, point.weight);
+      ++count;
     }
   }
   return count;
@@ -435,6 +440,12 @@ void LaneConsumer::OnPoint(const format::PointRecord& record, uint32_t lane, uin
   just_scanned_points_.push_back({record.class_key, record.stack_key, stack});
   lanes_[lane].points.push_back(
       {record, stack ? stack->begin : begin, stack && format::AreAddresses(stack->leaf_first)});
+}
+
+// It waits for its interval as a point does: what a block has is what it gives back of the lane.
+void LaneConsumer::OnOutside(const format::PointRecord& record, uint32_t lane, uint64_t begin) {
+  just_scanned_points_.push_back({record.class_key, record.stack_key, std::nullopt});
+  lanes_[lane].points.push_back({record, begin, false, true});
 }
 
 void LaneConsumer::OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) {

@@ -125,11 +125,12 @@ class LaneConsumer final : private format::RecordVisitor {
     uint64_t begin;  // position in the lane, of what it brought along, or its own
     std::optional<Brought> stack;
   };
-  // A light point.
+  // A light point, or counted objects outside of TLABs.
   struct BufferedPoint {
     format::PointRecord record;
     uint64_t begin;     // as a sample's
     bool is_of_native;  // its stack is of addresses; others are paths
+    bool is_outside = false;
   };
   struct Lane {
     format::PerStream<std::deque<BufferedSample>> buffered;
@@ -149,6 +150,7 @@ class LaneConsumer final : private format::RecordVisitor {
   void OnPoint(const format::PointRecord& record, uint32_t lane, uint64_t begin) override;
   void OnState(const format::StateRecord& record) override;
   void OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) override;
+  void OnOutside(const format::PointRecord& record, uint32_t lane, uint64_t begin) override;
   void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
                      std::span<const format::RingFrame> java) override;
 

@@ -17,6 +17,7 @@ from decode_values import COUNTERS, LOSSES, M64, Bytes, Stream, columns, rotate_
 FILE, CHUNK, BLOCK = b"\x89HRFILE\n", b"\x89HRCHNK\n", b"\x89HRBLCK\n"
 PARITY, PARITY_TAIL = b"\x89HRPRTY\n", b"\x89HRPEND\n"
 PARITY_HEAD, PIECE = 20, 512
+ROLL_UP = 16  # a flag of a block
 
 
 class Chunk:
@@ -265,7 +266,7 @@ class Chunk:
     def section_22(self, body, block):
         block["census_page"] = Bytes(body).varint()
 
-    def section_27(self, body, block):
+    def section_27(self, body, block, name="rows"):
         rows, c, refused = columns(body, 11)
         stack = klass = code = 0
         means = {}
@@ -291,10 +292,13 @@ class Chunk:
                 sums[5] = ratios[4] * sums[2] ** 2 / points
                 sums[6] = ratios[5] * sums[3] ** 2 / points
             frames, cut = self.frames_of(stack - 1 if stack else None)
-            block.setdefault("rows", []).append({
+            block.setdefault(name, []).append({
                 "class": self.classes[klass - 1] if klass else None, "points": points, "seen": seen, "path": frames,
                 "cut": cut, "sums": [repr(one) for one in sums]})
         return refused
+
+    def section_28(self, body, block):
+        return self.section_27(body, block, "outside")
 
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
@@ -426,8 +430,9 @@ def chunks(data, at):
             payload, raw = struct.unpack_from("<II", data, at + 8)
             if at + 72 + payload > len(data):
                 break
-            flushed = struct.unpack_from("<Q", data, at + 40)[0]
-            current[1].append((at, flushed, raw, data[at + 72:at + 72 + payload]))
+            flags, flushed = struct.unpack_from("<I", data, at + 16)[0], struct.unpack_from("<Q", data, at + 40)[0]
+            if not flags & ROLL_UP:
+                current[1].append((at, flushed, raw, data[at + 72:at + 72 + payload]))
             at += 72 + payload
         elif magic == PARITY and len(data) - at >= PARITY_HEAD:
             region, width = struct.unpack_from("<II", data, at + 8)

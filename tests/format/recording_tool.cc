@@ -213,8 +213,8 @@ void AddLifecycleEvents(const Block& block, Stream stream, json* line) {
   }
 }
 
-void AddRows(const Block& block, json* line) {
-  for (const Row& row : block.rows) {
+void AddRows(const char* name, const std::vector<Row>& rows, const Block& block, json* line) {
+  for (const Row& row : rows) {
     bool cut = false;
     json one{{"class", nullptr},
              {"points", row.points},
@@ -225,7 +225,7 @@ void AddRows(const Block& block, json* line) {
                Number(row.covariance), Number(row.bytes_fourth), Number(row.objects_fourth)}}};
     one["cut"] = cut ? 1 : 0;
     if (row.class_id != kNone) one["class"] = Latin1(block.dictionaries->classes[row.class_id]);
-    (*line)["rows"].push_back(std::move(one));
+    (*line)[name].push_back(std::move(one));
   }
 }
 
@@ -259,7 +259,8 @@ json OneBlock(const Block& block) {
   AddTracked(block, Stream::kNative, "native", &line);
   AddTracked(block, Stream::kMapping, "mapped", &line);
   AddCensus(block, &line);
-  AddRows(block, &line);
+  AddRows("rows", block.rows, block, &line);
+  AddRows("outside", block.outside, block, &line);
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;
 }

@@ -31,7 +31,7 @@ bool Decode(Bytes raw, std::vector<Row>* rows) {
 
 std::vector<Row> Decoded(const std::vector<Row>& rows) {
   ByteBuffer raw;
-  EncodeRows(rows, &raw);
+  EncodeRows(Section::kRows, rows, &raw);
   std::vector<Row> decoded;
   REQUIRE(Decode(raw, &decoded));
   REQUIRE(decoded.size() == rows.size());
@@ -96,8 +96,8 @@ TEST_CASE(
   }
   // What is written again is the same.
   ByteBuffer once, twice;
-  EncodeRows(rows, &once);
-  EncodeRows(decoded, &twice);
+  EncodeRows(Section::kRows, rows, &once);
+  EncodeRows(Section::kRows, decoded, &twice);
   CHECK(once == twice);
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("A row of one point needs about four bytes") {
   }
   const std::vector<Row> rows = table.Take();
   ByteBuffer raw;
-  EncodeRows(rows, &raw);
+  EncodeRows(Section::kRows, rows, &raw);
   const double bytes = static_cast<double>(raw.size()) / static_cast<double>(rows.size());
   CAPTURE(bytes);
   CHECK(bytes < 4.7);
@@ -178,7 +178,7 @@ TEST_CASE("Impossible rows are refused") {
   CHECK(is_refused(2, 0, 0, 6, 1 + Zigzag(2048 * 1024)));  // of infinite weight
   const Row row{.class_id = 1, .stack = 1, .points = 1, .seen = 8, .bytes = 8, .objects = 1};
   ByteBuffer raw;
-  EncodeRows(std::vector{row, row}, &raw);  // twice the same
+  EncodeRows(Section::kRows, std::vector{row, row}, &raw);  // twice the same
   std::vector<Row> rows;
   CHECK_FALSE(Decode(raw, &rows));
 }

@@ -124,6 +124,24 @@ TEST_CASE("Points that do not look at lambda leave the windows as they would be 
   CHECK(points > 2000);
 }
 
+TEST_CASE("A tick may change how many points are drawn, and not how many are whole") {
+  throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
+  config.points = 4000;
+  WindowPublisher board(config, 0);
+  uint64_t tick = 0;
+  const auto next = [&](std::optional<double> points = {}) {
+    ++tick;
+    board.Tick(tick * 100 * kMs, tick * 100'000'000, points);
+    return board.Read();
+  };
+  while (tick < 100) next();
+  const throttle::ActiveWindow before = board.Read(), after = next(8000);
+  CHECK(after.lambda == Approx(2 * before.lambda).epsilon(0.11));
+  CHECK(after.whole_lambda == Approx(before.whole_lambda).epsilon(0.11));
+  CHECK(next().lambda == Approx(2 * before.lambda).epsilon(0.11));  // it stays
+  CHECK(next(4000).lambda == Approx(before.lambda).epsilon(0.11));
+}
+
 TEST_CASE("A window is found by its id as long as its slot is not used again") {
   throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
   config.points = 4000;

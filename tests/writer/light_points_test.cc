@@ -60,7 +60,7 @@ struct SumOfRows {
   double bytes = 0;
 };
 
-// By class and site.
+// By class and site; what was counted outside of TLABs has "outside" for a site.
 std::map<std::string, SumOfRows> ReadRows(const Bench& bench) {
   std::ifstream file(bench.path(), std::ios::binary);
   const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
@@ -79,6 +79,13 @@ std::map<std::string, SumOfRows> ReadRows(const Bench& bench) {
       sum.bytes += row.bytes;
       points += row.points;
     }
+    for (const format::Row& row : block->outside) {
+      CHECK(row.bytes == static_cast<double>(row.seen));
+      CHECK(row.bytes_variance == 0);
+      SumOfRows& sum = sums[block->dictionaries->classes.at(row.class_id) + " outside"];
+      sum.points += row.points;
+      sum.bytes += row.bytes;
+    }
     for (const format::Interval& interval : block->intervals) buffered += interval.buffered;
     CHECK(points == buffered);
   }
@@ -86,6 +93,28 @@ std::map<std::string, SumOfRows> ReadRows(const Bench& bench) {
 }
 
 }  // namespace
+
+TEST_CASE("What was counted outside of TLABs is exact, beside the rows, and in no interval's counts") {
+  Bench bench(20);
+  const auto count = [&bench](uint64_t time_ns, uint64_t objects, uint64_t bytes) {
+    buffer::LaneLease lease(bench.ring(), 0, 400);
+    REQUIRE(lease.ok());
+    Put(&lease, format::RecordType::kOutside,
+        format::PointRecord{{}, kStart + time_ns, format::ClassKey("p/C1"), {}, bytes, static_cast<double>(objects)},
+        nullptr, 0);
+  };
+  bench.Sample(4, kSecond / 10);  // of class p/C1
+  count(kSecond / 2, 3, 3'000'024);
+  count(kSecond * 3 / 4, 4'000'000'000, 400'000'000'008);
+  bench.EndAt(kSecond);
+  const auto read = bench.ReadBack();
+  CHECK(read.counters.points == 1);
+  CHECK(read.samples.size() == 1);
+  auto rows = ReadRows(bench);
+  CHECK(rows["p/C1 "].points == 1);
+  CHECK(rows["p/C1 outside"].points == 4'000'000'003);
+  CHECK(rows["p/C1 outside"].bytes == 400'003'000'032.0);
+}
 
 TEST_CASE("Light points are in the interval's counts and rows, and in no sample") {
   Bench bench(20);

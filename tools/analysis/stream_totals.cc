@@ -10,9 +10,10 @@ format::PerStream<StreamTotals> TotalsOfStreams(const format::FileHeader& header
            of(format::Stream::kMapping)}};
 }
 
-void StreamTotals::Add(const format::Block& block) {
+void StreamTotals::Add(const format::Block& block, bool by_rows) {
+  if (by_rows) CountRows(block);
   for (const format::Sample& sample : block.samples) {
-    if (sample.stream() == stream_) Count(sample);
+    if (!by_rows && sample.stream() == stream_) Count(sample);
   }
   CountWindows(block);
   for (const format::Interval& interval : block.intervals) {
@@ -44,6 +45,19 @@ void StreamTotals::Count(const format::Sample& sample) {
   interval_ = interval;
   most_in_interval = std::max(most_in_interval, ++in_interval_);
   last_ns = std::max(last_ns, sample.time_ns);
+}
+
+void StreamTotals::CountRows(const format::Block& block) {
+  KindTotals& all = kinds.front();
+  for (const format::Row& row : block.rows) {
+    all.bytes += row.bytes;
+    all.objects += row.objects;
+  }
+  for (const format::Interval& interval : block.intervals) {
+    if (interval.stream != stream_) continue;
+    all.events += interval.kept;
+    most_in_interval = std::max(most_in_interval, interval.kept);
+  }
 }
 
 uint64_t StreamTotals::events() const {

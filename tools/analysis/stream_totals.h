@@ -22,14 +22,14 @@ class StreamTotals {
  public:
   explicit StreamTotals(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations)
       : stream_(stream), interval_ns_(interval_ns > 0 ? interval_ns : 1'000'000'000) {}
-  // Passes over what is of another stream.
-  void Add(const format::Block& block);
+  // Passes over what is of another stream. `by_rows`: in place of its samples, all as of one kind.
+  void Add(const format::Block& block, bool by_rows = false);
 
   std::array<KindTotals, format::kKinds> kinds;
   uint64_t windows = 0;            // a chunk repeats those it needs of the chunks before: counted once
   uint64_t intervals = 0;          // that the drain closed, or salvage reconstructed
   uint64_t intervals_thinned = 0;  // of these, reduced by the second stage
-  uint64_t most_in_interval = 0;   // samples, counted from the samples themselves
+  uint64_t most_in_interval = 0;   // samples, counted from the samples themselves if they are looked at
   uint64_t last_ns = 0;            // of the last event, or of the last block of any stream
 
   uint64_t events() const;
@@ -38,6 +38,7 @@ class StreamTotals {
 
  private:
   void Count(const format::Sample& sample);
+  void CountRows(const format::Block& block);
   void CountWindows(const format::Block& block);
 
   const format::Stream stream_;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "tools/analysis/health/roll_up_check.h"
 #include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
@@ -32,6 +33,7 @@ ExitCode VerifyOne(Recording* of, render::Report* report) {
   Verification verification(recording.header());
   while (const auto block = recording.Next()) verification.Look(*block, recording);
   verification.Close(recording);
+  CheckRollUps(recording, [&](uint64_t offset, std::string what) { verification.Find(offset, std::move(what)); });
   for (const Inconsistency& finding : verification.findings()) {
     PrintError(fmt::format("{}: offset {}: {}", recording.source().name(), finding.offset, finding.what));
   }

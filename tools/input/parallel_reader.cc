@@ -40,7 +40,7 @@ void ParallelReader::Start() {
 void ParallelReader::Plan() {
   const size_t most = std::max(threads_wanted_ + 1, kFewChunks);
   while (!is_planned_ && chunks_.size() < most) {
-    const auto span = format::FindChunk(&source_, header_, planned_, kMaxRawBytes);
+    const auto span = format::FindChunk(&source_, header_, planned_, leaves_out_ ? kMaxRawBytesLeftOut : kMaxRawBytes);
     is_planned_ = !span;
     if (!span) break;
     planned_ = span->next;
@@ -103,8 +103,20 @@ void ParallelReader::Work() {
   }
 }
 
+bool ParallelReader::TakeRollUp(Chunk* chunk) const {
+  if (!leaves_out_) return false;
+  auto block = format::ReadRollUp(&source_, header_, chunk->span, &chunk->roll_up);
+  if (!block || !leaves_out_(*block)) return false;
+  Decoded& decoded = chunk->blocks.emplace_back();
+  decoded.block = std::move(*block);
+  decoded.position = chunk->span.end;
+  return true;
+}
+
 void ParallelReader::Decode(Chunk* chunk) const {
-  chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin);
+  chunk->is_whole = TakeRollUp(chunk);
+  if (chunk->is_whole) return;
+  chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin, leaves_out_);
   format::Reader& reader = *chunk->reader;
   size_t samples = 0;
   while (reader.position() < chunk->span.end) {

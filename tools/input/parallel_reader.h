@@ -26,7 +26,7 @@ namespace heaprec::tools {
 class ParallelReader final : public format::Reader {
  public:
   // Larger chunks are not read at once: tens of thousands of samples, and what is made of each, take some megabytes.
-  static constexpr uint64_t kMaxRawBytes = 1 << 20;
+  static constexpr uint64_t kMaxRawBytes = 1 << 20, kMaxRawBytesLeftOut = 16 << 20;
   static constexpr size_t kMaxSamples = 1 << 17;
   static constexpr size_t kFewChunks = 4;
   static constexpr size_t kMaxThreads = 8;
@@ -34,6 +34,10 @@ class ParallelReader final : public format::Reader {
   // `within`: at the beginning of `source`, which outlives this. `threads`: 0: as many as there are cores.
   ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0);
   ~ParallelReader() override;
+
+  // Before the first block is taken: of chunks that are read at once, what may be left out. If it takes a chunk's
+  // roll-up, that is the chunk's only block.
+  void LeaveOut(format::LeavesOut leaves_out) { leaves_out_ = std::move(leaves_out); }
 
   const format::FileHeader& header() const override { return header_; }
   std::optional<format::Block> Next() override;
@@ -45,10 +49,11 @@ class ParallelReader final : public format::Reader {
     format::Block block;
     uint64_t position = 0;  // behind it
   };
-  // A chunk on its way; its reader has its names.
+  // A chunk on its way; one of its readers has its names.
   struct Chunk {
     format::ChunkSpan span;
     std::unique_ptr<format::Reader> reader;
+    format::ChunkDecoder roll_up;
     std::deque<Decoded> blocks;
     bool is_done = false, is_whole = false;
   };
@@ -60,10 +65,12 @@ class ParallelReader final : public format::Reader {
   void Stop();
   void Work();
   void Decode(Chunk* chunk) const;
+  bool TakeRollUp(Chunk* chunk) const;
 
   format::ByteSource& source_;
   const format::FileHeader header_;
   const size_t threads_wanted_;
+  format::LeavesOut leaves_out_;
 
   // The taker's side.
   std::unique_ptr<format::Reader> within_;  // until the first block is taken

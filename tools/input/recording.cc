@@ -117,6 +117,8 @@ Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_
   }
 }
 
+void Recording::LeaveOut(format::LeavesOut leaves_out) { reader_->LeaveOut(std::move(leaves_out)); }
+
 void Recording::NoteCounters(const format::PerStream<format::StreamCounters>& since_start) {
   since_start_ = since_start;
   for (const format::Stream stream : format::kAllStreams) {
@@ -128,7 +130,7 @@ void Recording::Note(const format::Block& block) {
   NoteCounters(block.counters);
   if (!(block.census_counters == format::CensusCounters{})) census_ = block.census_counters;
   for (const format::CensusRow& row : block.census_totals) census_bytes_ += row.bytes.counted;
-  events_ += block.samples.size();
+  events_ += block.samples.size() + block.samples_left_out;
   ++blocks_;
   if (block.ending) ending_ = block.ending;
   if (block.skipped_bytes > 0) skipped_in_original_ = block.skipped_bytes;

@@ -48,8 +48,14 @@ class Recording {
   const format::FileHeader& header() const { return header_; }
   const FileSource& source() const { return *source_; }
   FileSource& source() { return *source_; }
+  // Of this recording alone, which its file may hold beside others.
+  format::ByteSource& bytes() { return *slice_; }
   // Number of other recordings in the file that were not opened.
   size_t others() const { return others_; }
+
+  // Call before the first block: blocks may come without their samples, and roll-ups in place of whole chunks, but for
+  // the last chunk, beyond which salvage goes on.
+  void LeaveOut(format::LeavesOut leaves_out);
 
   // The next block; after the file's last one the blocks salvaged from the ring; nullopt at the end.
   std::optional<format::Block> Next();

@@ -35,6 +35,7 @@ class Gatherer final : public format::RecordVisitor {
   RingDefinitions definitions;
   std::vector<SampleRecord> samples;
   std::vector<format::PointRecord> points;  // light ones
+  std::vector<format::PointRecord> outside;
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
   std::vector<format::DeathRecord> deaths;
@@ -67,6 +68,7 @@ class Gatherer final : public format::RecordVisitor {
     }
   }
   void OnPoint(const format::PointRecord& record, uint32_t, uint64_t) override { points.push_back(record); }
+  void OnOutside(const format::PointRecord& record, uint32_t, uint64_t) override { outside.push_back(record); }
   void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
                      std::span<const format::RingFrame> java) override {
     if (record->header.is_taken != 0) return;
@@ -134,6 +136,7 @@ throttle::ReducerConfig BoundsOf(const FileHeader& header, Stream stream) {
 struct Held {
   std::vector<const SampleRecord*> samples;
   std::vector<const format::PointRecord*> points;  // light ones
+  std::vector<const format::PointRecord*> outside;
 };
 
 // Makes blocks of what was gathered of a stream, under indices of one set of dictionaries.
@@ -167,14 +170,20 @@ class BlockMaker {
     for (const format::PointRecord* point : held.points) {
       rows.Add(dictionaries_.Class(point->class_key), dictionaries_.Path(point->stack_key), point->size, point->weight);
     }
+    format::RowTable outside;
+    for (const format::PointRecord* counted : held.outside) {
+      outside.AddCounted(dictionaries_.Class(counted->class_key), static_cast<uint64_t>(counted->weight),
+                         counted->size);
+    }
     throttle::IntervalReduction reduction = reducer_.Reduce(interval, points);
-    if (points.empty()) {  // there are light ones
+    if (points.empty() && !held.points.empty()) {
       reducer_.NoteIntervalsWithPoints(1);
       reduction.tau = std::numeric_limits<double>::infinity();
     }
 
     format::Block block;
     block.rows = rows.Take();
+    block.outside = outside.Take();
     for (const throttle::KeptPoint& point : reduction.kept) {
       const SampleRecord& record = *held.samples[point.index];
       block.samples.push_back(SampleOf(record, NamesOf(record), points[point.index].time_ns, point.weight));
@@ -299,6 +308,7 @@ std::map<uint64_t, Held> GroupByInterval(const Gatherer& gathered, const FileHea
   }
   if (stream != Stream::kAllocations) return intervals;
   for (const format::PointRecord& point : gathered.points) held_at(point.monotonic_ns).points.push_back(&point);
+  for (const format::PointRecord& counted : gathered.outside) held_at(counted.monotonic_ns).outside.push_back(&counted);
   return intervals;
 }
 
@@ -307,6 +317,7 @@ void Define(Gatherer* gathered, format::ByteSource* file) {
     gathered->definitions.Require(sample.class_key, sample.thread_key, sample.stack_key);
   for (const format::PointRecord& point : gathered->points)
     gathered->definitions.Require(point.class_key, 0, point.stack_key);
+  for (const format::PointRecord& counted : gathered->outside) gathered->definitions.Require(counted.class_key, 0, {});
   for (const format::KeyedCensusRow& keyed : gathered->census)
     gathered->definitions.Require(keyed.class_key, keyed.thread_key, {});
   gathered->definitions.RequireMethodsOfStacks();

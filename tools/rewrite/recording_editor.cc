@@ -82,9 +82,9 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, 
   missing_.Note(block, after_damage);
   const bool is_of_next = block.chunk != source_chunk_;
   const bool next_chunk = chunk_ == nullptr || is_of_next || chunk_->raw_bytes() > kChunkRawBytes;
-  const bool has_rows = !block.samples.empty() || !block.rows.empty() || !block.intervals.empty() ||
-                        !block.states.empty() || !block.lifecycle_events.empty() || !block.live_checkpoint.empty() ||
-                        !block.census_totals.empty();
+  const bool has_rows = !block.samples.empty() || !block.rows.empty() || !block.outside.empty() ||
+                        !block.intervals.empty() || !block.states.empty() || !block.lifecycle_events.empty() ||
+                        !block.live_checkpoint.empty() || !block.census_totals.empty();
   if (pending_ && (next_chunk || has_rows)) {
     auto written = Write(next_chunk, nullptr);
     if (!written.ok()) return written;
@@ -110,6 +110,7 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, 
     row.stack = names_.Stack(row.stack);
     chunk_->Add(row);
   }
+  for (const format::Row& row : block.outside) chunk_->AddOutside(names_.Class(row.class_id), row.points, row.seen);
   for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) chunk_->Add(lifecycle);
   for (format::CheckpointSample checkpoint_sample : block.live_checkpoint) {
     checkpoint_sample.sample = names_.Named(checkpoint_sample.sample);

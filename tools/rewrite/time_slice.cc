@@ -52,9 +52,11 @@ void AddCounts(const format::Interval& interval, StreamCounters* to) {
 // From where to where the intervals reach whose points a block has as rows; nullopt: it has none.
 std::optional<std::pair<uint64_t, uint64_t>> RowSpan(const format::FileHeader& header, const format::Block& block) {
   std::optional<std::pair<uint64_t, uint64_t>> span;
-  if (block.rows.empty()) return span;
+  if (block.rows.empty() && block.outside.empty()) return span;
   for (const format::Interval& interval : block.intervals) {
-    if (interval.stream != Stream::kAllocations || interval.buffered == 0 || IsLost(interval)) continue;
+    if (interval.stream != Stream::kAllocations || IsLost(interval) ||
+        (interval.buffered == 0 && block.outside.empty()))
+      continue;
     const uint64_t begin_ns = interval.index * header.interval_ns, end_ns = begin_ns + header.interval_ns;
     span =
         span ? std::pair(std::min(span->first, begin_ns), std::max(span->second, end_ns)) : std::pair(begin_ns, end_ns);
@@ -123,7 +125,10 @@ std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
     cut.samples.push_back(sample);
   }
   const auto rows = RowSpan(header_, block);
-  if (rows && rows->first >= from_ns_ && rows->second <= to_ns_) cut.rows = block.rows;
+  if (rows && rows->first >= from_ns_ && rows->second <= to_ns_) {
+    cut.rows = block.rows;
+    cut.outside = block.outside;
+  }
   const format::PerStream<StreamCounters> before = counters_;
   AddIntervals(block, &cut);
   std::vector<format::Block> parts;

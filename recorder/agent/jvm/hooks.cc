@@ -18,6 +18,7 @@
 #include "recorder/sources/census/census.h"
 #include "recorder/sources/census/retirement_watchers.h"
 #include "recorder/sources/java/entry.h"
+#include "recorder/sources/java/outside_counts.h"
 
 namespace heaprec::agent {
 namespace {
@@ -51,6 +52,7 @@ void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread)
   heaprec_on_outside(thread, object_bytes);
   sources::AllocationProbe::AtOutside(thread, klass, object_bytes);
   sources::Census::AtOutside(thread, klass, object_bytes);
+  sources::OutsideClasses::AtOutside(klass, object_bytes);
 }
 
 // Freeze::allocate_chunk: the object itself, the size of the stack, and up to one parameter more.

@@ -47,7 +47,7 @@ void ThreadTable::Forget() { own_entry.ended = nullptr; }
 
 Totals ThreadTable::Total() const {
   Totals totals;
-  ForEachConstructed([&totals](const ThreadEntry& entry) {
+  ForEachEntry([&totals](const ThreadEntry& entry) {
     totals.bytes += entry.clock.bytes();
     totals.candidates += entry.clock.candidates();
     totals.stack_chunks += entry.stack_chunks.load(std::memory_order_relaxed);
@@ -71,7 +71,7 @@ ThreadEntry* ThreadTable::Pop() {
   } while (!high_water_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
   auto* entry = new (&entries_[index]) ThreadEntry;
   entry->index = index;
-  constructed_[index].store(true, std::memory_order_release);  // pairs with the acquire in ForEachConstructed
+  constructed_[index].store(true, std::memory_order_release);  // pairs with the acquire in ForEachEntry
   return entry;
 }
 

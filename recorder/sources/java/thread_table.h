@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "recorder/sources/java/outside_counts.h"
 #include "throttle/byte_clock.h"
 
 namespace heaprec::sources {
@@ -29,6 +30,7 @@ struct alignas(128) ThreadEntry {
   uint64_t stack_chunk_at = 0;  // the thread's count of bytes before it
   // Like the clock's counters, these never decrease.
   std::atomic<uint64_t> stack_chunks{0}, stack_chunk_bytes{0};
+  OutsidePlaces outside;
   // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
   throttle::ActiveWindow drawn;
   // CallbackSource: the thread's count of bytes at its last object, and the count that the next one must reach.
@@ -72,12 +74,20 @@ class ThreadTable {
   void Forget();
 
   Totals Total() const;
+  // Calls visit(entry) for every entry that has had an owner. visit may read atomics only.
+  template <typename Visit>
+  void ForEachEntry(const Visit& visit) const {
+    const uint32_t count = high_water_.load(std::memory_order_relaxed);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (constructed_[i].load(std::memory_order_acquire)) visit(entries_[i]);  // pairs with the release in Pop
+    }
+  }
 
   // Calls visit(entry) for every entry that has an owner. Entries are taken and released meanwhile, so visit may read
   // atomics only. Their values are the owner's, or a later owner's.
   template <typename Visit>
   void ForEachOwned(const Visit& visit) const {
-    ForEachConstructed([&visit](const ThreadEntry& entry) {
+    ForEachEntry([&visit](const ThreadEntry& entry) {
       // Pairs with the release in Acquire.
       if (entry.java_thread.load(std::memory_order_acquire) != nullptr) visit(entry);
     });
@@ -85,13 +95,6 @@ class ThreadTable {
 
  private:
   ThreadTable();
-  template <typename Visit>
-  void ForEachConstructed(const Visit& visit) const {
-    const uint32_t count = high_water_.load(std::memory_order_relaxed);
-    for (uint32_t i = 0; i < count; ++i) {
-      if (constructed_[i].load(std::memory_order_acquire)) visit(entries_[i]);  // pairs with the release in Pop
-    }
-  }
   ThreadEntry* Pop();
   void Push(ThreadEntry* entry);
 

@@ -167,6 +167,17 @@ void SampleWriter::CommitWindow(const PublishedWindow& window, uint32_t lane_hin
   if (lease.ok()) WriteWindow(lease, window);  // without it the window's samples still carry their weights
 }
 
+bool SampleWriter::CommitOutside(std::string_view class_name, uint64_t objects, uint64_t bytes, uint32_t lane_hint) {
+  LaneLease lease(ring_, lane_hint, RoomFor(class_name.size(), 0, 0));
+  uint64_t class_key = 0;
+  if (!lease.ok() || !DefineClass(lease, class_name, epoch_.load(std::memory_order_relaxed), &class_key)) return false;
+  std::byte* record = lease.Reserve(RecordType::kOutside, sizeof(format::PointRecord));
+  if (record == nullptr) return false;
+  CopyFixed(record, format::PointRecord{{}, MonotonicNs(), class_key, {}, bytes, static_cast<double>(objects)});
+  lease.Commit();
+  return true;
+}
+
 LossReason SampleWriter::WhyNoLease(const LaneLease& lease, uint32_t room) const {
   if (!LaneLease::CanEverFit(ring_, room)) return LossReason::kOversized;
   return lease.found_busy_only() ? LossReason::kLanesBusy : LossReason::kRingFull;

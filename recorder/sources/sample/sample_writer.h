@@ -80,6 +80,9 @@ class SampleWriter {
   // Publishes a window that has begun, so that a salvager finds its parameters.
   void CommitWindow(const PublishedWindow& window, uint32_t lane_hint);
 
+  // Commits what was counted of a class outside of TLABs. False: there was no room.
+  bool CommitOutside(std::string_view class_name, uint64_t objects, uint64_t bytes, uint32_t lane_hint);
+
   // Definitions emitted before this call are written again on their next use (a new chunk begins).
   void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
   // From now on, until the next epoch, samples need not bring this stack's definition. Before, each sample brings it,

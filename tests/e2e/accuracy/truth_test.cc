@@ -96,6 +96,29 @@ TEST_CASE("Thousands of short-lived threads get the same share as one long-lived
   CHECK(total.Holds(2.0 * 3000 * 21504));
 }
 
+TEST_CASE("Objects outside of TLABs are counted, each of them, by class") {
+  constexpr uint64_t kObjects = 30'000, kSize = 1000;
+  const Rows rows = RecordingOf({.flags = {"-XX:-UseTLAB"},
+                                 .main = "e2e.Sizes",
+                                 .args = {"0", "2", "3", std::to_string(kObjects / 6), std::to_string(kSize)}},
+                                "150");
+  REQUIRE(rows.source() == "hooks");
+  const nlohmann::json& outside = rows.summary["outside_tlabs"];
+  INFO(outside.dump());
+  CHECK(outside["objects"] == rows.summary["losses"]["candidates"]);
+  uint64_t arrays = 0, array_bytes = 0, objects = 0, bytes = 0;
+  for (const nlohmann::json& row : outside["classes"]) {
+    objects += row["objects"].get<uint64_t>();
+    bytes += row["bytes"].get<uint64_t>();
+    if (row["name"] == "byte[]") arrays = row["objects"], array_bytes = row["bytes"];
+  }
+  CHECK(objects == outside["objects"]);
+  CHECK(bytes == outside["bytes"]);
+  CHECK(arrays >= kObjects);
+  CHECK(array_bytes >= kObjects * kSize);
+  CHECK(array_bytes < 2 * kObjects * kSize);
+}
+
 TEST_CASE("Classes have the names that Java gives them") {
   std::string out;
   const Rows rows = RecordingOf(

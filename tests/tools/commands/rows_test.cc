@@ -1,11 +1,15 @@
 // Rows in verify, print and the commands that copy recordings.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "format/reader/chunk_span.h"
 #include "tests/tools/small_recording.h"
+#include "tools/input/file_source.h"
 
 namespace heaprec::tools {
 namespace {
@@ -147,6 +151,90 @@ TEST_CASE("verify finds rows that do not agree with intervals or samples") {
   CHECK(findings(2400, 0).empty());  // a recording may have no rows
   CHECK(findings(2400, 2).find("rows: 2 points, but the intervals have 1 point") != std::string::npos);
   CHECK(findings(2500, 1).find("rows: 2500 bytes, but the samples stand for 2400") != std::string::npos);
+}
+
+namespace {
+
+// `seconds` of two points each, of which one is kept, in blocks of two seconds, of which `per_chunk` are a chunk.
+void WriteLong(const std::string& path, uint64_t seconds, uint64_t per_chunk, double weight = 2400) {
+  RecordingFile file(path, HeaderOf(1));
+  for (uint64_t second = 0; second < seconds; ++second) {
+    if (second > 0 && second % (2 * per_chunk) == 0) file.StartChunk();
+    file.Add(format::Window{1, 0, 1e-4});
+    Event event = testing::At(second * kSecond + 500 * kMs);
+    event.stack = {"com/acme/Order.price:" + std::to_string(second % 3), "java/lang/Thread.run:3"};
+    event.class_name = "p/C" + std::to_string(second % 5);
+    file.Add(event);
+    event.weight = weight;
+    file.AddPoint(PathOf(event));
+    event.class_name = "p/Dropped";
+    file.AddPoint(PathOf(event));
+    file.counters().candidates += 5;
+    file.counters().candidate_bytes += 4800;
+    ++file.counters().points;
+    ++file.counters().committed;
+    ++file.counters().second_stage;
+    file.Add(format::Interval{second, 5, 4800, 2, 1, 2400});
+    if (second % 2 == 1 && second + 1 < seconds) file.Flush({}, (second + 1) * kSecond);
+  }
+  file.End("jvm exit", seconds * kSecond);
+}
+
+// The chunk at the beginning of a recording.
+format::ChunkSpan FirstChunk(const std::string& path) {
+  const auto source = std::move(*FileSource::Open(path));
+  const auto reader = std::move(*format::Reader::Open(source.get()));
+  const auto chunk = format::FindChunk(source.get(), reader->header(), reader->position(), UINT64_MAX);
+  REQUIRE(chunk);
+  return *chunk;
+}
+
+}  // namespace
+
+TEST_CASE("Tables read from roll-ups say what blocks say") {
+  const Directory directory;
+  const std::string one = directory / "one.bin", many = directory / "many.bin";
+  WriteLong(one, 40, 100);
+  WriteLong(many, 40, 2);
+  REQUIRE(FirstChunk(many).roll_up > 0);
+  REQUIRE(Heaprec("verify " + many).code == 0);
+  for (const std::string question :
+       {"--by class", "--by site", "--by site --lines", "--by class --from 6s --to 31s", "--by class --class p.C1"}) {
+    CAPTURE(question);
+    const json expected = json::parse(Heaprec("top --json " + question + " " + one).out);
+    const json found = json::parse(Heaprec("top --json " + question + " " + many).out);
+    const json &rows = expected["tables"][0]["rows"], &same = found["tables"][0]["rows"];
+    REQUIRE(rows.size() == same.size());
+    std::map<std::string, json> of;
+    for (const json& row : same) of[row["name"].get<std::string>()] = row;
+    for (const json& row : rows) {
+      CAPTURE(row["name"]);
+      REQUIRE(of.count(row["name"].get<std::string>()) == 1);
+      const json& other = of[row["name"].get<std::string>()];
+      CHECK(row["points"] == other["points"]);
+      for (const char* const value : {"value", "low", "high"}) {
+        CHECK(row["bytes"][value].get<double>() == Approx(other["bytes"][value].get<double>()).epsilon(0.01));
+      }
+    }
+    for (const char* const total : {"samples", "points", "matched", "trustworthy"})
+      CHECK(expected["scan"][total] == found["scan"][total]);
+  }
+}
+
+TEST_CASE("verify finds a roll-up that is not the sum of its blocks") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", other = directory / "other.bin";
+  WriteLong(path, 8, 2);
+  WriteLong(other, 8, 2, 2600);
+  const format::ChunkSpan own = FirstChunk(path), wrong = FirstChunk(other);
+  const std::string bytes = testing::Contents(path), others = testing::Contents(other);
+  const std::string spliced = directory / "spliced.bin";
+  std::ofstream(spliced, std::ios::binary)
+      << bytes.substr(0, own.roll_up) << others.substr(wrong.roll_up, wrong.roll_up_end - wrong.roll_up)
+      << bytes.substr(own.next);
+  const auto verified = Heaprec("verify " + spliced);
+  CHECK(verified.code == 1);
+  CHECK(verified.err.find("roll-up of chunk 0 against its blocks: other weights") != std::string::npos);
 }
 
 }  // namespace heaprec::tools

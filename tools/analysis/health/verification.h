@@ -83,6 +83,8 @@ class Verification {
   void Look(const format::Block& block, const Recording& recording);
   // Call after the last block.
   void Close(const Recording& recording);
+  // What another check has found.
+  void Find(uint64_t offset, std::string what);
 
   const std::vector<Inconsistency>& findings() const { return findings_; }
   // The number of findings beyond the limit.
@@ -100,7 +102,6 @@ class Verification {
   void LookAtRows(const format::Block& block);
   void LookAtStream(const format::Block& block, format::Stream stream, bool is_gap);
   void CloseStream(const Recording& recording, format::Stream stream);
-  void Find(uint64_t offset, std::string what);
 
   const format::FileHeader& header_;
   LifecycleCheck lifecycle_events_, native_lifecycle_events_, mapping_lifecycle_events_;

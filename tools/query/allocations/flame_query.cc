@@ -144,6 +144,7 @@ ExitCode FlameScan::ChooseBoxes() {
     rehearsal.SuppressMessages();
     const ExitCode read = rehearsal.Run(&names_, &tree_, [&] { return &leaves_.emplace(question_.classes); });
     if (read != ExitCode::kUnreadable) boxes_ = BoxesOf(leaves_->weights());
+    scan_.TakeFirstPasses(&rehearsal);
     return read;
   }
   std::optional<LiveLeafVisitor> live;

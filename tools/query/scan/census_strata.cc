@@ -34,6 +34,7 @@ CensusStrata StrataOf(const Recording& recording, const FirstPass& pass) {
     if (pass.calibration != nullptr) *pass.calibration = {};
     return found;
   }
+  if (pass.calibration == nullptr && pass.by_rows) (*again)->LeaveOut(pass.by_rows);
   StrataBuilder builder(recording.header());
   Progress progress(recording.source().name(), recording.source().size());
   while (const auto block = (*again)->Next()) {

@@ -199,12 +199,16 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   const ByRows& by_rows = rules.by_rows;
   Design design(recording->header(), stream_);
   const bool uses_census = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
-  RowCalibration calibration(rules.calibrated);
-  const CensusStrata census = StrataOf(*recording, {uses_census, by_rows, rules.calibrated ? &calibration : nullptr});
+  if (seen_.size() == first_passes_.size()) {
+    auto& [strata, rows] = first_passes_.emplace_back(CensusStrata(), RowCalibration(rules.calibrated));
+    strata = StrataOf(*recording, {uses_census, by_rows, rules.calibrated ? &rows : nullptr});
+  }
+  const auto& [census, calibration] = first_passes_[seen_.size()];
   design.SetStrata(census.strata);
   if (calibration.points() > 0) design.SetCalibration(calibration);
   const bool is_plain = census.strata.count() == 0 && calibration.points() == 0;
   StreamTrust trust(recording->header(), stream_, is_plain);
+  if (!rules.calibrated) recording->LeaveOut(by_rows);
   MergedNames* const merged = tree->names().merged();
   if (merged != nullptr) merged->Start(recording->header().recording_id);
   Names names(merged);
@@ -227,9 +231,9 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     tree->Enter(*block, &names);
     if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
     last_ns = std::max(last_ns, block->end_ns);
-    trust.Add(*block);
-    cpu.Add(*block);
     const bool is_by_rows = by_rows(*block);
+    trust.Add(*block, is_by_rows && !rules.calibrated);
+    cpu.Add(*block);
     const std::span<const WeightedSample> drawn = design.Add(*block, is_by_rows);
     samples += static_cast<uint64_t>(std::ranges::count(block->samples, stream_, &format::Sample::stream));
     if (is_by_rows) block->samples.clear();

@@ -31,6 +31,7 @@
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/analysis/estimate/rows.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/dictionary_names.h"
@@ -38,6 +39,7 @@
 #include "tools/options/command.h"
 #include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
+#include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan_summary.h"
 #include "tools/text/exit_code.h"
 
@@ -122,6 +124,8 @@ class RecordingScan {
   ExitCode Run(CallTree* tree, ScanVisitor* visitor);
   // Makes the tree, and the visitor for it; twice if names turn out to be one (ReadNamed).
   ExitCode Run(NamePool* names, std::optional<CallTree>* tree, const std::function<ScanVisitor*()>& visitor);
+  // For the same recordings and a visitor that takes the same of them: what was read first is not read again.
+  void TakeFirstPasses(RecordingScan* before) { first_passes_ = std::move(before->first_passes_); }
   // For a second pass: the first one has reported damage.
   void SuppressMessages() { is_quiet_ = true; }
 
@@ -180,7 +184,8 @@ class RecordingScan {
     std::string name;
     uint64_t begin_ns = 0, end_ns = 0;  // since 1970
   };
-  std::vector<Seen> seen_;  // the recordings so far
+  std::vector<Seen> seen_;                                             // the recordings so far
+  std::vector<std::pair<CensusStrata, RowCalibration>> first_passes_;  // by recording
   AskedTime asked_time_, asked_instant_, asked_span_;
   ScanSummary summary_;
   GroupEstimates matched_, unseen_;

@@ -10,9 +10,9 @@ StreamTrust::StreamTrust(const format::FileHeader& header, format::Stream stream
   if (stream == format::Stream::kAllocations && !has_design) own_.emplace(header);
 }
 
-void StreamTrust::Add(const format::Block& block) {
-  totals_.Add(block);
-  if (own_) own_->Add(block);
+void StreamTrust::Add(const format::Block& block, bool by_rows) {
+  totals_.Add(block, by_rows);
+  if (own_) own_->Add(block, by_rows);
 }
 
 std::vector<std::string> StreamTrust::Reasons(const Recording& recording, const Design* design) const {

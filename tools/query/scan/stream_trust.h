@@ -25,7 +25,7 @@ class StreamTrust {
   // `has_design`: the caller has a design of the stream, without strata, that can be handed to Reasons.
   StreamTrust(const format::FileHeader& header, format::Stream stream, bool has_design = false);
 
-  void Add(const format::Block& block);
+  void Add(const format::Block& block, bool by_rows = false);
   std::vector<std::string> Reasons(const Recording& recording, const Design* design = nullptr) const;
 
  private:

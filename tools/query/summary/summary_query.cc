@@ -4,7 +4,6 @@
 #include <span>
 
 #include "tools/analysis/estimate/rows.h"
-#include "tools/input/dictionary_names.h"
 #include "tools/input/program_recording.h"
 #include "tools/text/progress.h"
 #include "tools/text/utf8.h"
@@ -40,6 +39,17 @@ void AddTimes(const Recording& recording, const Filter* filter, AskedTime* asked
 
 }  // namespace
 
+void OutsideTotals::Add(const format::Block& block, Names* names) {
+  const auto add = [](const format::Row& row, Sums* to) {
+    to->objects += row.points;
+    to->bytes += row.seen;
+  };
+  for (const format::Row& row : block.outside) {
+    add(row, &all);
+    add(row, &classes[std::string(names->Class(row.class_id))]);
+  }
+}
+
 ClassSiteTotals::Keeps KeptBy(Filter* filter) {
   if (filter == nullptr) return {};
   return [filter](const format::Sample& sample) { return filter->Keeps(sample); };
@@ -63,6 +73,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
     facts.heap.Add(*block);
     live.Add(*block);
     facts.census.Add(*block);
+    if (filter == nullptr) facts.outside.Add(*block, &names);
     const std::span<const WeightedSample> parts = volume->Add(*block);
     if (volume->takes_rows(*block)) {
       block->samples = SamplesOfRows(*block, header.interval_ns);

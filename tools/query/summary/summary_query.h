@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -13,6 +15,7 @@
 #include "tools/analysis/gc_summary.h"
 #include "tools/analysis/live/live_at_end.h"
 #include "tools/analysis/stream_totals.h"
+#include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"
 #include "tools/query/allocations/class_site_totals.h"
@@ -22,6 +25,16 @@
 
 namespace heaprec::tools {
 
+// Objects outside of TLABs that were counted.
+struct OutsideTotals {
+  struct Sums {
+    uint64_t objects = 0, bytes = 0;
+  };
+  Sums all{};
+  std::map<std::string, Sums, std::less<>> classes;
+  void Add(const format::Block& block, Names* names);
+};
+
 struct Facts {
   format::PerStream<StreamTotals> totals;
   AllocationTotals volume{};
@@ -29,6 +42,7 @@ struct Facts {
   GcSummary heap{};
   std::optional<LiveAtEndTotals> live{};  // at the end
   CensusTotals census{};
+  OutsideTotals outside{};
   CensusStrata by_census{};
   uint64_t events = 0;  // of all streams
   // What classes and sites are estimated from: points of rows, kept as samples or not, or samples where there are none.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <optional>
 
 #include "tools/analysis/health/unavailable.h"
@@ -292,6 +293,27 @@ void AddCensus(const SummaryAnswer& answer, Group* into) {
                  Detail::kWide));
 }
 
+// Only where the hooks saw some.
+void AddOutside(const SummaryAnswer& answer, Group* into) {
+  using Named = std::pair<std::string, OutsideTotals::Sums>;
+  const OutsideTotals& outside = answer.facts.outside;
+  if (outside.all.objects == 0) return;
+  into->Add(Fact("outside TLABs", "{} in {} object(s), counted",
+                 {{"outside_tlabs.bytes", outside.all.bytes, Unit::kBytes},
+                  {"outside_tlabs.objects", outside.all.objects, Unit::kInteger}}));
+  std::vector<Named> rows(outside.classes.begin(), outside.classes.end());
+  std::ranges::sort(rows, std::greater{}, [](const Named& row) { return row.second.bytes; });
+  if (answer.limit > 0 && rows.size() > answer.limit) rows.resize(answer.limit);
+  const std::vector<Column<Named>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const Named& row) { return Value(row.second.bytes); }},
+      {"objects", "objects", Unit::kInteger, Detail::kAlways,
+       [](const Named& row) { return Value(row.second.objects); }},
+      {"name", "class outside TLABs", Unit::kText, Detail::kAlways, [](const Named& row) { return Value(row.first); }}};
+  Table table = MakeTable("outside_tlabs.classes", columns, rows, outside.classes.size());
+  table.detail = Detail::kWide;
+  into->Add(std::move(table));
+}
+
 void AddThrown(const SummaryAnswer& answer, Group* into) {
   const ExceptionTotals& thrown = answer.facts.thrown;
   const bool is_recorded = answer.recording.header().exceptions.interval_ns > 0;
@@ -423,6 +445,7 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
     AddHeap(answer.facts.heap, &group);
     AddLive(answer, &group);
     AddCensus(answer, &group);
+    AddOutside(answer, &group);
     AddMatched(answer, &group);
   }
   AddThrown(answer, &group);

@@ -1,0 +1,81 @@
+#include "format/writer/roll_up.h"
+
+#include "format/codec/block_rows.h"
+#include "format/codec/dictionary_codec.h"
+#include "format/codec/process_state_codec.h"
+#include "format/codec/row_codec.h"
+#include "format/codec/sample_codec.h"
+
+namespace heaprec::format {
+namespace {
+
+class NameCopier {
+ public:
+  NameCopier(const ChunkNames& from, ChunkNames* to) : from_(from), to_(*to) {}
+  Index Class(Index index) { return index == kNone ? kNone : to_.InternClass(from_.Text(from_.classes()[index])); }
+  Index Path(Index leaf) {
+    bool truncated = false;
+    std::vector<StackFrame> leaf_first = from_.Stack(leaf, &truncated);
+    for (StackFrame& frame : leaf_first) frame.method = Method(frame.method);
+    return to_.InternStack(leaf_first, truncated);
+  }
+
+ private:
+  Index Method(Index index) {
+    if (index == kNone) return kNone;
+    const ChunkNames::NamedMethod& method = from_.methods()[index];
+    return to_.InternMethod(from_.Text(method.class_name), from_.Text(method.name), from_.Text(method.descriptor));
+  }
+
+  const ChunkNames& from_;
+  ChunkNames& to_;
+};
+
+}  // namespace
+
+// Estimates ask how far apart points lay at most, and last.
+void RollUp::Add(const Window& window) {
+  if (StreamOfWindow(window.id) != Stream::kAllocations || !(window.lambda > 0)) return;
+  if (!widest_ || window.lambda < widest_->lambda) widest_ = window;
+  latest_ = window;
+}
+
+void RollUp::Add(const ProcessState& state) {
+  if (state.kind == ProcessStateKind::kCpu) states_.push_back(state);
+}
+
+void RollUp::Add(std::span<const Row> rows) {
+  for (const Row& row : rows) rows_.Add(row);
+  if (rows_.size() <= kMaxRows && intervals_.size() <= kMaxBlockRows && states_.size() <= kMaxBlockRows) return;
+  *this = {};
+  GiveUp();
+}
+
+void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& counters, std::span<const uint64_t> lanes,
+                    ByteBuffer* raw) {
+  DictionaryEncoder dictionaries;
+  NameCopier copier(names, &dictionaries.names());
+  RowTable rows;
+  for (Row& row : rows_.Take()) {
+    row.class_id = copier.Class(row.class_id);
+    row.stack = copier.Path(row.stack);
+    rows.Add(row);
+  }
+  EncodeOffsets(dictionaries.encoded(), raw);
+  dictionaries.Encode(raw);
+  PerStream<SampleEncoder> encoders{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
+                                     SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
+  if (widest_) encoders[Stream::kAllocations].Add(*widest_);
+  if (latest_ && latest_->id != widest_->id) encoders[Stream::kAllocations].Add(*latest_);
+  for (const Interval& interval : intervals_) encoders[interval.stream].Add(interval);
+  for (const Stream stream : kAllStreams) {
+    encoders[stream].Encode(raw);
+    if (stream == Stream::kAllocations || !(counters[stream] == StreamCounters{}))
+      EncodeCounters(counters[stream], stream, raw);
+  }
+  EncodeRows(Section::kRows, rows.Take(), raw);
+  EncodeStates(states_, raw);
+  EncodeLanes(lanes, raw);
+}
+
+}  // namespace heaprec::format

@@ -1,0 +1,194 @@
+// The roll-up of a chunk: it is what the blocks add up to, and whoever reads blocks does not see it.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "format/reader/chunk_span.h"
+#include "format/reader/memory_source.h"
+#include "format/writer/chunk_writer.h"
+#include "tests/format/recordings.h"
+
+namespace heaprec::format::testing {
+namespace {
+
+class Chunks {
+ public:
+  explicit Chunks(uint32_t seed) : random_(seed), header_(SomeFileHeader(seed)), bytes_(EncodeFileHeader(header_)) {}
+
+  // As the sum of its rows by class and path, and its intervals.
+  struct Sums {
+    std::map<std::string, Row> rows;
+    std::vector<Interval> intervals;
+    PerStream<StreamCounters> counters;
+    uint64_t samples = 0, begin = 0;
+  };
+  Sums Add(uint32_t number, bool with_rows, bool with_census, const EndMarker* ending) {
+    Sums sums;
+    sums.begin = bytes_.size();
+    ChunkWriter writer(header_, number);
+    const uint64_t blocks = 1 + Below(5);
+    for (uint64_t block = 0; block < blocks; ++block) {
+      writer.Add(Window{++window_, Now(), 1e-5 / static_cast<double>(1 + Below(9))});
+      AddSamples(&writer, &sums);
+      if (with_rows) AddRows(&writer, &sums);
+      if (with_census) writer.AddCensusTotal(CensusRow());
+      const bool is_last = block + 1 == blocks;
+      auto written = is_last ? writer.Finish(sums.counters, {}, Now(), ending) : writer.Flush(sums.counters, {}, Now());
+      REQUIRE(written.ok());
+      ByteSink(&bytes_).Append(*written);
+    }
+    return sums;
+  }
+  const FileHeader& header() const { return header_; }
+  const ByteBuffer& bytes() const { return bytes_; }
+  uint64_t Below(uint64_t below) { return std::uniform_int_distribution<uint64_t>(0, below - 1)(random_); }
+
+ private:
+  uint64_t Now() { return now_ns_ += 1'000'000; }
+  void AddSamples(ChunkWriter* writer, Sums* sums) {
+    const uint64_t samples = Below(20);
+    const StackFrame frame{writer->InternMethod("p/Sample", "m" + std::to_string(Below(9)), "()V"), 1, 2};
+    for (uint64_t i = 0; i < samples; ++i) {
+      Sample sample;
+      sample.id = ++id_;
+      sample.time_ns = Now();
+      sample.class_id = writer->InternClass("p/OfSample" + std::to_string(Below(9)));
+      sample.stack = writer->InternStack({&frame, 1}, false);
+      sample.size = 24;
+      sample.weight = 1000;
+      writer->Add(sample);
+    }
+    sums->samples += samples;
+    for (const Stream stream : {Stream::kAllocations, Stream::kExceptions}) {
+      const Interval interval{++interval_, Below(99), Below(99), samples + Below(9), samples, 0, stream};
+      writer->Add(interval);
+      sums->intervals.push_back(interval);
+      if (stream == Stream::kExceptions) sums->samples += samples;
+    }
+    sums->counters[Stream::kAllocations].written += samples;
+  }
+  void AddRows(ChunkWriter* writer, Sums* sums) {
+    for (uint64_t i = 1 + Below(20); i > 0; --i) {
+      const std::string class_name = "p/C" + std::to_string(Below(5)), method = "site" + std::to_string(Below(9));
+      const bool truncated = Below(4) == 0;
+      const StackFrame frame{writer->InternMethod("p/Site", method, "()V"), 3, 4};
+      const uint64_t size = 8 * (2 + Below(20));
+      const double weight = static_cast<double>(size) + static_cast<double>(Below(10'000));
+      const Index stack = Below(9) == 0 ? kNone : writer->InternStack({&frame, 1}, truncated);
+      writer->AddPoint(writer->InternClass(class_name), stack, size, weight);
+      Row row;
+      row.Add(size, weight);
+      sums->rows[class_name + (stack == kNone ? "" : " p/Site." + method + (truncated ? " ..." : ""))] += row;
+    }
+  }
+
+  std::mt19937_64 random_;
+  const FileHeader header_;
+  ByteBuffer bytes_;
+  uint32_t window_ = 0;
+  uint64_t id_ = 0, interval_ = 0, now_ns_ = 0;
+};
+
+std::string NameOf(const Row& row, const Dictionaries& names) {
+  std::string name = names.classes.at(row.class_id);
+  if (row.stack == kNone) return name;
+  const StackNode& node = names.stacks.at(row.stack);
+  const Method& method = names.methods.at(names.frames.at(node.frame).method);
+  return name + " " + method.class_name + "." + method.name + (node.truncated ? " ..." : "");
+}
+
+}  // namespace
+
+TEST_CASE("A roll-up is the sum of its chunk's blocks, under names of its own") {
+  const uint32_t seed = GENERATE(range(1U, 40U));
+  CAPTURE(seed);
+  Chunks chunks(seed);
+  std::vector<Chunks::Sums> given;
+  std::vector<bool> has;
+  for (uint32_t number = 0; number < 4; ++number) {
+    const bool with_rows = chunks.Below(5) != 0, with_census = chunks.Below(5) == 0;
+    given.push_back(chunks.Add(number, with_rows, with_census, nullptr));
+    has.push_back(with_rows && !with_census);
+  }
+  const EndMarker ending{1'000'000'000, "jvm exit"};
+  given.push_back(chunks.Add(4, true, false, &ending));
+  MemoryByteSource source(chunks.bytes());
+  uint64_t begin = given[0].begin;
+  for (size_t i = 0; i < has.size(); ++i) {
+    CAPTURE(i);
+    const auto chunk = FindChunk(&source, chunks.header(), begin, UINT64_MAX);
+    REQUIRE(chunk);
+    CHECK(chunk->sequence == i);
+    begin = chunk->next;
+    REQUIRE(begin == given[i + 1].begin);
+    ChunkDecoder decoder;
+    const auto block = ReadRollUp(&source, chunks.header(), *chunk, &decoder);
+    REQUIRE(block.has_value() == has[i]);
+    if (!block) continue;
+    CHECK(block->samples.empty());
+    CHECK(block->samples_left_out == given[i].samples);
+    CHECK(block->counters[Stream::kAllocations] == given[i].counters[Stream::kAllocations]);
+    REQUIRE(block->intervals.size() == given[i].intervals.size());
+    for (const Stream stream : {Stream::kAllocations, Stream::kExceptions}) {
+      std::vector<uint64_t> found, expected;
+      for (const Interval& one : block->intervals) {
+        if (one.stream == stream) found.insert(found.end(), {one.index, one.candidates, one.bytes, one.buffered});
+      }
+      for (const Interval& one : given[i].intervals) {
+        if (one.stream == stream) expected.insert(expected.end(), {one.index, one.candidates, one.bytes, one.buffered});
+      }
+      CHECK(found == expected);
+    }
+    REQUIRE(block->rows.size() == given[i].rows.size());
+    // Of the dictionaries it has no more than its rows need.
+    CHECK(block->dictionaries->classes.size() <= 5);
+    CHECK(block->dictionaries->methods.size() <= 9);
+    for (const Row& row : block->rows) {
+      const std::string name = NameOf(row, *block->dictionaries);
+      CAPTURE(name);
+      REQUIRE(given[i].rows.count(name) == 1);
+      const Row& sum = given[i].rows.at(name);
+      CHECK(row.points == sum.points);
+      CHECK(row.seen == sum.seen);
+      CHECK(row.bytes == Approx(sum.bytes).epsilon(2e-4));
+      CHECK(row.objects == Approx(sum.objects).epsilon(3e-4));
+      CHECK(row.bytes_variance == Approx(sum.bytes_variance).epsilon(0.01));
+    }
+  }
+  CHECK_FALSE(FindChunk(&source, chunks.header(), begin, UINT64_MAX));
+}
+
+TEST_CASE("A reader of blocks passes over roll-ups, and finds them damaged") {
+  Chunks chunks(7);
+  const EndMarker ending{1'000'000'000, "jvm exit"};
+  const uint64_t first = chunks.Add(0, true, false, nullptr).begin;
+  (void)chunks.Add(1, true, false, &ending);
+  MemoryByteSource whole(chunks.bytes());
+  const auto chunk = FindChunk(&whole, chunks.header(), first, UINT64_MAX);
+  REQUIRE(chunk);
+  REQUIRE(chunk->roll_up > 0);
+  CHECK(chunk->roll_up == chunk->end);
+  const auto blocks_of = [](ByteSource* source, size_t* skipped) {
+    const auto reader = Reader::Open(source);
+    REQUIRE(reader.ok());
+    std::vector<uint64_t> offsets;
+    while (const auto block = (*reader)->Next()) offsets.push_back(block->offset);
+    *skipped = (*reader)->skipped().size();
+    return offsets;
+  };
+  size_t skipped = 0;
+  const std::vector<uint64_t> offsets = blocks_of(&whole, &skipped);
+  CHECK(skipped == 0);
+  CHECK(std::count(offsets.begin(), offsets.end(), chunk->roll_up) == 0);
+  // A flipped bit: repaired, or at least noticed.
+  MemoryByteSource damaged(Flipped(chunks.bytes(), chunk->roll_up + kBlockHeaderBytes + 5));
+  CHECK(blocks_of(&damaged, &skipped) == offsets);
+  CHECK(skipped == 1);
+  ChunkDecoder decoder;
+  CHECK_FALSE(ReadRollUp(&damaged, chunks.header(), *chunk, &decoder));
+}
+
+}  // namespace heaprec::format::testing

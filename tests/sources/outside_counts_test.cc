@@ -1,0 +1,90 @@
+#include "recorder/sources/java/outside_counts.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace heaprec::sources {
+namespace {
+
+struct Counted {
+  uint64_t objects = 0, bytes = 0;
+  bool operator==(const Counted&) const = default;
+};
+
+// By name, those of `places` included.
+std::map<std::string, Counted> SumsOf(const OutsideClasses& classes, const std::vector<OutsidePlaces>& places) {
+  const auto totals = std::make_unique<OutsideClasses::Totals>();
+  classes.AddTo(totals.get());
+  for (const OutsidePlaces& of_thread : places) {
+    for (const OutsidePlace& place : of_thread) {
+      OutsideClasses::Sums& sums = (*totals)[place.class_number];
+      sums.objects += place.objects;
+      sums.bytes += place.bytes;
+    }
+  }
+  std::map<std::string, Counted> found;
+  for (uint32_t i = 0; i < classes.used(); ++i) {
+    if ((*totals)[i].objects == 0) continue;
+    Counted& counted = found[std::string(classes.NameOf(i))];
+    counted.objects += (*totals)[i].objects;
+    counted.bytes += (*totals)[i].bytes;
+  }
+  return found;
+}
+
+}  // namespace
+
+// Run under --config=tsan as well.
+TEST_CASE("Each object is counted once under its class, whether its thread has a place for the class or not") {
+  constexpr int kThreads = 4, kEach = 20'000, kClasses = 11;
+  const auto classes = std::make_unique<OutsideClasses>();
+  std::vector<OutsidePlaces> places(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        const int which = (i + t) % kClasses;
+        classes->Add("[Lp/C" + std::to_string(which) + ";", 8 * static_cast<uint64_t>(which + 1),
+                     t == 0 ? nullptr : &places[static_cast<size_t>(t)]);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::map<std::string, Counted> expected;
+  for (int t = 0; t < kThreads; ++t) {
+    for (int i = 0; i < kEach; ++i) {
+      const int which = (i + t) % kClasses;
+      Counted& counted = expected["[Lp/C" + std::to_string(which) + ";"];
+      ++counted.objects;
+      counted.bytes += 8 * static_cast<uint64_t>(which + 1);
+    }
+  }
+  CHECK(SumsOf(*classes, places) == expected);
+}
+
+TEST_CASE("A class without room, or with a long name, counts as of no class") {
+  const auto classes = std::make_unique<OutsideClasses>();
+  std::vector<OutsidePlaces> places(1);
+  const std::string longest(OutsideClasses::kMaxNameBytes, 'l');
+  classes->Add(longest, 24, &places[0]);
+  classes->Add(longest + "l", 40, &places[0]);
+  constexpr uint64_t kMany = 2000;
+  for (uint64_t i = 0; i < kMany; ++i) classes->Add("p/C" + std::to_string(i), 16, &places[0]);
+  const std::map<std::string, Counted> found = SumsOf(*classes, places);
+  CHECK(found.at(longest) == Counted{1, 24});
+  CHECK(found.size() > OutsideClasses::kClasses / 2);
+  CHECK(found.size() <= OutsideClasses::kClasses);
+  Counted all;
+  for (const auto& [name, counted] : found) {
+    all.objects += counted.objects;
+    all.bytes += counted.bytes;
+    if (!name.empty() && name != longest) CHECK(counted == Counted{1, 16});
+  }
+  CHECK(all == Counted{kMany + 2, 16 * kMany + 64});
+}
+
+}  // namespace heaprec::sources

@@ -1,0 +1,105 @@
+#include "tools/analysis/health/roll_up_check.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "format/reader/chunk_span.h"
+#include "tools/input/dictionary_names.h"
+
+namespace heaprec::tools {
+namespace {
+
+// Of sums of rows that were each rounded (docs/format/recording.md#rows), several times as much as there is.
+constexpr double kRounding = 1e-3, kSpreadRounding = 0.05;
+
+bool Near(double a, double b, double rounding) { return std::abs(a - b) <= rounding * std::abs(b); }
+
+std::string KeyOf(const format::Row& row, const Names& names) {
+  const format::Dictionaries& all = names.dictionaries();
+  std::string key = row.class_id < all.classes.size() ? all.classes[row.class_id] : std::string(kUnknown);
+  const bool truncated = ForEachFrame(names, row.stack, 0, [&](const format::Frame& frame) {
+    const format::Method* const method = names.MethodOf(frame.method);
+    if (method != nullptr) key += fmt::format("\n{}.{}{}", method->class_name, method->name, method->descriptor);
+    key += fmt::format(":{}:{}", frame.bci, frame.line);
+  });
+  return truncated ? key + "\n" : key;
+}
+
+struct Sums {
+  std::map<std::string, format::Row> rows;
+  uint64_t intervals = 0, candidates = 0, bytes = 0, buffered = 0, kept = 0;
+  format::PerStream<format::StreamCounters> counters;
+
+  void Add(const format::Block& block) {
+    Names names;
+    names.Enter(block);
+    for (const format::Row& row : block.rows) rows[KeyOf(row, names)] += row;
+    for (const format::Interval& interval : block.intervals) {
+      ++intervals;
+      candidates += interval.candidates;
+      bytes += interval.bytes;
+      buffered += interval.buffered;
+      kept += interval.kept;
+    }
+    counters = block.counters;
+  }
+
+  // nullptr: equal.
+  const char* DifferenceTo(const Sums& other) const {
+    if (rows.size() != other.rows.size()) return "other rows";
+    for (const auto& [key, row] : rows) {
+      const auto found = other.rows.find(key);
+      if (found == other.rows.end()) return "other rows";
+      const format::Row& same = found->second;
+      if (row.points != same.points || row.seen != same.seen) return "another number of points or bytes";
+      if (!Near(row.bytes, same.bytes, kRounding) || !Near(row.objects, same.objects, kRounding))
+        return "other weights";
+      for (const auto sum : {&format::Row::bytes_variance, &format::Row::objects_variance, &format::Row::covariance,
+                             &format::Row::bytes_fourth, &format::Row::objects_fourth}) {
+        if (!Near(row.*sum, same.*sum, kSpreadRounding)) return "other variances";
+      }
+    }
+    if (std::tie(intervals, candidates, bytes, buffered, kept) !=
+        std::tie(other.intervals, other.candidates, other.bytes, other.buffered, other.kept))
+      return "other intervals";
+    for (const format::Stream stream : format::kAllStreams) {
+      if (!(counters[stream] == other.counters[stream])) return "other counters";
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace
+
+void CheckRollUps(const Recording& recording, const std::function<void(uint64_t offset, std::string what)>& find) {
+  const auto again = recording.Again();
+  if (!again.ok()) return;
+  format::ByteSource& bytes = (*again)->bytes();
+  const format::FileHeader& header = recording.header();
+  for (uint64_t begin = (*again)->bytes_read();;) {
+    const auto chunk = format::FindChunk(&bytes, header, begin, UINT64_MAX);
+    if (!chunk) return;
+    begin = chunk->next;
+    if (chunk->roll_up == 0) continue;
+    Sums blocks, roll_up;
+    const auto reader = format::ReadFrom(&bytes, header, chunk->begin);
+    while (reader->position() < chunk->end) {
+      const auto block = reader->Next();
+      if (!block || !reader->skipped().empty()) return;
+      blocks.Add(*block);
+    }
+    format::ChunkDecoder decoder;
+    const auto block = format::ReadRollUp(&bytes, header, *chunk, &decoder);
+    if (block) roll_up.Add(*block);
+    const char* const difference = block ? roll_up.DifferenceTo(blocks) : "it cannot be decoded";
+    if (difference != nullptr) {
+      find(chunk->roll_up, fmt::format("roll-up of chunk {} against its blocks: {}", chunk->sequence, difference));
+    }
+  }
+}
+
+}  // namespace heaprec::tools
