@@ -190,7 +190,7 @@ Object BasisOf(const SampleColumns::Basis& of) {
           {"lost", of.lost},
           {"unwritten", of.unwritten},
           {"uncountedVariance", of.uncounted_variance},
-          {"byClass", of.by_class ? render::Value(*of.by_class) : render::Value()},
+          {"byClass", of.by_class},
           {"all", Object{{"samples", all.points}, {"bytes", all.bytes}, {"bytesVariance", all.bytes_variance}}}};
 }
 
@@ -199,7 +199,7 @@ List CountedOf(const SampleColumns& columns) {
   List classes;
   for (const auto& counted : columns.counted_of_class) {
     if (!counted) {
-      classes.emplace_back(render::Value());
+      classes.emplace_back();
     } else if (counted->is_one) {
       classes.emplace_back(List{counted->factor, counted->bytes, counted->objects});
     } else {
