@@ -155,50 +155,49 @@ def evaluate(truth, samples, recording_start, rate, told=None):
         result["total"] = sum(told.sites[name].bytes for name in bytes_by(truth, "site") if name in told.sites) / total
         result["points"] = sum(row.points for name, row in told.sites.items() if name in bytes_by(truth, "site"))
         result["covered"] = covered(truth, told)
-        result["widths"] = widths(told, bytes_by(truth, "site"))
+        result["widths"] = widths(told.sites, bytes_by(truth, "site"))
     return result
 
 
-def widths(told, sites):
-    """(sum, rows) over the rows with 1 to 9 points: the width of their intervals of bytes over the exact Poisson interval's."""
+def widths(rows, truth):
+    """[sum, rows] over the rows with 1 to 9 points: the width of their intervals of bytes over the exact Poisson interval's."""
     ratios = []
-    for name, row in told.sites.items():
-        if name in sites and 0 < row.points < 10:
+    for name, row in rows.items():
+        if name in truth and 0 < row.points < 10:
             low, high = poisson_ends(row.points)
             ratios.append((row.ends["bytes"][1] - row.ends["bytes"][0]) / ((high - low) * row.bytes / row.points))
     return [sum(ratios), len(ratios)]
 
 
-def covered(truth, told):
-    """How many of a tool's own intervals hold the truth: {figure: [held, judged]}, over the methods that made LEAST_SHARE of the bytes.
+def rows_that_hold(rows, unseen, truth):
+    """Of the intervals of bytes, {"few", "more", "all": [held, judged]}: rows shown with 1 to 9 points, with more, and all names, shown or not."""
+    counts = {"few": [0, 0], "more": [0, 0], "all": [0, 0]}
+    for name, bytes_of in truth.items():
+        row = rows.get(name)
+        low, high = (unseen if row is None else row.ends)["bytes"]
+        for kind in ("all",) if row is None else ("all", "few" if row.points < 10 else "more"):
+            counts[kind][0] += low <= bytes_of <= high
+            counts[kind][1] += 1
+    return counts
 
-    few, more: intervals of bytes of the rows that it shows with 1 to 9 points, and with more; all: of all methods, shown or not.
-    """
+
+def covered(truth, told):
+    """How many of a tool's own intervals hold the truth: {figure: [held, judged]}, over the methods that made LEAST_SHARE of the bytes, and rows_that_hold."""
     objects_of = collections.Counter()
     for site in truth["sites"]:
         objects_of[site["site"]] += site["objects"]
     by_site = bytes_by(truth, "site")
     total = sum(by_site.values())
-    counts = {"bytes": [0, 0], "share": [0, 0], "objects": [0, 0], "mean_size": [0, 0], "few": [0, 0], "more": [0, 0], "all": [0, 0]}
-
-    def judge(figure, is_held):
-        counts[figure][0] += is_held
-        counts[figure][1] += 1
-
+    counts = {"bytes": [0, 0], "share": [0, 0], "objects": [0, 0], "mean_size": [0, 0], **rows_that_hold(told.sites, told.unseen, by_site)}
     for site, bytes_of in by_site.items():
-        row = told.sites.get(site)
-        ends = told.unseen if row is None else row.ends
-        low, high = ends["bytes"]
-        judge("all", low <= bytes_of <= high)
-        if row is not None:
-            judge("few" if row.points < 10 else "more", low <= bytes_of <= high)
         if bytes_of < LEAST_SHARE * total:
             continue
         objects = objects_of[site]
         true = {"bytes": bytes_of, "share": bytes_of / total, "objects": objects, "mean_size": bytes_of / objects}
-        for figure, (low, high) in ends.items():
+        for figure, (low, high) in (told.sites[site].ends if site in told.sites else told.unseen).items():
             if high is not None:  # it tells something
-                judge(figure, low * (1 - ROUNDING) <= true[figure] <= high * (1 + ROUNDING))
+                counts[figure][0] += low * (1 - ROUNDING) <= true[figure] <= high * (1 + ROUNDING)
+                counts[figure][1] += 1
     low, high = told.total
     counts["total"] = [int(low <= told.counted <= high), 1]
     return counts
