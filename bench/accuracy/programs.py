@@ -30,7 +30,7 @@ def run(name, options, tool, folder):
         raise RuntimeError(f"{name}: the census is not exact")
     truth = {row["name"]: row["bytes"]["value"] for row in census["rows"]}
     seconds = [row["bytes"]["value"] for row in table_of(tool, recording, "census", "--by", "time")["rows"]]
-    rows = tool.rows(recording, "--by", "class", "--no-census")
+    rows = tool.rows(recording, "--by", "class", "--no-census", "--names", "exact")  # as in the census
     summary = table_of(tool, recording, "top", "--by", "class", "--no-census")
     n_cap = metrics.capped_count(seconds, options.rate)
     estimates = {row: told.bytes for row, told in rows.items()}
