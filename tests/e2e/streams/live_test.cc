@@ -2,7 +2,7 @@
 //
 // Load:      on a busy machine samples may find no place; the others of their interval stand for them.
 // Statistic: the number of objects that are alive, against the program's own count, by the variance of
-//            docs/streams.md#live-objects: 5.5 standard errors of some 2,000 samples; the normal's tails are
+//            docs/streams.md#live-objects: 5.5 standard errors of some 4,000 samples; the normal's tails are
 //            beyond with probability 4e-8.
 #include <signal.h>
 
@@ -128,7 +128,7 @@ void RequireCount(const Live& live, double truth) {
 constexpr int kKept = 3'000'000;  // 192 MB
 
 Java Leaking(const std::vector<std::string>& flags, const std::string& recording, const std::string& options) {
-  Java java{.flags = flags, .main = "e2e.Leak", .args = {std::to_string(kKept), "130", "3"}};
+  Java java{.flags = flags, .main = "e2e.Leak", .args = {std::to_string(kKept), "130", "6"}};
   java.flags.push_back("-Xmx600m");
   java.agent_options = "file=" + recording + "," + options;
   return java;
@@ -137,7 +137,7 @@ Java Leaking(const std::vector<std::string>& flags, const std::string& recording
 // Of 130 MB garbage nothing may be left, of the leak all; more than the reservoir holds, so that some are released.
 void RequireLeak(const std::vector<std::string>& flags, const std::string& more = "") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Leaking(flags, recording, "rate=2000,live=2500" + more));
+  const Outcome outcome = Run(Leaking(flags, recording, "rate=2000,live=10000" + more));
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.out == "kept 3000000\n");
@@ -185,7 +185,7 @@ TEST_CASE("with live=off nothing is tracked") {
 
 TEST_CASE("after kill -9 the live set is what it was") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  Java java = Leaking({}, recording, "rate=2000,live=2500");
+  Java java = Leaking({}, recording, "rate=2000,live=10000");
   java.args.push_back("60");
   Process process(CommandOf(java));
   REQUIRE(process.WaitForOutput("kept"));
