@@ -2,7 +2,7 @@
 """Generates reference pages from what they describe.
 
     docs/generate.py HEAPREC            docs/reference/commands.md, agent-options.md, sql-tables.md and docs/measurements.md
-    docs/generate.py measurements       docs/measurements.md alone, which needs no command
+    docs/generate.py measurements       docs/measurements.md and README's figure alone, which need no command
     docs/generate.py ... --check        prints what differs, and exits with 1
 
 commands.md is the output of `heaprec COMMAND --help`, sql-tables.md that of `heaprec sql REC` without a query. In
@@ -152,8 +152,24 @@ def wrapped(line):
     return "\n".join(lines)
 
 
+def readme():
+    """README.md with the latest figures of bench/accuracy."""
+    text = (ROOT / "README.md").read_text()
+    latest = next((record for record in measured_records() if record["id"] == "accuracy.rows_xcap"), None)
+    if latest is None:
+        return text
+    workloads = re.search(r"mean of (\d+)", latest["figure"])[1]
+    text, found = re.subn(r"^(Error of site shares over )\d+( workloads, .*: heaprec )[\d.]+(, JFR )([\d.]+)\.$",
+                          lambda match: f"{match[1]}{workloads}{match[2]}{float(latest['value']):.2f}{match[3]}"
+                                        f"{float(latest.get('peer', match[4])):.1f}.", text, flags=re.MULTILINE)
+    if found != 1:
+        raise ValueError("README.md: no line with the error of site shares")
+    return text
+
+
 def pages(arguments):
     yield DOCS / "measurements.md", measurements_page()
+    yield ROOT / "README.md", readme()
     if arguments[0] == "measurements":
         return
     heaprec = str(pathlib.Path(arguments[0]).resolve())

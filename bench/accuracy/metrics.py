@@ -6,9 +6,12 @@ import math
 # site and class_name: None where the sample is of no site of the workload. size: None where the tool does not tell.
 Sample = collections.namedtuple("Sample", "time_ns site class_name weight size")
 
-# A tool's own 95 % intervals. sites: {site: {figure: (low, high)}}, of bytes, share, objects, mean_size, high None: unbounded; unseen:
-# {figure: (low, high)} of any site without samples; total: (low, high), bytes, from the samples alone; counted: the bytes that it is of.
-Told = collections.namedtuple("Told", "sites unseen total counted")
+# A row of a tool's own table. ends: {figure: (low, high)}, its 95 % intervals of bytes, share, objects, mean_size, high None: unbounded.
+Row = collections.namedtuple("Row", "points bytes ends")
+
+# What a tool reports. sites, classes: {name: Row}, classes of the workload's sites alone; unseen: ends of any site without points;
+# total: (low, high), bytes, from the points alone; counted: the bytes that it is of.
+Told = collections.namedtuple("Told", "sites classes unseen total counted")
 
 # Where all objects of a site have one size, the interval of the mean has no width.
 ROUNDING = 1e-9
@@ -34,6 +37,39 @@ def ideal_distance(n, shares):
 
 def distance(shares, estimates):
     return sum(abs(p - q) for p, q in zip(shares, estimates)) / 2
+
+
+def poisson_ends(count):
+    """The exact 95 % interval of a Poisson variable's mean, of which `count` was seen (Garwood)."""
+    def at_most(k, mean):
+        return sum(math.exp(i * math.log(mean) - mean - math.lgamma(i + 1)) for i in range(k + 1)) if mean > 0 else 1.0
+
+    def mean_where(k, chance):  # at_most(k, mean) falls as the mean rises
+        low, high = 0.0, 10.0 * (k + 10)
+        while high - low > 1e-9:
+            middle = (low + high) / 2
+            low, high = (middle, high) if at_most(k, middle) > chance else (low, middle)
+        return low
+
+    return (mean_where(count - 1, 0.975) if count > 0 else 0.0), mean_where(count, 0.025)
+
+
+def error_over_ideal(truth, estimates, n):
+    """xCap: {name: bytes}, both; n independent samples are the ideal. None where there is nothing to estimate."""
+    total, estimated = sum(truth.values()), sum(estimates.get(name, 0.0) for name in truth)
+    shares = [b / total for b in truth.values()]
+    ideal = ideal_distance(n, shares)
+    if ideal == 0:
+        return None
+    return distance(shares, [estimates.get(name, 0.0) / estimated if estimated else 0.0 for name in truth]) / ideal
+
+
+def bytes_by(truth, key):
+    """The truth by "site" or "class"."""
+    sums = collections.Counter()
+    for site in truth["sites"]:
+        sums[site[key]] += site["bytes"]
+    return sums
 
 
 def capped_count(bytes_of_seconds, rate):
@@ -101,7 +137,7 @@ def evaluate(truth, samples, recording_start, rate, told=None):
         "n_cap": n_cap,
         "tv": tv,
         "tv_ideal": tv / ideal_distance(len(ours), shares),
-        "xcap": tv / ideal_distance(n_cap, shares),
+        "xcap_samples": tv / ideal_distance(n_cap, shares),
         "total": estimated / total,
         "fill": sum(begin <= t < end for t in times) / (rate * truth["seconds"]),
         "most_in_interval": most_in_interval(times, recording_start, 10**9),
@@ -110,33 +146,55 @@ def evaluate(truth, samples, recording_start, rate, told=None):
     }
     if ours and all(s.size is not None for s in ours):
         result["objects"] = sum(s.weight / s.size for s in ours) / sum(site["objects"] for site in truth["sites"])
+    # What a tool reports; the samples of one that reports nothing.
+    result["xcap"], result["xcap_class"] = result["xcap_samples"], None
     if told is not None:
-        samples_of = collections.Counter(sample.site for sample in ours)
-        result["covered"] = covered(truth, told, samples_of)
+        result["xcap"], result["xcap_class"] = (
+            error_over_ideal(bytes_by(truth, key), {name: row.bytes for name, row in rows.items()}, n_cap)
+            for key, rows in (("site", told.sites), ("class", told.classes)))
+        result["total"] = sum(told.sites[name].bytes for name in bytes_by(truth, "site") if name in told.sites) / total
+        result["points"] = sum(row.points for name, row in told.sites.items() if name in bytes_by(truth, "site"))
+        result["covered"] = covered(truth, told)
+        result["widths"] = widths(told.sites, bytes_by(truth, "site"))
     return result
 
 
-def covered(truth, told, samples_of):
-    """How many of a tool's own intervals hold the truth: {figure: [held, judged]}, over the methods that made LEAST_SHARE of the bytes.
+def widths(rows, truth):
+    """[sum, rows] over the rows with 1 to 9 points: the width of their intervals of bytes over the exact Poisson interval's."""
+    ratios = []
+    for name, row in rows.items():
+        if name in truth and 0 < row.points < 10:
+            low, high = poisson_ends(row.points)
+            ratios.append((row.ends["bytes"][1] - row.ends["bytes"][0]) / ((high - low) * row.bytes / row.points))
+    return [sum(ratios), len(ratios)]
 
-    few, more: intervals of bytes of all methods with 1 to 9 samples, and with more.
-    """
-    of_site = collections.defaultdict(lambda: [0, 0])
+
+def rows_that_hold(rows, unseen, truth):
+    """Of the intervals of bytes, {"few", "more", "all": [held, judged]}: rows shown with 1 to 9 points, with more, and all names, shown or not."""
+    counts = {"few": [0, 0], "more": [0, 0], "all": [0, 0]}
+    for name, bytes_of in truth.items():
+        row = rows.get(name)
+        low, high = (unseen if row is None else row.ends)["bytes"]
+        for kind in ("all",) if row is None else ("all", "few" if row.points < 10 else "more"):
+            counts[kind][0] += low <= bytes_of <= high
+            counts[kind][1] += 1
+    return counts
+
+
+def covered(truth, told):
+    """How many of a tool's own intervals hold the truth: {figure: [held, judged]}, over the methods that made LEAST_SHARE of the bytes, and rows_that_hold."""
+    objects_of = collections.Counter()
     for site in truth["sites"]:
-        of_site[site["site"]][0] += site["bytes"]
-        of_site[site["site"]][1] += site["objects"]
-    total = sum(b for b, _ in of_site.values())
-    counts = {"bytes": [0, 0], "share": [0, 0], "objects": [0, 0], "mean_size": [0, 0], "few": [0, 0], "more": [0, 0]}
-    for site, (bytes_of, objects) in of_site.items():
-        if samples_of[site] > 0:
-            low, high = told.sites[site]["bytes"]
-            rows = counts["few" if samples_of[site] < 10 else "more"]
-            rows[0] += low <= bytes_of <= high
-            rows[1] += 1
+        objects_of[site["site"]] += site["objects"]
+    by_site = bytes_by(truth, "site")
+    total = sum(by_site.values())
+    counts = {"bytes": [0, 0], "share": [0, 0], "objects": [0, 0], "mean_size": [0, 0], **rows_that_hold(told.sites, told.unseen, by_site)}
+    for site, bytes_of in by_site.items():
         if bytes_of < LEAST_SHARE * total:
             continue
+        objects = objects_of[site]
         true = {"bytes": bytes_of, "share": bytes_of / total, "objects": objects, "mean_size": bytes_of / objects}
-        for figure, (low, high) in told.sites.get(site, told.unseen).items():
+        for figure, (low, high) in (told.sites[site].ends if site in told.sites else told.unseen).items():
             if high is not None:  # it tells something
                 counts[figure][0] += low * (1 - ROUNDING) <= true[figure] <= high * (1 + ROUNDING)
                 counts[figure][1] += 1

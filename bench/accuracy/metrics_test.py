@@ -44,6 +44,14 @@ class MeanDeviation(unittest.TestCase):
         self.assertAlmostEqual(metrics.mean_deviation(10**6, 0.2) / math.sqrt(2 * 0.16 / math.pi / 1e6), 1, places=4)
 
 
+class PoissonEnds(unittest.TestCase):
+    def test_are_those_of_the_printed_tables(self):
+        for count, low, high in ((0, 0, 3.68888), (1, 0.02532, 5.57164), (9, 4.11537, 17.08480)):
+            ends = metrics.poisson_ends(count)
+            self.assertAlmostEqual(ends[0], low, places=4)
+            self.assertAlmostEqual(ends[1], high, places=4)
+
+
 class Counts(unittest.TestCase):
     def test_even_seconds_are_worth_the_full_rate(self):
         self.assertEqual(metrics.capped_count([5, 5, 5, 5], 150), 600)
@@ -97,13 +105,31 @@ class Evaluate(unittest.TestCase):
     def test_intervals_are_judged_by_method_where_it_made_enough(self):
         truth = truth_of([("a", 3000, 30), ("a", 1000, 10), ("b", 6000, 60), ("c", 30, 3), ("d", 10, 1)], [[10040, 104]], 0.1)
         truth["sites"][1]["class"] = "D"
-        held = {"bytes": (4000, 4000), "share": (0.3, 0.5), "objects": (39, 41), "mean_size": (99.9, 100.1)}
-        missed = {"bytes": (6001, 7000), "share": (0.5, 0.59), "objects": (0, 59), "mean_size": (101, 200)}
+        held = metrics.Row(9, 4000, {"bytes": (4000, 4000), "share": (0.3, 0.5), "objects": (39, 41), "mean_size": (99.9, 100.1)})
+        missed = metrics.Row(10, 6020, {"bytes": (6001, 7000), "share": (0.5, 0.59), "objects": (0, 59), "mean_size": (101, 200)})
         unseen = {"bytes": (0, 30), "share": (0, 0.001), "objects": (0, 3), "mean_size": (0, None)}
-        told = metrics.Told({"a": held, "b": missed, "x": missed}, unseen, (10000, 10100), 10101)
+        told = metrics.Told({"a": held, "b": missed, "x": missed}, {}, unseen, (10000, 10100), 10101)
         result = metrics.evaluate(truth, [sample("a", 1.0, 0, 1)], 0, 150, told)
-        self.assertEqual(result["covered"], {"bytes": [2, 3], "share": [1, 3], "objects": [2, 3], "mean_size": [1, 2], "few": [1, 1], "more": [0, 0],
-                                             "total": [0, 1]})
+        self.assertEqual(result["covered"], {"bytes": [2, 3], "share": [1, 3], "objects": [2, 3], "mean_size": [1, 2], "few": [1, 1], "more": [0, 1],
+                                             "all": [3, 4], "total": [0, 1]})
+
+    def test_a_tools_rows_are_judged_by_site_and_by_class(self):
+        truth = truth_of([("a", 300, 30), ("b", 100, 1)], [[40, 3]] * 10, 1.0)
+        truth["sites"][1]["class"] = "D"
+        ends = {"bytes": (0, 160)}
+        told = metrics.Told({"a": metrics.Row(8, 160, ends), "b": metrics.Row(12, 160, ends), "jvm": metrics.Row(1, 999, ends)},
+                            {"C": metrics.Row(3, 60, ends), "D": metrics.Row(1, 20, ends)}, ends, (0, 1), 1)
+        result = metrics.evaluate(truth, [sample("a", 320)], 0, 4, told)
+        self.assertAlmostEqual(result["xcap"], 0.25 / metrics.mean_deviation(4, 0.25))  # 3/4, 1/4 against 1/2, 1/2
+        self.assertAlmostEqual(result["xcap_class"], 0)
+        self.assertAlmostEqual(result["total"], 0.8)
+        self.assertEqual(result["points"], 20)
+        low, high = metrics.poisson_ends(8)
+        self.assertAlmostEqual(result["widths"][0], 160 / ((high - low) * 20))
+        self.assertEqual(result["widths"][1], 1)
+
+    def test_where_all_is_of_one_class_there_is_no_error_to_speak_of(self):
+        self.assertIsNone(metrics.error_over_ideal({"C": 10}, {"C": 9.0}, 150))
 
     def test_no_sample_at_all_is_as_far_off_as_it_can_be_told(self):
         result = metrics.evaluate(truth_of([("a", 3, 1), ("b", 1, 1)], [[4, 2]], 0.1), [], 0, 150)

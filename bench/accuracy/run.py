@@ -25,6 +25,8 @@ from workloads import WORKLOADS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+PROGRAMS = ("javac", "H2", "Clojure")
+SHORT_SECONDS = 2  # runs up to this long have goals and ids of their own
 # What a workload counts and what the JVM counts for its threads may differ by this share: classes loaded on the way, no more.
 SELF_CHECK = 0.002
 
@@ -39,6 +41,8 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workloads", type=comma_separated, default=list(WORKLOADS), metavar="A,B", help=f"of {', '.join(WORKLOADS)}")
     parser.add_argument("--tools", type=comma_separated, default=["heaprec", "jfr"], metavar="A,B", help="of heaprec, jfr, async, none")
+    parser.add_argument("--programs", type=comma_separated, default=[], metavar="A,B",
+                        help=f"real programs under heaprec, judged by a census, of {', '.join(PROGRAMS)} (default: none)")
     parser.add_argument("--rate", type=int, default=150, help="samples per second (default: 150)")
     parser.add_argument("--reps", type=int, default=5, help="runs of each workload with each tool (default: 5)")
     parser.add_argument("--seconds", type=float, default=10, help="of each run (default: 10)")
@@ -51,8 +55,9 @@ def parse(argv):
     parser.add_argument("--async-interval", default="512k", help="async-profiler's bytes between samples (default: 512k)")
     parser.add_argument("--scratch", default=os.path.join(tempfile.gettempdir(), "heaprec-accuracy"))
     parser.add_argument("--keep", action="store_true", help="keep recordings")
+    parser.add_argument("--record", action="store_true", help="keep heaprec's figures in bench/results/accuracy.json")
     options = parser.parse_args(argv)
-    for chosen, known in ((options.workloads, WORKLOADS), (options.tools, ("heaprec", "jfr", "async", "none"))):
+    for chosen, known in ((options.workloads, WORKLOADS), (options.programs, PROGRAMS), (options.tools, ("heaprec", "jfr", "async", "none"))):
         unknown = [name for name in chosen if name not in known]
         if unknown:
             parser.error(f"unknown: {', '.join(unknown)}; valid: {', '.join(known)}")
@@ -112,8 +117,18 @@ def make_tool(name, options, classes):
     return tools.Nothing()
 
 
+def run_program(job, options):
+    import programs  # what it needs may not be there
+
+    with tempfile.TemporaryDirectory(prefix=f"{job.workload}-", dir=options.scratch) as folder:
+        result = programs.run(job.workload, options, job.tool, folder)
+    return {**result, "date": datetime.datetime.now().isoformat(timespec="seconds")}
+
+
 def run_once(job, options, classes):
     """One JVM: result, or an exception that says what went wrong."""
+    if job.workload in PROGRAMS:
+        return run_program(job, options)
     main_class, arguments, flags = WORKLOADS[job.workload]
     folder = tempfile.mkdtemp(prefix=f"{job.workload}-{job.tool.name}-", dir=options.scratch)
     command = [f"{options.java}/bin/java", f"-Xms{options.heap}", f"-Xmx{options.heap}", f"-XX:+Use{options.collector}GC", *flags,
@@ -146,6 +161,9 @@ def run_all(jobs, options, classes):
             where = f"[{done}/{len(missing)}] {job.workload} {job.tool.name} {job.rep}"
             try:
                 result = future.result()
+            except SystemExit as missing:
+                print(f"{where}: skipped: {missing}", file=sys.stderr)
+                continue
             except (RuntimeError, OSError, ValueError, KeyError, subprocess.CalledProcessError) as error:
                 failures += 1
                 print(f"{where}: {error}", file=sys.stderr)
@@ -153,8 +171,27 @@ def run_all(jobs, options, classes):
             partial = job.file.with_suffix(".partial")
             partial.write_text(json.dumps(result))
             partial.rename(job.file)
-            print(f"{where}: xCap {result['xcap']:.2f}, total {result['total']:.3f}, {result['n']} samples", file=sys.stderr)
+            xcap = result.get("xcap", result["xcap_class"])
+            print(f"{where}: xCap {xcap:.2f}, total {result['total']:.3f}", file=sys.stderr)
     return failures
+
+
+def record(runs, jfr, options, argv):
+    """Keeps heaprec's figures, beside JFR's of the same workloads. Both: {workload: results}."""
+    sys.path.append(str(ROOT / "bench"))
+    import record as records
+
+    is_short = options.seconds <= SHORT_SECONDS
+    command = " ".join(["bench/accuracy/run.py", *argv])
+    peers = {key: value for key, _, _, value, _, _ in report.figures(jfr, is_short)} if jfr else {}
+    for key, figure, goal, value, reached, reason in report.figures(runs, is_short):
+        fields = {"figure": f"{figure}, {options.seconds:g} s", "area": "Accuracy", "goal": goal, "value": value, "reached": reached,
+                  "command": command, "notes": "bench/accuracy/README.md"}
+        if key in peers:
+            fields["peer"] = peers[key]
+        if not reached:
+            fields["reason"] = f"beyond the goal: {reason}"
+        records.record("accuracy", f"accuracy.rows_{key}" + (f"_{options.seconds:g}s" if is_short else ""), **fields)
 
 
 def main(argv):
@@ -169,12 +206,26 @@ def main(argv):
     # Repetitions outermost: an interrupted comparison has all workloads with all tools.
     jobs = [Job(workload, tool, rep, results / f"{workload}.{tool.key}.{rep}.json")
             for rep in range(1, options.reps + 1) for workload in options.workloads for tool in chosen]
+    jobs += [Job(program, tool, rep, results / f"{program}.{tool.key}.{rep}.json")
+             for rep in range(1, options.reps + 1) for program in options.programs for tool in chosen if tool.name == "heaprec"]
     failures = run_all(jobs, options, classes)
+    order = options.workloads + options.programs
     ordered = sorted((job for job in jobs if job.file.exists()),
-                     key=lambda job: (options.workloads.index(job.workload), options.tools.index(job.tool.name), job.rep))
-    if ordered and options.tools != ["none"]:
+                     key=lambda job: (order.index(job.workload), options.tools.index(job.tool.name), job.rep))
+    done = [(job.workload, job.tool.name, json.loads(job.file.read_text())) for job in ordered]
+    if done and options.tools != ["none"]:
         print(f"JDK {version}, {options.collector}, {options.rate}/s, {options.seconds:g} s, {datetime.date.today()}\n")
-        print(report.table([(job.workload, job.tool.name, json.loads(job.file.read_text())) for job in ordered]))
+        print(report.table([run for run in done if run[0] not in PROGRAMS]))
+    by_tool = {"heaprec": collections.defaultdict(list), "jfr": collections.defaultdict(list)}
+    for workload, tool, result in done:
+        if tool in by_tool:
+            by_tool[tool][workload].append(result)
+    ours = by_tool["heaprec"]
+    for program in options.programs:
+        if program in ours:
+            print(report.program_line(program, ours[program]))
+    if options.record:
+        record(ours, by_tool["jfr"], options, argv)
     if failures:
         print(f"run.py: {failures} runs failed", file=sys.stderr)
     return 1 if failures else 0

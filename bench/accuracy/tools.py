@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 
-from metrics import Sample, Told
+from metrics import Row, Sample, Told
 
 SITES = "workloads.Sites"
 
@@ -61,20 +61,23 @@ class Heaprec:
         notes = {k: summary[k] for k in ("trustworthy", "reasons", "losses", "allocated_bytes", "max_in_interval")}
         notes["estimated_bytes"] = summary["estimates"]["bytes_uncalibrated"]["value"]
         notes["source"] = summary["recording"]["source"]
-        return Recording(summary["recording"]["start_ns"], samples, os.path.getsize(recording), notes, self.told(summary))
+        return Recording(summary["recording"]["start_ns"], samples, os.path.getsize(recording), notes, self.told(recording, summary))
+
+    def told(self, recording, summary):
+        unseen = self.ends(summary["detection_limit"])
+        total = summary["estimates"]["bytes_uncalibrated"]
+        classes = self.rows(recording, "--by", "class", "--site", f"{SITES}*")
+        return Told(self.rows(recording, "--by", "site"), classes, unseen, (total["low"], total["high"]), summary["allocated_bytes"])
+
+    def rows(self, recording, *question):
+        """Of the command's table, whole: {name: Row}."""
+        answer = json.loads(output_of([self.command, "top", "--json", "--limit", "0", *question, recording]))
+        return {row["name"]: Row(row["points"], row["bytes"]["value"], self.ends(row)) for row in answer["tables"][0]["rows"]}
 
     @staticmethod
-    def told(summary):
-        def ends(estimate):
-            return estimate["low"], estimate["high"]
-
-        def figures(row):
-            # The detection limit has no mean size.
-            return {figure: ends(row[figure]) for figure in ("bytes", "share", "objects", "mean_size") if figure in row}
-
-        sites = {row["name"]: figures(row) for row in summary["sites"]}
-        total = ends(summary["estimates"]["bytes_uncalibrated"])
-        return Told(sites, figures(summary["detection_limit"]), total, summary["allocated_bytes"])
+    def ends(row):
+        # The detection limit has no mean size.
+        return {figure: (row[figure]["low"], row[figure]["high"]) for figure in ("bytes", "share", "objects", "mean_size") if figure in row}
 
     @staticmethod
     def sample(row):

@@ -1,5 +1,5 @@
 // Every stack that the walker takes equals JVMTI's GetStackTrace on the same allocation, and an identity stands for one
-// stack only. HEAPREC_STACKS: how many are compared over all modes (60,000). By hand, for hours:
+// stack only. HEAPREC_STACKS: how many are compared over all modes (24,000). By hand, for hours:
 //   bazel test //tests/hotspot:stacks_test --test_env=HEAPREC_STACKS=1000000 --test_env=JAVA_HOME=...
 //   --test_timeout=7200
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ struct Verdict {
 
 uint64_t StacksWanted() {
   const char* const stacks = getenv("HEAPREC_STACKS");  // NOLINT(concurrency-mt-unsafe)
-  return stacks != nullptr ? std::strtoull(stacks, nullptr, 10) : 60'000;
+  return stacks != nullptr ? std::strtoull(stacks, nullptr, 10) : 24'000;
 }
 
 uint64_t Count(const std::string& line, const std::string& name) {

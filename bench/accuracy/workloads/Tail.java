@@ -9,7 +9,7 @@ final class Tail {
         // Loads the sites' classes: that allocates, and a thread's count must not contain it.
         for (int i = 0; i < sites; i++) Sites.make(Sites.COUNT + i, 16);
         Run run = new Run(args);
-        int threads = (int) run.number("threads", 2);
+        int threads = (int) run.number("threads", 3);
         double speed = run.number("mbps", 200) * Run.MB / threads;
         Mix mix = Mix.harmonic(Sites.COUNT, sites, 16, 400, run.random);
         for (int i = 0; i < threads; i++) {
