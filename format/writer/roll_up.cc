@@ -40,10 +40,6 @@ void RollUp::Add(const Window& window) {
   latest_ = window;
 }
 
-void RollUp::Add(const ProcessState& state) {
-  if (state.kind == ProcessStateKind::kCpu) states_.push_back(state);
-}
-
 void RollUp::Add(std::span<const Row> rows) {
   for (const Row& row : rows) {
     rows_.Add(row);

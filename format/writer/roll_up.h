@@ -1,12 +1,12 @@
-// What the blocks of a chunk add up to: its rows, and what estimates need of its intervals. A chunk that another one
-// follows ends with this, in a block of its own, so that a reader who needs no more passes over the others.
+// What the blocks of a chunk add up to: its rows, and the intervals and states that tables show beside them. A chunk
+// that another one follows ends with this, in a block of its own, so that a reader who needs no more passes over the
+// others.
 //
 // Context:  drain (it allocates).
 // Threads:  one.
 // Format:   docs/format/recording.md#roll-up
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,7 +26,7 @@ class RollUp {
 
   void Add(const Window& window);
   void Add(const Interval& interval) { intervals_.push_back(interval); }
-  void Add(const ProcessState& state);
+  void Add(const ProcessState& state) { states_.push_back(state); }
   void Add(std::span<const Row> rows);
   // The chunk has something that only its blocks tell.
   void GiveUp() { is_given_up_ = true; }
@@ -43,7 +43,7 @@ class RollUp {
   uint64_t points_ = 0;  // of rows_
   RowTable rows_;
   std::vector<Interval> intervals_;
-  std::vector<ProcessState> states_;       // of CPU time
+  std::vector<ProcessState> states_;
   std::optional<Window> widest_, latest_;  // of the allocations
 };
 

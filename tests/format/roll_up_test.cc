@@ -23,6 +23,7 @@ class Chunks {
     std::map<std::string, Row> rows;
     std::vector<Interval> intervals;
     PerStream<StreamCounters> counters;
+    std::vector<ProcessState> states;
     uint64_t samples = 0, begin = 0;
   };
   Sums Add(uint32_t number, bool with_rows, bool with_census, const EndMarker* ending) {
@@ -33,6 +34,16 @@ class Chunks {
     for (uint64_t block = 0; block < blocks; ++block) {
       writer.Add(Window{++window_, Now(), 1e-5 / static_cast<double>(1 + Below(9))});
       AddSamples(&writer, with_rows ? AddRows(&writer, &sums) : 5, &sums);
+      for (uint64_t i = Below(3); i > 0; --i) {
+        const auto kind = static_cast<ProcessStateKind>(Below(kProcessStateKinds));
+        ProcessState state;
+        state.id = ++state_;
+        state.time_ns = Now();
+        state.kind = kind;
+        state.used = Below(999);
+        sums.states.push_back(state);
+        writer.Add(sums.states.back());
+      }
       if (with_census) writer.AddCensusTotal(CensusRow());
       const bool is_last = block + 1 == blocks;
       auto written = is_last ? writer.Finish(sums.counters, {}, Now(), ending) : writer.Flush(sums.counters, {}, Now());
@@ -91,7 +102,7 @@ class Chunks {
   const FileHeader header_;
   ByteBuffer bytes_;
   uint32_t window_ = 0;
-  uint64_t id_ = 0, interval_ = 0, now_ns_ = 0;
+  uint64_t id_ = 0, interval_ = 0, state_ = 0, now_ns_ = 0;
 };
 
 std::string NameOf(const Row& row, const Dictionaries& names) {
@@ -133,6 +144,12 @@ TEST_CASE("A roll-up is the sum of its chunk's blocks, under names of its own") 
     CHECK(block->samples.empty());
     CHECK(block->samples_left_out == given[i].samples);
     CHECK(block->counters[Stream::kAllocations] == given[i].counters[Stream::kAllocations]);
+    REQUIRE(block->states.size() == given[i].states.size());
+    for (size_t at = 0; at < block->states.size(); ++at) {
+      CHECK(block->states[at].id == given[i].states[at].id);
+      CHECK(block->states[at].kind == given[i].states[at].kind);
+      CHECK(block->states[at].used == given[i].states[at].used);
+    }
     REQUIRE(block->intervals.size() == given[i].intervals.size());
     for (const Stream stream : {Stream::kAllocations, Stream::kExceptions}) {
       std::vector<uint64_t> found, expected;

@@ -48,6 +48,12 @@ std::string StripGeneratedSuffix(std::string_view name) {
 }
 
 std::string MergedNames::Of(std::string_view name, std::string_view label) {
+  const auto [known, is_new] = known_.try_emplace(std::string(name).append(1, '\0').append(label));
+  if (is_new) known->second = Find(name, label);
+  return known->second;
+}
+
+std::string MergedNames::Find(std::string_view name, std::string_view label) {
   std::string shown = StripGeneratedSuffix(name);
   if (std::string made = TemplateOf(shown); made != shown) {
     if (one_name_.contains(made)) {
@@ -88,6 +94,7 @@ bool MergedNames::Settle() {
     if (IsOneName(family)) is_more = one_name_.insert(made).second || is_more;
   }
   if (!is_more) return false;
+  known_.clear();
   families_.clear();
   seen_.clear();
   merged_into_.clear();

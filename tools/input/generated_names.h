@@ -43,6 +43,7 @@ class MergedNames {
   // The names to come are of this recording; parts of one have the same id.
   void Start(const format::RecordingId& id) {
     recording_ = recordings_.try_emplace(id, static_cast<uint32_t>(recordings_.size())).first->second;
+    known_.clear();
   }
   // How the class `name`, in Java's spelling, is shown. `label`: what tells a lambda from others of its class.
   std::string Of(std::string_view name, std::string_view label = {});
@@ -56,6 +57,7 @@ class MergedNames {
   using Recordings = std::set<uint32_t>;
   using Family = std::unordered_map<std::string, Recordings>;  // by name
   static bool IsOneName(const Family& family);
+  std::string Find(std::string_view name, std::string_view label);
   void Note(std::string_view name, const std::string& shown);
 
   const bool settles_;
@@ -65,6 +67,8 @@ class MergedNames {
   std::unordered_set<std::string> one_name_;               // templates of which all are one
   std::unordered_set<std::string> seen_;                   // made-up names with what they are shown as
   std::unordered_map<std::string, uint64_t> merged_into_;  // by what is shown: of how many
+  // Of the current recording, by name and label: each chunk has most of the names that those before it had.
+  std::unordered_map<std::string, std::string> known_;
 };
 
 // Calls `read(is_again)`, and a second time if it could read and more names have turned out to be one. null: names stay

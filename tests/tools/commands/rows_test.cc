@@ -229,8 +229,8 @@ TEST_CASE("Tables read from roll-ups say what blocks say") {
 TEST_CASE("verify finds a roll-up that is not the sum of its blocks") {
   const Directory directory;
   const std::string path = directory / "rec.bin", other = directory / "other.bin";
-  WriteLong(path, 8, 2);
-  WriteLong(other, 8, 2, 2600);
+  WriteLong(path, 24, 2);
+  WriteLong(other, 24, 2, 2600);
   const format::ChunkSpan own = FirstChunk(path), wrong = FirstChunk(other);
   const std::string bytes = testing::Contents(path), others = testing::Contents(other);
   const std::string spliced = directory / "spliced.bin";
@@ -240,6 +240,10 @@ TEST_CASE("verify finds a roll-up that is not the sum of its blocks") {
   const auto verified = Heaprec("verify " + spliced);
   CHECK(verified.code == 1);
   CHECK(verified.err.find("roll-up of chunk 0 against its blocks: other weights") != std::string::npos);
+  // Tables have what it says: it is what they read.
+  CHECK(Heaprec("top --json --by class " + spliced).out != Heaprec("top --json --by class " + path).out);
+  CHECK(json::parse(Heaprec("top --json --by class --no-rows " + spliced).out)["tables"] ==
+        json::parse(Heaprec("top --json --by class --no-rows " + path).out)["tables"]);
 }
 
 }  // namespace heaprec::tools
