@@ -35,6 +35,7 @@ struct ChunkWriter::State {
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
                                     SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
   RowTable rows, outside;
+  uint64_t rows_left = UINT64_MAX;
   RollUp roll_up;
   std::vector<ProcessState> states;
   std::vector<LifecycleEvent> lifecycle_events;
@@ -80,6 +81,8 @@ void ChunkWriter::AddPoint(Index class_id, Index path, uint64_t size, double wei
 void ChunkWriter::AddOutside(Index class_id, uint64_t objects, uint64_t bytes) {
   state_->outside.AddCounted(class_id, objects, bytes);
 }
+void ChunkWriter::LimitRows(uint64_t left) { state_->rows_left = left; }
+uint64_t ChunkWriter::rows_left() const { return state_->rows_left; }
 void ChunkWriter::Add(const ProcessState& state) {
   state_->states.push_back(state);
   state_->roll_up.Add(state);
@@ -140,7 +143,12 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
     samples[stream].Encode(&raw);
     if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
   }
-  const std::vector<Row> rows_of_block = rows.Take();
+  std::vector<Row> rows_of_block = rows.Take();
+  if (rows_of_block.size() > rows_left) {
+    rows_of_block.clear();
+    rows_left = 0;
+  }
+  rows_left -= rows_of_block.size();
   EncodeRows(Section::kRows, rows_of_block, &raw);
   roll_up.Add(rows_of_block);
   EncodeRows(Section::kOutside, outside.Take(), &raw);

@@ -46,6 +46,9 @@ class ChunkWriter {
   void AddPoint(Index class_id, Index path, uint64_t size, double weight);
   // Objects outside of TLABs that were counted.
   void AddOutside(Index class_id, uint64_t objects, uint64_t bytes);
+  // From the first block on that has more rows than are left, no block has any.
+  void LimitRows(uint64_t left);
+  uint64_t rows_left() const;
   void Add(const ProcessState& state);
   void Add(const LifecycleEvent& lifecycle);            // ascending in time
   void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only

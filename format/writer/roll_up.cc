@@ -45,10 +45,26 @@ void RollUp::Add(const ProcessState& state) {
 }
 
 void RollUp::Add(std::span<const Row> rows) {
-  for (const Row& row : rows) rows_.Add(row);
+  for (const Row& row : rows) {
+    rows_.Add(row);
+    points_ += row.points;
+  }
   if (rows_.size() <= kMaxRows && intervals_.size() <= kMaxBlockRows && states_.size() <= kMaxBlockRows) return;
   *this = {};
   GiveUp();
+}
+
+bool RollUp::empty() const {
+  uint64_t buffered = 0;
+  bool has_counted = false, has_uncounted = false;
+  for (const Interval& interval : intervals_) {
+    const bool is_lost = interval.kept == 0 && interval.tau == 0;
+    if (interval.stream != Stream::kAllocations || interval.buffered == 0 || is_lost) continue;
+    buffered += interval.buffered;
+    (interval.bytes > 0 ? has_counted : has_uncounted) = true;
+  }
+  const bool is_mixed = has_counted && has_uncounted;
+  return is_given_up_ || points_ == 0 || points_ != buffered || is_mixed;
 }
 
 void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& counters, std::span<const uint64_t> lanes,

@@ -31,13 +31,16 @@ class RollUp {
   // The chunk has something that only its blocks tell.
   void GiveUp() { is_given_up_ = true; }
 
-  bool empty() const { return is_given_up_ || rows_.empty(); }
+  // Without rows, or with rows of only a part of the points that the intervals have, there is none; nor where bytes
+  // were counted for some of the points and not for others, which only blocks keep apart.
+  bool empty() const;
   // Appends the sections, and has no rows afterwards. `names`: of the chunk, in whose indices the rows are.
   void Encode(const ChunkNames& names, const PerStream<StreamCounters>& counters, std::span<const uint64_t> lanes,
               ByteBuffer* raw);
 
  private:
   bool is_given_up_ = false;
+  uint64_t points_ = 0;  // of rows_
   RowTable rows_;
   std::vector<Interval> intervals_;
   std::vector<ProcessState> states_;       // of CPU time

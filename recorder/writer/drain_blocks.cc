@@ -346,8 +346,11 @@ void Drain::BeginChunk(uint64_t now_ns, const format::FileStart& start) {
 
 void Drain::AdoptChunk(const format::FileHeader& header, uint64_t now_ns) {
   consumer_.EndChunk();
+  const uint64_t at_first = config_.max_samples > 0 ? config_.max_samples : UINT64_MAX;
+  const uint64_t rows_left = chunk_ ? chunk_->rows_left() : at_first;
   chunk_.reset();  // one compressor at a time
   chunk_ = std::make_unique<format::ChunkWriter>(header, next_chunk_);
+  chunk_->LimitRows(rows_left);
   chunk_start_ns_ = now_ns;
   consumer_.NewChunk(chunk_.get(), next_chunk_++);
   chunk_->SetCensus(format::CountersOf(ring_.header().census), census_.written());

@@ -235,9 +235,9 @@ void RecordingFile::Flush(const std::vector<uint64_t>& lane_positions, uint64_t 
   Append(*block);
 }
 
-void RecordingFile::StartChunk() {
+void RecordingFile::StartChunk(uint64_t end_ns) {
   writer_->SetCensus(census_, census_page_);
-  const auto block = writer_->Finish(counters_, {}, 0, nullptr);
+  const auto block = writer_->Finish(counters_, {}, end_ns, nullptr);
   REQUIRE(block.ok());
   Append(*block);
   writer_ = std::make_unique<format::ChunkWriter>(header_, ++chunk_);

@@ -82,7 +82,8 @@ class RecordingFile {
   // Books of the next block; committed, points and written follow the events.
   format::StreamCounters& counters(format::Stream stream = format::Stream::kAllocations) { return counters_[stream]; }
   void Flush(const std::vector<uint64_t>& lane_positions = {}, uint64_t end_ns = 0);
-  void StartChunk();
+  // `end_ns`: when the last block of the chunk before is flushed.
+  void StartChunk(uint64_t end_ns = 0);
   // What stands behind all blocks while the disk is full, with the rows of what was lost by then.
   void AddProvisional(const std::vector<format::Interval>& lost, uint64_t end_ns);
   void End(const std::string& reason, uint64_t time_ns);

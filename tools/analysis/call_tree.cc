@@ -39,12 +39,16 @@ CallTree::Role CallTree::RoleOf(format::Index frame) {
   if (entry == nullptr || entry->IsGap() || entry->method >= roles_.size()) return Role::kOther;
   Role& role = roles_[entry->method];
   if (role == Role::kNotLooked) {
-    const std::string_view method = chunk_names_->Method({.method = entry->method});
-    role = options_.marks_own && AllocatesForSampling(method)       ? Role::kOwn
-           : options_.is_primitive && options_.is_primitive(method) ? Role::kPrimitive
-                                                                    : Role::kOther;
+    uint32_t& known = known_roles_[KeyOfMethod(entry->method)];
+    if (known == KeyTable::kNew) known = static_cast<uint32_t>(Judge(chunk_names_->Method({.method = entry->method})));
+    role = static_cast<Role>(known);
   }
   return role;
+}
+
+CallTree::Role CallTree::Judge(std::string_view method) const {
+  if (options_.marks_own && AllocatesForSampling(method)) return Role::kOwn;
+  return options_.is_primitive && options_.is_primitive(method) ? Role::kPrimitive : Role::kOther;
 }
 
 // Finds the outermost native frame at the leaf that reports a sample to heaprec; kNone: there is none.

@@ -96,6 +96,7 @@ class CallTree {
   format::Index SiteOf(format::Index stack);
   format::Index OwnSiteOf(format::Index stack);
   Role RoleOf(format::Index frame);
+  Role Judge(std::string_view method) const;
   NodeId Below(NodeId parent, format::Index frame);
   uint64_t HashOf(NodeId id) const { return HashOf(nodes_[id].parent, nodes_[id].name); }
   static uint64_t HashOf(NodeId parent, NamePool::Id name) { return format::MixWord(uint64_t{parent} << 32 | name); }
@@ -108,7 +109,8 @@ class CallTree {
   const Options options_;
   std::vector<Node> nodes_;
   format::IndexTable children_;  // by parent and name
-  KeyTable known_methods_;       // by MethodKey, of all chunks
+  // Names and roles by MethodKey, of all chunks.
+  KeyTable known_methods_, known_roles_;
   // State of the current chunk.
   Names* chunk_names_ = nullptr;
   uint32_t chunk_ = format::kNone;

@@ -105,7 +105,7 @@ void ParallelReader::Work() {
 
 bool ParallelReader::TakeRollUp(Chunk* chunk) const {
   if (!leaves_out_) return false;
-  auto block = format::ReadRollUp(&source_, header_, chunk->span, &chunk->roll_up);
+  auto block = format::ReadRollUp(&source_, header_, chunk->span, &chunk->roll_up.emplace());
   if (!block || !leaves_out_(*block)) return false;
   Decoded& decoded = chunk->blocks.emplace_back();
   decoded.block = std::move(*block);

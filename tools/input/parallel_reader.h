@@ -35,9 +35,9 @@ class ParallelReader final : public format::Reader {
   ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0);
   ~ParallelReader() override;
 
-  // Before the first block is taken: of chunks that are read at once, what may be left out. If it takes a chunk's
-  // roll-up, that is the chunk's only block.
-  void LeaveOut(format::LeavesOut leaves_out) { leaves_out_ = std::move(leaves_out); }
+  // Before the first block is taken: in chunks that are read at once. If it takes a chunk's roll-up, that is the
+  // chunk's only block.
+  void LeaveOut(format::LeavesOut what) { leaves_out_ = std::move(what); }
 
   const format::FileHeader& header() const override { return header_; }
   std::optional<format::Block> Next() override;
@@ -53,7 +53,7 @@ class ParallelReader final : public format::Reader {
   struct Chunk {
     format::ChunkSpan span;
     std::unique_ptr<format::Reader> reader;
-    format::ChunkDecoder roll_up;
+    std::optional<format::ChunkDecoder> roll_up;
     std::deque<Decoded> blocks;
     bool is_done = false, is_whole = false;
   };

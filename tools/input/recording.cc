@@ -117,7 +117,7 @@ Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_
   }
 }
 
-void Recording::LeaveOut(format::LeavesOut leaves_out) { reader_->LeaveOut(std::move(leaves_out)); }
+void Recording::LeaveOut(format::LeavesOut what) { reader_->LeaveOut(std::move(what)); }
 
 void Recording::NoteCounters(const format::PerStream<format::StreamCounters>& since_start) {
   since_start_ = since_start;

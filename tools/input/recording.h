@@ -53,9 +53,9 @@ class Recording {
   // Number of other recordings in the file that were not opened.
   size_t others() const { return others_; }
 
-  // Call before the first block: blocks may come without their samples, and roll-ups in place of whole chunks, but for
-  // the last chunk, beyond which salvage goes on.
-  void LeaveOut(format::LeavesOut leaves_out);
+  // Before the first block: blocks may come without their samples, and roll-ups in place of whole chunks, but for the
+  // last chunk, beyond which salvage goes on, and after the file was replaced.
+  void LeaveOut(format::LeavesOut what);
 
   // The next block; after the file's last one the blocks salvaged from the ring; nullopt at the end.
   std::optional<format::Block> Next();

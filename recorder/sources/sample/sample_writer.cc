@@ -69,9 +69,9 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   ClassName class_name;
   ReadClassName(context, &class_name);
   Frames frames;
-  NativeCallers::Room addresses;
+  std::optional<NativeCallers::Room> addresses;  // a kilobyte to clear: rarely needed
   if (!is_taken) {
-    frames = callers_.Take(context.jni, &addresses);
+    frames = callers_.Take(context.jni, &addresses.emplace());
     stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
   } else if (is_brought) {
     if (!known) board_.OnNewStack();
@@ -113,9 +113,9 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
   ReadClassName(context, &class_name);
   const bool is_truncated = std::exchange(stack.is_cut, false);
   Frames frames = stack.buffer.described.first(stack.frames.size());
-  NativeCallers::Room addresses;
+  std::optional<NativeCallers::Room> addresses;  // a kilobyte to clear: rarely needed
   if (!known && frames.empty()) {
-    frames = callers_.Take(context.jni, &addresses);
+    frames = callers_.Take(context.jni, &addresses.emplace());
     stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
   } else if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
     return lose(LossReason::kRingFull);

@@ -105,7 +105,9 @@ TEST_CASE("Objects outside of TLABs are counted, each of them, by class") {
   REQUIRE(rows.source() == "hooks");
   const nlohmann::json& outside = rows.summary["outside_tlabs"];
   INFO(outside.dump());
-  CHECK(outside["objects"] == rows.summary["losses"]["candidates"]);
+  // A thread's clock counts candidates from its second one on. All that is allocated lies outside of TLABs.
+  CHECK(outside["objects"] >= rows.summary["losses"]["candidates"]);
+  CHECK(outside["bytes"].get<double>() == Approx(rows.summary["allocated_bytes"].get<double>()).epsilon(1e-3));
   uint64_t arrays = 0, array_bytes = 0, objects = 0, bytes = 0;
   for (const nlohmann::json& row : outside["classes"]) {
     objects += row["objects"].get<uint64_t>();

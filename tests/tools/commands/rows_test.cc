@@ -159,7 +159,6 @@ namespace {
 void WriteLong(const std::string& path, uint64_t seconds, uint64_t per_chunk, double weight = 2400) {
   RecordingFile file(path, HeaderOf(1));
   for (uint64_t second = 0; second < seconds; ++second) {
-    if (second > 0 && second % (2 * per_chunk) == 0) file.StartChunk();
     file.Add(format::Window{1, 0, 1e-4});
     Event event = testing::At(second * kSecond + 500 * kMs);
     event.stack = {"com/acme/Order.price:" + std::to_string(second % 3), "java/lang/Thread.run:3"};
@@ -175,7 +174,13 @@ void WriteLong(const std::string& path, uint64_t seconds, uint64_t per_chunk, do
     ++file.counters().committed;
     ++file.counters().second_stage;
     file.Add(format::Interval{second, 5, 4800, 2, 1, 2400});
-    if (second % 2 == 1 && second + 1 < seconds) file.Flush({}, (second + 1) * kSecond);
+    const uint64_t passed = second + 1;
+    if (passed == seconds || passed % 2 != 0) continue;
+    if (passed % (2 * per_chunk) == 0) {
+      file.StartChunk(passed * kSecond);
+    } else {
+      file.Flush({}, passed * kSecond);
+    }
   }
   file.End("jvm exit", seconds * kSecond);
 }

@@ -29,10 +29,10 @@ using testing::kMs;
 using testing::kSecond;
 using testing::RecordingFile;
 
-struct Sum {
+struct Amount {
   double bytes = 0, objects = 0;
 };
-using Sums = std::map<std::string, Sum>;  // by site
+using Amounts = std::map<std::string, Amount>;  // by site
 
 Event EventOf(uint64_t time_ns, const std::string& class_name, uint64_t size, double weight,
               const std::vector<std::string>& stack, const std::string& thread = "main") {
@@ -100,8 +100,8 @@ void WriteCalibrated(const std::string& path, bool with_rows = true) {
 }
 
 struct Tabled {
-  Sums by_name;
-  Sum all;
+  Amounts by_name;
+  Amount all;
   std::string loss_line;
 };
 
@@ -116,7 +116,7 @@ Tabled Table(const ScanOptions& options, By by) {
   Tabled table{.by_name = {}, .all = {}, .loss_line = scan->LossLine()};
   const Groups& of = groups->tables().front();
   for (const GroupTable::Row& row : of.own().Rows()) {
-    for (Sum* sum : {&table.by_name[of.grouping().NameOf(row.key, *tree)], &table.all}) {
+    for (Amount* sum : {&table.by_name[of.grouping().NameOf(row.key, *tree)], &table.all}) {
       sum->bytes += row.estimates.bytes.value;
       sum->objects += row.estimates.objects.value;
     }
@@ -124,13 +124,13 @@ Tabled Table(const ScanOptions& options, By by) {
   return table;
 }
 
-Sums OfTree(const ScanOptions& options, double* not_kept = nullptr) {
+Amounts OfTree(const ScanOptions& options, double* not_kept = nullptr) {
   auto scan = RecordingScan::Parse(options);
   REQUIRE(scan.ok());
   FlameScan flame(*scan, {.at = {}, .classes = false, .bounds = {SIZE_MAX, 0, 0}});
   REQUIRE(flame.ChooseBoxes() == ExitCode::kOk);
   REQUIRE(flame.EstimateBoxes() == ExitCode::kOk);
-  Sums sums;
+  Amounts sums;
   for (size_t box = 1; box < flame.boxes().boxes().size(); ++box) {
     const FlameBoxTree::Box& of = flame.boxes().boxes()[box];
     const std::string name(flame.calls().NameOf(of.node));
@@ -149,8 +149,8 @@ class StackSums final : public Exporter {
   StackSums() : totals_(ExportSettings()) {}
   void Begin(const Recording&) override { totals_.StartRecording(); }
   void Add(const FilteredBlock& block) override { totals_.Add(block); }
-  Sums BySite() const {
-    Sums sums;
+  Amounts BySite() const {
+    Amounts sums;
     const Catalogue& names = totals_.catalogue();
     const AllocationPrimitives primitives = AllocationPrimitives::Default();
     for (Catalogue::Id stack = 0; stack < names.stacks().size(); ++stack) {
@@ -158,7 +158,7 @@ class StackSums final : public Exporter {
       if (totals.bytes == 0) continue;
       Catalogue::Id site = stack;
       while (primitives.Contains(names.FrameName(names.stacks()[site].frame))) site = names.stacks()[site].parent;
-      Sum& sum = sums[names.FrameName(names.stacks()[site].frame)];
+      Amount& sum = sums[names.FrameName(names.stacks()[site].frame)];
       sum.bytes += totals.bytes;
       sum.objects += totals.objects;
     }
@@ -169,7 +169,7 @@ class StackSums final : public Exporter {
   StackTotals totals_;
 };
 
-Sums OfExport(const ScanOptions& options) {
+Amounts OfExport(const ScanOptions& options) {
   auto recordings = Recording::OpenAll(options.files);
   REQUIRE(recordings.ok());
   const auto filter = Filter::Parse(options.filter);
@@ -180,7 +180,7 @@ Sums OfExport(const ScanOptions& options) {
   return sums.BySite();
 }
 
-void RequireSame(const Sums& one, const Sums& other) {
+void RequireSame(const Amounts& one, const Amounts& other) {
   REQUIRE(one.size() == other.size());
   for (const auto& [name, sum] : one) {
     INFO(name);
@@ -234,7 +234,7 @@ TEST_CASE("Rows without samples lie below [callers not kept], and belong to no t
   WriteCalibrated(path);
   ScanOptions options = Asked(path);
   double not_kept = 0;
-  const Sums tree = OfTree(options, &not_kept);
+  const Amounts tree = OfTree(options, &not_kept);
   const double rare = Table(options, By::kClass).by_name.at("p.Rare").bytes;
   CHECK(not_kept == Approx(rare - tree.at("p.S.last").bytes).epsilon(1e-9));
   const Tabled by_thread = Table(options, By::kThread);

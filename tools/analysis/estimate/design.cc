@@ -42,7 +42,10 @@ std::span<const WeightedSample> Design::Add(const format::Block& block, bool by_
 void Design::Draw(const format::Block& block, bool by_rows, bool is_calibrated) {
   drawn_.clear();
   if (!by_rows) DrawSamples(block);
-  if (is_calibrated) calibration_.Scale(drawn_);
+  if (is_calibrated) {
+    calibration_.Scale(drawn_);
+    std::erase_if(drawn_, [](const WeightedSample& one) { return !(one.weight > 0); });
+  }
   if (by_rows || is_calibrated) DrawRows(block, is_calibrated);
   strata_.Scale(block, drawn_);
 }

@@ -45,6 +45,9 @@ class Estimator {
   // Counted bytes divided by their estimate from the samples; 1 if raw or if nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
+  // Calibrated bytes of lost points, and of those of them that could not be written.
+  double lost() const { return lost_; }
+  double unwritten() const { return unwritten_; }
   // What of everything the subsets are of: all of it, all of some classes, or any part. Only of the first two a census
   // knows whole classes.
   enum class Among : uint8_t { kAll, kClasses, kAny };

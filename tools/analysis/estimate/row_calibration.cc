@@ -1,5 +1,7 @@
 #include "tools/analysis/estimate/row_calibration.h"
 
+#include <cmath>
+
 #include "format/codec/index_table.h"
 #include "format/ring/ring_reader.h"
 
@@ -11,7 +13,10 @@ using format::Index;
 // Of something that is not in the dictionaries.
 constexpr uint64_t kUnknownKey = 1;
 
-double Ratio(double of, double to) { return to > 0 ? of / to : 0; }
+double Ratio(double of, double to) {
+  const double ratio = of / to;
+  return to > 0 && std::isfinite(ratio) ? ratio : 0;
+}
 
 }  // namespace
 
@@ -37,10 +42,11 @@ bool RowCalibration::Enter(const format::Block& block) {
   return takes;
 }
 
-// A site whose first sample is newer than the first pass, in a running recording, is drawn by its rows.
+// Nothing stands for a site without rows, as in a table of rows. A site whose first sample is newer than the first
+// pass, in a running recording, is drawn by its rows.
 RowCalibration::Factors RowCalibration::Of(Index class_id, Index stack) {
   const auto found = sums_->sites.find(KeyOf(class_id, stack));
-  if (found == sums_->sites.end() || !(found->second.row_bytes > 0)) return {};
+  if (found == sums_->sites.end()) return {};
   const Site& site = found->second;
   return {Ratio(site.row_bytes, site.sampled_bytes), Ratio(site.row_objects, site.sampled_objects)};
 }

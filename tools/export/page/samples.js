@@ -21,9 +21,9 @@ function makeSamples({header, columns}) {
     thread: joined(columns.thread, []), age: f64(), bytes: sums.bytes, alive: live.bytes, of: [sums, sums, sums, live]};
   for (let i = 0; i < kept; ++i) {
     s.micros[i] = columns.second[i] * 1e6 + columns.microsecond[i];
-    const own = columns.weights[columns.weight[i]], census = header.counted_of_class[columns.class[i]]?.[0] ?? 1;
+    const own = columns.weights[columns.weight[i]], size = columns.sizes[columns.size[i]], census = header.counted_of_class[columns.class[i]]?.[0] ?? 1;
     const factor = columns.recording.length > 0 ? header.factors[columns.recording[i]] : 1;
-    addSample(sums, i, columns.sizes[columns.size[i]], own * factor, header.has_no_chances ? 0 : Math.min(columns.sizes[columns.size[i]], own), factor * census);
+    addSample(sums, i, size, own * factor, header.has_no_chances ? 0 : Math.min(size, own / census), factor * census);
   }
   placeRows(s, sums);
   for (let i = 0; i < n; ++i) s.time[i] = s.micros[i] / 1e6;
@@ -67,7 +67,13 @@ function groupSamples(s, {parent, name}, isPrimitive, notKept) {
   s.group = new Int32Array(n).fill(NO_GROUP);
   if (n === kept) return;
   const pair = (one, other) => one * 4194304 + other;
-  for (let node = notKept + 1; node < parent.length; ++node) children.set(pair(parent[node], name[node]), node);
+  const isPath = new Uint8Array(parent.length);
+  isPath[notKept] = 1;
+  for (let node = notKept + 1; node < parent.length; ++node) {
+    if (!isPath[parent[node]]) continue;
+    isPath[node] = 1;
+    children.set(pair(parent[node], name[node]), node);
+  }
   for (let i = kept; i < n; ++i) s.group[i] = numbers.of(pair(s.node[i], s.cls[i]));
   const pathOf = leaf => {
     const frames = [];

@@ -164,9 +164,8 @@ class ColumnBuilder {
     if (design->counted_by_class()) into->by_class = design->bytes_by_class();
     into->all += Scaled(SumsOf(design->all()), scale);
     into->uncounted_variance += scale * scale * design->uncounted().variance().bytes;
-    into->lost += LostWeight(counters) * factor;
-    if (design->all().samples() == 0) into->lost = std::max(into->lost, estimator.Total().value);
-    into->unwritten += UnwrittenWeight(counters) * factor;
+    into->lost += estimator.lost();
+    into->unwritten += estimator.unwritten();
     return factor;
   }
 

@@ -208,7 +208,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   if (calibration.points() > 0) design.SetCalibration(calibration);
   const bool is_plain = census.strata.count() == 0 && calibration.points() == 0;
   StreamTrust trust(recording->header(), stream_, is_plain);
-  if (!rules.calibrated) recording->LeaveOut(by_rows);
+  if (!rules.calibrated && by_rows) recording->LeaveOut(by_rows);
   MergedNames* const merged = tree->names().merged();
   if (merged != nullptr) merged->Start(recording->header().recording_id);
   Names names(merged);
@@ -231,7 +231,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
     tree->Enter(*block, &names);
     if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
     last_ns = std::max(last_ns, block->end_ns);
-    const bool is_by_rows = by_rows(*block);
+    const bool is_by_rows = by_rows && by_rows(*block);
     trust.Add(*block, is_by_rows && !rules.calibrated);
     cpu.Add(*block);
     const std::span<const WeightedSample> drawn = design.Add(*block, is_by_rows);
@@ -291,12 +291,14 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
 RecordingScan::RowRules RecordingScan::RulesOf(const format::FileHeader& header, const Filter& filter,
                                                const ScanVisitor* visitor) const {
   const uint64_t start_ns = header.start_epoch_ns, interval_ns = header.interval_ns;
-  if (options_.no_rows || stream_ != Stream::kAllocations) return {[](const format::Block&) { return false; }, {}};
+  if (options_.no_rows || stream_ != Stream::kAllocations) return {};
   const bool is_enough = options_.primitives.empty() && !filter.NeedsSamples();
   if (visitor->calibrates() && !(is_enough && visitor->takes_rows(0, UINT64_MAX)))
     return {filter.RowsBeside(interval_ns), filter.RowsWithin(interval_ns)};
+  // A moment is never divided: what does not take it takes none.
+  if (!is_enough || !filter.TakesRows({}) || !visitor->takes_rows(0, 1)) return {};
   return {[=](const format::Block& block) {
-            const auto time = is_enough ? TimeOf(block, interval_ns) : std::nullopt;
+            const auto time = TimeOf(block, interval_ns);
             return time && filter.TakesRows(*time) &&
                    visitor->takes_rows(start_ns + time->begin_ns, start_ns + time->end_ns);
           },
