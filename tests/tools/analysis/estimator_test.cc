@@ -82,7 +82,8 @@ TEST_CASE("the variance of samples is that of independent draws") {
 
 TEST_CASE("rows have the sums of their points, and nobody asks which points were kept") {
   format::Row row;
-  for (const uint64_t size : {16, 32, 400, 1000}) row.Add(size, static_cast<double>(size) / Pi(1e-4, static_cast<double>(size)));
+  for (const uint64_t size : {16, 32, 400, 1000})
+    row.Add(size, static_cast<double>(size) / Pi(1e-4, static_cast<double>(size)));
   Recorded by_rows;
   by_rows.Row(row);
   by_rows.Sample(16, 40'000);

@@ -183,8 +183,7 @@ TEST_CASE("sites share what was counted of their class") {
   Counted counted(format::CensusMode::kAll);
   counted.AddStringsOfTwoSites();
   for (const auto& [site, truth] : {std::pair{1u, 320'000.0}, {2u, 80'000.0}}) {
-    const auto with = counted.Of(kString, site),
-               without = counted.Of(kString, site, false);
+    const auto with = counted.Of(kString, site), without = counted.Of(kString, site, false);
     const Estimate sharp = Estimator(with.design, 0).Bytes(with.subset);
     const Estimate plain = Estimator(without.design, 0).Bytes(without.subset);
     CHECK(sharp.value == Approx(truth));

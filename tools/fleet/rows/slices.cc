@@ -7,6 +7,7 @@
 #include "format/bytes/layout.h"
 #include "format/codec/index_table.h"
 #include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/input/program_recording.h"
 
 namespace heaprec::tools::fleet {
@@ -57,7 +58,7 @@ struct SliceReader::Open {
 SliceReader::SliceReader(Recording* recording, const SliceOptions& options)
     : recording_(*recording),
       options_(options),
-      interval_ns_(std::max<uint64_t>(recording->header().interval_ns, 1)),
+      interval_ns_(recording->header().interval_ns > 0 ? recording->header().interval_ns : kSecondNs),
       seed_(format::Hash(std::as_bytes(std::span(recording->header().recording_id)))),
       design_(recording->header()),
       trust_(recording->header(), format::Stream::kAllocations, /*has_design=*/true),
@@ -107,7 +108,8 @@ void SliceReader::Take(const format::Block& block) {
     for (auto* cache : {&classes_, &methods_, &sites_, &stacks_}) cache->clear();
   }
   TakeIntervals(block);
-  TakeSamples(block, design_.Add(block));
+  TakeSums(block);
+  TakeSamples(block);
   trust_.Add(block);
   TakeLives(block);
   const uint64_t end_ns = block.ending ? block.ending->time_ns : block.end_ns;
@@ -135,38 +137,47 @@ void SliceReader::TakeIntervals(const format::Block& block) {
   }
 }
 
-void SliceReader::TakeSamples(const format::Block& block, std::span<const WeightedSample> drawn) {
+// A row has no time of its own within its block.
+void SliceReader::TakeSums(const format::Block& block) {
+  const auto time = TimeOf(block, recording_.header().interval_ns);
+  const uint32_t step = std::min(kMinute, options_.slice_seconds);
+  const bool by_rows = time && SecondOf(time->begin_ns) / step == SecondOf(time->end_ns - 1) / step;
   uint64_t interval = UINT64_MAX;
   Open* slice = nullptr;
   Open::Minute* minute = nullptr;
-  for (const WeightedSample& one : drawn) {
-    const format::Sample& sample = block.samples[one.index];
+  for (const WeightedSample& one : design_.Add(block, by_rows)) {
     if (slice == nullptr || one.interval != interval) {
       interval = one.interval;
-      const uint64_t begin_ns = recording_.header().interval_ns > 0 ? interval * interval_ns_ : sample.time_ns;
-      const uint32_t second = SecondOf(begin_ns);
+      const uint32_t second = SecondOf(by_rows ? time->begin_ns : interval * interval_ns_);
       slice = &SliceAt(second);
       minute = &MinuteAt(second);
     }
     if (not_counted_.contains(one.interval)) minute->uncounted += one.weight;
-    const uint64_t class_id = ClassId(sample.class_id), site = SiteOf(sample.stack);
+    const uint64_t class_id = ClassId(one.class_id), site = SiteOf(one.stack);
     minute->all.Add(one);
     slice->rows[{RowGrain::kClass, class_id, 0}].Add(one);
     slice->rows[{RowGrain::kSite, 0, site}].Add(one);
     slice->rows[{RowGrain::kClassAndSite, class_id, site}].Add(one);
-    if (options_.samples_per_second <= 0) continue;
-    if (!IsRetained(sample.id, one.weight, slice->threshold)) {
-      slice->dropped += one.weight;
+  }
+}
+
+void SliceReader::TakeSamples(const format::Block& block) {
+  if (options_.samples_per_second <= 0) return;
+  for (const format::Sample& sample : block.samples) {
+    if (sample.stream() != format::Stream::kAllocations) continue;
+    Open& slice = SliceAt(SecondOf(sample.time_ns / interval_ns_ * interval_ns_));
+    if (!IsRetained(sample.id, sample.weight, slice.threshold)) {
+      slice.dropped += sample.weight;
       continue;
     }
-    slice->samples.push_back({.time_ns = recording_.header().start_epoch_ns + sample.time_ns,
-                              .id = sample.id,
-                              .class_id = class_id,
-                              .site = site,
-                              .stack = StackId(sample.stack),
-                              .size = sample.size,
-                              .weight = one.weight});
-    if (static_cast<double>(slice->samples.size()) > 2 * MaxSamples()) Thin(slice);
+    slice.samples.push_back({.time_ns = recording_.header().start_epoch_ns + sample.time_ns,
+                             .id = sample.id,
+                             .class_id = ClassId(sample.class_id),
+                             .site = SiteOf(sample.stack),
+                             .stack = StackId(sample.stack),
+                             .size = sample.size,
+                             .weight = sample.weight});
+    if (static_cast<double>(slice.samples.size()) > 2 * MaxSamples()) Thin(&slice);
   }
 }
 

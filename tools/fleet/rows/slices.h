@@ -5,7 +5,8 @@
 //   SliceReader reader(recording.get(), {.slice_seconds = 600});
 //   while (auto slice = reader.Next()) ...      // finished slices; nullopt: no more for now
 //
-// A slice holds whole intervals of the second stage: those that begin in it.
+// A slice holds whole intervals: those that begin in it. Sums are of rows, and of samples where a block has none, or
+// lies in two minutes.
 //
 // Units:    bytes and objects; times in seconds since 1970.
 // Memory:   one Subset for each class, site and pair of them in the current slice, twice the samples that are left of
@@ -104,7 +105,8 @@ class SliceReader {
   void Take(const format::Block& block);
   void TakeLives(const format::Block& block);
   void TakeIntervals(const format::Block& block);
-  void TakeSamples(const format::Block& block, std::span<const WeightedSample> drawn);
+  void TakeSums(const format::Block& block);
+  void TakeSamples(const format::Block& block);
   Open& SliceAt(uint32_t time);
   Minute& MinuteAt(uint32_t time);
   uint32_t SecondOf(uint64_t time_ns) const;
