@@ -80,6 +80,7 @@ class ColumnBuilder {
     lives_.emplace(*header_, question_.stream);
     filter_ = question_.filter;
     filter_.Start(recording);
+    into_.is_part |= !filter_.chooses_all();
     StartDesigns(recording);
     if (names_.merged() != nullptr) names_.merged()->Start(header_->recording_id);
     tree_.Start();
@@ -182,10 +183,7 @@ class ColumnBuilder {
     for (const WeightedSample& one : drawn) {
       const format::Sample& sample = block.samples[one.index];
       types_.Add(block, tree_, sample.stack, one.weight);
-      if (!filter_.Keeps(sample)) {
-        into_.is_part = true;
-        continue;
-      }
+      if (!filter_.Keeps(sample)) continue;
       subjects_[one.index] = static_cast<uint32_t>(into_.second.size());
       AddSample(sample, one.weight);
       into_.counted_of_class.resize(into_.classes.size());
@@ -225,10 +223,7 @@ class ColumnBuilder {
     const auto of_rows = by_rows ? SamplesOfRows(block, header_->interval_ns) : std::vector<format::Sample>();
     const std::vector<format::Sample>& samples = by_rows ? of_rows : block.samples;
     for (const WeightedSample& one : drawn) {
-      if (!filter_.Keeps(samples[one.index])) {
-        into_.is_part = true;
-        continue;
-      }
+      if (!filter_.Keeps(samples[one.index])) continue;
       const uint32_t class_id = ClassOf(one.class_id);
       rows_.Add(class_id, PathOf(tree_.Of(one.stack)), SumsOf(one));
       into_.counted_of_class.resize(into_.classes.size());

@@ -38,7 +38,7 @@ struct SampleColumns {
   std::vector<double> size, weight;
   std::vector<uint8_t> recording;  // of several: which
   std::vector<double> factors;     // of several: counted bytes over estimated ones, by `recording`
-  bool is_part = false;            // filters left something out
+  bool is_part = false;            // there are filters, which may leave something out
   // Objects that are alive at the end of the recording, or when it was asked: the sample, the bytes that it stands for
   // then, and its age in seconds.
   std::vector<uint32_t> alive;
