@@ -92,7 +92,7 @@ def check(recording, options, expected, service, weights):
     """`expected`: sample type -> (type of the period, column of the rows, of which kind)."""
     data = decoded(recording, *options)
     rows = [json.loads(line) for line in run(HEAPREC, "export", "--format", "jsonl", *[
-        word for word in options if word not in ("--raw", "--service", service)], recording).splitlines()]
+        word for word in options if word not in ("--raw", "--no-rows", "--service", service)], recording).splitlines()]
     dictionary = data["dictionary"][0]
     strings = dictionary["string_table"]
     assert strings[0] == ""
@@ -132,8 +132,8 @@ def types(column, exceptions=False):
 
 def main():
     counts = [
-        check(RECORDING, (), types("calibrated_bytes"), "unknown_service:java", "calibrated"),
-        check(RECORDING, ("--raw", "--service", "shop"), types("weight_bytes"), "shop", "raw"),
+        check(RECORDING, ("--no-rows",), types("calibrated_bytes"), "unknown_service:java", "calibrated"),
+        check(RECORDING, ("--raw", "--no-rows", "--service", "shop"), types("weight_bytes"), "shop", "raw"),
         check(EXCEPTIONS, ("--kind", "exception"), types("calibrated_objects", True), "unknown_service:java", "calibrated"),
     ]
     assert all(counts)
