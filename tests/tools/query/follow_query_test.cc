@@ -15,7 +15,8 @@
 namespace heaprec::tools {
 namespace {
 
-const char* const kRecordings[]{"tests/golden/javac.hrec", "tests/golden/leak.hrec"};
+// Without rows, which top would read and the live view does not.
+const char* const kRecordings[]{"tests/golden/samples.hrec", "tests/golden/leak.hrec"};
 
 std::unique_ptr<Follow> Started(const FollowQuestion& question, const std::string& path) {
   auto recording = Recording::Open(path);
