@@ -3,8 +3,8 @@
 // A thread adds to the places of its own entry. Where another class has these it adds to the class itself, which all
 // threads share. The drain adds up, and takes down in the ring what has come since.
 //
-// Context:  AtOutside: alloc, inside a hook: no heap, no lock, no call of the JVM. OutsideRecorder: setup; Begin also at
-//           a safepoint; OnTick, End: drain.
+// Context:  AtOutside: alloc, inside a hook: no heap, no lock, no call of the JVM. OutsideRecorder: setup, and drain;
+//           Begin also at a safepoint.
 // Threads:  AtOutside, Add: any, each with its own places. One OutsideRecorder at a time.
 // Failure:  a class for which there is no room, or whose name is too long, is counted with all such as one without a
 //           name. A kill loses what came since the drain's last tick.
