@@ -28,6 +28,8 @@ constexpr double kOutlierPart = 0.04, kOutlierSize = 0.35, kOutlierFreedom = 2, 
 constexpr double kUnseenOutlier = 0.003;
 constexpr std::array kFreedoms{2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 40.0, kInfinity};
 constexpr double kMinDeviation = 0.001, kMaxDeviation = 3, kDeviationStep = 1.15;
+// Of a single pair: where most rows differ by more than an outlier does, they have changed.
+constexpr double kMaxDeviationOfPair = kOutlierSize;
 constexpr double kMaxRows = 200;  // rows of one program vary together: no more than so many count in the fit
 constexpr size_t kFewestBlocks = 4;
 constexpr double kManyDegrees = 1e6, kLeastFreedom = 1;
@@ -204,10 +206,11 @@ Variation FitVariation(std::span<const Row> rows) {
   double most = -kInfinity;
   const double own_freedom = told.empty() ? 1 : std::max(told.front()->freedom, 1.0);
   const bool is_pair = !told.empty() && told.front()->freedom <= 0;
+  const double most_deviation = is_pair ? kMaxDeviationOfPair : kMaxDeviation;
   for (const double freedom : kFreedoms) {
     if (is_pair && freedom < kMinFreedomOfPair) continue;
     const RowDensity density(own_freedom, freedom);
-    for (double deviation = kMinDeviation; deviation < kMaxDeviation; deviation *= kDeviationStep) {
+    for (double deviation = kMinDeviation; deviation < most_deviation; deviation *= kDeviationStep) {
       const double likely = LogLikelihood(told, deviation, density) + LogUsual(deviation, freedom);
       fit.candidates.push_back({deviation, freedom, likely});
       most = std::max(most, likely);

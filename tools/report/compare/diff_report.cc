@@ -18,8 +18,6 @@ using namespace render;
 namespace {
 
 constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
-// A single pair in which rows differ by more than half, on the whole, is hardly of the same program.
-constexpr double kUnlike = 0.5;
 // A change that is larger than this is not worth a number.
 constexpr double kTenfold = 10;
 // Stands for infinity, which JSON cannot represent.
@@ -191,23 +189,18 @@ std::string NoticedWords(const RunComparison& runs, const std::string& row, cons
 
 // What so many runs can show.
 std::vector<Line> RunsLines(const RunComparison& runs, const std::string& row, const char* amount) {
-  const Field deviation{"", runs.variation.deviation, Unit::kShare};
   const std::string noticed = NoticedWords(runs, row, amount);
   if (runs.is_replicated()) {
     return {Fact("runs", "{} before, {} after: " + noticed + "; between runs of the same program it varies by {}",
-                 {{"", runs.runs_before, Unit::kInteger}, {"", runs.runs_after, Unit::kInteger}, deviation})};
+                 {{"", runs.runs_before, Unit::kInteger},
+                  {"", runs.runs_after, Unit::kInteger},
+                  {"", runs.variation.deviation, Unit::kShare}})};
   }
   RunComparison three = runs;
   three.runs_before = three.runs_after = 3;
-  std::vector<Line> lines;
-  if (runs.variation.deviation > kUnlike) {
-    lines.push_back(
-        Fact("runs", "most rows differ, by {}: one run of each side cannot tell changes from variation", {deviation}));
-  }
-  lines.push_back(Fact("runs", "one run of each side shows only large changes: " + noticed, std::vector<Field>()));
-  lines.push_back(Fact("runs", "of three runs of each side (heaprec bench) " + NoticedWords(three, row, amount),
-                       std::vector<Field>()));
-  return lines;
+  return {Fact("runs", "one run of each side shows only large changes: " + noticed, std::vector<Field>()),
+          Fact("runs", "of three runs of each side (heaprec bench) " + NoticedWords(three, row, amount),
+               std::vector<Field>())};
 }
 
 // How the rows were compared, and what could have been seen.
