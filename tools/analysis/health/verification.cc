@@ -164,7 +164,7 @@ void Verification::LookAtRows(const format::Block& block) {
     Find(block.offset,
          fmt::format("rows: {}, but the intervals have {}", CountOf(points, "point"), CountOf(buffered, "point")));
   } else if (has_all && std::abs(bytes - weight) > kRowRounding * weight) {
-    Find(block.offset, fmt::format("rows: {:.0f} bytes, but the samples stand for {:.0f}", bytes, weight));
+    Find(block.offset, fmt::format("rows: {:.0f} bytes, but the samples represent {:.0f}", bytes, weight));
   }
 }
 
