@@ -4,7 +4,7 @@
 // frame out, the interpreter does not. So the site of an allocation is the first frame that is none of them. The frames
 // from the leaf up to the site are the path that a row has.
 //
-// A pattern is a method as reports spell it: "java.lang.Object.clone"; "*" at the end stands for any rest.
+// A pattern is a method as reports spell it: "java.lang.Object.clone"; "*" at the end matches any rest.
 //
 // Context:  drain (it allocates); Contains, HasMethod and PathOf: alloc.
 // Threads:  any, once made.

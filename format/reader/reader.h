@@ -57,8 +57,8 @@ struct Block {
   uint64_t samples_left_out = 0;               // of the allocations (LeavesOut); of a roll-up all
 };
 
-// Whether the samples of allocations of a block, which has all else, may be left out: nobody looks at them. Any thread
-// calls it.
+// Whether a block may come without its samples of allocations, because nobody needs them; it has everything else. Any
+// thread calls it.
 using LeavesOut = std::function<bool(const Block&)>;
 
 // Bytes that could not be decoded, or were repaired; empty if data was cut out.

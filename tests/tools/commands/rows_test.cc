@@ -150,7 +150,7 @@ TEST_CASE("verify finds rows that do not agree with intervals or samples") {
   CHECK(findings(2400, 1).empty());
   CHECK(findings(2400, 0).empty());  // a recording may have no rows
   CHECK(findings(2400, 2).find("rows: 2 points, but the intervals have 1 point") != std::string::npos);
-  CHECK(findings(2500, 1).find("rows: 2500 bytes, but the samples stand for 2400") != std::string::npos);
+  CHECK(findings(2500, 1).find("rows: 2500 bytes, but the samples represent 2400") != std::string::npos);
 }
 
 namespace {

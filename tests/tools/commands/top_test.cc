@@ -89,7 +89,7 @@ TEST_CASE("top shows classes and sites first, those of most bytes above") {
 // are of a site that no sample has.
 void WriteRows(const std::string& path) {
   RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 1.0 / 2388});  // 24 bytes stand for 2400
+  file.Add(format::Window{1, 0, 1.0 / 2388});  // 24 bytes represent 2400
   Event often = At(100 * kMs), rare = often;
   often.stack = {"p/Often.make:7", "p/Main.main:3"};
   rare.class_name = "p/Rare";
