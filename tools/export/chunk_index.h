@@ -68,7 +68,7 @@ class Catalogue {
   void Enter(const format::Block& block, Names* names);
   Id ClassOf(format::Index index);
   Id StackOf(format::Index index);
-  // Of the path of a row: below a frame that stands for the callers, which are not known.
+  // Of the path of a row: below a frame in place of its callers, which are not known.
   Id StackOfRow(format::Index path);
   Id ThreadOf(format::Index index);
   // An unknown stack has one unknown frame.

@@ -42,7 +42,7 @@ bool RowCalibration::Enter(const format::Block& block) {
   return takes;
 }
 
-// Nothing stands for a site without rows, as in a table of rows. A site whose first sample is newer than the first
+// A site without rows has no bytes, as in a table of rows. A site whose first sample is newer than the first
 // pass, in a running recording, is drawn by its rows.
 RowCalibration::Factors RowCalibration::Of(Index class_id, Index stack) {
   const auto found = sums_->sites.find(KeyOf(class_id, stack));

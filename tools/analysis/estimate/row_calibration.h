@@ -13,7 +13,7 @@
 //
 // Units:    bytes and objects.
 // Threads:  one.
-// Failure:  samples of a site without rows stand for nothing, as rows have all points.
+// Failure:  samples of a site without rows represent nothing, because rows have all points.
 // Maths:    docs/estimates.md#calibration
 #pragma once
 

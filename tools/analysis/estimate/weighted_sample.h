@@ -1,4 +1,4 @@
-// A sample as the estimators see it: how large it is, and what it stands for. Or a row, which stands for all points of
+// A sample as the estimators see it: how large it is, and what it represents. Or a row, which represents all points of
 // a class and path in a block, as if it were one sample.
 //
 // Units:    the stream's: bytes, or events. An event is as an object of one byte.
