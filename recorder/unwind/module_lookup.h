@@ -1,7 +1,7 @@
 // Finds the library that contains an address, without the loader's locks. The caller may be in malloc, under any lock
 // of the program's. A child of fork must not find the loader's list locked by a thread that it does not have.
 //
-// glibc has _dl_find_object for this since 2.35; for earlier versions see module_snapshot.h.
+// glibc 2.35 and later have _dl_find_object for this; elsewhere see module_snapshot.h.
 //
 // Context:  any: no lock, no heap.
 // Threads:  any number. The library stays as long as a frame of it is on the caller's stack.

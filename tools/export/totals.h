@@ -149,7 +149,7 @@ class LabelledTotals {
   explicit LabelledTotals(bool with_size) : with_size_(with_size) {}
 
   Key KeyOf(const format::Sample& sample, Catalogue* catalogue) const;
-  // Of a row that stands for samples: its thread, kind and sizes are not known.
+  // Of a row in place of samples: its thread, kind and sizes are not known.
   static Key KeyOf(const format::Row& row, Catalogue* catalogue) {
     return {catalogue->StackOfRow(row.stack), catalogue->ClassOf(row.class_id), Catalogue::kNone, format::kKinds};
   }

@@ -65,7 +65,7 @@ function drawHeadlines({model}) {
 
 function reducedText({recordings}) {
   return recordings.filter(s => s.kept < s.header.samples).map(s =>
-    `<li class="warning">Reduced: ${countText(s.kept)} of ${countText(s.header.samples)} samples of ${escapeText(s.header.file)} stand for all; intervals are wider.</li>`).join("");
+    `<li class="warning">Reduced: ${countText(s.kept)} of ${countText(s.header.samples)} samples of ${escapeText(s.header.file)} are shown, with larger weights; intervals are wider.</li>`).join("");
 }
 
 // What the gutter beside the tracks says: of the time under the cursor, or of the selection.

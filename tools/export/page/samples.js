@@ -1,4 +1,4 @@
-// What a recording's page holds, as typed arrays: its kept samples, and behind them its rows, each of which stands for all
+// What a recording's page holds, as typed arrays: its kept samples, and behind them its rows, each of which represents all
 // points of a class and path in a step of time. Both have sums that subsets add up. A port of WeightedSample in
 // tools/analysis/estimate/weighted_sample.h.
 //
@@ -27,7 +27,7 @@ function makeSamples({header, columns}) {
   }
   placeRows(s, sums);
   for (let i = 0; i < n; ++i) s.time[i] = s.micros[i] / 1e6;
-  // What is alive at the end, by what samples stand for then.
+  // What is alive at the end, by what samples represent then.
   columns.alive.forEach((i, k) => {
     const size = columns.sizes[columns.size[i]], weight = columns.alive_weight[k];
     addSample(live, i, size, weight, size, 1);
@@ -92,7 +92,7 @@ function groupSamples(s, {parent, name}, isPrimitive, notKept) {
 }
 
 // By which samples of a time are multiplied, so that those of a class and path add up to its rows; rows of which no
-// sample was kept stand for themselves.
+// sample was kept are drawn as they are.
 function calibrationOf(s, from, to) {
   const {n, kept, group, micros, bytes} = s, ofSamples = new Float64Array(s.groups), ofRows = new Float64Array(s.groups);
   const visit = (begin, end, sums) => {

@@ -81,7 +81,7 @@ class Filter {
   // it keeps nothing, which are read from their rows, so that totals are those of a table that is made of rows.
   ByRows RowsWithin(uint64_t interval_ns) const;
   ByRows RowsBeside(uint64_t interval_ns) const;
-  // What it keeps of rows that stand for samples: those of which class, path and time are enough to tell.
+  // What it keeps of rows in place of samples: those of which class, path and time are enough to tell.
   enum class OfRow : uint8_t { kKept, kLeftOut, kUnknown };
   OfRow Judge(const format::Sample& row);
 
