@@ -32,6 +32,8 @@ import peers
 
 SEED = 20
 GOALS = {1: 0.15, 3: 0.08}  # A/A comparisons that may name anything, by runs a side
+# Percent, runs a side and seconds of a run: the part of comparisons that shall name the site that grew.
+POWER_GOALS = {(20, 3, 3): 0.9, (10, 5, 10): 0.9}
 
 
 def arguments():
@@ -45,7 +47,7 @@ def arguments():
     parser.add_argument("--async-profiler", type=pathlib.Path, default=os.environ.get("ASYNC_PROFILER_LIB"))
     parser.add_argument("--runs", type=int, default=30, help="of each program and setting")
     parser.add_argument("--seconds", type=float, default=60, help="that injected programs run")
-    parser.add_argument("--rate", default="1000", help="of heaprec, samples per second; JFR has settings=profile, 300")
+    parser.add_argument("--options", default="points=max", help="of heaprec's agent; JFR has settings=profile, 300/s")
     parser.add_argument("--comparisons", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=math.inf, help="record no longer than this; a later call goes on")
     parser.add_argument("--compare-only", action="store_true")
@@ -68,7 +70,7 @@ class Store:
 
     def java_options(self, setting, path):
         if setting == "heaprec":
-            return [f"-agentpath:{self.given.lib.resolve()}=file={path},rate={self.given.rate}"]
+            return [f"-agentpath:{self.given.lib.resolve()}=file={path},{self.given.options}"]
         if setting == "jfr":
             return [f"-XX:StartFlightRecording=filename={path},settings=profile", "-Xlog:jfr*=off"]
         return [f"-agentpath:{self.given.async_profiler}=start,event=alloc,alloc=100k,jfr,file={path}"]
@@ -154,7 +156,7 @@ def compare_all(given, store, programs, settings):
             lines.append(report("A/A", of_all, program="all", per_side=per_side))
         for percent in (5, 10, 20):
             if f"injected-{percent}" in programs and (outcomes := power(given, store, percent, per_side)):
-                lines.append(report("power", outcomes, percent=percent, per_side=per_side))
+                lines.append(report("power", outcomes, percent=percent, per_side=per_side, seconds=given.seconds))
     for setting in [one for one in settings if one != "heaprec"]:
         for program in plain:
             runs = store.runs(program, setting)
@@ -193,11 +195,28 @@ def write(given, lines):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
     from record import record
     for line in [line for line in lines if line["kind"] != "shares"]:
-        about = "-".join(str(line[key]) for key in ("program", "percent") if key in line)
+        about = "-".join(str(line[key]) for key in ("program", "percent", "seconds") if key in line)
         record("compare", f"compare.{line['kind'].replace('/', '').lower()}.{about}.{line['per_side']}", area="Comparisons",
-               value=round(100 * line["rate"], 1), low=round(100 * line["low"], 1), high=round(100 * line["high"], 1),
-               unit="% of comparisons", runs=line["runs"], comparisons=line["comparisons"],
+               figure=title(line), **aim(line), value=round(100 * line["rate"], 1), low=round(100 * line["low"], 1),
+               high=round(100 * line["high"], 1), unit="% of comparisons", runs=line["runs"], comparisons=line["comparisons"],
                command="bench/compare/run.py", notes="bench/compare/README.md")
+
+
+def title(line):
+    """The figure's name in docs/measurements.md."""
+    sides = {1: "single pairs"}.get(line["per_side"], f"{line['per_side']} runs a side")
+    if line["kind"] == "power":
+        return f"+{line['percent']} % found, {sides} of {line['seconds']:g} s"
+    return f"{line['kind']} named, {line['program']}, {sides}"
+
+
+def aim(line):
+    """Goal and whether it was reached, if the line has one."""
+    if line["kind"] == "power":
+        least = POWER_GOALS.get((line["percent"], line["per_side"], line["seconds"]))
+        return {"goal": f">= {100 * least:g} %", "reached": line["rate"] >= least} if least else {}
+    most = GOALS.get(line["per_side"]) if line["kind"] == "A/A" and line["program"] == "all" else None
+    return {"goal": f"<= {100 * most:g} %", "reached": line["rate"] <= most} if most else {}
 
 
 def main():
