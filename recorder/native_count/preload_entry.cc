@@ -22,7 +22,7 @@
 #include <cstring>
 #include <utility>
 
-#include "recorder/buffer/high_descriptor.h"
+#include "base/high_descriptor.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/next_allocator.h"
 #include "recorder/native_count/own_functions.h"
@@ -236,7 +236,7 @@ HEAPREC_INLINE void Delete(void* block, More... more) {
 
 // What is in shared memory is gone with the machine, what is in the file stays.
 void CopyTable(SiteTable* of) {
-  const int descriptor = buffer::MovedUp(open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
+  const int descriptor = MovedUp(open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   const bool is_whole = descriptor >= 0 && of->CopyTo(descriptor);
   const int error = errno;
   if (descriptor >= 0) close(descriptor);

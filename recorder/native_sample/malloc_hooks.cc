@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/sparse_memory.h"
 #include "format/ring/ring_records.h"
 #include "recorder/arch/call_site.h"
 #include "recorder/arch/dlsym_jump.h"
-#include "recorder/buffer/sparse_memory.h"
 #include "recorder/native_sample/got_patcher.h"
 #include "recorder/native_sample/symbol_resolver.h"
 #include "recorder/unwind/fork_guard.h"
@@ -407,7 +407,7 @@ format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   for (int i = 0; !IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
   if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the previous recording"};
   // Two megabytes that a program which ends soon need not touch.
-  buffer::KeepSparse(&blocks, sizeof blocks);
+  KeepSparse(&blocks, sizeof blocks);
   static bool have_blocks_been_used = false;
   if (std::exchange(have_blocks_been_used, true)) blocks.Clear();
   const GotPatcher::Outcome outcome = PatchLibraries();

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/output_path.h"
-#include "recorder/buffer/write_signals.h"
+#include "base/output_path.h"
+#include "base/write_signals.h"
 
 namespace heaprec::writer {
 namespace {
@@ -38,12 +38,12 @@ std::string Numbered(const std::string& path, int number) {
   return fmt::format("{}-{}{}", path.substr(0, dot), number, path.substr(dot));
 }
 
-buffer::GuardedFd OpenNew(const std::string& path) {
+GuardedFd OpenNew(const std::string& path) {
   int descriptor = -1;
   do {
     descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   } while (descriptor < 0 && errno == EINTR);
-  return descriptor < 0 ? buffer::GuardedFd() : buffer::GuardedFd(descriptor);
+  return descriptor < 0 ? GuardedFd() : GuardedFd(descriptor);
 }
 
 format::Error Failure(const std::string& path) {
@@ -102,12 +102,12 @@ format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, 
   for (int number = 0; number < kMaxNames; ++number) {
     std::string path = ExpandPattern(pattern, pid, epoch_ns, number);
     if (!counts && number > 0) path = Numbered(path, number);
-    buffer::GuardedFd descriptor = OpenNew(path);
+    GuardedFd descriptor = OpenNew(path);
     if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
     if (counts || continues || number > 0) continue;
     // Beside a device, a folder or a dangling link, a file of another name is not what the user requested.
-    if (auto why = format::WhyNoRecordingAt(path)) return *why;
+    if (auto why = WhyNoRecordingAt(path)) return *why;
   }
   return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMaxNames)};
 }
@@ -168,7 +168,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
     with_zeros.resize(provisional_to_ - size_);
     bytes = with_zeros;
   }
-  const buffer::WriteSignals blocked;
+  const WriteSignals blocked;
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t wrote =
@@ -192,7 +192,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
 void RecordingFile::WriteProvisional(std::span<const std::byte> bytes) {
   if (is_torn_ || bytes.size() > reserved_room() || size_ + bytes.size() < provisional_to_) return;
   if (!descriptor_.Reopen(path_, O_RDWR)) return;
-  const buffer::WriteSignals blocked;
+  const WriteSignals blocked;
   const ssize_t wrote = pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
   if (wrote > 0) provisional_to_ = std::max(provisional_to_, size_ + static_cast<uint64_t>(wrote));
 }
@@ -227,14 +227,14 @@ format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte>
 }
 
 format::Result<RecordingFile> RecordingFile::Duplicate() const {
-  buffer::GuardedFd descriptor = descriptor_.Duplicate();
+  GuardedFd descriptor = descriptor_.Duplicate();
   if (descriptor.number() < 0) return Failure(path_);
   RecordingFile same(path_, std::move(descriptor));
   same.size_ = size_;
   return same;
 }
 
-buffer::GuardedFd RecordingFile::DuplicateDescriptor() {
+GuardedFd RecordingFile::DuplicateDescriptor() {
   (void)descriptor_.Reopen(path_, O_RDWR);
   return descriptor_.Duplicate();
 }

@@ -6,8 +6,8 @@
 
 #include <array>
 
-#include "format/bytes/option_text.h"
-#include "recorder/buffer/write_signals.h"
+#include "base/option_text.h"
+#include "base/write_signals.h"
 #include "recorder/writer/recording_file.h"
 
 namespace heaprec::agent {
@@ -55,8 +55,8 @@ format::Result<Command> ParseCommand(std::string_view text) {
   Command command;
   bool first = true;
   while (!text.empty()) {
-    const std::string_view part = format::TakePart(&text);
-    const std::string plain = format::Unescaped(part);
+    const std::string_view part = TakePart(&text);
+    const std::string plain = Unescaped(part);
     if (!Take(Separate(plain), first, &command) && !part.empty()) {
       if (!command.options.empty()) command.options += ',';
       command.options += part;
@@ -76,7 +76,7 @@ void WriteReply(const std::string& file, ReplyStatus status, std::string_view se
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) return;
   const std::string text = fmt::format("{}\n{}\n", kWords[static_cast<size_t>(status)], sentence);
-  const buffer::WriteSignals blocked;
+  const WriteSignals blocked;
   const bool is_whole = write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(descriptor);
   if (is_whole || unlink(path.c_str()) != 0) return;

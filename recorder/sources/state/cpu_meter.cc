@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "recorder/buffer/folder_entries.h"
-#include "recorder/buffer/guarded_fd.h"
+#include "base/folder_entries.h"
+#include "base/guarded_fd.h"
 
 namespace heaprec::sources {
 namespace {
@@ -74,9 +74,9 @@ CpuTimes CpuMeter::Read(uint64_t now_ns) {
 }
 
 void CpuMeter::FindCollectors() {
-  const buffer::GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   int left = kMaxThreads;
-  buffer::ForEachEntry(tasks.number(), [&](const char* task) {
+  ForEachEntry(tasks.number(), [&](const char* task) {
     pid_t id = 0;
     const char* const end = task + std::strlen(task);
     if (std::from_chars(task, end, id).ptr != end) return true;

@@ -1,4 +1,4 @@
-#include "format/elf/elf_file.h"
+#include "base/elf_file.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "format/elf/elf_functions.h"
+#include "base/elf_functions.h"
 
 namespace heaprec::format {
 namespace {

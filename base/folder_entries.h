@@ -10,7 +10,7 @@
 #include <array>
 #include <cstddef>
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 // Calls visit(const char* name) for each entry of the open `folder`, including "." and "..", until it returns false.
 // Returns false if the rest of the folder could not be read.
@@ -28,4 +28,4 @@ bool ForEachEntry(int folder, Visit visit) {
   }
 }
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

@@ -1,4 +1,4 @@
-#include "recorder/buffer/guarded_fd.h"
+#include "base/guarded_fd.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "recorder/buffer/high_descriptor.h"
+#include "base/high_descriptor.h"
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 GuardedFd::GuardedFd(int descriptor) : number_(MovedUp(descriptor)) {
   struct stat status {};
@@ -71,4 +71,4 @@ void GuardedFd::Close() {
   number_ = -1;
 }
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

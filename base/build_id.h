@@ -10,7 +10,7 @@
 #include <cstring>
 #include <span>
 
-namespace heaprec::format {
+namespace heaprec {
 
 inline std::span<const char> BuildIdIn(std::span<const char> notes) {
   constexpr auto padded = [](uint32_t bytes) { return (uint64_t{bytes} + 3) & ~uint64_t{3}; };
@@ -26,4 +26,4 @@ inline std::span<const char> BuildIdIn(std::span<const char> notes) {
   return {};
 }
 
-}  // namespace heaprec::format
+}  // namespace heaprec

@@ -1,4 +1,4 @@
-#include "recorder/buffer/write_signals.h"
+#include "base/write_signals.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace heaprec::buffer {
+namespace heaprec {
 namespace {
 
 constexpr int kRaised[] = {SIGXFSZ, SIGPIPE};
@@ -51,4 +51,4 @@ bool WouldWait(int descriptor) {
   return would_wait;
 }
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

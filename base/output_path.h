@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
-namespace heaprec::format {
+namespace heaprec {
 
 // Returns why no recording can be written at `path`; nullopt if it is a regular file, or does not exist.
 std::optional<Error> WhyNoRecordingAt(const std::string& path);
 
-}  // namespace heaprec::format
+}  // namespace heaprec

@@ -6,10 +6,10 @@
 //           appending, this is not recognized as its standard error.
 #pragma once
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 // `descriptor`: 2, or a copy of it from the process' table. True if it is what 1 or 2 was when this library was loaded
 // (2>&1 is meant then), or if 2 was open then and is a log now: a file that is opened for appending.
 bool IsStandardError(int descriptor);
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

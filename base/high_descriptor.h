@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 constexpr int kHighDescriptor = 900;
 
@@ -29,4 +29,4 @@ inline int MovedUp(int descriptor) {
   return moved;
 }
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace heaprec::sources {
+namespace heaprec {
 
 inline uint64_t NowOf(clockid_t clock) {
   timespec now{};
@@ -17,4 +17,4 @@ inline uint64_t EpochNs() { return NowOf(CLOCK_REALTIME); }
 // CPU time of the calling thread.
 inline uint64_t ThreadCpuNs() { return NowOf(CLOCK_THREAD_CPUTIME_ID); }
 
-}  // namespace heaprec::sources
+}  // namespace heaprec

@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 // Keeps the signals of writes that fail from the program: SIGXFSZ (RLIMIT_FSIZE) and SIGPIPE. Both end a process that
 // does not expect them. Blocks the two in the calling thread while it lives, then takes back those that were raised
@@ -26,4 +26,4 @@ class WriteSignals {
 // stopped.
 bool WouldWait(int descriptor);
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

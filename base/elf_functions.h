@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
-#include "format/elf/elf_file.h"
+#include "base/elf_file.h"
+#include "base/result.h"
 
-namespace heaprec::format {
+namespace heaprec {
 
 class ElfFunctions {
  public:
@@ -41,4 +41,4 @@ class ElfFunctions {
   std::vector<Entry> entries_;            // ascending
 };
 
-}  // namespace heaprec::format
+}  // namespace heaprec

@@ -1,10 +1,10 @@
-#include "format/elf/elf_functions.h"
+#include "base/elf_functions.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace heaprec::format {
+namespace heaprec {
 namespace {
 
 constexpr uint64_t kMaxSymbols = 4 << 20;
@@ -63,4 +63,4 @@ ElfFunctions::Function ElfFunctions::At(uint64_t address) const {
   return {name.data(), static_cast<uint32_t>(address - found->begin)};
 }
 
-}  // namespace heaprec::format
+}  // namespace heaprec

@@ -1,11 +1,11 @@
-#include "recorder/buffer/standard_error.h"
+#include "base/standard_error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace heaprec::buffer {
+namespace heaprec {
 namespace {
 
 struct File {
@@ -55,4 +55,4 @@ bool IsStandardError(int descriptor) {
   return is;
 }
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

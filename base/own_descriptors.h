@@ -6,11 +6,11 @@
 // Failure:  before Linux 5.9, or if the call is forbidden, the thread continues to use the process' table.
 #pragma once
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 void LeaveSharedDescriptors();
 // Opens the process' standard error under a number of the calling thread's table; the caller closes it. -1: there is
 // none, or the kernel does not tell.
 int StandardErrorOfProcess();
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

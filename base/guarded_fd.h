@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 class GuardedFd {
  public:
@@ -40,4 +40,4 @@ class GuardedFd {
   ino_t file_ = 0;
 };
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

@@ -1,9 +1,9 @@
-#include "format/bytes/output_path.h"
+#include "base/output_path.h"
 
 #include <filesystem>
 #include <system_error>
 
-namespace heaprec::format {
+namespace heaprec {
 namespace {
 
 // A link into /proc (/dev/stdout) may lead to a regular file, but that belongs to the program.
@@ -24,4 +24,4 @@ std::optional<Error> WhyNoRecordingAt(const std::string& path) {
   return Error{path + ": " + obstacle + "; name a file to record into"};
 }
 
-}  // namespace heaprec::format
+}  // namespace heaprec

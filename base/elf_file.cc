@@ -1,12 +1,12 @@
-#include "format/elf/elf_file.h"
+#include "base/elf_file.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "format/elf/build_id.h"
+#include "base/build_id.h"
 
-namespace heaprec::format {
+namespace heaprec {
 namespace {
 
 constexpr size_t kMaxSections = 4096;  // a libjvm has 33, a debug file about 45
@@ -146,4 +146,4 @@ Result<ElfFile::Symbols> ElfFile::ReadSymbols(uint32_t type) const {
   return Symbols{std::move(*entries), std::move(*strings)};
 }
 
-}  // namespace heaprec::format
+}  // namespace heaprec

@@ -1,10 +1,10 @@
-#include "recorder/buffer/own_descriptors.h"
+#include "base/own_descriptors.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 void LeaveSharedDescriptors() {
   constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
@@ -23,4 +23,4 @@ int StandardErrorOfProcess() {
   return found;
 }
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

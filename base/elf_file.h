@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
-namespace heaprec::format {
+namespace heaprec {
 
 class ElfFile {
  public:
@@ -94,4 +94,4 @@ std::string BuildIdOfNotes(std::span<const char> notes);
 // Where a debug package installs the symbols of a file; empty if `build_id` is empty.
 std::string DebugFileOf(const std::string& build_id);
 
-}  // namespace heaprec::format
+}  // namespace heaprec
