@@ -1,4 +1,4 @@
-// The recorder's clocks, in ns. MonotonicNs and EpochNs use the vDSO (about 20 ns); ThreadCpuNs is a system call.
+// The clocks, in ns. MonotonicNs and EpochNs use the vDSO (about 20 ns); ThreadCpuNs is a system call.
 #pragma once
 
 #include <time.h>
@@ -7,10 +7,16 @@
 
 namespace heaprec {
 
+inline constexpr uint64_t kNsPerSecond = 1'000'000'000;
+
+constexpr uint64_t NanosecondsOf(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond + static_cast<uint64_t>(time.tv_nsec);
+}
+
 inline uint64_t NowOf(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return NanosecondsOf(now);
 }
 inline uint64_t MonotonicNs() { return NowOf(CLOCK_MONOTONIC); }
 inline uint64_t EpochNs() { return NowOf(CLOCK_REALTIME); }

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/high_descriptor.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/next_allocator.h"
@@ -303,10 +304,7 @@ __attribute__((destructor)) void End() {
   SiteTable* const of = TableOfProcess();
   // Before Linux 4.14 a child that was forked without fork's handlers has its parent's.
   if (of == nullptr || of->header().pid != static_cast<uint32_t>(getpid())) return;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  of->header().end_monotonic_ns =
-      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  of->header().end_monotonic_ns = MonotonicNs();
   of->header().state = static_cast<uint32_t>(format::NativeState::kEnded);
   CopyTable(of);
 }

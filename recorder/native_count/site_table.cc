@@ -17,6 +17,7 @@
 #include <new>
 
 #include "base/build_id.h"
+#include "base/clock.h"
 #include "base/high_descriptor.h"
 #include "base/locked_file.h"
 #include "base/write_signals.h"
@@ -40,12 +41,6 @@ constexpr uint32_t kMaxProbes = 64;
 constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
 // The key of a slot whose site's module is another one now.
 constexpr uint64_t kGone = 1;
-
-uint64_t Now(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 int OpenNew(const char* path) {
   const int descriptor = CreateLocked(path);
@@ -152,8 +147,8 @@ SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why)
   header.header_bytes = format::kNativeHeaderBytes;
   if (getrandom(header.recording_id, sizeof header.recording_id, GRND_NONBLOCK) < 0) header.recording_id[0] = 1;
   header.pid = static_cast<uint32_t>(getpid());
-  header.start_epoch_ns = Now(CLOCK_REALTIME);
-  header.start_monotonic_ns = Now(CLOCK_MONOTONIC);
+  header.start_epoch_ns = EpochNs();
+  header.start_monotonic_ns = MonotonicNs();
   header.depth = depth;
   header.chunks_used.store(kCommonChunks, std::memory_order_relaxed);
   const ssize_t length = readlink("/proc/self/exe", header.program, sizeof header.program - 1);

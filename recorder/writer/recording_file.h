@@ -18,13 +18,6 @@
 
 namespace heaprec::writer {
 
-// %p: pid; %t: local time as yyyy_MM_dd_HH_mm_ss; %n: the first number from 0 that gives a free name; %%: a
-// percent sign.
-std::string ExpandPattern(const std::string& pattern, uint32_t pid, uint64_t epoch_ns, int number);
-
-// The pattern for exactly `path`.
-std::string LiteralPattern(const std::string& path);
-
 class RecordingFile {
  public:
   // Creates the file for `pattern`. An existing file is kept: "rec.bin" becomes "rec-1.bin", "rec-2.bin", ... Error:

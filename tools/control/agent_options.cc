@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "base/duration.h"
 #include "base/option_text.h"
 #include "recorder/agent/options/options.h"
-#include "tools/options/duration.h"
 #include "tools/options/suggest.h"
 
 namespace heaprec::tools {

@@ -72,7 +72,7 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
                     "//recorder:libheaprec-native.so'",
                     library)};
   if (const auto why = WhyNotPreloadable(library, "exact")) return *why;
-  if (const auto why = WhyNoRecordingAt(recording)) return *why;
+  if (const Status status = CheckOutput(recording); !status) return status.error();
   NativePreload preload{{}, TableFor(recording)};
   preload.environment.push_back(Preloaded(library));
   preload.environment.push_back(

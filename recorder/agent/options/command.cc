@@ -7,8 +7,8 @@
 #include <array>
 
 #include "base/option_text.h"
+#include "base/output_path.h"
 #include "base/write_signals.h"
-#include "recorder/writer/recording_file.h"
 
 namespace heaprec::agent {
 namespace {
@@ -72,7 +72,7 @@ format::Result<Command> ParseCommand(std::string_view text) {
 void WriteReply(const std::string& file, ReplyStatus status, std::string_view sentence) {
   static constexpr std::array<const char*, 4> kWords{"ok", "error", "unwritten", "starting"};
   if (file.empty()) return;
-  const std::string path = writer::ExpandPattern(file, static_cast<uint32_t>(getpid()), 0, 0);
+  const std::string path = OutputPath(file, static_cast<uint32_t>(getpid()), 0).Name(0);
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) return;
   const std::string text = fmt::format("{}\n{}\n", kWords[static_cast<size_t>(status)], sentence);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/folder_entries.h"
 #include "base/guarded_fd.h"
 
@@ -25,17 +26,13 @@ constexpr std::array<std::string_view, 10> kCollectors{"GC Thread#",   "G1 ",   
                                                        "ZWorker",      "ZStat",    "ZUncommitter", "Shenandoah GC",
                                                        "Shenandoah C", "VM Thread"};
 
-uint64_t Nanoseconds(const timespec& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 // As the kernel makes a clock of a thread (clock_getcpuclockid(3) has it for processes): it is checked to be ours.
 std::optional<uint64_t> CpuTimeOf(pid_t thread) {
   constexpr unsigned kPerThreadSchedulerClock = 6;
   const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kPerThreadSchedulerClock);
   timespec time{};
   if (clock_gettime(clock, &time) != 0) return std::nullopt;
-  return Nanoseconds(time);
+  return NanosecondsOf(time);
 }
 
 bool HasCollectorName(const char* thread) {
@@ -62,7 +59,7 @@ CpuTimes CpuMeter::Read(uint64_t now_ns) {
   }
   CpuTimes times;
   timespec process{};
-  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = Nanoseconds(process);
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = NanosecondsOf(process);
   for (Thread& thread : collectors_) {
     const auto now = thread.has_ended ? std::nullopt : CpuTimeOf(thread.id);
     // Less than before: another thread has its number now.
