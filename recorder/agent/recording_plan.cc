@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/own_descriptors.h"
+#include "base/descriptors.h"
 #include "format/model/version.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/identity.h"

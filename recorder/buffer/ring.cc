@@ -11,7 +11,7 @@
 #include <new>
 
 #include "base/locked_file.h"
-#include "base/write_signals.h"
+#include "base/writes.h"
 
 namespace heaprec::buffer {
 namespace {

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "base/guarded_fd.h"
+#include "base/descriptors.h"
 #include "base/result.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_layout.h"

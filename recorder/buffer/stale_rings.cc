@@ -15,8 +15,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/folder_entries.h"
-#include "base/guarded_fd.h"
+#include "base/descriptors.h"
 #include "base/locked_file.h"
 #include "format/bytes/layout.h"
 #include "format/codec/file_header.h"

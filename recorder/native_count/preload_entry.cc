@@ -23,7 +23,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/high_descriptor.h"
+#include "base/descriptors.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/next_allocator.h"
 #include "recorder/native_count/own_functions.h"

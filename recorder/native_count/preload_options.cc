@@ -9,8 +9,7 @@
 #include <string_view>
 
 #include "base/option_text.h"
-#include "base/standard_error.h"
-#include "base/write_signals.h"
+#include "base/writes.h"
 #include "format/native/native_table.h"
 
 namespace heaprec::native {

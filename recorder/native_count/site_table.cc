@@ -16,11 +16,11 @@
 #include <cstring>
 #include <new>
 
-#include "base/build_id.h"
 #include "base/clock.h"
-#include "base/high_descriptor.h"
+#include "base/descriptors.h"
+#include "base/elf_file.h"
 #include "base/locked_file.h"
-#include "base/write_signals.h"
+#include "base/writes.h"
 #include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/readable.h"
 

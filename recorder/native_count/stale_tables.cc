@@ -14,7 +14,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "base/folder_entries.h"
+#include "base/descriptors.h"
 #include "base/locked_file.h"
 
 namespace heaprec::native {

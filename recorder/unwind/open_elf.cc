@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/guarded_fd.h"
+#include "base/descriptors.h"
 
 namespace heaprec::native {
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/elf_functions.h"
+#include "base/elf_file.h"
 #include "format/native/native_frames.h"
 #include "format/ring/ring_layout.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/output_path.h"
-#include "base/write_signals.h"
+#include "base/writes.h"
 
 namespace heaprec::writer {
 namespace {

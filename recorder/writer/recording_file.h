@@ -13,7 +13,7 @@
 #include <string>
 #include <variant>
 
-#include "base/guarded_fd.h"
+#include "base/descriptors.h"
 #include "base/result.h"
 
 namespace heaprec::writer {

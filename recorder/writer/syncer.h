@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "base/guarded_fd.h"
+#include "base/descriptors.h"
 #include "recorder/writer/recording_file.h"
 
 namespace heaprec::writer {

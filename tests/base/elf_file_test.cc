@@ -6,8 +6,6 @@
 #include <random>
 #include <string>
 
-#include "base/elf_functions.h"
-
 namespace heaprec::format {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/elf_functions.h"
+#include "base/elf_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 

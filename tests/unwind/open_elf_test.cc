@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "base/elf_functions.h"
+#include "base/elf_file.h"
 
 // Its symbol is its name.
 extern "C" __attribute__((noinline, used)) int heaprec_test_function(int number) { return number + 1; }

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/elf_functions.h"
+#include "base/elf_file.h"
 #include "tools/input/native_table_file.h"
 
 namespace heaprec::tools {

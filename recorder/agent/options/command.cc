@@ -8,7 +8,7 @@
 
 #include "base/option_text.h"
 #include "base/output_path.h"
-#include "base/write_signals.h"
+#include "base/writes.h"
 
 namespace heaprec::agent {
 namespace {

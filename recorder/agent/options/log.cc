@@ -6,9 +6,8 @@
 #include <cerrno>
 #include <string>
 
-#include "base/own_descriptors.h"
-#include "base/standard_error.h"
-#include "base/write_signals.h"
+#include "base/descriptors.h"
+#include "base/writes.h"
 
 namespace heaprec::agent {
 namespace {

@@ -13,8 +13,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/folder_entries.h"
-#include "base/guarded_fd.h"
+#include "base/descriptors.h"
 #include "recorder/arch/agent_threads.h"
 
 namespace heaprec::agent {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/own_descriptors.h"
+#include "base/descriptors.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/program/last_thread.h"
 #include "recorder/writer/signal_masked_thread.h"

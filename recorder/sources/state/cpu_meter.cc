@@ -12,8 +12,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/folder_entries.h"
-#include "base/guarded_fd.h"
+#include "base/descriptors.h"
 
 namespace heaprec::sources {
 namespace {

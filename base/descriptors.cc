@@ -1,13 +1,12 @@
-#include "base/guarded_fd.h"
+#include "base/descriptors.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
-
-#include "base/high_descriptor.h"
 
 namespace heaprec {
 
@@ -69,6 +68,15 @@ GuardedFd GuardedFd::Duplicate() const {
 void GuardedFd::Close() {
   if (IsOurs()) close(number_);
   number_ = -1;
+}
+
+void LeaveSharedDescriptors() {
+  constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
+  if (syscall(SYS_close_range, 0U, ~0U, kUnshare) != 0) return;
+  // A file that is opened for a moment is not to be standard error: what is written there fails.
+  for (int number = STDIN_FILENO; number == STDIN_FILENO || number == STDOUT_FILENO;) {
+    number = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
 }
 
 }  // namespace heaprec
