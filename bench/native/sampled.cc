@@ -13,14 +13,14 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/streams/native_stream.h"
-#include "recorder/sources/clock.h"
 
 namespace {
 
-using heaprec::sources::MonotonicNs;
+using heaprec::MonotonicNs;
 using RunPairs = void (*)(void** blocks, long count, long pairs);
 
 double Median(std::vector<double> of) {

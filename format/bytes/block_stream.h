@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
+#include "base/result.h"
 #include "format/bytes/bytes.h"
 #include "format/bytes/layout.h"
-#include "format/bytes/result.h"
 
 namespace heaprec::format {
 

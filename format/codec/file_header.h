@@ -4,8 +4,8 @@
 // Format:   docs/format/recording.md#file-header
 #pragma once
 
+#include "base/result.h"
 #include "format/bytes/bytes.h"
-#include "format/bytes/result.h"
 #include "format/model/model.h"
 
 namespace heaprec::format {

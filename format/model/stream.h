@@ -64,6 +64,11 @@ constexpr Stream StreamOfId(uint64_t id) {
 constexpr uint64_t SeedOf(Stream stream, uint64_t recording) {
   return stream == Stream::kAllocations ? recording : recording ^ uint64_t { 1 } << (64 - static_cast<uint8_t>(stream));
 }
+constexpr uint64_t SeedOf(Stream stream, const RecordingId& id) {
+  uint64_t recording = 0;
+  for (size_t i = 8; i-- > 0;) recording = recording << 8 | id[i];
+  return SeedOf(stream, recording);
+}
 
 template <typename T>
 struct PerStream {

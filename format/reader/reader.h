@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/codec/dictionaries.h"
 #include "format/model/model.h"
 

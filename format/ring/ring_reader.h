@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_layout.h"
 #include "format/ring/ring_records.h"

@@ -14,8 +14,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/result.h"
 #include "format/bytes/bytes.h"
-#include "format/bytes/result.h"
 #include "format/codec/chunk_names.h"
 #include "format/codec/dictionaries.h"
 #include "format/codec/file_header.h"  // EncodeFileHeader: the first bytes of every recording

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "recorder/sources/clock.h"
+#include "base/clock.h"
 
 namespace heaprec::agent {
 namespace {
@@ -49,7 +49,7 @@ std::string FindContainerId(std::string_view text) {
 format::RecordingId NewRecordingId() {
   format::RecordingId id{};
   if (getrandom(id.data(), id.size(), 0) == static_cast<ssize_t>(id.size())) return id;
-  const uint64_t words[2] = {sources::EpochNs(), sources::MonotonicNs() ^ (static_cast<uint64_t>(getpid()) << 40)};
+  const uint64_t words[2] = {EpochNs(), MonotonicNs() ^ (static_cast<uint64_t>(getpid()) << 40)};
   std::memcpy(id.data(), words, sizeof(words));
   return id;
 }

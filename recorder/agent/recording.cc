@@ -6,11 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "base/clock.h"
 #include "recorder/agent/jvm/events.h"
 #include "recorder/agent/options/log.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
-#include "recorder/sources/clock.h"
 #include "recorder/sources/java/byte_clock_source.h"
 #include "recorder/sources/java/entry.h"
 
@@ -310,13 +310,13 @@ void Recording::OnDrainStop() {
   outside_->OnTick();
   if (exceptions_ != nullptr) exceptions_->Stop();
   if (native_ != nullptr) native_->Stop();
-  heap_watch_->OnEnd(sources::MonotonicNs());
+  heap_watch_->OnEnd(MonotonicNs());
   sources::HeapStateRecorder* watch = heap_watch_.get();
   sources::active_heap_watch.compare_exchange_strong(watch, nullptr, std::memory_order_release);
   if (live_ != nullptr) live_->Stop();
   if (memory_ != nullptr) memory_->Stop();
   uncounted_at_end_ = source_->UncountedBytes();
-  AskBean(sources::MonotonicNs());
+  AskBean(MonotonicNs());
   if (attached) EndCensus();
   if (is_attached) DisableEvents(jvm_);
   attached.reset();

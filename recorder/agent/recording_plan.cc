@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/descriptors.h"
 #include "format/model/version.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/identity.h"
@@ -16,9 +18,7 @@
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/options/service_labels.h"
 #include "recorder/agent/streams/native_stream.h"
-#include "recorder/buffer/own_descriptors.h"
 #include "recorder/buffer/stale_rings.h"
-#include "recorder/sources/clock.h"
 #include "recorder/writer/open_store.h"
 #include "recorder/writer/signal_masked_thread.h"
 
@@ -54,7 +54,7 @@ std::string RingPathOf(const Options& options, const format::RecordingId& id) {
 
 // Moves rings of killed processes beside their recordings, on a separate thread because a disk may take seconds.
 void MoveAbandonedRings(void*) {
-  buffer::LeaveSharedDescriptors();
+  LeaveSharedDescriptors();
   for (const std::string& loss : buffer::MoveAbandonedRings(kRingFolder).losses) Log(LogLevel::kWarn, "{}", loss);
 }
 
@@ -66,7 +66,7 @@ void StartMovingRings() {
 }  // namespace
 
 RecordingPlan::RecordingPlan(const Options& of)
-    : options(of), id(NewRecordingId()), start_epoch_ns(sources::EpochNs()), start_ns(sources::MonotonicNs()) {}
+    : options(of), id(NewRecordingId()), start_epoch_ns(EpochNs()), start_ns(MonotonicNs()) {}
 
 RecordingPlan::Config RecordingPlan::At(double per_second, bool unit_is_event) const {
   throttle::ControllerConfig config = ControllerFor(per_second, unit_is_event);
@@ -192,7 +192,7 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.are_close();
   drain.block_ns = may_share ? kBlockNs : 0;
   if (options.ring == "auto") callbacks.on_start = StartMovingRings;
-  callbacks.now = [] { return sources::MonotonicNs(); };
+  callbacks.now = [] { return MonotonicNs(); };
   callbacks.on_writing_stopped = [](const std::string& error) {
     Log(LogLevel::kWarn, "{}; cannot write the recording. Samples stay in memory while there is space", error);
   };

@@ -11,7 +11,7 @@
 #include <string>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/model.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/buffer/ring.h"

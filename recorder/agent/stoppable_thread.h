@@ -13,7 +13,7 @@
 #include <utility>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::agent {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::arch {
 

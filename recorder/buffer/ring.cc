@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <new>
 
-#include "recorder/buffer/locked_file.h"
-#include "recorder/buffer/write_signals.h"
+#include "base/locked_file.h"
+#include "base/writes.h"
 
 namespace heaprec::buffer {
 namespace {

@@ -12,10 +12,10 @@
 #include <memory>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/descriptors.h"
+#include "base/result.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_layout.h"
-#include "recorder/buffer/guarded_fd.h"
 
 namespace heaprec::buffer {
 

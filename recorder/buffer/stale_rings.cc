@@ -15,12 +15,11 @@
 #include <utility>
 #include <variant>
 
+#include "base/descriptors.h"
+#include "base/locked_file.h"
 #include "format/bytes/layout.h"
 #include "format/codec/file_header.h"
 #include "format/ring/ring_layout.h"
-#include "recorder/buffer/folder_entries.h"
-#include "recorder/buffer/guarded_fd.h"
-#include "recorder/buffer/locked_file.h"
 
 namespace heaprec::buffer {
 namespace {

@@ -22,7 +22,8 @@
 #include <cstring>
 #include <utility>
 
-#include "recorder/buffer/high_descriptor.h"
+#include "base/clock.h"
+#include "base/descriptors.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/next_allocator.h"
 #include "recorder/native_count/own_functions.h"
@@ -236,7 +237,7 @@ HEAPREC_INLINE void Delete(void* block, More... more) {
 
 // What is in shared memory is gone with the machine, what is in the file stays.
 void CopyTable(SiteTable* of) {
-  const int descriptor = buffer::MovedUp(open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
+  const int descriptor = MovedUp(open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   const bool is_whole = descriptor >= 0 && of->CopyTo(descriptor);
   const int error = errno;
   if (descriptor >= 0) close(descriptor);
@@ -303,10 +304,7 @@ __attribute__((destructor)) void End() {
   SiteTable* const of = TableOfProcess();
   // Before Linux 4.14 a child that was forked without fork's handlers has its parent's.
   if (of == nullptr || of->header().pid != static_cast<uint32_t>(getpid())) return;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  of->header().end_monotonic_ns =
-      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  of->header().end_monotonic_ns = MonotonicNs();
   of->header().state = static_cast<uint32_t>(format::NativeState::kEnded);
   CopyTable(of);
 }

@@ -8,10 +8,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "format/bytes/option_text.h"
+#include "base/option_text.h"
+#include "base/writes.h"
 #include "format/native/native_table.h"
-#include "recorder/buffer/standard_error.h"
-#include "recorder/buffer/write_signals.h"
 
 namespace heaprec::native {
 namespace {
@@ -24,15 +23,15 @@ void Print(Pieces... pieces) {
   for (size_t i = 0; i < std::size(texts); ++i) {
     parts[i] = {const_cast<char*>(texts[i].data()), texts[i].size()};
   }
-  if (!buffer::IsStandardError(STDERR_FILENO) || buffer::WouldWait(STDERR_FILENO)) return;
-  const buffer::WriteSignals blocked;
+  if (!IsStandardError(STDERR_FILENO) || WouldWait(STDERR_FILENO)) return;
+  const WriteSignals blocked;
   [[maybe_unused]] const ssize_t ignored = writev(STDERR_FILENO, parts, static_cast<int>(std::size(parts)));
 }
 
 bool Copy(std::string_view value, std::span<char> into) {
   if (value.empty() || value.size() >= into.size()) return false;
   char* end = into.data();
-  for (size_t at = 0; at < value.size(); ++at) *end++ = format::IsEscape(value, at) ? value[++at] : value[at];
+  for (size_t at = 0; at < value.size(); ++at) *end++ = IsEscape(value, at) ? value[++at] : value[at];
   *end = 0;
   return true;
 }
@@ -76,7 +75,7 @@ size_t AppendNumber(uint32_t number, std::span<char> into) {
 bool ParseExactOptions(const char* text, ExactOptions* into) {
   std::string_view rest = text != nullptr ? text : "";
   while (!rest.empty()) {
-    const std::string_view option = format::TakePart(&rest);
+    const std::string_view option = TakePart(&rest);
     if (option.empty()) continue;
     const size_t equals = std::min(option.find('='), option.size());
     std::string_view value = option;

@@ -16,10 +16,11 @@
 #include <cstring>
 #include <new>
 
-#include "format/elf/build_id.h"
-#include "recorder/buffer/high_descriptor.h"
-#include "recorder/buffer/locked_file.h"
-#include "recorder/buffer/write_signals.h"
+#include "base/clock.h"
+#include "base/descriptors.h"
+#include "base/elf_file.h"
+#include "base/locked_file.h"
+#include "base/writes.h"
 #include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/readable.h"
 
@@ -41,17 +42,11 @@ constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
 // The key of a slot whose site's module is another one now.
 constexpr uint64_t kGone = 1;
 
-uint64_t Now(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 int OpenNew(const char* path) {
-  const int descriptor = buffer::CreateLocked(path);
+  const int descriptor = CreateLocked(path);
   if (descriptor >= 0 || errno != EEXIST) return descriptor;
   // Left by a dead process with our pid, or by this process before exec: no process holds it.
-  if (buffer::RemoveAbandoned(AT_FDCWD, path)) return buffer::CreateLocked(path);
+  if (RemoveAbandoned(AT_FDCWD, path)) return CreateLocked(path);
   errno = EEXIST;
   return -1;
 }
@@ -79,7 +74,7 @@ void CopyBuildId(const dl_phdr_info& info, NativeModule* module) {
     if (segment.p_type != PT_NOTE) continue;
     const uintptr_t end = info.dlpi_addr + segment.p_vaddr + segment.p_memsz;
     if (segment.p_memsz == 0 || !IsReadable(info.dlpi_addr + segment.p_vaddr) || !IsReadable(end - 1)) continue;
-    const auto id = format::BuildIdIn({reinterpret_cast<const char*>(end - segment.p_memsz), segment.p_memsz});
+    const auto id = BuildIdIn({reinterpret_cast<const char*>(end - segment.p_memsz), segment.p_memsz});
     if (id.empty()) continue;
     module->build_id_bytes = static_cast<uint32_t>(std::min(id.size(), sizeof module->build_id));
     std::memcpy(module->build_id, id.data(), module->build_id_bytes);
@@ -124,8 +119,8 @@ SiteTable::SiteTable(std::byte* base, int descriptor, const char* path) : base_(
 }
 
 SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why) {
-  const buffer::WriteSignals blocked;
-  const int descriptor = buffer::MovedUp(OpenNew(path));
+  const WriteSignals blocked;
+  const int descriptor = MovedUp(OpenNew(path));
   if (descriptor < 0) {
     // gosu, for instance, runs as root and executes this program as another user.
     static constexpr char kOther[] =
@@ -141,7 +136,7 @@ SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why)
                 : mmap(nullptr, kAllBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (memory == MAP_FAILED) {
     *why = std::strerror(full != 0 ? full : errno);  // NOLINT(concurrency-mt-unsafe): setup
-    buffer::RemoveLocked(AT_FDCWD, path, descriptor);
+    RemoveLocked(AT_FDCWD, path, descriptor);
     close(descriptor);
     return nullptr;
   }
@@ -152,8 +147,8 @@ SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why)
   header.header_bytes = format::kNativeHeaderBytes;
   if (getrandom(header.recording_id, sizeof header.recording_id, GRND_NONBLOCK) < 0) header.recording_id[0] = 1;
   header.pid = static_cast<uint32_t>(getpid());
-  header.start_epoch_ns = Now(CLOCK_REALTIME);
-  header.start_monotonic_ns = Now(CLOCK_MONOTONIC);
+  header.start_epoch_ns = EpochNs();
+  header.start_monotonic_ns = MonotonicNs();
   header.depth = depth;
   header.chunks_used.store(kCommonChunks, std::memory_order_relaxed);
   const ssize_t length = readlink("/proc/self/exe", header.program, sizeof header.program - 1);
@@ -171,7 +166,7 @@ bool SiteTable::HasRows(uint32_t chunk) const {
 }
 
 bool SiteTable::CopyTo(int descriptor) const {
-  const buffer::WriteSignals blocked;
+  const WriteSignals blocked;
   const auto& header = *At<NativeHeader>(0);
   const size_t sites = std::min(header.sites_used.load(std::memory_order_acquire), format::kMaxNativeSites - 1) + 1;
   const uint32_t chunks = ChunksUsed();
@@ -238,7 +233,7 @@ int SiteTable::Descriptor() {
   if (!LeadsToFile(known)) {
     // As system calls: who is cancelled is not to be within malloc.
     const long opened = syscall(SYS_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    const int again = buffer::MovedUp(static_cast<int>(opened));
+    const int again = MovedUp(static_cast<int>(opened));
     // Another thread may have come first: then `known` is its one.
     if (LeadsToFile(again) && descriptor_.compare_exchange_strong(known, again, std::memory_order_acq_rel)) {
       flock(again, LOCK_EX | LOCK_NB);
@@ -265,7 +260,7 @@ NativeSiteCounters* SiteTable::NewChunk(uint32_t first_site, uint32_t thread) {
     return nullptr;
   }
   const size_t offset = format::kNativeRowsAt + number * format::kNativeChunkBytes;
-  const buffer::WriteSignals blocked;
+  const WriteSignals blocked;
   const int descriptor = Descriptor();
   if (descriptor < 0 || posix_fallocate(descriptor, static_cast<off_t>(offset), format::kNativeChunkBytes) != 0) {
     // The next shard gets this number, unless a later one is in use.

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "recorder/buffer/folder_entries.h"
-#include "recorder/buffer/locked_file.h"
+#include "base/descriptors.h"
+#include "base/locked_file.h"
 
 namespace heaprec::native {
 namespace {
@@ -44,7 +44,7 @@ pid_t ProcessOf(std::string_view name) {
 // A process in another pid namespace, whose number is unused here, holds the lock of its table.
 bool IsStale(int folder, const char* name, Stale* into) {
   if (kill(into->process, 0) == 0 || errno != ESRCH) return false;
-  const int table = buffer::OpenAbandoned(folder, name);
+  const int table = OpenAbandoned(folder, name);
   if (table < 0) return false;
   struct stat status {};
   const bool is_known = fstat(table, &status) == 0;
@@ -55,7 +55,7 @@ bool IsStale(int folder, const char* name, Stale* into) {
 
 size_t FindStale(int folder, std::span<Stale> into) {
   size_t count = 0;
-  buffer::ForEachEntry(folder, [&](const char* name) {
+  ForEachEntry(folder, [&](const char* name) {
     Stale stale{ProcessOf(name), {}};
     if (stale.process > 0 && IsStale(folder, name, &stale)) into[count++] = stale;
     return count < into.size();
@@ -67,7 +67,7 @@ bool Remove(int folder, pid_t process) {
   std::array<char, 32> name{};
   std::copy(kPrefix.begin(), kPrefix.end(), name.begin());
   std::to_chars(name.data() + kPrefix.size(), name.data() + name.size() - 1, process);
-  return buffer::RemoveAbandoned(folder, name.data());
+  return RemoveAbandoned(folder, name.data());
 }
 
 }  // namespace

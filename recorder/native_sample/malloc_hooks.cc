@@ -18,10 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/sparse_memory.h"
 #include "format/ring/ring_records.h"
 #include "recorder/arch/call_site.h"
 #include "recorder/arch/dlsym_jump.h"
-#include "recorder/buffer/sparse_memory.h"
 #include "recorder/native_sample/got_patcher.h"
 #include "recorder/native_sample/symbol_resolver.h"
 #include "recorder/unwind/fork_guard.h"
@@ -60,12 +61,6 @@ GotPatcher::Changes seen_changes = 0;  // by TakeLibraryChanges
 SampledBlocks blocks;
 std::atomic<uint32_t> unseen_allocators{0};
 std::atomic<bool> has_found_other{false};  // dlsym, another malloc
-
-uint64_t NowNs() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 AllocationListener* Active() {
   AllocationListener* const sampler = active.load();
@@ -138,7 +133,7 @@ class Looking {
 
 __attribute__((noinline)) void FreeTracked(void* block) {
   const Looking looking;
-  if (const uint16_t place = looking.Take(block)) blocks.MarkDead(place, block, NowNs());
+  if (const uint16_t place = looking.Take(block)) blocks.MarkDead(place, block, MonotonicNs());
 }
 
 HEAPREC_INLINE void Freed(void* block) {
@@ -165,7 +160,7 @@ __attribute__((noinline)) void* ReallocateTracked(void* block, size_t size) {
   if (moved == nullptr && size != 0) {
     blocks.Restore(place, block);
   } else {
-    blocks.MarkDead(place, block, NowNs());
+    blocks.MarkDead(place, block, MonotonicNs());
   }
   return moved;
 }
@@ -407,7 +402,7 @@ format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   for (int i = 0; !IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
   if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the previous recording"};
   // Two megabytes that a program which ends soon need not touch.
-  buffer::KeepSparse(&blocks, sizeof blocks);
+  KeepSparse(&blocks, sizeof blocks);
   static bool have_blocks_been_used = false;
   if (std::exchange(have_blocks_been_used, true)) blocks.Clear();
   const GotPatcher::Outcome outcome = PatchLibraries();

@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/native_sample/got_patcher.h"
 #include "recorder/native_sample/mmap_hooks.h"
 #include "recorder/native_sample/sampled_blocks.h"

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "recorder/buffer/sparse_memory.h"
+#include "base/sparse_memory.h"
 #include "recorder/native_sample/index_free_lists.h"
 
 namespace heaprec::native {
@@ -50,7 +50,7 @@ constinit ThreadClock ThreadClocks::newcomers_;
 
 bool ThreadClocks::Prepare() {
   if (Clocks() != nullptr) return true;
-  void* const memory = buffer::MapSparse(sizeof(ThreadClock) * kCapacity);
+  void* const memory = MapSparse(sizeof(ThreadClock) * kCapacity);
   if (memory == nullptr || pthread_key_create(&key, OnThreadEnd) != 0) return false;
   memory_of_all.store(static_cast<ThreadClock*>(memory), std::memory_order_release);
   return true;

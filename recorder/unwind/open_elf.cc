@@ -8,18 +8,18 @@
 #include <cstring>
 #include <memory>
 
-#include "recorder/buffer/guarded_fd.h"
+#include "base/descriptors.h"
 
 namespace heaprec::native {
 
-format::Result<format::ElfFile> OpenElf(const std::string& path) {
+format::Result<ElfFile> OpenElf(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a fifo must not block us
   if (descriptor < 0) return format::Error{path + ": " + strerror(errno)};
-  const auto file = std::make_shared<buffer::GuardedFd>(descriptor);
+  const auto file = std::make_shared<GuardedFd>(descriptor);
   struct stat status {};
   if (fstat(file->number(), &status) != 0 || !S_ISREG(status.st_mode))
     return format::Error{path + ": not a regular file"};
-  return format::ElfFile::Open(path, [path, file](uint64_t offset, void* out, size_t size) {
+  return ElfFile::Open(path, [path, file](uint64_t offset, void* out, size_t size) {
     if (!file->Reopen(path, O_RDONLY)) return false;
     ssize_t got = 0;
     for (; size > 0; size -= static_cast<size_t>(got), offset += static_cast<uint64_t>(got)) {

@@ -53,7 +53,7 @@ void Symbolizer::Refresh() {
           }
           const bool is_note = segment.p_type == PT_NOTE && segment.p_memsz > 0;
           if (is_note && library.build_id.empty() && IsReadable(begin) && IsReadable(begin + segment.p_memsz - 1)) {
-            library.build_id = format::BuildIdOfNotes({reinterpret_cast<const char*>(begin), segment.p_memsz});
+            library.build_id = BuildIdOfNotes({reinterpret_cast<const char*>(begin), segment.p_memsz});
           }
         }
         if (library.path.empty()) library.path = ProgramPath();
@@ -106,11 +106,11 @@ CodeLocation Symbolizer::Find(uintptr_t return_address) {
   const uintptr_t pc = return_address - 1;
   const Library* const library = LibraryOf(pc);
   if (library == nullptr) return {};
-  const format::ElfFunctions& table =
+  const ElfFunctions& table =
       tables_.try_emplace(library->path + '\0' + library->build_id, library->path, library->build_id, OpenElf)
           .first->second;
   const uint64_t address = pc - library->bias;
-  const format::ElfFunctions::Function function = table.At(address);
+  const ElfFunctions::Function function = table.At(address);
   CodeLocation place{library->path.substr(library->path.rfind('/') + 1), format::DemangledFunction(function.symbol),
                      library->build_id, function.offset};
   if (function.symbol.empty()) place.function = HexOf(address);

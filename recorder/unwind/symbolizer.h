@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/elf/elf_functions.h"
+#include "base/elf_file.h"
 #include "format/native/native_frames.h"
 #include "format/ring/ring_layout.h"
 
@@ -38,7 +38,7 @@ class Symbolizer {
   CodeLocation Find(uintptr_t return_address);
 
   std::vector<Library> libraries_, before_;
-  std::map<std::string, format::ElfFunctions> tables_;  // by path and build id
+  std::map<std::string, ElfFunctions> tables_;  // by path and build id
   std::unordered_map<uintptr_t, CodeLocation> known_;
 };
 

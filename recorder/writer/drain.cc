@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -28,12 +27,6 @@ constexpr uint64_t kMaxInBlock = 2048;
 constexpr uint64_t kLatePart = 20;
 // A thread that has checked what is emitted commits its sample within microseconds, or when it is scheduled again.
 constexpr uint64_t kForgetAfterNs = 5'000 * kMs;
-
-uint64_t SeedOf(const format::RecordingId& id) {
-  uint64_t seed = 0;
-  std::memcpy(&seed, id.data(), sizeof(seed));
-  return seed;
-}
 
 std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
   std::vector<format::Stream> streams;
@@ -70,7 +63,7 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
 }
 
 TrackedSet Drain::LiveSetOf(format::Stream stream) const {
-  const uint64_t seed = format::SeedOf(stream, SeedOf(config_.header.recording_id));
+  const uint64_t seed = format::SeedOf(stream, config_.header.recording_id);
   return {config_.header.MaxTracked(stream), config_.buffered_per_interval[stream], seed, callbacks_.tracked[stream],
           stream};
 }

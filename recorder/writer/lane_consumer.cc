@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -11,12 +10,6 @@
 
 namespace heaprec::writer {
 namespace {
-
-uint64_t FirstWord(const format::RecordingId& id) {
-  uint64_t first = 0;
-  std::memcpy(&first, id.data(), sizeof(first));
-  return first;
-}
 
 // Only stale arms refer to older windows; such samples carry their weight themselves.
 constexpr size_t kMaxWindows = 4096;
@@ -28,7 +21,7 @@ throttle::ReducerConfig ReducerConfigOf(const format::RingHeader& header, format
                                         const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns) {
   return {.interval_ns = std::max<uint64_t>(header.IntervalNsOf(stream), 1),
           .cap = std::max<size_t>(header.IntervalCapOf(stream), 1),
-          .recording = format::SeedOf(stream, FirstWord(id)),
+          .recording = format::SeedOf(stream, id),
           .max_samples = max_samples,
           .duration_ns = duration_ns};
 }

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/writer/store.h"
 
 namespace heaprec::writer {

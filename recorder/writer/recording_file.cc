@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,37 +12,18 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/output_path.h"
-#include "recorder/buffer/write_signals.h"
+#include "base/output_path.h"
+#include "base/writes.h"
 
 namespace heaprec::writer {
 namespace {
 
-constexpr int kMaxNames = 10000;
-
-std::string LocalTime(uint64_t epoch_ns) {
-  const auto seconds = static_cast<time_t>(epoch_ns / 1'000'000'000);
-  tm parts{};
-  localtime_r(&seconds, &parts);
-  return fmt::format("{:04}_{:02}_{:02}_{:02}_{:02}_{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec);
-}
-
-// "dir/rec.bin", 2 -> "dir/rec-2.bin"
-std::string Numbered(const std::string& path, int number) {
-  const size_t slash = path.rfind('/');
-  const size_t name = slash == std::string::npos ? 0 : slash + 1;
-  size_t dot = path.rfind('.');
-  if (dot == std::string::npos || dot <= name) dot = path.size();
-  return fmt::format("{}-{}{}", path.substr(0, dot), number, path.substr(dot));
-}
-
-buffer::GuardedFd OpenNew(const std::string& path) {
+GuardedFd OpenNew(const std::string& path) {
   int descriptor = -1;
   do {
     descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   } while (descriptor < 0 && errno == EINTR);
-  return descriptor < 0 ? buffer::GuardedFd() : buffer::GuardedFd(descriptor);
+  return descriptor < 0 ? GuardedFd() : GuardedFd(descriptor);
 }
 
 format::Error Failure(const std::string& path) {
@@ -69,47 +49,19 @@ int Allocate(int descriptor, uint64_t from, uint64_t to) {
 
 }  // namespace
 
-std::string ExpandPattern(const std::string& pattern, uint32_t pid, uint64_t epoch_ns, int number) {
-  std::string out;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const char next = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[i + 1] : '\0';
-    if (next == 'p') {
-      out += std::to_string(pid);
-    } else if (next == 't') {
-      out += LocalTime(epoch_ns);
-    } else if (next == 'n') {
-      out += std::to_string(number);
-    } else if (next == '%') {
-      out += '%';
-    } else {
-      out += pattern[i];
-      continue;
-    }
-    ++i;
-  }
-  return out;
-}
-
-std::string LiteralPattern(const std::string& path) {
-  std::string pattern;
-  for (const char sign : path) pattern += sign == '%' ? "%%" : std::string(1, sign);
-  return pattern;
-}
-
 format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns,
                                                     bool continues) {
-  const bool counts = ExpandPattern(pattern, pid, epoch_ns, 0) != ExpandPattern(pattern, pid, epoch_ns, 1);
-  for (int number = 0; number < kMaxNames; ++number) {
-    std::string path = ExpandPattern(pattern, pid, epoch_ns, number);
-    if (!counts && number > 0) path = Numbered(path, number);
-    buffer::GuardedFd descriptor = OpenNew(path);
+  const OutputPath output(pattern, pid, epoch_ns);
+  for (int number = 0; number < OutputPath::kMaxNames; ++number) {
+    std::string path = output.Name(number);
+    GuardedFd descriptor = OpenNew(path);
     if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
-    if (counts || continues || number > 0) continue;
+    if (output.is_numbered() || continues || number > 0) continue;
     // Beside a device, a folder or a dangling link, a file of another name is not what the user requested.
-    if (auto why = format::WhyNoRecordingAt(path)) return *why;
+    if (const Status status = CheckOutput(path); !status) return status.error();
   }
-  return format::Error{fmt::format("{}: {} files of this name exist already", pattern, kMaxNames)};
+  return Error{fmt::format("{}: {} files of this name exist already", pattern, OutputPath::kMaxNames)};
 }
 
 RecordingFile::RecordingFile(RecordingFile&& other) noexcept
@@ -168,7 +120,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
     with_zeros.resize(provisional_to_ - size_);
     bytes = with_zeros;
   }
-  const buffer::WriteSignals blocked;
+  const WriteSignals blocked;
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t wrote =
@@ -192,7 +144,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
 void RecordingFile::WriteProvisional(std::span<const std::byte> bytes) {
   if (is_torn_ || bytes.size() > reserved_room() || size_ + bytes.size() < provisional_to_) return;
   if (!descriptor_.Reopen(path_, O_RDWR)) return;
-  const buffer::WriteSignals blocked;
+  const WriteSignals blocked;
   const ssize_t wrote = pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
   if (wrote > 0) provisional_to_ = std::max(provisional_to_, size_ + static_cast<uint64_t>(wrote));
 }
@@ -227,14 +179,14 @@ format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte>
 }
 
 format::Result<RecordingFile> RecordingFile::Duplicate() const {
-  buffer::GuardedFd descriptor = descriptor_.Duplicate();
+  GuardedFd descriptor = descriptor_.Duplicate();
   if (descriptor.number() < 0) return Failure(path_);
   RecordingFile same(path_, std::move(descriptor));
   same.size_ = size_;
   return same;
 }
 
-buffer::GuardedFd RecordingFile::DuplicateDescriptor() {
+GuardedFd RecordingFile::DuplicateDescriptor() {
   (void)descriptor_.Reopen(path_, O_RDWR);
   return descriptor_.Duplicate();
 }

@@ -13,17 +13,10 @@
 #include <string>
 #include <variant>
 
-#include "format/bytes/result.h"
-#include "recorder/buffer/guarded_fd.h"
+#include "base/descriptors.h"
+#include "base/result.h"
 
 namespace heaprec::writer {
-
-// %p: pid; %t: local time as yyyy_MM_dd_HH_mm_ss; %n: the first number from 0 that gives a free name; %%: a
-// percent sign.
-std::string ExpandPattern(const std::string& pattern, uint32_t pid, uint64_t epoch_ns, int number);
-
-// The pattern for exactly `path`.
-std::string LiteralPattern(const std::string& path);
 
 class RecordingFile {
  public:
@@ -57,7 +50,7 @@ class RecordingFile {
   format::Result<RecordingFile> Duplicate() const;
   // Returns a duplicate of the file's descriptor, for another thread. Opens the file again if the program has closed
   // it. Failure: -1, with errno.
-  buffer::GuardedFd DuplicateDescriptor();
+  GuardedFd DuplicateDescriptor();
   // Whether path() still refers to this file: it may have been deleted or moved.
   bool IsInPlace() const;
   // Takes `other`'s content and drops its own; the name and the descriptor's number stay. Readers that have the file
@@ -73,14 +66,13 @@ class RecordingFile {
   const std::string& path() const { return path_; }
 
  private:
-  RecordingFile(std::string path, buffer::GuardedFd descriptor)
-      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+  RecordingFile(std::string path, GuardedFd descriptor) : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   bool Truncate(uint64_t to);
   bool TakeBack();
   format::Error Fail(int error);
 
   std::string path_;
-  buffer::GuardedFd descriptor_;
+  GuardedFd descriptor_;
   uint64_t size_ = 0;
   uint64_t reserved_to_ = 0;     // the disk has room up to this offset
   uint64_t provisional_to_ = 0;  // end of the provisional bytes; 0: there are none

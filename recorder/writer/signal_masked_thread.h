@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::writer {
 

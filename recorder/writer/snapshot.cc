@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/output_path.h"
 #include "format/codec/file_header.h"
 
 namespace heaprec::writer {
@@ -32,7 +33,8 @@ format::Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& 
                                    uint64_t epoch_ns) {
   auto file = RecordingFile::Create(pattern, pid, epoch_ns);
   if (!file.ok()) return file.error();
-  auto copy = RecordingFile::Create(LiteralPattern(file->path() + format::kUnfinishedSuffix), 0, 0, /*continues=*/true);
+  auto copy =
+      RecordingFile::Create(OutputPath::Literal(file->path() + format::kUnfinishedSuffix), 0, 0, /*continues=*/true);
   if (!copy.ok()) {
     file->Remove();
     return copy.error();

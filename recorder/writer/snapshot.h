@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "format/bytes/bytes.h"
-#include "format/bytes/result.h"
 #include "recorder/writer/recording_file.h"
 
 namespace heaprec::writer {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/output_path.h"
 #include "format/codec/file_header.h"
 
 namespace heaprec::writer {
@@ -80,7 +81,7 @@ bool Store::OpenNext(uint64_t now_ns, const format::FileStart& start) {
   auto next = in_place
                   ? RecordingFile::Create(config_.pattern, config_.header.pid, config_.header.start_epoch_ns + now_ns,
                                           /*continues=*/true)
-                  : RecordingFile::Create(LiteralPattern(file_->path()), 0, 0, /*continues=*/true);
+                  : RecordingFile::Create(OutputPath::Literal(file_->path()), 0, 0, /*continues=*/true);
   if (!next.ok()) return false;  // the old one is still good for writing; the next block tries again
   next_ = std::make_unique<RecordingFile>(std::move(*next));
   return true;
@@ -137,7 +138,8 @@ void Store::BeginCopy(uint64_t now_ns) {
   copy.dropped = retention_.ChunksToDrop(now_ns);
   const Retention::Chunk& first = retention_.FirstKept(copy.dropped);
   // A killed JVM may have left one.
-  auto to = RecordingFile::Create(LiteralPattern(file_->path() + format::kUnfinishedSuffix), 0, 0, /*continues=*/true);
+  auto to =
+      RecordingFile::Create(OutputPath::Literal(file_->path() + format::kUnfinishedSuffix), 0, 0, /*continues=*/true);
   if (!to.ok()) return Abandon(now_ns);
   copy.to = std::make_unique<RecordingFile>(std::move(*to));
   copy.next = first.offset;

@@ -18,7 +18,7 @@
 #include <string>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/model.h"
 #include "recorder/writer/recording_file.h"
 #include "recorder/writer/retention.h"

@@ -30,7 +30,7 @@ bool Syncer::Start() {
 
 uint64_t Syncer::Request(RecordingFile& file, std::string folder) {
   // A descriptor of its own, because the drain may close the file meanwhile.
-  buffer::GuardedFd own = file.DuplicateDescriptor();
+  GuardedFd own = file.DuplicateDescriptor();
   const int error = own.number() >= 0 ? 0 : errno;
   const uint64_t number = ++last_;
   Job job{number, std::move(own), error, std::move(folder)};
@@ -100,7 +100,7 @@ int Syncer::Do(Job job) {
   const int error = repeat(fdatasync, job.file.number());
   job.file.Close();
   if (job.folder.empty()) return error;
-  const buffer::GuardedFd folder(open(job.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const GuardedFd folder(open(job.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Without permission to open it the content is safe; when the name is durable depends on the file system.
   if (folder.number() >= 0) (void)repeat(fsync, folder.number());
   return error;

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "recorder/buffer/guarded_fd.h"
+#include "base/descriptors.h"
 #include "recorder/writer/recording_file.h"
 
 namespace heaprec::writer {
@@ -40,7 +40,7 @@ class Syncer {
  private:
   struct Job {
     uint64_t number;
-    buffer::GuardedFd file;
+    GuardedFd file;
     int error;  // errno if there is no file, else 0
     std::string folder;
   };

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
-#include "recorder/sources/clock.h"
 #include "recorder/sources/sample/sample_writer.h"
 #include "recorder/writer/drain.h"
 #include "tests/crash/jvm_link_seams.h"
@@ -61,7 +61,7 @@ class Recording {
   Recording(const Plan& plan, Witness* witness)
       : plan_(plan),
         witness_(*witness),
-        start_ns_(sources::MonotonicNs()),
+        start_ns_(MonotonicNs()),
         ring_(MakeRing()),
         shared_counters_(ring_->header().counters),
         board_(ConfigOf(plan), start_ns_),
@@ -92,7 +92,7 @@ class Recording {
     buffer::RingOptions options;
     options.path = plan_.folder + "/victim.ring";
     options.recording_id = IdOf(plan_.seed);
-    options.start_epoch_ns = sources::EpochNs();
+    options.start_epoch_ns = EpochNs();
     options.start_monotonic_ns = start_ns_;
     options.interval_ns = plan_.interval_ns;
     options.interval_cap = plan_.cap;
@@ -120,7 +120,7 @@ class Recording {
 
   writer::DrainCallbacks Callbacks() {
     writer::DrainCallbacks callbacks;
-    callbacks.now = [] { return sources::MonotonicNs(); };
+    callbacks.now = [] { return MonotonicNs(); };
     callbacks.on_tick = [this](uint64_t now_ns) {
       const uint64_t bytes = bytes_.load(std::memory_order_relaxed);
       shared_counters_.SetPopulation(objects_.load(std::memory_order_relaxed), bytes);

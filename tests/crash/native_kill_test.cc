@@ -23,10 +23,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/streams/native_stream.h"
-#include "recorder/sources/clock.h"
 #include "recorder/writer/drain.h"
 #include "tests/crash/points.h"
 #include "tools/analysis/health/verification.h"
@@ -84,11 +84,11 @@ format::RecordingId IdOf(uint64_t seed) {
 class Recorder {
  public:
   explicit Recorder(const Plan& plan)
-      : plan_(plan), config_(Config(plan)), start_ns_(sources::MonotonicNs()), ring_(MakeRing()) {
+      : plan_(plan), config_(Config(plan)), start_ns_(MonotonicNs()), ring_(MakeRing()) {
     stream_ = std::make_unique<agent::NativeStream>(*ring_, config_, start_ns_, 1, plan.seed, agent::MaxGapOf(config_),
                                                     nullptr);
     writer::DrainCallbacks callbacks;
-    callbacks.now = [] { return sources::MonotonicNs(); };
+    callbacks.now = [] { return MonotonicNs(); };
     callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };
     callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
       stream_->OnPoint(record, pcs, java);
@@ -132,7 +132,7 @@ class Recorder {
     buffer::RingOptions options;
     options.path = plan_.folder + "/victim.ring";
     options.recording_id = IdOf(plan_.seed);
-    options.start_epoch_ns = sources::EpochNs();
+    options.start_epoch_ns = EpochNs();
     options.start_monotonic_ns = start_ns_;
     options.interval_ns = plan_.interval_ns;
     options.interval_cap = 1;

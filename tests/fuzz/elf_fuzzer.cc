@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/elf/elf_functions.h"
+#include "base/elf_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 
@@ -86,7 +86,7 @@ std::vector<Input> Seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace heaprec::fuzz;  // NOLINT(google-build-using-namespace): its entry
-  using heaprec::format::ElfFile;
+  using heaprec::ElfFile;
   const auto open = [&](const std::string& name) {
     return ElfFile::Open(name, [=](uint64_t offset, void* out, size_t count) {
       if (offset > size || count > size - offset) return false;
@@ -108,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
       }
     }
   }
-  const heaprec::format::ElfFunctions functions("fuzz", "", open);
+  const heaprec::ElfFunctions functions("fuzz", "", open);
   for (const uint64_t address : {uint64_t{0}, uint64_t{0x1000}, uint64_t{0x103f}, UINT64_MAX}) {
     Require(functions.At(address).symbol.size() <= size);
   }

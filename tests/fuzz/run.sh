@@ -29,7 +29,7 @@ mkdir -p "$work"
 
 # One archive of all that the targets use, instrumented; libFuzzer's main comes with the target. Objects compiled with
 # older headers would disagree about the layout of shared types.
-newest_header=$(find format throttle tools recorder tests -name '*.h' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+newest_header=$(find base format throttle tools recorder tests -name '*.h' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 # in_background COMMAND...: JOBS of them at a time; `finish` waits for all, and ends the script if one failed.
 rm -f "$work/failed"
 finish() {

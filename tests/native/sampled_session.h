@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "format/reader/memory_source.h"
 #include "format/reader/reader.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/streams/native_stream.h"
-#include "recorder/sources/clock.h"
 #include "recorder/writer/drain.h"
 
 namespace heaprec::native {
@@ -52,7 +52,7 @@ class SampledSession {
     buffer::RingOptions options;
     options.interval_ns = 1'000'000'000;
     options.interval_cap = 1;
-    options.start_monotonic_ns = sources::MonotonicNs();
+    options.start_monotonic_ns = MonotonicNs();
     options.native_interval_ns = config.interval_ns;
     options.native_interval_cap = static_cast<uint32_t>(config.cap);
     options.mapping_interval_ns = maps_per_second > 0 ? agent::MappingStream::kIntervalNs : 0;
@@ -133,7 +133,7 @@ class SampledSession {
     drain.buffered_per_interval[format::Stream::kNative] = static_cast<uint32_t>(4 * config.cap);
     drain.buffered_per_interval[format::Stream::kMapping] = agent::MappingStream::kOversampling * maps_per_second_;
     writer::DrainCallbacks callbacks;
-    callbacks.now = [] { return sources::MonotonicNs(); };
+    callbacks.now = [] { return MonotonicNs(); };
     callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };
     callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
       stream_->OnPoint(record, pcs, java);

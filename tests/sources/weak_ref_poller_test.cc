@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/hotspot/usage/heap_meter.h"
-#include "recorder/sources/clock.h"
 
 namespace heaprec::sources {
 namespace {

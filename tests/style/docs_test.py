@@ -11,12 +11,12 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
-FOLDERS = ("bench", "docs", "format", "include", "java", "recorder", "tests", "throttle", "tools")
+FOLDERS = ("base", "bench", "docs", "format", "include", "java", "recorder", "tests", "throttle", "tools")
 SOURCES = {".h", ".cc", ".c", ".py", ".sh", ".java", ".js", ".html", ".pml"}
 WIDTH = 120
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MENTION = re.compile(r"\b((?:docs|bench)/[\w./-]*\.md)((?:,? ?#[a-z][\w-]*)*)")
-FILE_NAME = re.compile(r"`((?:bench|docs|format|include|recorder|tests|throttle|tools)/[\w./-]+)`")
+FILE_NAME = re.compile(r"`((?:base|bench|docs|format|include|recorder|tests|throttle|tools)/[\w./-]+)`")
 # With or without slashes, and as a shell has it: //tests/native:{got_patcher,sampled}_test.
 LABEL = re.compile(r"(?<![\w:/.-])(?://([a-z][\w/]*)|((?:%s)/[\w/]*)):([\w.{},-]*[\w}])" % "|".join(FOLDERS))
 NO_TARGETS = {"load", "package", "package_group", "exports_files"}

@@ -13,7 +13,7 @@ MACHINE = re.compile(
     r"__(x86_64|amd64|i386|aarch64|arm)(__)?\b|\b(__asm__|asm)\b|\bR_(X86_64|AARCH64)_|\bEM_(X86_64|AARCH64)\b"
     r"|\buc_mcontext\b|\b(immintrin|x86intrin|arm_neon)\.h|third_party/aarch64")
 MACHINE_ROOM = "recorder/arch"
-MACHINE_FREE = ("format", "include", "recorder", "throttle", "tools")
+MACHINE_FREE = ("base", "format", "include", "recorder", "throttle", "tools")
 JVM_ROOMS = {"recorder/agent", "recorder/hotspot", "recorder/sources"}
 # Their folders use each other: api and streams the agent and it them, the machines' code what they share.
 CIRCULAR = {"recorder/agent", "recorder/arch", "tools/analysis"}
@@ -46,7 +46,7 @@ def violations(table):
         name = str(source.relative_to(ROOT))
         room = room_of(name, table)
         if room is None:
-            if name.startswith(("format/", "recorder/", "tools/")):
+            if name.startswith(("base/", "format/", "recorder/", "tools/")):
                 yield f"{name}: lies in no room"
             continue
         text = source.read_text()

@@ -4,6 +4,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 jdk=${JAVA_HOME:-/usr/lib/jvm/default-java}
-if [ $# -eq 0 ]; then mapfile -t files < <(git ls-files 'recorder/*.cc' 'throttle/*.cc' 'format/*.cc' 'tools/*.cc'); else files=("$@"); fi
+if [ $# -eq 0 ]; then mapfile -t files < <(git ls-files 'base/*.cc' 'recorder/*.cc' 'throttle/*.cc' 'format/*.cc' 'tools/*.cc'); else files=("$@"); fi
 printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -I{} \
   clang-tidy --quiet {} -- -std=c++20 -I. -DFMT_HEADER_ONLY "-I$jdk/include" "-I$jdk/include/linux"

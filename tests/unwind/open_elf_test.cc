@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "format/elf/elf_functions.h"
+#include "base/elf_file.h"
 
 // Its symbol is its name.
 extern "C" __attribute__((noinline, used)) int heaprec_test_function(int number) { return number + 1; }
@@ -23,8 +23,6 @@ uint64_t AddressInFile() {
   REQUIRE(dladdr(function, &info) != 0);
   return reinterpret_cast<uintptr_t>(function) - reinterpret_cast<uintptr_t>(info.dli_fbase);
 }
-
-using format::ElfFunctions;
 
 }  // namespace
 

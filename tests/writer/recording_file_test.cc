@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/output_path.h"
+
 namespace heaprec::writer {
 namespace {
 
@@ -143,7 +145,7 @@ TEST_CASE("Where there was no room for a block, a smaller one does not end the o
 
 TEST_CASE("%p, %t, %n and %% are replaced, other signs stay") {
   setenv("TZ", "UTC", 1);
-  CHECK(ExpandPattern("a%p-%t-%n%%%x%", 42, 86'400'000'000'000, 7) == "a42-1970_01_02_00_00_00-7%%x%");
+  CHECK(OutputPath("a%p-%t-%n%%%x%", 42, 86'400'000'000'000).Name(7) == "a42-1970_01_02_00_00_00-7%%x%");
 }
 
 TEST_CASE("%n takes the first free number") {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/allocation_primitives.h"
 
 namespace heaprec::tools {

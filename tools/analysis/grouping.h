@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/weighted_sample.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/options/command.h"
 
 namespace heaprec::tools {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/render/value.h"

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <initializer_list>
 
-#include "format/bytes/option_text.h"
+#include "base/duration.h"
+#include "base/option_text.h"
 #include "recorder/agent/options/options.h"
-#include "tools/options/duration.h"
 #include "tools/options/suggest.h"
 
 namespace heaprec::tools {
@@ -85,7 +85,7 @@ std::string AgentOptions::Text(bool as_they_are) const {
     if (!value.empty()) parts.push_back(fmt::format("{}={}", key, value));
   }
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + format::Escaped(part);
+  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + Escaped(part);
   for (const std::string& several : more) text += (text.empty() ? "" : ",") + several;
   return text;
 }

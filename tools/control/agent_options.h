@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/options/command.h"
 
 namespace heaprec::tools {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/option_text.h"
-#include "format/bytes/result.h"
+#include "base/option_text.h"
+#include "base/result.h"
 #include "tools/control/attach_reply.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
@@ -25,7 +25,7 @@ class AgentReplies {
   static format::Result<std::unique_ptr<AgentReplies>> Make(const Process& process, const Descriptor& tmp);
 
   // The agent option that makes each agent write its reply to a file named after its PID.
-  std::string option() const { return "reply=" + format::Escaped(folder_->path()) + "/%p"; }
+  std::string option() const { return "reply=" + Escaped(folder_->path()) + "/%p"; }
   std::vector<AgentReply> Read() const;
 
  private:

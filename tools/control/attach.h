@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/attach_reply.h"
 #include "tools/control/java_process.h"
 

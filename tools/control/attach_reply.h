@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::tools {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/process.h"
 
 namespace heaprec::tools {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
 #include "format/codec/file_header.h"
 #include "tools/control/written_recording.h"
 #include "tools/input/confined_open.h"
@@ -20,9 +21,7 @@ namespace {
 constexpr double kLongestSilence = 15;
 
 double SecondsSince(uint64_t monotonic_ns) {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const auto now_ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t now_ns = MonotonicNs();
   return now_ns > monotonic_ns ? static_cast<double>(now_ns - monotonic_ns) * 1e-9 : 0;
 }
 

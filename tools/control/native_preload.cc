@@ -8,8 +8,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "format/bytes/option_text.h"
-#include "format/bytes/output_path.h"
+#include "base/option_text.h"
+#include "base/output_path.h"
 
 namespace heaprec::tools {
 namespace {
@@ -49,7 +49,7 @@ std::string Preloaded(const std::string& library) {
 std::string NameOf(const std::string& program) {
   std::error_code error;
   const fs::path file = fs::canonical(program, error);
-  return format::Escaped(error ? program : file.filename().string());
+  return Escaped(error ? program : file.filename().string());
 }
 
 }  // namespace
@@ -72,11 +72,11 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
                     "//recorder:libheaprec-native.so'",
                     library)};
   if (const auto why = WhyNotPreloadable(library, "exact")) return *why;
-  if (const auto why = format::WhyNoRecordingAt(recording)) return *why;
+  if (const Status status = CheckOutput(recording); !status) return status.error();
   NativePreload preload{{}, TableFor(recording)};
   preload.environment.push_back(Preloaded(library));
-  preload.environment.push_back(fmt::format("HEAPREC_NATIVE_EXACT=file={},depth={},only={}",
-                                            format::Escaped(preload.table), kDepth, NameOf(program)));
+  preload.environment.push_back(
+      fmt::format("HEAPREC_NATIVE_EXACT=file={},depth={},only={}", Escaped(preload.table), kDepth, NameOf(program)));
   return preload;
 }
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/process.h"
 #include "tools/input/descriptor.h"
 

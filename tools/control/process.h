@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/thread_groups.h"
 #include "tools/input/descriptor.h"
 

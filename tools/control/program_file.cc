@@ -47,7 +47,7 @@ std::string InterpreterOf(const std::string& line) {
   return interpreter;
 }
 
-bool HasSanitizer(const format::ElfFile& program) {
+bool HasSanitizer(const ElfFile& program) {
   for (const std::string& library : program.Needed()) {
     const auto is_named = [&](std::string_view one) { return library.starts_with(one); };
     if (std::ranges::any_of(kSanitizers, is_named)) return true;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/agent_replies.h"
 #include "tools/control/native_preload.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/text/exit_code.h"
 

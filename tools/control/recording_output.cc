@@ -5,16 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
-#include <map>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/output_path.h"
 #include "tools/control/staging.h"
 #include "tools/control/temporary_recording.h"
 #include "tools/control/written_recording.h"
@@ -29,40 +28,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// By the same rules as the agent's own (docs/reference/agent-options.md): %p, %t, %n.
-std::string Expand(const std::string& pattern, pid_t pid, int number) {
-  std::array<char, 32> now{};
-  const time_t seconds = time(nullptr);
-  tm parts{};
-  strftime(now.data(), now.size(), "%Y_%m_%d_%H_%M_%S", localtime_r(&seconds, &parts));
-  const std::map<char, std::string> meanings{
-      {'p', std::to_string(pid)}, {'t', now.data()}, {'n', std::to_string(number)}, {'%', "%"}};
-  std::string path;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const auto meaning = pattern[i] == '%' && i + 1 < pattern.size() ? meanings.find(pattern[i + 1]) : meanings.end();
-    if (meaning == meanings.end()) {
-      path += pattern[i];
-    } else {
-      path += meaning->second;
-      ++i;
-    }
-  }
-  return path;
-}
-
-// The first name that no file has; "rec.bin", "rec-1.bin" without %n.
+// The first name that no file has.
 std::string FreeName(const std::string& pattern, pid_t pid) {
-  constexpr int kMaxNames = 10'000;
-  const bool counts = Expand(pattern, pid, 0) != Expand(pattern, pid, 1);
-  for (int number = 0; number < kMaxNames; ++number) {
-    std::filesystem::path path = Expand(pattern, pid, number);
-    if (!counts && number > 0) {
-      path.replace_filename(fmt::format("{}-{}{}", path.stem().string(), number, path.extension().string()));
-    }
+  const OutputPath output(pattern, static_cast<uint32_t>(pid), EpochNs());
+  for (int number = 0; number < OutputPath::kMaxNames; ++number) {
+    std::string path = output.Name(number);
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return path;
   }
-  return Expand(pattern, pid, 0);
+  return output.Name(0);
 }
 
 format::Result<std::unique_ptr<OutputFile>> OpenNew(const std::string& path) {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
 #include "tools/control/recording_relay.h"

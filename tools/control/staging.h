@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/attach.h"
 #include "tools/control/java_process.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/export/exporter.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"

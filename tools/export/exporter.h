@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/reader/reader.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"

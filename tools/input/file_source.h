@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/reader/reader.h"
 
 namespace heaprec::tools {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/native/native_table.h"
 
 namespace heaprec::tools {

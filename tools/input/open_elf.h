@@ -5,11 +5,11 @@
 
 #include <string>
 
-#include "format/bytes/result.h"
-#include "format/elf/elf_file.h"
+#include "base/elf_file.h"
+#include "base/result.h"
 
 namespace heaprec::tools {
 
-format::Result<format::ElfFile> OpenElf(const std::string& path);
+format::Result<ElfFile> OpenElf(const std::string& path);
 
 }  // namespace heaprec::tools

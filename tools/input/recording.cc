@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
 #include "format/reader/provisional_block.h"
 #include "format/reader/recordings_in_file.h"
 #include "tools/input/file_source.h"
@@ -32,9 +33,7 @@ bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
 }
 
 uint64_t NowNs(const format::FileHeader& header) {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t ns = MonotonicNs();
   return ns > header.start_monotonic_ns ? ns - header.start_monotonic_ns : 0;
 }
 

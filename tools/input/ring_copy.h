@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/model.h"
 #include "format/ring/ring_reader.h"
 #include "tools/input/descriptor.h"

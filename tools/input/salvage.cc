@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -122,12 +121,10 @@ uint64_t IntervalNs(const FileHeader& header, Stream stream) {
 }
 
 throttle::ReducerConfig BoundsOf(const FileHeader& header, Stream stream) {
-  uint64_t first = 0;
-  std::memcpy(&first, header.recording_id.data(), sizeof(first));
   const size_t cap = header.CapOf(stream).interval_cap;
   return {.interval_ns = IntervalNs(header, stream),
           .cap = cap > 0 ? cap : kNoCap,
-          .recording = format::SeedOf(stream, first),
+          .recording = format::SeedOf(stream, header.recording_id),
           .max_samples = stream == Stream::kAllocations ? header.max_samples : 0,
           .duration_ns = header.duration_ns};
 }

@@ -41,8 +41,7 @@ const TableSymbolizer::Function& TableSymbolizer::At(uint64_t pc, uint32_t repla
   function.module = module->path.substr(module->path.rfind('/') + 1);
   const uint64_t address = pc - module->bias;
   // A call at the very end of a function returns behind it. By now there may be another file under the module's name.
-  const format::ElfFunctions& functions =
-      functions_.try_emplace(module, module->path, module->build_id, OpenElf).first->second;
+  const ElfFunctions& functions = functions_.try_emplace(module, module->path, module->build_id, OpenElf).first->second;
   auto [symbol, offset] = functions.At(address - 1);
   function.is_known = !symbol.empty();
   function.name = function.is_known ? NameOf(symbol) : fmt::format("{}+{:#x}", function.module, address);

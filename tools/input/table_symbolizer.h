@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/elf/elf_functions.h"
+#include "base/elf_file.h"
 #include "tools/input/native_table_file.h"
 
 namespace heaprec::tools {
@@ -34,7 +34,7 @@ class TableSymbolizer {
 
  private:
   const std::vector<LoadedModule>& modules_;
-  std::map<const LoadedModule*, format::ElfFunctions> functions_;
+  std::map<const LoadedModule*, ElfFunctions> functions_;
   std::map<std::pair<const LoadedModule*, uint64_t>, Function> known_;
 };
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/options/duration.h"
+#include "base/duration.h"
 #include "tools/options/suggest.h"
 
 namespace heaprec::tools {

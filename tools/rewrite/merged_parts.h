@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/input/recording.h"
 #include "tools/text/output.h"
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/input/copied_names.h"
 #include "tools/input/recording.h"
 #include "tools/text/output.h"

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/reader/reader.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/input/copied_names.h"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/model.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/rewrite/recording_editor.h"

@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/screen/frame.h"
 #include "tools/screen/live_view.h"
 #include "tools/text/terminal.h"

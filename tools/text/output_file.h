@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/output.h"
 

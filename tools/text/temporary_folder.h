@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::tools {
 

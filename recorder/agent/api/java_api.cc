@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "recorder/agent/agent.h"
-#include "recorder/sources/clock.h"
 #include "recorder/sources/sample/labels.h"
 
 namespace heaprec::agent {
@@ -59,7 +59,7 @@ format::Result<std::string> Agent::Dump(const std::string& pattern) {
   }
   const auto snapshot = requested.get();
   if (!snapshot.ok()) return snapshot.error();
-  return writer::CopyOf(*snapshot, pattern, static_cast<uint32_t>(getpid()), sources::EpochNs());
+  return writer::CopyOf(*snapshot, pattern, static_cast<uint32_t>(getpid()), EpochNs());
 }
 
 }  // namespace heaprec::agent

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "format/model/java_names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
-#include "recorder/sources/clock.h"
 #include "throttle/byte_clock.h"
 #include "throttle/random.h"
 
@@ -33,7 +33,7 @@ int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env*, void* every_
   const auto size = static_cast<uint64_t>(trace->byte_size);
   const double weight = throttle::Length(size) / throttle::InclusionProbability(1 / mean, size);
   trace->context = reinterpret_cast<void*>(std::bit_cast<uintptr_t>(weight));  // NOLINT: a number
-  throttle::Random random(throttle::Mix64(sources::MonotonicNs() + draws.fetch_add(1, std::memory_order_relaxed)));
+  throttle::Random random(throttle::Mix64(MonotonicNs() + draws.fetch_add(1, std::memory_order_relaxed)));
   return static_cast<int64_t>(std::ceil(random.Exponential() * mean));
 }
 
@@ -171,7 +171,7 @@ std::string Sample(JNIEnv* jni, int64_t every, int32_t tracked) {
 
 jobjectArray TracesOf(JNIEnv* jni, int which) {
   Found found;
-  found.now_ns = static_cast<int64_t>(sources::MonotonicNs());
+  found.now_ns = static_cast<int64_t>(MonotonicNs());
   if (Agent::Instance().VisitTraces(jni, which, OnTrace, &found, SamplingClient::kJava) == 0) return nullptr;
   Frames frames(Agent::Instance().jvm()->jvmti, jni, found.names);
   std::vector<jint> stacks;

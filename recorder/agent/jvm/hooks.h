@@ -9,7 +9,7 @@
 #include <string>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/agent/jvm/jvm.h"
 
 namespace heaprec::agent {

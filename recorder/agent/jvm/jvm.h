@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/agent/jvm/jvm_beans.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/libjvm/symbols.h"

@@ -7,7 +7,7 @@
 
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/agent/jvm/jvm.h"
 
 namespace heaprec::agent {

@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "format/bytes/option_text.h"
-#include "recorder/buffer/write_signals.h"
-#include "recorder/writer/recording_file.h"
+#include "base/option_text.h"
+#include "base/output_path.h"
+#include "base/writes.h"
 
 namespace heaprec::agent {
 namespace {
@@ -55,8 +55,8 @@ format::Result<Command> ParseCommand(std::string_view text) {
   Command command;
   bool first = true;
   while (!text.empty()) {
-    const std::string_view part = format::TakePart(&text);
-    const std::string plain = format::Unescaped(part);
+    const std::string_view part = TakePart(&text);
+    const std::string plain = Unescaped(part);
     if (!Take(Separate(plain), first, &command) && !part.empty()) {
       if (!command.options.empty()) command.options += ',';
       command.options += part;
@@ -72,11 +72,11 @@ format::Result<Command> ParseCommand(std::string_view text) {
 void WriteReply(const std::string& file, ReplyStatus status, std::string_view sentence) {
   static constexpr std::array<const char*, 4> kWords{"ok", "error", "unwritten", "starting"};
   if (file.empty()) return;
-  const std::string path = writer::ExpandPattern(file, static_cast<uint32_t>(getpid()), 0, 0);
+  const std::string path = OutputPath(file, static_cast<uint32_t>(getpid()), 0).Name(0);
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) return;
   const std::string text = fmt::format("{}\n{}\n", kWords[static_cast<size_t>(status)], sentence);
-  const buffer::WriteSignals blocked;
+  const WriteSignals blocked;
   const bool is_whole = write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(descriptor);
   if (is_whole || unlink(path.c_str()) != 0) return;

@@ -6,9 +6,8 @@
 #include <cerrno>
 #include <string>
 
-#include "recorder/buffer/own_descriptors.h"
-#include "recorder/buffer/standard_error.h"
-#include "recorder/buffer/write_signals.h"
+#include "base/descriptors.h"
+#include "base/writes.h"
 
 namespace heaprec::agent {
 namespace {
@@ -17,16 +16,16 @@ std::atomic<LogLevel> log_level{LogLevel::kWarn};
 // One write, so that lines of several processes do not mix. A line that would have to wait is dropped: the program must
 // not wait for a reader of its stderr. False: this is not the program's stderr.
 bool WriteTo(int descriptor, std::string_view line) {
-  if (!buffer::IsStandardError(descriptor)) return false;
-  if (buffer::WouldWait(descriptor)) return true;
-  const buffer::WriteSignals blocked;
+  if (!IsStandardError(descriptor)) return false;
+  if (WouldWait(descriptor)) return true;
+  const WriteSignals blocked;
   return write(descriptor, line.data(), line.size()) >= 0 || errno != EBADF;
 }
 
 void WriteToStandardError(std::string_view line) {
   if (WriteTo(STDERR_FILENO, line)) return;
   // Closed, or another file, or this thread has descriptors of its own.
-  const int descriptor = buffer::StandardErrorOfProcess();
+  const int descriptor = StandardErrorOfProcess();
   if (descriptor < 0) return;
   (void)WriteTo(descriptor, line);
   close(descriptor);

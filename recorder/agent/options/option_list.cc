@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "format/bytes/option_text.h"
+#include "base/option_text.h"
 
 namespace heaprec::agent {
 namespace {
@@ -73,7 +73,7 @@ Result<std::monostate> AddFile(const std::string& path, std::vector<Option>* opt
 Result<std::vector<Option>> SplitOptions(std::string_view text) {
   std::vector<Option> options;
   while (!text.empty()) {
-    const std::string part = format::Unescaped(format::TakePart(&text));
+    const std::string part = Unescaped(TakePart(&text));
     if (part.starts_with('@')) {
       auto added = AddFile(part.substr(1), &options);
       if (!added.ok()) return added.error();
@@ -88,7 +88,7 @@ std::string AsText(const std::vector<Option>& options) {
   std::string text;
   for (const Option& option : options) {
     if (!text.empty()) text += ',';
-    text += option.value.empty() ? option.key : fmt::format("{}={}", option.key, format::Escaped(option.value));
+    text += option.value.empty() ? option.key : fmt::format("{}={}", option.key, Escaped(option.value));
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/duration.h"
 #include "recorder/agent/options/option_list.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/sources/sample_limits.h"
@@ -30,9 +31,6 @@ struct Named {
   std::string_view name;
   double value;
 };
-constexpr std::array<Named, 6> kTimeUnits{
-    {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}}};
-constexpr std::array<Named, 2> kLongTimeUnits{{{"h", 3600e9}, {"d", 86400e9}}};
 constexpr std::array<Named, 9> kSizeUnits{{{"k", 1 << 10},
                                            {"kb", 1 << 10},
                                            {"kib", 1 << 10},
@@ -59,15 +57,10 @@ constexpr uint64_t kMinFileNs = 10'000'000'000;
 constexpr uint64_t kMinNmtNs = 1'000'000'000;
 
 std::optional<uint64_t> ParseTime(std::string_view text, uint64_t least_ns = 0) {
-  const auto number = TakeNumber(&text);
-  if (!number) return std::nullopt;
-  double factor = text.empty() ? 1e9 : 0;
-  for (const Named& unit : kTimeUnits) factor = unit.name == text ? unit.value : factor;
-  for (const Named& unit : kLongTimeUnits) factor = unit.name == text ? unit.value : factor;
-  const double ns = *number * factor;
   // Past a century the sum with the clock could overflow.
-  if (factor == 0 || ns > 3.2e18 || ns < static_cast<double>(least_ns)) return std::nullopt;
-  return static_cast<uint64_t>(ns);
+  constexpr uint64_t kMostNs = 3'200'000'000'000'000'000;
+  const auto ns = ParseDuration(text);
+  return ns >= least_ns && ns <= kMostNs ? ns : std::nullopt;
 }
 
 // A plain number is bytes.

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/census.h"
 #include "recorder/agent/options/option_list.h"
 #include "recorder/agent/options/service_labels.h"

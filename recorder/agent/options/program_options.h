@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/agent/options/options.h"
 
 namespace heaprec::agent {

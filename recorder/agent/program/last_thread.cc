@@ -13,9 +13,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/descriptors.h"
 #include "recorder/arch/agent_threads.h"
-#include "recorder/buffer/folder_entries.h"
-#include "recorder/buffer/guarded_fd.h"
 
 namespace heaprec::agent {
 namespace {
@@ -64,9 +63,9 @@ bool IsAgentThread(const char* task) {
 // Whether `is_one` is false for each thread of the process; false if they cannot be listed.
 template <typename IsOne>
 bool NoTask(IsOne is_one) {
-  const buffer::GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   bool is_found = false;
-  const bool is_complete = buffer::ForEachEntry(tasks.number(), [&](const char* task) {
+  const bool is_complete = ForEachEntry(tasks.number(), [&](const char* task) {
     is_found = task[0] != '.' && is_one(task);
     return !is_found;
   });

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/program/last_thread.h"
-#include "recorder/buffer/own_descriptors.h"
 #include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
@@ -43,7 +43,7 @@ format::Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const 
 
 // All that is opened is opened here: the program's table of descriptors stays as it is without us.
 void ProgramRecording::Enter(void* beginning) {
-  buffer::LeaveSharedDescriptors();
+  LeaveSharedDescriptors();
   auto* const own = static_cast<Beginning*>(beginning);
   ProgramRecording* const recording = own->recording;
   auto begun = recording->Begin();

@@ -14,7 +14,7 @@
 #include <string>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/model.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/agent/recording_plan.h"

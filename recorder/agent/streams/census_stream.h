@@ -13,7 +13,7 @@
 #include <mutex>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/census.h"
 #include "recorder/agent/jvm/jvm.h"
 #include "recorder/buffer/ring.h"

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <optional>
 
+#include "base/clock.h"
 #include "recorder/agent/options/log.h"
-#include "recorder/sources/clock.h"
 
 namespace heaprec::agent {
 namespace {
@@ -31,7 +31,7 @@ void MemoryThread::Ask() {
   for (;;) {
     if (watch_.asks_jvm() && (!attached || attached->jni() == nullptr)) attached.emplace(jvm_.vm, "heaprec-memory");
     if (!watch_.asks_jvm()) attached.reset();
-    auto asked = watch_.Tick(attached ? attached->jni() : nullptr, sources::MonotonicNs());
+    auto asked = watch_.Tick(attached ? attached->jni() : nullptr, MonotonicNs());
     if (!asked.ok()) Log(LogLevel::kWarn, "memory: {}; NMT is not queried again", asked.error().message);
     if (thread_.SleepOrStop(kTick)) return;
   }

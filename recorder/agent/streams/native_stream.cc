@@ -6,7 +6,7 @@
 #include <ctime>
 #include <utility>
 
-#include "recorder/sources/clock.h"
+#include "base/clock.h"
 #include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
@@ -89,7 +89,7 @@ void NativeStream::Stop() {
   calls_.reset();
   for (int i = 0; !native::IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
   TakeIn();
-  if (mapped_) mapped_->Stop(sources::MonotonicNs());
+  if (mapped_) mapped_->Stop(MonotonicNs());
   shared_counters_.SetPopulation(totals.calls, totals.bytes);
 }
 

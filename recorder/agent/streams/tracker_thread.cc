@@ -3,7 +3,7 @@
 #include <chrono>
 #include <ctime>
 
-#include "recorder/sources/clock.h"
+#include "base/clock.h"
 
 namespace heaprec::agent {
 namespace {
@@ -29,7 +29,7 @@ void TrackerThread::Follow() {
       if (thread_.SleepOrStop(kTick)) return;
       continue;
     }
-    while (!thread_.SleepOrStop(kTick)) watch_.Tick(attached.jni(), sources::MonotonicNs());
+    while (!thread_.SleepOrStop(kTick)) watch_.Tick(attached.jni(), MonotonicNs());
     return DeleteAllReferences(attached.jni());
   }
 }

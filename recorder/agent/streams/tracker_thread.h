@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/agent/jvm/jvm.h"
 #include "recorder/agent/stoppable_thread.h"
 #include "recorder/buffer/ring.h"

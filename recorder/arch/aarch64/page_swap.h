@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::arch {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::arch {
 

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/threads/thread_layout.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 

@@ -6,7 +6,7 @@
 
 #include <jvmti.h>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 
 namespace heaprec::hotspot {

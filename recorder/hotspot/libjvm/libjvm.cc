@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "format/elf/elf_file.h"
+#include "base/elf_file.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -34,7 +34,7 @@ int Visit(dl_phdr_info* info, size_t /*size*/, void* out) {
       libjvm.constants_end = begin + segment.p_memsz;
     } else if (segment.p_type == PT_NOTE && libjvm.build_id.empty()) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): load bias plus offset
-      libjvm.build_id = format::BuildIdOfNotes({reinterpret_cast<const char*>(begin), segment.p_filesz});
+      libjvm.build_id = BuildIdOfNotes({reinterpret_cast<const char*>(begin), segment.p_filesz});
     }
   }
   *static_cast<std::optional<LibJvm>*>(out) = libjvm;

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::hotspot {
 

@@ -43,7 +43,7 @@ std::vector<std::string> SymbolFiles(const LibJvm& libjvm) {
   std::vector<std::string> files = {libjvm.path};
   const std::string& id = libjvm.build_id;
   if (id.size() > 2) {
-    files.push_back(format::DebugFileOf(id));
+    files.push_back(DebugFileOf(id));
     for (const std::string& folder : DebuginfodFolders())
       files.push_back(std::string(folder).append("/").append(id).append("/debuginfo"));
   }

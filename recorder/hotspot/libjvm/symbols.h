@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
 
 namespace heaprec::hotspot {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::hotspot {
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
 
 namespace heaprec::hotspot {

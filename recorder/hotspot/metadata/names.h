@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/libjvm/raw_memory.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/libjvm/raw_memory.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/names.h"

@@ -8,7 +8,7 @@
 
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/metadata/names.h"
 
 namespace heaprec::hotspot {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 

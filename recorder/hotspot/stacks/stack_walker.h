@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/ring/ring_records.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/names.h"

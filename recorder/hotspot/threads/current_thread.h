@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::hotspot {
 

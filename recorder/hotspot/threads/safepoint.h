@@ -8,7 +8,7 @@
 
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/libjvm/symbols.h"
 

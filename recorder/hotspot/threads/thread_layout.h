@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/libjvm/safe_reader.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 
 namespace heaprec::hotspot {

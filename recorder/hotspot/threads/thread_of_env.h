@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::hotspot {
 

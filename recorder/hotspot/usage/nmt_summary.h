@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 

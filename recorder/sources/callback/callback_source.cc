@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "recorder/sources/clock.h"
+#include "base/clock.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

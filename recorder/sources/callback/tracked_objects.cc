@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "recorder/sources/clock.h"
+#include "base/clock.h"
 
 namespace heaprec::sources {
 namespace {

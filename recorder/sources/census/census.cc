@@ -5,8 +5,8 @@
 #include <bit>
 #include <new>
 
+#include "base/clock.h"
 #include "recorder/sources/census/retirement_watchers.h"
-#include "recorder/sources/clock.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/sparse_memory.h"
 #include "format/ring/ring_reader.h"
-#include "recorder/buffer/sparse_memory.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
@@ -25,8 +25,8 @@ size_t SlotOf(const void* java_thread, size_t probe, size_t slots) {
 
 CensusThreads::CensusThreads()
     // Zeros are what slots begin with; pages are touched as threads come.
-    : slots_(static_cast<Slot*>(buffer::MapSparse(kSlots * sizeof(Slot))),
-             [](Slot* slots) { buffer::UnmapSparse(slots, kSlots * sizeof(Slot)); }) {}
+    : slots_(static_cast<Slot*>(MapSparse(kSlots * sizeof(Slot))),
+             [](Slot* slots) { UnmapSparse(slots, kSlots * sizeof(Slot)); }) {}
 
 CensusThreads::Slot* CensusThreads::Look(const void* java_thread) const {
   if (slots_ == nullptr) return nullptr;

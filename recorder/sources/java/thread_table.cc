@@ -5,7 +5,7 @@
 
 #include <new>
 
-#include "recorder/buffer/sparse_memory.h"
+#include "base/sparse_memory.h"
 
 namespace heaprec::sources {
 [[gnu::tls_model("initial-exec")]] constinit thread_local OwnEntry own_entry{};
@@ -18,7 +18,7 @@ ThreadTable& ThreadTable::Instance() {
 ThreadTable::ThreadTable()
     : next_(new std::atomic<uint32_t>[kCapacity] {}), constructed_(new std::atomic<bool>[kCapacity] {}) {
   // Without memory every Acquire answers nullptr, which is counted.
-  entries_ = static_cast<ThreadEntry*>(buffer::MapSparse(sizeof(ThreadEntry) * kCapacity));
+  entries_ = static_cast<ThreadEntry*>(MapSparse(sizeof(ThreadEntry) * kCapacity));
 }
 
 ThreadEntry* ThreadTable::Acquire(void* java_thread) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/sources/clock.h"
 
 namespace heaprec::sources {
 namespace {

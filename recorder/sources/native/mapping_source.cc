@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "recorder/sources/clock.h"
+#include "base/clock.h"
 
 namespace heaprec::sources {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/clock.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/sources/clock.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

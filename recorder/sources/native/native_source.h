@@ -15,9 +15,9 @@
 #include <memory>
 #include <new>
 
+#include "base/sparse_memory.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
-#include "recorder/buffer/sparse_memory.h"
 #include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/native/native_points.h"
 #include "recorder/sources/window_publisher.h"
@@ -35,9 +35,9 @@ class JavaFrames {
 
 // Only its pages with rules are resident. Throws std::bad_alloc.
 inline auto NewCfiCache() {
-  auto* const cache = static_cast<native::CfiCache*>(buffer::MapSparse(sizeof(native::CfiCache)));
+  auto* const cache = static_cast<native::CfiCache*>(MapSparse(sizeof(native::CfiCache)));
   if (cache == nullptr) throw std::bad_alloc();
-  const auto unmap = [](native::CfiCache* it) { buffer::UnmapSparse(it, sizeof *it); };
+  const auto unmap = [](native::CfiCache* it) { UnmapSparse(it, sizeof *it); };
   return std::unique_ptr<native::CfiCache, void (*)(native::CfiCache*)>(cache, unmap);
 }
 

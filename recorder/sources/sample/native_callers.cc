@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "recorder/buffer/sparse_memory.h"
-#include "recorder/sources/clock.h"
+#include "base/clock.h"
+#include "base/sparse_memory.h"
 #include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/own_stack.h"
 
@@ -24,8 +24,8 @@ uintptr_t AddressOf(Function* function) {
 
 // Only its pages with rules are resident.
 NativeCallers::NativeCallers()
-    : rules_(static_cast<native::CfiCache*>(buffer::MapSparse(sizeof(native::CfiCache))),
-             [](native::CfiCache* rules) { buffer::UnmapSparse(rules, sizeof *rules); }) {}
+    : rules_(static_cast<native::CfiCache*>(MapSparse(sizeof(native::CfiCache))),
+             [](native::CfiCache* rules) { UnmapSparse(rules, sizeof *rules); }) {}
 
 std::span<format::RingFrame> NativeCallers::Take(const JNIEnv* jni, Room* room) const {
   native::ModuleUnwindInfo jvm;

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.h"
 #include "format/ring/call_path_key.h"
 #include "format/ring/ring_reader.h"
-#include "recorder/sources/clock.h"
 
 namespace heaprec::sources {
 

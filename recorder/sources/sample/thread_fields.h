@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/sources/sample/labels.h"
 
 namespace heaprec::sources {

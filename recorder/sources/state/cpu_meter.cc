@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "recorder/buffer/folder_entries.h"
-#include "recorder/buffer/guarded_fd.h"
+#include "base/clock.h"
+#include "base/descriptors.h"
 
 namespace heaprec::sources {
 namespace {
@@ -25,17 +25,13 @@ constexpr std::array<std::string_view, 10> kCollectors{"GC Thread#",   "G1 ",   
                                                        "ZWorker",      "ZStat",    "ZUncommitter", "Shenandoah GC",
                                                        "Shenandoah C", "VM Thread"};
 
-uint64_t Nanoseconds(const timespec& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 // As the kernel makes a clock of a thread (clock_getcpuclockid(3) has it for processes): it is checked to be ours.
 std::optional<uint64_t> CpuTimeOf(pid_t thread) {
   constexpr unsigned kPerThreadSchedulerClock = 6;
   const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kPerThreadSchedulerClock);
   timespec time{};
   if (clock_gettime(clock, &time) != 0) return std::nullopt;
-  return Nanoseconds(time);
+  return NanosecondsOf(time);
 }
 
 bool HasCollectorName(const char* thread) {
@@ -62,7 +58,7 @@ CpuTimes CpuMeter::Read(uint64_t now_ns) {
   }
   CpuTimes times;
   timespec process{};
-  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = Nanoseconds(process);
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = NanosecondsOf(process);
   for (Thread& thread : collectors_) {
     const auto now = thread.has_ended ? std::nullopt : CpuTimeOf(thread.id);
     // Less than before: another thread has its number now.
@@ -74,9 +70,9 @@ CpuTimes CpuMeter::Read(uint64_t now_ns) {
 }
 
 void CpuMeter::FindCollectors() {
-  const buffer::GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   int left = kMaxThreads;
-  buffer::ForEachEntry(tasks.number(), [&](const char* task) {
+  ForEachEntry(tasks.number(), [&](const char* task) {
     pid_t id = 0;
     const char* const end = task + std::strlen(task);
     if (std::from_chars(task, end, id).ptr != end) return true;

@@ -8,8 +8,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/clock.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/sources/clock.h"
 
 namespace heaprec::sources {
 namespace {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "recorder/sources/clock.h"
+#include "base/clock.h"
 
 namespace heaprec::sources {
 

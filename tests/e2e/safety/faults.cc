@@ -19,7 +19,7 @@
 #include <new>
 #include <variant>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "recorder/agent/identity.h"
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/stacks/frame_selection.h"

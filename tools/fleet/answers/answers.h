@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/fleet/answers/hosts.h"
 #include "tools/fleet/answers/selection.h"

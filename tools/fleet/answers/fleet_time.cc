@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "tools/options/duration.h"
+#include "base/duration.h"
 #include "tools/query/filter/time_point.h"
 
 namespace heaprec::tools::fleet {

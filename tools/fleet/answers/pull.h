@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/answers/selection.h"
 #include "tools/fleet/source/source.h"
 #include "tools/options/command.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/answers/selection.h"
 #include "tools/fleet/source/source.h"
 #include "tools/options/command.h"

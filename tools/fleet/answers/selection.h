@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/answers/estimates.h"
 #include "tools/fleet/source/source.h"
 #include "tools/options/command.h"

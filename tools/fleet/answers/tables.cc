@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "tools/fleet/answers/reports.h"
 #include "tools/fleet/server/sql_text.h"
-#include "tools/options/duration.h"
 
 namespace heaprec::tools::fleet {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/server/prune.h"
 #include "tools/fleet/server/schema.h"
 #include "tools/options/command.h"

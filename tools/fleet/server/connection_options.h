@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/server/server.h"
 #include "tools/options/command.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/server/url.h"
 
 namespace heaprec::tools::fleet {

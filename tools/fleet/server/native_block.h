@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace heaprec::tools::fleet {
 

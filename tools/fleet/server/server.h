@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/server/http.h"
 #include "tools/fleet/server/native_block.h"
 #include "tools/fleet/server/sql_text.h"

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/server/schema.h"
 #include "tools/fleet/server/server.h"
 #include "tools/fleet/ship/shipper.h"

@@ -19,7 +19,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/rows/recording_info.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/fleet/server/schema.h"

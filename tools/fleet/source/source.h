@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/fleet/rows/names.h"
 #include "tools/fleet/rows/recording_info.h"
 #include "tools/fleet/rows/slices.h"

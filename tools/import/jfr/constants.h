@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/import/jfr/cursor.h"
 #include "tools/import/jfr/metadata.h"
 

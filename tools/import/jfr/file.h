@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/reader/reader.h"
 #include "tools/import/jfr/constants.h"
 #include "tools/import/jfr/cursor.h"

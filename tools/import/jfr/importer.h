@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/import/jfr/allocations.h"

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/import/jfr/cursor.h"
 
 namespace heaprec::tools::jfr {

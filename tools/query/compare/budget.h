@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/name_search.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/analysis/grouping.h"
 #include "tools/query/compare/budget.h"
 #include "tools/query/compare/comparison.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/analysis/estimate/difference.h"
 #include "tools/analysis/estimate/group_estimates.h"
 #include "tools/analysis/estimate/replicates.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/analysis/grouping.h"
 #include "tools/query/compare/comparison.h"
 #include "tools/query/scan/scan.h"

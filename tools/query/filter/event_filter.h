@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/rows.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
 namespace re2 {
 class RE2;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/analysis/grouping.h"
 #include "tools/query/filter/time_point.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/options/duration.h"
+#include "base/duration.h"
 
 namespace heaprec::tools {
 namespace {

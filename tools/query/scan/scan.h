@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/allocation_primitives.h"
 #include "tools/analysis/call_tree.h"

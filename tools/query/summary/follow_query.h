@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/group_estimates.h"

@@ -1,4 +1,4 @@
-#include "recorder/buffer/locked_file.h"
+#include "base/locked_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
-namespace heaprec::format {
+namespace heaprec {
 
 struct Error {
   std::string message;  // one line, says what and where ("rec.bin: offset 4096: block header hash differs")
@@ -14,6 +15,7 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
+  Result() requires std::is_same_v<T, std::monostate> {}
   Result(T value) : state_(std::move(value)) {}      // NOLINT(google-explicit-constructor): return value; reads as such
   Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
@@ -33,4 +35,12 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
+// Nothing, or why it failed: `return {};` is success.
+using Status = Result<std::monostate>;
+
+}  // namespace heaprec
+
+namespace heaprec::format {
+using heaprec::Error;
+using heaprec::Result;
 }  // namespace heaprec::format

@@ -1,4 +1,4 @@
-#include "recorder/buffer/sparse_memory.h"
+#include "base/sparse_memory.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "recorder/buffer/sparse_memory.h"
+#include "base/sparse_memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 void* MapSparse(size_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -27,4 +27,4 @@ void KeepSparse(void* memory, size_t bytes) {
   errno = error;
 }
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

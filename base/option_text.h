@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace heaprec::format {
+namespace heaprec {
 
 inline bool IsEscape(std::string_view text, size_t at) {
   return text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == ',' || text[at + 1] == '\\');
@@ -37,4 +37,4 @@ inline std::string Escaped(std::string_view plain) {
   return part;
 }
 
-}  // namespace heaprec::format
+}  // namespace heaprec

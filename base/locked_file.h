@@ -8,7 +8,7 @@
 // Failure:  errno says why.
 #pragma once
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 // kUnnamed falls back to kTemporaryName if the file system has no O_TMPFILE, or linkat is forbidden.
 enum class Creation { kUnnamed, kTemporaryName };
@@ -27,4 +27,4 @@ bool RemoveLocked(int folder, const char* name, int locked);
 // Removes `name` if OpenAbandoned can open it.
 bool RemoveAbandoned(int folder, const char* name);
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

@@ -1,13 +1,11 @@
-#include "tools/options/duration.h"
-
-#include <fmt/format.h>
+#include "base/duration.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
-namespace heaprec::tools {
+namespace heaprec {
 namespace {
 
 constexpr double kMaxNs = 9.2e18;
@@ -49,9 +47,9 @@ std::optional<uint64_t> ParseDuration(std::string_view text) {
 std::string DurationText(uint64_t ns) {
   for (const size_t unit : {3, 2, 1}) {
     const auto size = static_cast<uint64_t>(kUnits[unit].ns);
-    if (ns % size == 0) return fmt::format("{}{}", ns / size, kUnits[unit].name);
+    if (ns % size == 0) return std::to_string(ns / size).append(kUnits[unit].name);
   }
-  return fmt::format("{}ns", ns);
+  return std::to_string(ns) + "ns";
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec

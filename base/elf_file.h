@@ -3,13 +3,14 @@
 //
 // Units:    offsets and sizes in bytes; symbol values as the file has them (add the load bias).
 // Context:  setup, drain (it allocates).
-// Threads:  one.
 // Failure:  Errors name the file and say what is wrong with it.
 #pragma once
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <span>
@@ -18,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes/result.h"
+#include "base/result.h"
 
-namespace heaprec::format {
+namespace heaprec {
 
 class ElfFile {
  public:
@@ -55,7 +56,7 @@ class ElfFile {
   friend class ElfFunctions;
 
   ElfFile(std::string name, Read read) : name_(std::move(name)), read_(std::move(read)) {}
-  Result<bool> ReadHeaders();
+  Status ReadHeaders();
   // Reads a part of the file into a string, or into a vector of entries; nullopt: it is not all inside the file.
   template <typename Entries>
   std::optional<Entries> ReadAs(uint64_t offset, uint64_t bytes) const;
@@ -94,4 +95,51 @@ std::string BuildIdOfNotes(std::span<const char> notes);
 // Where a debug package installs the symbols of a file; empty if `build_id` is empty.
 std::string DebugFileOf(const std::string& build_id);
 
-}  // namespace heaprec::format
+// The functions of an ELF file by address. Names are read when they are requested. The recorder names native frames
+// with it while its process lives, and a reader of the ring after a kill, so both give the same names.
+//
+// Units:    addresses as in the file (without the load bias).
+// Context:  drain (it allocates, and reads files).
+// Failure:  a file that cannot be read, or whose build id is not `build_id`, has no functions.
+class ElfFunctions {
+ public:
+  using Opener = std::function<Result<ElfFile>(const std::string& path)>;
+  // Reads .symtab, here or in the build id's debug file, otherwise .dynsym. build_id: hexadecimal; empty: any.
+  ElfFunctions(const std::string& path, const std::string& build_id, const Opener& open);
+
+  struct Function {
+    std::string symbol;  // as in the file; empty: no function contains the address
+    uint32_t offset = 0;
+  };
+  Function At(uint64_t address) const;
+
+ private:
+  struct Entry {
+    uint64_t begin;
+    uint32_t bytes, name;
+  };
+  bool Load(Result<ElfFile> file, const std::string& build_id, uint32_t section_type);
+
+  std::optional<ElfFile> file_;
+  uint64_t names_ = 0, names_bytes_ = 0;  // the strings, in the file
+  std::vector<Entry> entries_;            // ascending
+};
+
+// Finds the build id in the bytes of a note segment or section; empty if there is none. Safe for any content.
+//
+// Context:  any: no heap, no exception.
+inline std::span<const char> BuildIdIn(std::span<const char> notes) {
+  constexpr auto padded = [](uint32_t bytes) { return (uint64_t{bytes} + 3) & ~uint64_t{3}; };
+  while (notes.size() >= sizeof(Elf64_Nhdr)) {
+    Elf64_Nhdr note;
+    std::memcpy(&note, notes.data(), sizeof note);
+    const uint64_t content = sizeof note + padded(note.n_namesz);  // at most 2^33: no overflow
+    if (content + note.n_descsz > notes.size()) break;
+    const bool is_gnu = note.n_namesz == 4 && std::memcmp(notes.data() + sizeof note, "GNU", 4) == 0;
+    if (is_gnu && note.n_type == NT_GNU_BUILD_ID) return notes.subspan(content, note.n_descsz);
+    notes = notes.subspan(std::min<uint64_t>(content + padded(note.n_descsz), notes.size()));
+  }
+  return {};
+}
+
+}  // namespace heaprec

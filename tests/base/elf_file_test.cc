@@ -1,12 +1,10 @@
-#include "format/elf/elf_file.h"
+#include "base/elf_file.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <random>
 #include <string>
-
-#include "format/elf/elf_functions.h"
 
 namespace heaprec::format {
 namespace {

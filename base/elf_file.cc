@@ -1,12 +1,11 @@
-#include "format/elf/elf_file.h"
+#include "base/elf_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
-#include "format/elf/build_id.h"
-
-namespace heaprec::format {
+namespace heaprec {
 namespace {
 
 constexpr size_t kMaxSections = 4096;  // a libjvm has 33, a debug file about 45
@@ -18,6 +17,11 @@ std::string_view StringAt(const std::string& strings, uint64_t offset) {
   const size_t end = rest.find('\0');
   return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
 }
+
+constexpr uint64_t kMaxSymbols = 4 << 20;
+constexpr size_t kMaxNameBytes = 4096;
+constexpr size_t kAtOnce = 4096;
+constexpr uint64_t kMaxFunctionBytes = 1 << 20;
 
 }  // namespace
 
@@ -45,7 +49,7 @@ Result<ElfFile> ElfFile::Open(std::string name, Read read) {
   return file;
 }
 
-Result<bool> ElfFile::ReadHeaders() {
+Status ElfFile::ReadHeaders() {
   Elf64_Ehdr header;
   if (!read_(0, &header, sizeof header)) return Bad("too short for an ELF header");
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return Bad("not an ELF file");
@@ -60,12 +64,12 @@ Result<bool> ElfFile::ReadHeaders() {
   if (!segments || !sections) return Bad("headers are outside the file");
   segments_ = std::move(*segments);
   sections_ = std::move(*sections);
-  if (sections_.empty()) return true;
+  if (sections_.empty()) return {};
   if (header.e_shstrndx >= sections_.size()) return Bad("no section names");
   auto names = ReadSection(sections_[header.e_shstrndx]);
   if (!names) return Bad("section names are outside the file");
   section_names_ = std::move(*names);
-  return true;
+  return {};
 }
 
 bool ElfFile::HasSegment(uint32_t type) const {
@@ -146,4 +150,53 @@ Result<ElfFile::Symbols> ElfFile::ReadSymbols(uint32_t type) const {
   return Symbols{std::move(*entries), std::move(*strings)};
 }
 
-}  // namespace heaprec::format
+ElfFunctions::ElfFunctions(const std::string& path, const std::string& build_id, const Opener& open) {
+  if (Load(open(path), build_id, SHT_SYMTAB)) return;
+  if (const std::string debug = DebugFileOf(build_id); !debug.empty() && Load(open(debug), "", SHT_SYMTAB)) return;
+  (void)Load(open(path), build_id, SHT_DYNSYM);
+}
+
+// A library that was replaced while the process runs is another one: its build id differs.
+bool ElfFunctions::Load(Result<ElfFile> file, const std::string& build_id, uint32_t section_type) {
+  if (!file || (!build_id.empty() && file->BuildId() != build_id)) return false;
+  const Elf64_Shdr* const table = file->Section(section_type, "");
+  if (table == nullptr || file->StringsOf(*table) == nullptr) return false;
+  names_ = file->StringsOf(*table)->sh_offset;
+  names_bytes_ = file->StringsOf(*table)->sh_size;
+  const uint64_t count = std::min<uint64_t>(table->sh_size / sizeof(Elf64_Sym), kMaxSymbols);
+  for (uint64_t first = 0; first < count; first += kAtOnce) {
+    const uint64_t some = std::min<uint64_t>(kAtOnce, count - first);
+    const auto symbols =
+        file->ReadAs<std::vector<Elf64_Sym>>(table->sh_offset + first * sizeof(Elf64_Sym), some * sizeof(Elf64_Sym));
+    if (!symbols) break;
+    for (const Elf64_Sym& symbol : *symbols) {
+      const int kind = ELF64_ST_TYPE(symbol.st_info);
+      if (symbol.st_shndx == SHN_UNDEF || (kind != STT_FUNC && kind != STT_GNU_IFUNC)) continue;
+      const auto bytes = static_cast<uint32_t>(std::clamp<uint64_t>(symbol.st_size, 1, UINT32_MAX));
+      entries_.push_back({symbol.st_value, bytes, symbol.st_name});
+    }
+  }
+  std::ranges::stable_sort(entries_, {}, &Entry::begin);
+  entries_.shrink_to_fit();
+  if (!entries_.empty()) file_ = std::move(*file);
+  return !entries_.empty();
+}
+
+ElfFunctions::Function ElfFunctions::At(uint64_t address) const {
+  // Functions may overlap: takes the nearest one that contains the address.
+  auto next = std::ranges::upper_bound(entries_, address, {}, &Entry::begin);
+  do {
+    if (next == entries_.begin()) return {};
+    --next;
+    if (address - next->begin > kMaxFunctionBytes) return {};
+  } while (address - next->begin >= next->bytes);
+  // If a function has several names, the first one.
+  const auto found = std::ranges::lower_bound(entries_, next->begin, {}, &Entry::begin);
+  if (found->name >= names_bytes_) return {};
+  std::array<char, kMaxNameBytes> name{};
+  const size_t bytes = std::min<uint64_t>(name.size() - 1, names_bytes_ - found->name);
+  if (!file_->read_(names_ + found->name, name.data(), bytes)) return {};
+  return {name.data(), static_cast<uint32_t>(address - found->begin)};
+}
+
+}  // namespace heaprec

@@ -1,4 +1,4 @@
-#include "recorder/buffer/locked_file.h"
+#include "base/locked_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include <climits>
 #include <iterator>
 
-namespace heaprec::buffer {
+namespace heaprec {
 namespace {
 
 void CloseKeepingErrno(int descriptor) {
@@ -115,4 +115,4 @@ bool RemoveAbandoned(int folder, const char* name) {
   return is_removed;
 }
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

@@ -1,15 +1,14 @@
-#include "recorder/buffer/guarded_fd.h"
+#include "base/descriptors.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "recorder/buffer/high_descriptor.h"
-
-namespace heaprec::buffer {
+namespace heaprec {
 
 GuardedFd::GuardedFd(int descriptor) : number_(MovedUp(descriptor)) {
   struct stat status {};
@@ -71,4 +70,13 @@ void GuardedFd::Close() {
   number_ = -1;
 }
 
-}  // namespace heaprec::buffer
+void LeaveSharedDescriptors() {
+  constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
+  if (syscall(SYS_close_range, 0U, ~0U, kUnshare) != 0) return;
+  // A file that is opened for a moment is not to be standard error: what is written there fails.
+  for (int number = STDIN_FILENO; number == STDIN_FILENO || number == STDOUT_FILENO;) {
+    number = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+}
+
+}  // namespace heaprec

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace heaprec::buffer {
+namespace heaprec {
 
 // Returns zeroed memory, or null if there is none.
 void* MapSparse(size_t bytes);
@@ -15,4 +15,4 @@ void UnmapSparse(void* memory, size_t bytes);
 // Disables huge pages for memory that exists; affects only whole pages inside it.
 void KeepSparse(void* memory, size_t bytes);
 
-}  // namespace heaprec::buffer
+}  // namespace heaprec

@@ -1,0 +1,99 @@
+// A descriptor of the agent in a process whose program may close it (daemons close all) and reuse its number. It has a
+// high number, which programs rarely use, and checks whether it still refers to the agent's file.
+//
+// Context:  setup or drain.
+// Failure:  a descriptor that the program took is -1 from then on, until Reopen; the agent never closes it.
+#pragma once
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace heaprec {
+
+class GuardedFd {
+ public:
+  GuardedFd() = default;
+  // Takes the descriptor over and gives it a high number; -1: none.
+  explicit GuardedFd(int descriptor);
+  GuardedFd(GuardedFd&& other) noexcept;
+  GuardedFd& operator=(GuardedFd&& other) noexcept;
+  ~GuardedFd() { Close(); }
+
+  int number() const { return number_; }
+  // Whether the number still refers to the original file.
+  bool IsOurs() const;
+  // If it does not, opens `path` again, provided that it is the same file. False: it is not the agent's.
+  bool Reopen(const std::string& path, int flags);
+  // Refers to `other`'s file from now on, under the same number if possible: a reader of /proc/PID/fd finds one of the
+  // two files.
+  void ReplaceBy(GuardedFd&& other);
+  // The same file under a number of its own; -1, with errno: it is not the agent's any more, or no number is free.
+  GuardedFd Duplicate() const;
+  void Close();
+
+ private:
+  int number_ = -1;
+  bool is_known_ = false;  // which file it leads to
+  dev_t device_ = 0;
+  ino_t file_ = 0;
+};
+
+// Gives heaprec's descriptors numbers that programs do not expect to find in use.
+//
+// Context:  setup.
+constexpr int kHighDescriptor = 900;
+
+// Another descriptor of the same file, with a number of 900 or above, or above 2 if the limit is lower; -1: none is
+// free.
+inline int DuplicateHigh(int descriptor) {
+  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, kHighDescriptor);
+  return high >= 0 ? high : fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+// Moves the descriptor to a number of 900 or above. If the limit is lower it keeps its number, or moves above 2 if that
+// is the number of a standard stream that the program has closed. Returns -1 if no number is free.
+inline int MovedUp(int descriptor) {
+  if (descriptor < 0 || descriptor >= kHighDescriptor) return descriptor;
+  int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, kHighDescriptor);
+  if (moved < 0 && descriptor > STDERR_FILENO) return descriptor;
+  if (moved < 0) moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  syscall(SYS_close, descriptor);
+  return moved;
+}
+
+// Gives a thread its own table of descriptors. A file that it opens never gets a number that the program has just
+// closed and counts on (a shell closes 2 before dup2(1, 2)). The program neither lists nor closes such a file. The
+// table has none of the program's files, so a pipe ends for its readers although the thread runs.
+//
+// Context:  a thread of the agent; the threads that it creates share its table.
+// Failure:  before Linux 5.9, or if the call is forbidden, the thread continues to use the process' table.
+void LeaveSharedDescriptors();
+
+// Lists a folder by system calls only: a program may replace readdir, and heaprec must not call that.
+//
+// Context:  any thread. No heap; a buffer of 4 KiB on the stack.
+//
+// Calls visit(const char* name) for each entry of the open `folder`, including "." and "..", until it returns false.
+// Returns false if the rest of the folder could not be read.
+template <typename Visit>
+bool ForEachEntry(int folder, Visit visit) {
+  alignas(dirent64) std::array<char, 4096> entries;
+  for (;;) {
+    const long bytes = syscall(SYS_getdents64, folder, entries.data(), entries.size());
+    if (bytes <= 0) return bytes == 0;
+    for (long at = 0; at < bytes;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      at += entry->d_reclen;
+      if (!visit(entry->d_name)) return true;
+    }
+  }
+}
+
+}  // namespace heaprec

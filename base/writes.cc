@@ -1,0 +1,109 @@
+#include "base/writes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace heaprec {
+namespace {
+
+constexpr int kRaised[] = {SIGXFSZ, SIGPIPE};
+constexpr size_t kKernelSetBytes = _NSIG / 8;
+
+struct File {
+  bool is_open = false;
+  dev_t device = 0;
+  ino_t number = 0;
+};
+constinit File output, error_output;
+
+File FileOf(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return {};
+  return {true, status.st_dev, status.st_ino};
+}
+
+// A standard stream stays open after exec. A descriptor that exec closes is a file that the program itself has opened:
+// an agent that attaches is loaded into a JVM that has run for a while.
+File StreamOf(int descriptor) {
+  const int flags = fcntl(descriptor, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0 ? FileOf(descriptor) : File{};
+}
+
+// Before any constructor that prints or opens files.
+__attribute__((constructor(101))) void NoteStandardStreams() {
+  const int error = errno;
+  output = StreamOf(STDOUT_FILENO);
+  error_output = StreamOf(STDERR_FILENO);
+  errno = error;
+}
+
+bool IsSame(const File& a, const File& b) {
+  return a.is_open && b.is_open && a.device == b.device && a.number == b.number;
+}
+
+bool IsLog(int descriptor) {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_APPEND) != 0;
+}
+
+}  // namespace
+
+WriteSignals::WriteSignals() {
+  const int error = errno;
+  sigset_t both;
+  sigemptyset(&both);
+  for (const int signal : kRaised) sigaddset(&both, signal);
+  pthread_sigmask(SIG_BLOCK, &both, &mask_before_);
+  sigpending(&pending_before_);
+  errno = error;
+}
+
+WriteSignals::~WriteSignals() {
+  const int error = errno;
+  sigset_t pending;
+  sigpending(&pending);
+  for (const int signal : kRaised) {
+    if (sigismember(&pending, signal) != 1 || sigismember(&pending_before_, signal) == 1) continue;
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    const timespec at_once{};
+    // The system call: sigtimedwait is a cancellation point.
+    (void)syscall(SYS_rt_sigtimedwait, &one, nullptr, &at_once, kKernelSetBytes);
+  }
+  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  errno = error;
+}
+
+// ppoll, as poll is a cancellation point, and aarch64 has no such call.
+bool WouldWait(int descriptor) {
+  const int error = errno;
+  pollfd one{descriptor, POLLOUT, 0};
+  timespec at_once{};
+  const bool would_wait = syscall(SYS_ppoll, &one, 1, &at_once, nullptr, kKernelSetBytes) == 0;
+  errno = error;
+  return would_wait;
+}
+
+bool IsStandardError(int descriptor) {
+  const int error = errno;
+  const File file = FileOf(descriptor);
+  const bool is = IsSame(file, error_output) || IsSame(file, output) || (error_output.is_open && IsLog(descriptor));
+  errno = error;
+  return is;
+}
+
+int StandardErrorOfProcess() {
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0U));
+  if (process < 0) return -1;
+  const auto found = static_cast<int>(syscall(SYS_pidfd_getfd, process, STDERR_FILENO, 0U));
+  close(process);
+  return found;
+}
+
+}  // namespace heaprec
