@@ -82,6 +82,7 @@ ExitCode Export(const ExportOptions& options) {
   const auto stop = [&output] { return output.failed(); };
   const CalibratedTo to = settings.raw                             ? CalibratedTo::kNothing
                           : format.takes_rows && !settings.no_rows ? CalibratedTo::kRows
+                          : format.has_rows                        ? CalibratedTo::kCountsApart
                                                                    : CalibratedTo::kCounts;
   const auto exported = ExportAll(*recordings, *filter, to, exporter.get(), stdout_use, stop, settings.live_at);
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);

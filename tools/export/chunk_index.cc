@@ -140,6 +140,14 @@ Catalogue::Id Catalogue::StackOf(format::Index index) {
   return node;
 }
 
+Catalogue::Id Catalogue::SiteOf(Id stack) const {
+  Id site = stacks_[stack].frame;
+  for (Id at = stack; at != kNone && !frames_[stacks_[at].frame].IsGap(); at = stacks_[at].parent) {
+    site = stacks_[at].frame;
+  }
+  return site;
+}
+
 Catalogue::Id Catalogue::StackOfRow(format::Index path) {
   if (path >= stack_cache_.size()) return UnknownStack();
   path_.clear();

@@ -70,6 +70,8 @@ class Catalogue {
   Id StackOf(format::Index index);
   // Of the path of a row: below a frame in place of its callers, which are not known.
   Id StackOfRow(format::Index path);
+  // The frame at which the path of StackOfRow ends.
+  Id SiteOf(Id stack) const;
   Id ThreadOf(format::Index index);
   // An unknown stack has one unknown frame.
   Id UnknownStack() { return Node(kNone, FrameOf(Frame{})); }

@@ -76,7 +76,7 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
     for (const format::CheckpointSample& one : block->live_checkpoint) {
       if (filter.Keeps(one.sample)) live_checkpoint.push_back(&one);
     }
-    const std::vector<const format::Row*> rows = calibration.RowsAlone(&filter);
+    const std::vector<const format::Row*> rows = calibration.RowsOf(&filter);
     exporter->Add({*block, samples, names, calibration, live_checkpoint, nullptr, rows});
     events += samples.size();
     progress.At(recording.bytes_read());

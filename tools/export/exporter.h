@@ -62,7 +62,7 @@ struct FilteredBlock {
   const std::vector<const format::CheckpointSample*>&
       live_checkpoint;                             // of block.live_checkpoint, those that pass the filters
   const std::vector<LiveDetail>* alive = nullptr;  // of each of `samples`, where they are what is alive
-  // Rows of sites without samples, in formats that take rows.
+  // Calibration::RowsOf: of sites without samples, in formats that take rows; all, in those that have them apart.
   std::span<const format::Row* const> rows{};
 };
 

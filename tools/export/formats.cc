@@ -61,7 +61,7 @@ const std::vector<ExportFormat>& ExportFormats() {
        .takes_raw = true,
        .takes_rows = true,
        .make = MakeSpeedscope},
-      {.name = "sqlite", .ending = ".db", .binary = true, .make = MakeSqlite},
+      {.name = "sqlite", .ending = ".db", .binary = true, .has_rows = true, .make = MakeSqlite},
   };
   return *formats;
 }

@@ -13,8 +13,9 @@ namespace heaprec::tools {
 
 struct ExportFormat {
   std::string name;
-  std::string ending;   // of the names of its files
-  bool binary = false;  // nothing for a terminal
+  std::string ending;     // of the names of its files
+  bool binary = false;    // nothing for a terminal
+  bool has_rows = false;  // a table of their own
   // Settings that only some formats support. takes_rows: has stacks with sums, which may be of rows. takes_live: shows
   // live objects instead of all; takes_at: live objects at any time. takes_raw: has one weight per sample, calibrated
   // unless raw ones are requested; says which, unless it has no room for remarks. takes_native: has events for malloc

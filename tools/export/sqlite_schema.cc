@@ -25,7 +25,7 @@ CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE methods (id INTEGER PRIMARY KEY, class TEXT, name TEXT, descriptor TEXT);
 CREATE TABLE frames (
   id INTEGER PRIMARY KEY,
-  method INTEGER REFERENCES methods,  -- NULL: unknown, or (line -2) frames that were not recorded
+  method INTEGER REFERENCES methods,  -- NULL: unknown, or frames that were not recorded (line -2), or not kept (-3)
   bci INTEGER, line INTEGER           -- NULL: unknown
 );
 CREATE TABLE stacks (                 -- a tree: a stack is its innermost frame
@@ -53,6 +53,18 @@ CREATE TABLE events (
   weight_objects REAL,        -- objects, or throws, that it represents; NULL: unknown, like the size
   probability REAL,           -- with which it was sampled
   calibrated_bytes REAL,      -- weight_bytes and weight_objects, calibrated to the counted bytes
+  calibrated_objects REAL
+);
+CREATE TABLE rows (           -- sums over all points of the heap, kept as events or not, by class and path
+  recording INTEGER REFERENCES recordings,
+  begin_ns INTEGER, end_ns INTEGER,
+  class INTEGER REFERENCES classes,
+  stack INTEGER REFERENCES stacks,    -- the path: from the frame that allocated to the site; callers are not known
+  site INTEGER REFERENCES frames,     -- the innermost frame that does not only allocate for its caller
+  points INTEGER, seen_bytes INTEGER, -- of the objects at the points
+  weight_bytes REAL, weight_objects REAL,
+  bytes_variance REAL, objects_variance REAL, covariance REAL,  -- of the two weights; all sums add up
+  calibrated_bytes REAL,              -- the weights, calibrated to the counted bytes: what top shows
   calibrated_objects REAL
 );
 CREATE TABLE windows (
@@ -111,7 +123,7 @@ const char kSqliteViews[] = R"(
 -- The sum of a group is NULL if a part of it is unknown.
 CREATE VIEW frame_names AS    -- of each frame; site: Class.method
 SELECT f.id, CASE WHEN m.id IS NOT NULL THEN m.class || '.' || m.name
-                  WHEN f.line = -2 THEN '[truncated]' ELSE '[unknown]' END AS site,
+                  WHEN f.line = -2 THEN '[truncated]' WHEN f.line = -3 THEN '[callers not kept]' ELSE '[unknown]' END AS site,
        CASE WHEN f.line >= 0 THEN f.line END AS line
 FROM frames f LEFT JOIN methods m ON m.id = f.method;
 
@@ -131,6 +143,12 @@ SELECT e.id, e.recording, r.start_ns + e.time_ns AS time_ns, e.time_ns / 1e9 AS 
 FROM events e JOIN recordings r ON r.id = e.recording
      LEFT JOIN threads t ON t.id = e.thread LEFT JOIN classes c ON c.id = e.class
      LEFT JOIN stacks s ON s.id = e.stack LEFT JOIN frame_names f ON f.id = s.frame;
+
+CREATE VIEW points AS         -- rows with names; empty where there are none, or where a filter needs samples
+SELECT w.recording, w.begin_ns / 1e9 AS begin, w.end_ns / 1e9 AS end, coalesce(c.name, '[unknown]') AS class,
+       coalesce(f.site, '[unknown]') AS site, f.line, w.points, w.weight_bytes, w.weight_objects, w.calibrated_bytes,
+       w.calibrated_objects
+FROM rows w LEFT JOIN classes c ON c.id = w.class LEFT JOIN frame_names f ON f.id = w.site;
 
 CREATE VIEW by_class AS       -- largest first
 SELECT class, count(*) AS samples, sum(weight_bytes) AS weight_bytes,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/model/thread_name.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/export/provenance.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
@@ -91,6 +92,7 @@ struct SqliteStore::Inserts {
         thread(to, "INSERT INTO threads VALUES (?,?,?,?,?)"),
         label(to, "INSERT INTO labels VALUES (?,?,?)"),
         event(to, "INSERT INTO events VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        row(to, "INSERT INTO rows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
         // A chunk repeats those it needs of the chunks before.
         window(to, "INSERT OR IGNORE INTO windows VALUES (?,?,?,?,?)"),
         interval(to, "INSERT INTO intervals VALUES (?,?,?,?,?,?,?,?,?)"),
@@ -103,7 +105,7 @@ struct SqliteStore::Inserts {
         loss(to, "INSERT INTO losses VALUES (?,?,?,?,?)"),
         skipped(to, "INSERT INTO skipped VALUES (?,?,?,?,?,?)") {}
 
-  SqliteStatement recording, one_class, method, frame, stack, thread, label, event, window, interval, state,
+  SqliteStatement recording, one_class, method, frame, stack, thread, label, event, row, window, interval, state,
       process_memory, jvm_memory, cpu_time, life, counters, loss, skipped;
 };
 
@@ -144,6 +146,7 @@ void SqliteStore::Add(const FilteredBlock& block) {
   calibration_ = {block.calibration.factor(Stream::kAllocations), block.calibration.factor(Stream::kExceptions)};
   catalogue_.Enter(block.block, &block.names);
   AddEvents(block);
+  AddRows(block);
   tracked_.Add(block, [this](const format::Sample& sample) {
     return TrackedSample{sample.id, catalogue_.ThreadOf(sample.thread), catalogue_.ClassOf(sample.class_id),
                          catalogue_.StackOf(sample.stack), TraitsOf(sample.stream()).lifecycle.is_collected};
@@ -162,6 +165,19 @@ void SqliteStore::AddEvents(const FilteredBlock& block) {
                             Known(catalogue_.StackOf(sample->stack)), sized(sample->size), sample->tlab_size,
                             sample->window, sample->weight_bytes(), sized(sample->weight_objects()),
                             sized(sample->probability()), calibrated.bytes, sized(calibrated.objects)));
+  }
+}
+
+void SqliteStore::AddRows(const FilteredBlock& block) {
+  const TimeOfRows time =
+      TimeOf(block.block, interval_ns_[static_cast<size_t>(Stream::kAllocations)]).value_or(TimeOfRows());
+  for (const format::Row* const row : block.rows) {
+    const Calibration::Weight calibrated = block.calibration.WeightOf(*row);
+    const Id stack = catalogue_.StackOfRow(row->stack);
+    Try(inserts_->row.Run(recording_, time.begin_ns, time.end_ns, Known(catalogue_.ClassOf(row->class_id)), stack,
+                          catalogue_.SiteOf(stack), row->points, row->seen, row->bytes, row->objects,
+                          row->bytes_variance, row->objects_variance, row->covariance, calibrated.bytes,
+                          calibrated.objects));
   }
 }
 

@@ -46,6 +46,7 @@ class SqliteStore final : public Exporter {
   void Run(const char* sql) { Try(sqlite3_exec(database_, sql, nullptr, nullptr, nullptr)); }
   void AddNames();
   void AddEvents(const FilteredBlock& block);
+  void AddRows(const FilteredBlock& block);
   void AddTimeSeries(const format::Block& block);
   void AddMemory(const format::ProcessState& state);
   void AddLifetimes(uint64_t end_ns);

@@ -184,10 +184,11 @@ class Composer {
                 ? " allocated (exact)"
                 : fmt::format("; {}: {}", Printable(view_.filter),
                               render::FormatCell(answer.all.bytes, render::Unit::kBytes, terminal_.unicode).value);
-    frame_.push_back(Between(text, Style::kStrong,
-                             fmt::format("by {}, by {}; {} rows", view_.question.grouping.Text(), view_.ranking.sort,
-                                         Grouped(answer.all_rows)),
-                             Style::kDim, terminal_));
+    frame_.push_back(Between(
+        text, Style::kStrong,
+        fmt::format("by {}, {}: {} rows of {}", view_.question.grouping.Text(), view_.ranking.sort,
+                    Grouped(answer.all_rows), CountOf(answer.all.samples, answer.has_rows ? "point" : "sample")),
+        Style::kDim, terminal_));
   }
 
   void AddHelp() {
@@ -211,7 +212,7 @@ class Composer {
     const size_t room = height_ > frame_.size() + 2 ? height_ - frame_.size() - 2 : 0;
     view_.page = std::max<size_t>(room, 1);
     if (answer.rows.empty()) {
-      frame_.push_back({{answer.all.samples == 0 ? "no samples here yet" : "no rows", Style::kDim}});
+      frame_.push_back({{answer.all.samples == 0 ? "nothing here yet" : "no rows", Style::kDim}});
       return;
     }
     const auto chosen = std::ranges::find(answer.rows, view_.selected.value_or(RowPath()), &FollowRow::path);

@@ -94,6 +94,38 @@ TEST_CASE("print shows rows if it is asked for them, and filters them by class a
   CHECK(Heaprec("print " + path).out.find("AllocationRow") == std::string::npos);
 }
 
+TEST_CASE("sql has the rows, whose sums are those of top") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", golden = "tests/golden/javac.hrec";
+  WriteRows(path);
+  for (const std::string& command :
+       {path, golden, "--class 'com.sun.*' " + golden, "--site p.Other.site " + path, "--from 2s --to 4s " + path}) {
+    for (const std::string by : {"class", "site"}) {
+      CAPTURE(command, by);
+      const json top = json::parse(Heaprec("top --names exact --json --by " + by + " " + command).out);
+      const auto asked = Heaprec("sql --json " + command + " 'select " + by +
+                                 " as name, sum(points) as points, sum(calibrated_bytes) as bytes, "
+                                 "sum(calibrated_objects) as objects from points group by 1'");
+      REQUIRE(asked.code == 0);
+      std::map<std::string, json> sums;
+      for (const json& row : json::parse(asked.out)) sums[row["name"]] = row;
+      CHECK(sums.size() == top["tables"][0]["rows"].size());
+      for (const json& row : top["tables"][0]["rows"]) {
+        const json& sum = sums[row["name"]];
+        CHECK(sum["points"] == row["points"]);
+        CHECK(sum["bytes"].get<double>() == Approx(row["bytes"]["value"].get<double>()).epsilon(1e-9));
+        CHECK(sum["objects"].get<double>() == Approx(row["objects"]["value"].get<double>()).epsilon(1e-9));
+      }
+    }
+  }
+  const auto count = [&](const std::string& filter) {
+    return Heaprec("sql --csv " + filter + " " + path + " 'select count(*), min(begin), max(end) from points'").out;
+  };
+  CHECK(count("").ends_with("\n9,0,6\n"));
+  CHECK(count("--from 1s").ends_with("\n6,2,6\n"));
+  CHECK(count("--thread main").ends_with("\n0,,\n"));
+}
+
 TEST_CASE("Copies have the rows of what they copy, with the names that they write") {
   const Directory directory;
   const std::string path = directory / "rec.bin", copy = directory / "copy.bin";

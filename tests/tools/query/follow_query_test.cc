@@ -15,8 +15,8 @@
 namespace heaprec::tools {
 namespace {
 
-// Without rows, which top would read and the live view does not.
-const char* const kRecordings[]{"tests/golden/samples.hrec", "tests/golden/leak.hrec"};
+// The last one has rows.
+const char* const kRecordings[]{"tests/golden/samples.hrec", "tests/golden/leak.hrec", "tests/golden/javac.hrec"};
 
 std::unique_ptr<Follow> Started(const FollowQuestion& question, const std::string& path) {
   auto recording = Recording::Open(path);
@@ -36,6 +36,7 @@ void RequireSame(const Estimate& one, const Estimate& other) {
 void CompareWithTop(FollowQuestion question, const std::string& path, uint64_t span) {
   INFO(path << ", last " << span << " s, by " << question.grouping.Text());
   question.scan.no_census = true;
+  question.scan.no_rows |= !question.grouping.takes_rows();
   auto follow = Started(question, path);
   CHECK(follow->Read());
   CHECK_FALSE(follow->Read());
@@ -105,13 +106,35 @@ TEST_CASE("classes of one template are one row, as in top") {
 TEST_CASE("with a filter, too") {
   FollowQuestion question;
   question.scan.filter.class_name = "byte[]";
-  for (const uint64_t span : {0, 1}) CompareWithTop(question, kRecordings[0], span);
+  for (const uint64_t span : {0, 1}) {
+    CompareWithTop(question, kRecordings[0], span);
+    CompareWithTop(question, kRecordings[2], span);
+  }
   CompareWithTop(question, kRecordings[1], 0);
 }
 
-TEST_CASE("callers of an opened row add up to it, and can be opened themselves") {
+TEST_CASE("rows are of all points, also in a span, which begins where their intervals do") {
   FollowQuestion question;
-  const auto follow = Started(question, kRecordings[0]);
+  for (const uint64_t span : {0, 1}) {
+    const auto of_rows = Started(question, kRecordings[2]);
+    of_rows->Read();
+    const FollowAnswer answer = of_rows->Answer(span, {});
+    CHECK(answer.has_rows);
+    question.scan.no_rows = true;
+    const auto of_samples = Started(question, kRecordings[2]);
+    of_samples->Read();
+    const FollowAnswer kept = of_samples->Answer(span, {});
+    CHECK_FALSE(kept.has_rows);
+    CHECK(answer.all.samples > 2 * kept.all.samples);
+    CHECK(answer.begin_ns <= kept.begin_ns);
+    question.scan.no_rows = false;
+  }
+}
+
+TEST_CASE("callers of an opened row add up to it, and can be opened themselves") {
+  const char* const path = GENERATE(kRecordings[0], kRecordings[2]);
+  FollowQuestion question;
+  const auto follow = Started(question, path);
   follow->Read();
   const FollowAnswer closed = follow->Answer(0, {.sort = "bytes", .limit = 1});
   REQUIRE(closed.rows.size() == 1);

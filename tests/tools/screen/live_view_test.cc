@@ -90,6 +90,10 @@ TEST_CASE("80x24 shows the figures, the worst headline and the rows; more lines 
   CHECK(small.find("after GC   50.0 MiB    was 256.0 KiB") != std::string::npos);
   CHECK(small.find("p.Name.method0") != std::string::npos);
   CHECK(small.find("900-1100") == std::string::npos);
+  CHECK(small.find("by site, bytes: 100 rows of 100 samples\n") != std::string::npos);
+  shown.answer.has_rows = true;
+  CHECK(TextOf(Compose(&view, shown, {.width = 80, .colour = false, .unicode = true}, 24))
+            .find("100 rows of 100 points\n") != std::string::npos);
   const std::string tall = TextOf(Compose(&view, shown, {.width = 120, .colour = false, .unicode = true}, 40));
   CHECK(tall.find("Trustworthy") != std::string::npos);
   CHECK(tall.find("p.Name.method20") != std::string::npos);

@@ -47,6 +47,19 @@ void Subset::Add(const WeightedSample& sample) {
   objects_fourth_ += terms.objects_fourth;
 }
 
+Subset& Subset::operator+=(const Subset& other) {
+  class_ = samples_ == 0 || class_ == other.class_ ? other.class_ : nullptr;
+  samples_ += other.samples_;
+  unsized_ += other.unsized_;
+  bytes_ += other.bytes_;
+  objects_ += other.objects_;
+  seen_ += other.seen_;
+  variance_ += other.variance_;
+  bytes_fourth_ += other.bytes_fourth_;
+  objects_fourth_ += other.objects_fourth_;
+  return *this;
+}
+
 // Not if a filter left out some of its samples.
 const CountedClass* Subset::counted() const {
   const bool is_whole = is_class_ && class_ != nullptr && class_->is_one && bytes_ >= class_->scaled * (1 - kRounding);

@@ -35,6 +35,8 @@ class Subset {
   enum class Holds : bool { kAny, kOneClass };
   explicit Subset(Holds holds = Holds::kAny) : is_class_(holds == Holds::kOneClass) {}
   void Add(const WeightedSample& sample);
+  // Adds the samples of another subset.
+  Subset& operator+=(const Subset& other);
 
   uint64_t samples() const { return samples_; }  // of rows: their points
   double bytes() const { return bytes_; }        // sum of weights: unbiased

@@ -24,6 +24,15 @@ Calibration Calibration::Of(const Recording& recording, const Filter& filter, Ca
   if (wants(Stream::kAllocations))
     calibration.strata_ = StrataOf(recording, {true, by_rows, to_rows ? &rows : nullptr}).strata;
   if (rows.points() > 0) calibration.rows_ = rows;
+  std::optional<Design> apart;
+  if (to == CalibratedTo::kCountsApart && wants(Stream::kAllocations)) {
+    calibration.apart_ = [filter, interval_ns](const format::Block& block) {
+      const auto time = TimeOf(block, interval_ns);
+      return time && filter.TakesRows(*time);
+    };
+    calibration.strata_apart_ = StrataOf(recording, {.by_rows = calibration.apart_}).strata;
+    apart.emplace(recording.header()).SetStrata(calibration.strata_apart_);
+  }
   std::array<std::optional<Design>, format::kStreams> designs;
   for (const Stream stream : format::kAllStreams) {
     if (wants(stream)) designs[static_cast<size_t>(stream)].emplace(recording.header(), stream);
@@ -39,6 +48,7 @@ Calibration Calibration::Of(const Recording& recording, const Filter& filter, Ca
     for (auto& design : designs) {
       if (design) design->Add(*block, is_by_rows && &design == &allocations);
     }
+    if (apart) apart->Add(*block, calibration.apart_(*block));
     progress.At((*again)->bytes_read());
   }
   for (const Stream stream : format::kAllStreams) {
@@ -49,45 +59,53 @@ Calibration Calibration::Of(const Recording& recording, const Filter& filter, Ca
     design->CountUnwritten(counters);
     calibration.factors_[static_cast<size_t>(stream)] = Estimator(*design, counters).factor();
   }
+  if (apart) {
+    apart->CountUnwritten((*again)->counters());
+    calibration.factor_apart_ = Estimator(*apart, (*again)->counters()).factor();
+  }
   return calibration;
 }
 
 void Calibration::Enter(const format::Block& block) {
   block_ = &block;
   is_by_rows_ = rows_.Enter(block);
+  is_apart_ = apart_ && apart_(block);
 }
 
-double Calibration::FactorOf(Stream stream, format::Index class_id) {
-  const double factor = this->factor(stream);
-  if (strata_.count() == 0 || stream != Stream::kAllocations) return factor;
+double Calibration::Adjusted(double factor, Strata* strata, format::Index class_id) {
+  if (strata->count() == 0) return factor;
   WeightedSample drawn;
   drawn.class_id = class_id;
   drawn.weight = factor;
-  strata_.Scale(*block_, {&drawn, 1});
+  strata->Scale(*block_, {&drawn, 1});
   return drawn.weight;
 }
 
 Calibration::Weight Calibration::WeightOf(const format::Sample& sample) {
-  const double factor = FactorOf(sample.stream(), sample.class_id);
+  double factor = this->factor(sample.stream());
   RowCalibration::Factors of_site;
-  if (is_by_rows_ && sample.stream() == Stream::kAllocations) of_site = rows_.Of(sample.class_id, sample.stack);
+  if (sample.stream() == Stream::kAllocations) {
+    factor = Adjusted(factor, &strata_, sample.class_id);
+    if (is_by_rows_) of_site = rows_.Of(sample.class_id, sample.stack);
+  }
   return {factor * of_site.bytes * sample.weight_bytes(), factor * of_site.objects * sample.weight_objects()};
 }
 
 Calibration::Weight Calibration::WeightOf(const format::Row& row) {
-  const double factor = FactorOf(Stream::kAllocations, row.class_id);
+  const double factor = is_apart_ ? Adjusted(factor_apart_, &strata_apart_, row.class_id)
+                                  : Adjusted(this->factor(Stream::kAllocations), &strata_, row.class_id);
   return {factor * row.bytes, factor * row.objects};
 }
 
-std::vector<const format::Row*> Calibration::RowsAlone(Filter* filter) {
-  std::vector<const format::Row*> alone;
-  if (!is_by_rows_) return alone;
+std::vector<const format::Row*> Calibration::RowsOf(Filter* filter) {
+  std::vector<const format::Row*> kept;
+  if (!is_by_rows_ && !is_apart_) return kept;
   const std::vector<format::Sample> judged = SamplesOfRows(*block_, interval_ns_);
   for (size_t i = 0; i < judged.size(); ++i) {
     const format::Row& row = block_->rows[i];
-    if (rows_.IsAlone(row) && filter->Judge(judged[i]) == Filter::OfRow::kKept) alone.push_back(&row);
+    if ((is_apart_ || rows_.IsAlone(row)) && filter->Judge(judged[i]) == Filter::OfRow::kKept) kept.push_back(&row);
   }
-  return alone;
+  return kept;
 }
 
 }  // namespace heaprec::tools

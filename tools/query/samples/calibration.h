@@ -1,6 +1,7 @@
 // What each sample of a recording stands for in the tables of `top` and `summary`: its weight times what was counted
 // over what the samples say of it, and in a recording with a census times its class's factor. If it is asked for, also
-// times its site's factor, which brings it to the rows (RowCalibration).
+// times its site's factor, which brings it to the rows (RowCalibration). Or rows have weights of their own, as in
+// tables that read them.
 //
 // Units:    bytes and objects; of exceptions throws.
 // Threads:  one.
@@ -20,7 +21,12 @@
 
 namespace heaprec::tools {
 
-enum class CalibratedTo : uint8_t { kNothing, kCounts, kRows };
+enum class CalibratedTo : uint8_t {
+  kNothing,
+  kCounts,
+  kRows,
+  kCountsApart,  // samples, and rows in a table of their own
+};
 
 class Calibration {
  public:
@@ -29,15 +35,17 @@ class Calibration {
   };
 
   Calibration() { factors_.fill(1); }  // raw weights
-  // Reads the recording once, with a census or to kRows twice, from its start; `recording` itself stays where it is.
+  // Reads the recording from its start, more than once with a census or rows; `recording` itself stays where it is.
   // Streams that the filter, which has started, does not take stay raw.
   static Calibration Of(const Recording& recording, const Filter& filter, CalibratedTo to);
 
   // Before the samples of each block.
   void Enter(const format::Block& block);
   Weight WeightOf(const format::Sample& sample);
-  // The block's rows of sites without samples that pass the filter, and what they stand for. Nothing but to kRows.
-  std::vector<const format::Row*> RowsAlone(Filter* filter);
+  // The block's rows that pass the filter: to kRows of sites without samples; to kCountsApart all, if rows are enough
+  // to tell what passes.
+  std::vector<const format::Row*> RowsOf(Filter* filter);
+  // What a row stands for.
   Weight WeightOf(const format::Row& row);
   // Of the rows that samples were calibrated to.
   uint64_t points() const { return rows_.points(); }
@@ -45,14 +53,18 @@ class Calibration {
   double factor(format::Stream stream) const { return factors_[static_cast<size_t>(stream)]; }
 
  private:
-  double FactorOf(format::Stream stream, format::Index class_id);
+  double Adjusted(double factor, Strata* strata, format::Index class_id);
 
   std::array<double, format::kStreams> factors_;
   Strata strata_;
+  // Of rows apart.
+  ByRows apart_;
+  double factor_apart_ = 1;
+  Strata strata_apart_;
   RowCalibration rows_;
   uint64_t interval_ns_ = 0;
   const format::Block* block_ = nullptr;
-  bool is_by_rows_ = false;  // the block is calibrated to its rows
+  bool is_by_rows_ = false, is_apart_ = false;  // the block is calibrated to its rows; they are apart
 };
 
 }  // namespace heaprec::tools

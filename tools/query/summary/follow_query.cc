@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tools/analysis/allocation_totals.h"
-#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/estimate/rows.h"
 #include "tools/input/program_recording.h"
 
 namespace heaprec::tools {
@@ -25,12 +25,24 @@ double Measure(const Subset& sums, const std::string& sort) {
   return sums.bytes();
 }
 
+double Ratio(double of, double to) { return to > 0 ? of / to : 1; }
+
+GroupEstimates Scaled(const GroupEstimates& of, double bytes, double objects) {
+  GroupEstimates scaled = of;
+  scaled.bytes = tools::Scaled(of.bytes, bytes);
+  scaled.objects = tools::Scaled(of.objects, objects);
+  scaled.share = tools::Scaled(of.share, bytes);
+  scaled.share.high = std::min(scaled.share.high, 1.0);
+  scaled.mean_size = tools::Scaled(of.mean_size, Ratio(bytes, objects));
+  return scaled;
+}
+
 }  // namespace
 
 uint32_t Follow::Rows::Of(uint32_t parent, uint32_t key) {
   const auto [found, is_new] = places_.try_emplace(uint64_t{parent} << 32 | key, static_cast<uint32_t>(rows_.size()));
   if (!is_new) return found->second;
-  rows_.push_back({parent, key, false, false, Subset()});
+  rows_.push_back({parent, key, false, false, Subset(), Subset()});
   rows_.back().is_open = question_->opened.contains(PathOf(found->second));
   return found->second;
 }
@@ -46,12 +58,14 @@ void Follow::Rows::Add(const Drawn& drawn) {
   const bool is_of_leaf = by == By::kSite || by == By::kMethod || by == By::kStack;
   CallTree::NodeId caller = is_of_leaf && drawn.leaf != CallTree::kRoot ? tree_->At(drawn.leaf).parent : drawn.leaf;
   uint32_t row = Of(kTop, drawn.key);
-  for (;;) {
-    rows_[row].sums.Add(drawn.sample);
-    if (caller == CallTree::kRoot) return;
+  if (drawn.counts) rows_[row].sums += drawn.sums, sums_ += drawn.sums;
+  if (!drawn.is_kept) return;
+  rows_[row].kept += drawn.sums, kept_ += drawn.sums;
+  while (caller != CallTree::kRoot) {
     rows_[row].has_callers = true;
     if (!rows_[row].is_open) return;
     row = Of(row, tree_->At(caller).name);
+    rows_[row].kept += drawn.sums;
     caller = tree_->At(caller).parent;
   }
 }
@@ -75,7 +89,11 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
       pool_(question_.merged),
       tree_(&pool_, scan.TreeOptions()),
       names_(pool_.merged()),
-      design_(recording_->header()),
+      reads_rows_(!question_.scan.no_rows && question_.scan.primitives.empty()),
+      table_takes_rows_(reads_rows_ && question_.grouping.takes_rows()),
+      samples_(recording_->header()),
+      headlines_(samples_),
+      table_(samples_),
       trust_(recording_->header(), Stream::kAllocations, /*has_design=*/true),
       heap_(recording_->header()),
       interval_ns_(std::max<uint64_t>(recording_->header().interval_ns, 1)),
@@ -112,21 +130,48 @@ void Follow::Add(const format::Block& block) {
   heap_.Add(block);
   AddSteps(block);
   AddStates(block);
-  const auto drawn = design_.Add(block);
+  const auto time = TimeOf(block, interval_ns_);
+  const bool has_rows = reads_rows_ && time;
+  const bool is_by_rows = has_rows && table_takes_rows_ && filter_.TakesRows(*time);
+  AddLargest(block, headlines_.Add(block, has_rows));
+  const auto of_table = table_.Add(block, is_by_rows);
+  const auto kept = samples_.Add(block);
+  if (is_by_rows) {
+    has_rows_ = true;
+    row_times_.push_back(*time);
+    AddDrawn(block, of_table, SamplesOfRows(block, interval_ns_), true, false);
+  }
+  AddDrawn(block, kept, block.samples, !is_by_rows, true);
+}
+
+void Follow::AddLargest(const format::Block& block, std::span<const WeightedSample> drawn) {
   std::vector<const WeightedSample*> all;
   for (const WeightedSample& one : drawn) all.push_back(&one);
   std::vector<uint32_t> keys;
   for (Largest* const largest : {&sites_, &classes_}) {
-    largest->grouping.KeysOf(block, all, &names_, &tree_, &largest->keys);
-    for (size_t i = 0; i < all.size(); ++i) largest->sums[largest->keys[i]].Add(*all[i]);
+    largest->grouping.KeysOf(block, all, &names_, &tree_, &keys);
+    for (size_t i = 0; i < all.size(); ++i) largest->sums[keys[i]].Add(*all[i]);
   }
-  grouping_.KeysOf(block, all, &names_, &tree_, &keys);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const format::Sample& sample = block.samples[all[i]->index];
-    if (!filter_.Keeps(sample)) continue;
-    latest_.push_back({sample.time_ns, keys[i], tree_.Of(sample.stack), *all[i]});
-    rows_.Add(latest_.back());
-    matched_.Add(*all[i]);
+}
+
+void Follow::AddDrawn(const format::Block& block, std::span<const WeightedSample> drawn,
+                      const std::vector<format::Sample>& samples, bool counts, bool is_kept) {
+  std::vector<const WeightedSample*> passed;
+  for (const WeightedSample& one : drawn) {
+    if (filter_.Keeps(samples[one.index])) passed.push_back(&one);
+  }
+  std::vector<uint32_t> keys;
+  grouping_.KeysOf(block, passed, &names_, &tree_, &keys);
+  for (size_t i = 0; i < passed.size(); ++i) {
+    const WeightedSample& one = *passed[i];
+    const uint64_t time_ns = samples[one.index].time_ns;
+    Drawn next{
+        .begin_ns = time_ns, .end_ns = time_ns, .key = keys[i], .counts = counts, .is_kept = is_kept, .sums = Subset()};
+    if (one.row != nullptr) next.begin_ns = row_times_.back().begin_ns, next.end_ns = row_times_.back().end_ns;
+    if (one.row == nullptr) next.leaf = tree_.Of(one.stack);
+    next.sums.Add(one);
+    latest_.push_back(next);
+    rows_.Add(next);
   }
 }
 
@@ -161,10 +206,13 @@ void Follow::AddStates(const format::Block& block) {
   }
 }
 
-// What no span shows any more. Samples come by interval, those of an interval in any order.
+// What no span shows any more. Blocks come in order of time, the samples of one in any.
 void Follow::Forget() {
   const uint64_t kept_ns = (kLongestSpan + 1) * 1'000'000'000 + interval_ns_;
-  while (!latest_.empty() && latest_.front().time_ns + kept_ns < end_ns_) latest_.pop_front();
+  uint64_t first_ns = end_ns_ - std::min(kept_ns, end_ns_);
+  while (!row_times_.empty() && row_times_.front().end_ns <= first_ns) row_times_.pop_front();
+  if (!row_times_.empty()) first_ns = std::min(first_ns, row_times_.front().begin_ns);
+  while (!latest_.empty() && latest_.front().end_ns < first_ns) latest_.pop_front();
   for (; steps_.size() > kSteps; ++first_step_) steps_.pop_front();
 }
 
@@ -177,8 +225,8 @@ std::string Follow::NameOf(const Rows::Row& row) const {
   return row.parent == kTop ? grouping_.NameOf(row.key, tree_) : std::string(pool_.At(row.key));
 }
 
-void Follow::AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking, const Estimator& estimator,
-                        FollowAnswer* into) const {
+void Follow::AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking, const Estimators& estimators,
+                        const Factors& of_callers, FollowAnswer* into) const {
   struct Entry {
     double measure = 0;
     std::string name;
@@ -187,9 +235,9 @@ void Follow::AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking
   std::vector<Entry> entries;
   const bool by_name = ranking.sort == "name";
   for (uint32_t i = 0; i < rows.all().size(); ++i) {
-    if (rows.all()[i].parent != below) continue;
     const Rows::Row& row = rows.all()[i];
-    entries.push_back({by_name ? 0 : Measure(row.sums, ranking.sort), NameOf(row), i});
+    if (row.parent != below || (below == kTop && row.sums.samples() == 0)) continue;
+    entries.push_back({by_name ? 0 : Measure(below == kTop ? row.sums : row.kept, ranking.sort), NameOf(row), i});
   }
   std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
     return a.measure != b.measure ? a.measure > b.measure : a.name < b.name;
@@ -199,17 +247,41 @@ void Follow::AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking
   if (limit > 0 && entries.size() > limit) entries.resize(limit);
   for (Entry& entry : entries) {
     const Rows::Row& row = rows.all()[entry.row];
-    into->rows.push_back({rows.PathOf(entry.row), std::move(entry.name), row.is_open, row.has_callers,
-                          EstimateGroup(row.sums, estimator)});
-    if (row.is_open) AppendRows(rows, entry.row, ranking, estimator, into);
+    const GroupEstimates kept = EstimateGroup(row.kept, estimators.kept);
+    const GroupEstimates shown =
+        below == kTop ? EstimateGroup(row.sums, estimators.rows) : Scaled(kept, of_callers.bytes, of_callers.objects);
+    into->rows.push_back({rows.PathOf(entry.row), std::move(entry.name), row.is_open, row.has_callers, shown});
+    if (!row.is_open) continue;
+    const Factors factors = below == kTop ? Factors{Ratio(shown.bytes.value, kept.bytes.value),
+                                                    Ratio(shown.objects.value, kept.objects.value)}
+                                          : of_callers;
+    AppendRows(rows, entry.row, ranking, estimators, factors, into);
   }
+}
+
+// A row of the recording is not divided.
+uint64_t Follow::BeginOf(uint64_t span_ns) const {
+  const uint64_t begin_ns = end_ns_ - span_ns;
+  for (const TimeOfRows& time : row_times_) {
+    if (time.begin_ns < begin_ns && begin_ns < time.end_ns) return time.begin_ns;
+  }
+  return begin_ns;
+}
+
+Follow::Estimators Follow::EstimatorsOf(const Rows& rows, bool chooses_all) const {
+  const format::StreamCounters& counters = recording_->counters();
+  const auto of = [&](const Design& design, const Subset& chosen) {
+    return chooses_all ? Estimator(design, counters)
+                       : Estimator(design, counters, Weights::kCalibrated, &chosen, Estimator::ChosenBy::kAny);
+  };
+  return {of(table_, rows.sums()), of(samples_, rows.kept())};
 }
 
 FollowAnswer Follow::Answer(uint64_t span, const Ranking& ranking) {
   FollowAnswer answer{.begin_ns = begin_ns_, .end_ns = end_ns_, .is_whole = true, .rows = {}, .all = {}};
   const uint64_t span_ns = span * 1'000'000'000;
   if (span > 0 && span_ns < end_ns_ - begin_ns_) {
-    answer.begin_ns = end_ns_ - span_ns;
+    answer.begin_ns = BeginOf(span_ns);
     answer.is_whole = false;
   }
   for (size_t i = 0; i < steps_.size(); ++i) {
@@ -219,29 +291,25 @@ FollowAnswer Follow::Answer(uint64_t span, const Ranking& ranking) {
     answer.pauses += steps_[i].pauses;
     answer.paused_ns += steps_[i].paused_ns;
   }
-  const format::StreamCounters& counters = recording_->counters();
-  const bool chooses_all = filter_.chooses_all();
+  answer.has_rows = has_rows_;
   if (answer.is_whole) {
-    answer.counted_bytes = static_cast<double>(design_.counted_bytes());
+    const bool chooses_all = filter_.chooses_all();
+    answer.counted_bytes = static_cast<double>(samples_.counted_bytes());
     answer.pauses = heap_.pauses;
     answer.paused_ns = heap_.paused_ns;
-    const Estimator estimator =
-        chooses_all ? Estimator(design_, counters)
-                    : Estimator(design_, counters, Weights::kCalibrated, &matched_, Estimator::ChosenBy::kAny);
-    answer.all = EstimateGroup(chooses_all ? design_.all() : matched_, estimator);
-    AppendRows(rows_, kTop, ranking, estimator, &answer);
+    const Estimators estimators = EstimatorsOf(rows_, chooses_all);
+    answer.all = EstimateGroup(chooses_all ? table_.all() : rows_.sums(), estimators.rows);
+    AppendRows(rows_, kTop, ranking, estimators, {}, &answer);
     return answer;
   }
   Rows rows(&question_, &tree_);
-  Subset all;
   for (const Drawn& drawn : latest_) {
-    if (drawn.time_ns < answer.begin_ns || drawn.time_ns >= answer.end_ns) continue;
-    rows.Add(drawn);
-    all.Add(drawn.sample);
+    if (drawn.begin_ns >= answer.begin_ns && std::max(drawn.end_ns, drawn.begin_ns + 1) <= answer.end_ns)
+      rows.Add(drawn);
   }
-  const Estimator estimator(design_, counters, Weights::kCalibrated, &all, Estimator::ChosenBy::kAny);
-  answer.all = EstimateGroup(all, estimator);
-  AppendRows(rows, kTop, ranking, estimator, &answer);
+  const Estimators estimators = EstimatorsOf(rows, /*chooses_all=*/false);
+  answer.all = EstimateGroup(rows.sums(), estimators.rows);
+  AppendRows(rows, kTop, ranking, estimators, {}, &answer);
   return answer;
 }
 
@@ -253,17 +321,18 @@ std::optional<HeadlineInputs::Top> Follow::TopOf(const Largest& largest, const E
 
 Headlines Follow::HeadlinesSoFar(const std::string& file) {
   const format::StreamCounters& counters = recording_->counters();
-  const Estimator estimator(design_, counters), raw(design_, counters, Weights::kRaw);
+  const Estimator estimator(samples_, counters), raw(samples_, counters, Weights::kRaw);
+  const Estimator of_rows(headlines_, counters);
   HeadlineInputs inputs;
   inputs.file = file;
-  inputs.site = TopOf(sites_, estimator);
-  inputs.klass = TopOf(classes_, estimator);
+  inputs.site = TopOf(sites_, of_rows);
+  inputs.klass = TopOf(classes_, of_rows);
   inputs.allocated_bytes = estimator.Total().value;
   if (estimator.calibrated()) inputs.estimated_bytes = raw.Total();
-  inputs.chance_bytes = CheckCounts(design_, counters).slack;
+  inputs.chance_bytes = CheckCounts(samples_, counters).slack;
   inputs.duration_ns = end_ns_ - begin_ns_;
   inputs.heap = &heap_;
-  inputs.trust_reasons = trust_.Reasons(*recording_, &design_);
+  inputs.trust_reasons = trust_.Reasons(*recording_, &samples_);
   inputs.lost_samples = counters.AllLost();
   inputs.sample_points = counters.points;
   return HeadlinesOf(inputs);

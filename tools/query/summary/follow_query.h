@@ -5,10 +5,14 @@
 //   follow->Read();                                   // each second: what has been written since
 //   const FollowAnswer answer = follow->Answer(10);   // of the last 10 s
 //
-// The rows of a span are those of `top --from --to` of the recording so far, to the last digit.
+// The rows of a span are those of `top --from --to` of the recording so far, to the last digit. They come from the
+// recording's rows, which hold all points, if these are enough for the question: then a span begins where one of their
+// intervals does. Otherwise they come from kept samples, as with `top --no-rows`. Callers always do; they share what
+// their row has.
 //
 // Units:    bytes, ns since the start of the recording; spans in seconds.
-// Memory:   the samples of the last kLongestSpan seconds, and a Subset for each row since the start.
+// Memory:   the points of the last kLongestSpan seconds by row, their samples, and two Subsets for each row since the
+//           start.
 // Threads:  one.
 // Failure:  Start: a sentence for the user. Damage is skipped, as everywhere.
 #pragma once
@@ -25,6 +29,7 @@
 #include "base/result.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/design.h"
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/group_estimates.h"
 #include "tools/analysis/gc_summary.h"
 #include "tools/analysis/grouping.h"
@@ -65,6 +70,7 @@ struct FollowAnswer {
   GroupEstimates all;                 // of what the filters leave in the span
   double counted_bytes = 0;           // exact, of all
   uint64_t pauses = 0, paused_ns = 0;
+  bool has_rows = false;  // all.samples are points
   double Seconds() const { return static_cast<double>(end_ns - begin_ns) * 1e-9; }
 };
 
@@ -105,13 +111,15 @@ class Follow {
   uint64_t begin_ns() const { return begin_ns_; }
 
  private:
+  // What a sample, or a row of the recording, adds to a row.
   struct Drawn {
-    uint64_t time_ns = 0;
+    uint64_t begin_ns = 0, end_ns = 0;  // of a sample equal
     uint32_t key = 0;
     CallTree::NodeId leaf = 0;
-    WeightedSample sample;
+    bool counts = false, is_kept = false;  // adds to the estimates of its row; to those of its callers
+    Subset sums;
   };
-  // Subsets of rows and of the callers below those that are opened.
+  // The sums of rows and of the callers below those that are opened.
   class Rows {
    public:
     Rows() = default;
@@ -120,9 +128,12 @@ class Follow {
     struct Row {
       uint32_t parent = 0, key = 0;
       bool is_open = false, has_callers = false;
-      Subset sums;
+      Subset sums, kept;  // kept: of its samples alone
     };
     const std::vector<Row>& all() const { return rows_; }
+    // Of all rows that are no callers.
+    const Subset& sums() const { return sums_; }
+    const Subset& kept() const { return kept_; }
     RowPath PathOf(uint32_t row) const;
 
    private:
@@ -131,23 +142,35 @@ class Follow {
     const CallTree* tree_ = nullptr;
     std::vector<Row> rows_;
     std::unordered_map<uint64_t, uint32_t> places_;  // by parent and key
+    Subset sums_, kept_;
+  };
+  struct Estimators {
+    Estimator rows, kept;
+  };
+  struct Factors {
+    double bytes = 1, objects = 1;
   };
   // The largest of a grouping, since the start, of everything.
   struct Largest {
     explicit Largest(By by) : grouping(by) {}
     Grouping grouping;
     std::unordered_map<uint32_t, Subset> sums;
-    std::vector<uint32_t> keys;
   };
 
   Follow(std::unique_ptr<Recording> recording, FollowQuestion question, const RecordingScan& scan, Filter filter);
   void Add(const format::Block& block);
+  void AddLargest(const format::Block& block, std::span<const WeightedSample> drawn);
+  // `samples`: those of the block, or of its rows, that `drawn` is of.
+  void AddDrawn(const format::Block& block, std::span<const WeightedSample> drawn,
+                const std::vector<format::Sample>& samples, bool counts, bool is_kept);
   void AddSteps(const format::Block& block);
   void AddStates(const format::Block& block);
   FollowStep* StepAt(uint64_t time_ns);
   void Forget();
-  void AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking, const Estimator& estimator,
-                  FollowAnswer* into) const;
+  uint64_t BeginOf(uint64_t span_ns) const;
+  Estimators EstimatorsOf(const Rows& rows, bool chooses_all) const;
+  void AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking, const Estimators& estimators,
+                  const Factors& of_callers, FollowAnswer* into) const;
   std::string NameOf(const Rows::Row& row) const;
   std::optional<HeadlineInputs::Top> TopOf(const Largest& largest, const Estimator& estimator) const;
 
@@ -158,12 +181,14 @@ class Follow {
   NamePool pool_;
   CallTree tree_;
   Names names_;
-  Design design_;
+  const bool reads_rows_, table_takes_rows_;
+  Design samples_, headlines_, table_;  // of kept samples; of rows where there are any; where the table reads them
   StreamTrust trust_;
   GcSummary heap_;
   std::deque<Drawn> latest_;
-  Subset matched_;  // since the start
-  Rows rows_;       // likewise
+  std::deque<TimeOfRows> row_times_;  // of the latest blocks that the table reads from their rows
+  bool has_rows_ = false;             // there was one
+  Rows rows_;                         // since the start
   Largest sites_{By::kSite}, classes_{By::kClass};
   std::deque<FollowStep> steps_;
   uint64_t interval_ns_, begin_ns_, end_ns_, first_step_;
