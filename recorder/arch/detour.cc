@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "recorder/arch/near_memory.h"
+#include "recorder/arch/code_patch.h"
 
 namespace heaprec::arch {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "recorder/arch/loader_jumps.h"
 #include "recorder/native_count/next_allocator.h"
-#include "recorder/native_count/own_functions.h"
 
 void* (*heaprec_real_dlsym)(void*, const char*) = nullptr;
 void* (*heaprec_real_dlopen)(const char*, int) = nullptr;

@@ -1,6 +1,7 @@
 #include "recorder/native_count/next_allocator.h"
 
 #include <dlfcn.h>
+
 #include <gnu/libc-version.h>
 
 extern "C" {

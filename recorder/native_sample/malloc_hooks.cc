@@ -19,13 +19,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/sparse_memory.h"
+#include "base/memory.h"
 #include "format/ring/ring_records.h"
-#include "recorder/arch/call_site.h"
 #include "recorder/arch/dlsym_jump.h"
+#include "recorder/arch/machine.h"
 #include "recorder/native_sample/got_patcher.h"
-#include "recorder/native_sample/symbol_resolver.h"
-#include "recorder/unwind/fork_guard.h"
 
 namespace heaprec::native {
 namespace {

@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/memory.h"
 #include "recorder/unwind/module_snapshot.h"
-#include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "format/ring/ring_reader.h"
-#include "recorder/buffer/shared_counters.h"
 
 namespace heaprec::buffer {
 namespace {

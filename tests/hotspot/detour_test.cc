@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/arch/near_memory.h"
+#include "recorder/arch/code_patch.h"
 #include "recorder/arch/x86_64/trap.h"
 
 // Targets with prologues of known bytes. Each adds its second argument to the word behind the first and returns the

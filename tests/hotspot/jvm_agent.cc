@@ -16,16 +16,14 @@
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocation/allocator_hooks.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/jdk_version.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/metadata/self_test.h"
+#include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/hotspot/threads/thread_layout.h"
-#include "recorder/hotspot/threads/thread_of_env.h"
 #include "tests/hotspot/live_cycles.h"
 
 namespace {

@@ -18,7 +18,6 @@
 
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vtable_slots.h"
 
 #if defined(__x86_64__)

@@ -9,7 +9,7 @@
 
 #include "recorder/arch/aarch64/page_swap.h"
 #include "recorder/arch/aarch64/prologue.h"
-#include "recorder/arch/near_memory.h"
+#include "recorder/arch/code_patch.h"
 
 namespace heaprec::arch {
 namespace {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "recorder/arch/code_patch.h"
-#include "recorder/arch/near_memory.h"
 
 namespace heaprec::arch {
 namespace {

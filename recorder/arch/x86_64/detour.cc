@@ -5,7 +5,6 @@
 #include <span>
 
 #include "recorder/arch/code_patch.h"
-#include "recorder/arch/near_memory.h"
 #include "recorder/arch/x86_64/prologue.h"
 #include "recorder/arch/x86_64/trap.h"
 

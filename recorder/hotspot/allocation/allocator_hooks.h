@@ -14,7 +14,6 @@
 
 #include "base/result.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 
 namespace heaprec::hotspot {

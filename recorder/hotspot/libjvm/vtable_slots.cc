@@ -8,8 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "recorder/arch/near_memory.h"
-#include "recorder/arch/thread_fence.h"
+#include "recorder/arch/code_patch.h"
 
 namespace heaprec::hotspot {
 namespace {

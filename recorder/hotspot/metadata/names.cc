@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include "recorder/hotspot/libjvm/safe_reader.h"
-#include "recorder/hotspot/libjvm/unsigned5.h"
+#include "recorder/hotspot/libjvm/memory.h"
 
 namespace heaprec::hotspot {
 namespace {

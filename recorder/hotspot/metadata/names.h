@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/memory.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 

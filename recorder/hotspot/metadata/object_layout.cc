@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "recorder/hotspot/libjvm/safe_reader.h"
+#include "recorder/hotspot/libjvm/memory.h"
 
 namespace heaprec::hotspot {
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/memory.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/names.h"
 

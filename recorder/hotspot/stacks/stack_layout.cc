@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/memory.h"
 
 namespace heaprec::hotspot {
 namespace {

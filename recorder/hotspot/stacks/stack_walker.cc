@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "recorder/arch/frames.h"
+#include "recorder/arch/machine.h"
 #include "recorder/hotspot/stacks/compiled_method.h"
 
 namespace heaprec::hotspot {

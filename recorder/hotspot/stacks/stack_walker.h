@@ -15,7 +15,7 @@
 #include "format/ring/ring_records.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/names.h"
-#include "recorder/hotspot/stacks/code_cache.h"
+#include "recorder/hotspot/stacks/compiled_method.h"
 #include "recorder/hotspot/stacks/frame_selection.h"
 #include "recorder/hotspot/stacks/stack_layout.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "recorder/arch/detour.h"
-#include "recorder/hotspot/libjvm/symbols.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
 
 namespace heaprec::hotspot {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "recorder/hotspot/libjvm/symbols.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 
 namespace heaprec::hotspot {
