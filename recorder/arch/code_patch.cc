@@ -66,14 +66,14 @@ bool CodePatch::Protect(int protection) const {
   return mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0;  // NOLINT(performance-no-int-to-ptr)
 }
 
-format::Result<CodePatch> CodePatch::Begin(uintptr_t site, size_t size, int protection) {
+Result<CodePatch> CodePatch::Begin(uintptr_t site, size_t size, int protection) {
   if (!Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) ||
       !Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE))
-    return format::Error{std::string("membarrier is refused: ") + strerror(errno)};
+    return Error{std::string("membarrier is refused: ") + strerror(errno)};
   CodePatch patch(site, size, protection);
   if (!patch.Protect(protection | PROT_WRITE)) {
     patch.open_ = false;
-    return format::Error{std::string("mprotect of code is refused: ") + strerror(errno)};
+    return Error{std::string("mprotect of code is refused: ") + strerror(errno)};
   }
   return patch;
 }
@@ -127,7 +127,7 @@ std::optional<MemoryRegion> RegionOf(uintptr_t address) {
   return std::nullopt;
 }
 
-format::Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach) {
+Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach) {
   const size_t page_size = PageSize();
   int last_error = 0;
   for (const uintptr_t page : Candidates(code, reach)) {
@@ -140,8 +140,8 @@ format::Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach) {
     else
       munmap(got, page_size);  // kernels before 4.17 take the flag for a hint; only our own page is given back
   }
-  return format::Error{"no free page within " + std::to_string(reach >> 20) + " MiB of the code" +
-                       (last_error != 0 ? std::string(": ") + strerror(last_error) : "")};
+  return Error{"no free page within " + std::to_string(reach >> 20) + " MiB of the code" +
+               (last_error != 0 ? std::string(": ") + strerror(last_error) : "")};
 }
 
 bool FenceThreads() {

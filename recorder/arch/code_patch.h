@@ -18,7 +18,7 @@ namespace heaprec::arch {
 // written bytes.
 class CodePatch {
  public:
-  static format::Result<CodePatch> Begin(uintptr_t site, size_t size, int protection);
+  static Result<CodePatch> Begin(uintptr_t site, size_t size, int protection);
   CodePatch(CodePatch&& other) noexcept;
   CodePatch(const CodePatch&) = delete;
   CodePatch& operator=(const CodePatch&) = delete;
@@ -63,7 +63,7 @@ std::vector<MemoryRegion> MemoryRegions();
 std::optional<MemoryRegion> RegionOf(uintptr_t address);
 
 // One writable page that begins at most `reach` away from `code`.
-format::Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach);
+Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach);
 
 // The kernel's page size: 4096 on x86-64, up to 65536 on aarch64.
 size_t PageSize();

@@ -1,7 +1,6 @@
 #include "recorder/native_count/next_allocator.h"
 
 #include <dlfcn.h>
-
 #include <gnu/libc-version.h>
 
 extern "C" {

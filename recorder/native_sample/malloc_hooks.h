@@ -54,7 +54,7 @@ class AllocationListener {
 // per process.
 class MallocHooks {
  public:
-  static format::Result<std::unique_ptr<MallocHooks>> Install();
+  static Result<std::unique_ptr<MallocHooks>> Install();
   // Stops the sampling.
   ~MallocHooks();
   MallocHooks(const MallocHooks&) = delete;

@@ -121,13 +121,12 @@ CodeLocation Symbolizer::Find(uintptr_t return_address) {
   return place;
 }
 
-format::Result<ElfFile> OpenElf(const std::string& path) {
+Result<ElfFile> OpenElf(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a fifo must not block us
-  if (descriptor < 0) return format::Error{path + ": " + strerror(errno)};
+  if (descriptor < 0) return Error{path + ": " + strerror(errno)};
   const auto file = std::make_shared<GuardedFd>(descriptor);
   struct stat status {};
-  if (fstat(file->number(), &status) != 0 || !S_ISREG(status.st_mode))
-    return format::Error{path + ": not a regular file"};
+  if (fstat(file->number(), &status) != 0 || !S_ISREG(status.st_mode)) return Error{path + ": not a regular file"};
   return ElfFile::Open(path, [path, file](uint64_t offset, void* out, size_t size) {
     if (!file->Reopen(path, O_RDONLY)) return false;
     ssize_t got = 0;

@@ -46,6 +46,6 @@ class Symbolizer {
 //
 // Context:  setup, drain (it allocates).
 // Failure:  an Error with the path and the reason.
-format::Result<ElfFile> OpenElf(const std::string& path);
+Result<ElfFile> OpenElf(const std::string& path);
 
 }  // namespace heaprec::native

@@ -112,7 +112,7 @@ int64_t Replacement(int64_t* sum, int64_t addend) {
 
 const void* const kReplacement = reinterpret_cast<const void*>(&Replacement);
 
-format::Result<Detour> Prepare(Target target) {
+Result<Detour> Prepare(Target target) {
   auto detour = Detour::Prepare(reinterpret_cast<uintptr_t>(target), kReplacement);
   if (detour) original = detour->OriginalAs<Target>();
   return detour;

@@ -76,7 +76,7 @@ void Check(bool good, const std::string& what) {
 }
 
 template <typename T>
-bool Take(heaprec::format::Result<T> result, std::optional<T>* out, const char* what) {
+bool Take(heaprec::Result<T> result, std::optional<T>* out, const char* what) {
   Check(result.ok(), std::string(what) + (result ? "" : ": " + result.error().message));
   if (result) out->emplace(std::move(*result));
   return result.ok();

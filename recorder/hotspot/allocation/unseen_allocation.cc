@@ -27,17 +27,17 @@ bool AllocatesInline(const VmStructs& structs, const JdkRules& rules) {
          (is_on("UseSerialGC") || is_on("UseParallelGC"));
 }
 
-format::Result<std::monostate> StopInlineAllocation(const VmStructs& structs) {
+Status StopInlineAllocation(const VmStructs& structs) {
   const auto libjvm = LibJvm::Locate();
   if (!libjvm.ok()) return libjvm.error();
   const std::string_view name = structs.BoolFlag("UseSerialGC").value_or(false) ? kOfSerial : kOfParallel;
   const auto symbols = SymbolTable::Load(*libjvm, std::array{name});
   if (!symbols.ok()) return symbols.error();
   const auto function = symbols->FindByPrefix(name);
-  if (!function) return format::Error{symbols->origin() + ": no symbol CollectedHeap::supports_inline_contig_alloc"};
+  if (!function) return Error{symbols->origin() + ": no symbol CollectedHeap::supports_inline_contig_alloc"};
   auto slots = VtableSlots::Find(*libjvm, *function);
   if (!slots.ok()) return slots.error();
-  if (slots->size() > kMaxSlots) return format::Error{libjvm->path + ": other functions have the same code"};
+  if (slots->size() > kMaxSlots) return Error{libjvm->path + ": other functions have the same code"};
   return slots->Point(reinterpret_cast<uintptr_t>(&Refuses));
 }
 

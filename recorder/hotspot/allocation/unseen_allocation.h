@@ -13,7 +13,6 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -30,6 +29,6 @@ std::vector<std::string> StackChunkFunctions(const VmStructs& structs);
 bool AllocatesInline(const VmStructs& structs, const JdkRules& rules);
 
 // Call in Agent_OnLoad, before any code is generated; holds for the life of the JVM.
-format::Result<std::monostate> StopInlineAllocation(const VmStructs& structs);
+Status StopInlineAllocation(const VmStructs& structs);
 
 }  // namespace heaprec::hotspot

@@ -74,11 +74,11 @@ void AppendDebugLink(const LibJvm& libjvm, std::vector<std::string>* files) {
 
 }  // namespace
 
-format::Result<LibJvm> LibJvm::Locate() {
+Result<LibJvm> LibJvm::Locate() {
   std::optional<LibJvm> found;
   dl_iterate_phdr(Visit, &found);
-  if (!found) return format::Error{"no libjvm.so is loaded in this process"};
-  if (found->text_begin == 0) return format::Error{found->path + ": no executable segment"};
+  if (!found) return Error{"no libjvm.so is loaded in this process"};
+  if (found->text_begin == 0) return Error{found->path + ": no executable segment"};
   return *found;
 }
 
@@ -115,16 +115,16 @@ bool SymbolTable::LoadFrom(const std::string& path, const LibJvm& libjvm, Symbol
   return true;
 }
 
-format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes) {
+Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes) {
   SymbolTable table;
   for (const std::string_view prefix : prefixes) table.matches_.push_back({std::string(prefix)});
   for (const std::string& path : SymbolFiles(libjvm))
     if (LoadFrom(path, libjvm, &table)) return table;
-  return format::Error{libjvm.path + ": no symbols: not in the file, nor in a debug file with build id " +
-                       (libjvm.build_id.empty() ? "(none)" : libjvm.build_id)};
+  return Error{libjvm.path + ": no symbols: not in the file, nor in a debug file with build id " +
+               (libjvm.build_id.empty() ? "(none)" : libjvm.build_id)};
 }
 
-format::Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm, std::span<const std::string> more) {
+Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm, std::span<const std::string> more) {
   std::vector<std::string_view> prefixes;
   for (const std::string_view name : kInNewTlab) prefixes.push_back(name);
   for (const std::string_view name : kOutsideTlab) prefixes.push_back(name);

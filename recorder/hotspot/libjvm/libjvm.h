@@ -26,7 +26,7 @@ struct LibJvm {
   uintptr_t constants_end = 0;
   std::string build_id;  // lower-case hex; empty if it has none
 
-  static format::Result<LibJvm> Locate();
+  static Result<LibJvm> Locate();
 };
 
 // Local symbols of libjvm by prefix of their mangled name, from the first of these that has them:
@@ -81,9 +81,9 @@ inline constexpr std::string_view kDiagnosticCommand = "jmm_ExecuteDiagnosticCom
 class SymbolTable {
  public:
   // Searches for all of `prefixes` in one pass over the symbols; others stay unknown.
-  static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
+  static Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
   // For the names above, and `more`.
-  static format::Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string> more = {});
+  static Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string> more = {});
 
   // nullopt if absent, ambiguous, or not among the prefixes given to Load.
   std::optional<uintptr_t> FindByPrefix(std::string_view mangled_prefix) const;

@@ -52,11 +52,11 @@ int ParseMajor(std::string_view text) {
 
 }  // namespace
 
-format::Result<VmStructs> VmStructs::Load() {
+Result<VmStructs> VmStructs::Load() {
   const auto libjvm = LibJvm::Locate();
   if (!libjvm) return libjvm.error();
   void* const library = dlopen(libjvm->path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return format::Error{libjvm->path + ": dlopen does not find it loaded"};
+  if (library == nullptr) return Error{libjvm->path + ": dlopen does not find it loaded"};
   Exports exports(library);
   VmStructs out;
   out.fields_ = {exports.Read<const char*>("gHotSpotVMStructs"),
@@ -78,9 +78,9 @@ format::Result<VmStructs> VmStructs::Load() {
   out.long_name_ = exports.Read<uint64_t>("gHotSpotVMLongConstantEntryNameOffset");
   out.long_value_ = exports.Read<uint64_t>("gHotSpotVMLongConstantEntryValueOffset");
   dlclose(library);  // the JVM keeps its own reference
-  if (exports.missing() != nullptr) return format::Error{libjvm->path + ": does not export " + exports.missing()};
+  if (exports.missing() != nullptr) return Error{libjvm->path + ": does not export " + exports.missing()};
   for (const Table& table : {out.fields_, out.types_, out.ints_, out.longs_})
-    if (table.entries == nullptr || table.stride == 0) return format::Error{libjvm->path + ": its tables are empty"};
+    if (table.entries == nullptr || table.stride == 0) return Error{libjvm->path + ": its tables are empty"};
   return out;
 }
 
@@ -171,7 +171,7 @@ std::optional<int64_t> VmStructs::IntFlag(std::string_view name) const {
   return address != nullptr ? std::optional<int64_t>(At<int32_t>(address)) : std::nullopt;
 }
 
-format::Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs) {
+Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs) {
   // The VM's own property: there since before Agent_OnLoad, while java.specification.version comes with java.base.
   char* value = nullptr;
   if (jvmti != nullptr && jvmti->GetSystemProperty("java.vm.specification.version", &value) == JVMTI_ERROR_NONE) {
@@ -181,7 +181,7 @@ format::Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs) {
   }
   // On 8 this table says 25, the version HotSpot then counted by itself; 25's own table no longer has JDK_Version.
   const void* const major = structs.Static("Abstract_VM_Version", "_vm_major_version");
-  if (major == nullptr) return format::Error{"libjvm.so does not report its version"};
+  if (major == nullptr) return Error{"libjvm.so does not report its version"};
   int version = 0;
   std::memcpy(&version, major, sizeof version);
   if (version == 25 && structs.Static("JDK_Version", "_current") != nullptr) version = 8;

@@ -22,7 +22,7 @@ class VmStructs {
  public:
   // Describes nothing.
   VmStructs() = default;
-  static format::Result<VmStructs> Load();
+  static Result<VmStructs> Load();
 
   std::optional<size_t> Offset(std::string_view type, std::string_view field) const;
   // The first spelling that exists: fields are renamed between versions.
@@ -60,6 +60,6 @@ class VmStructs {
 
 // Which JDK this is: 8, 11, 17, ... An Error if neither the JVM's properties nor its tables tell. If `jvmti` is null,
 // the tables alone decide. Any JVMTI phase from Agent_OnLoad on.
-format::Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs);
+Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs);
 
 }  // namespace heaprec::hotspot

@@ -153,7 +153,7 @@ class LeafSideVisitor {
 
 }  // namespace
 
-format::Result<StackWalker> StackWalker::Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules) {
+Result<StackWalker> StackWalker::Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules) {
   const auto layout = StackLayout::Resolve(structs, rules);
   if (!layout) return layout.error();
   return StackWalker(*layout, names);

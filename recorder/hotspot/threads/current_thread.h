@@ -30,7 +30,7 @@ ThreadWords* OwnThreadWords();
 class ThreadOfEnv {
  public:
   // `current`: the java.lang.Thread that calls this. A virtual thread has the environment of its carrier.
-  static format::Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
+  static Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
   // For a JVM whose JavaThread is unknown: the current thread's ThreadWords; other threads have none.
   static ThreadOfEnv FromThreadWords() { return {}; }
@@ -54,7 +54,7 @@ class ThreadOfEnv {
 class CurrentThread {
  public:
   // `java_thread`: that of the calling thread. `all`: those of other threads, which may have ended since.
-  static format::Result<CurrentThread> Resolve(const void* java_thread, std::span<void* const> all);
+  static Result<CurrentThread> Resolve(const void* java_thread, std::span<void* const> all);
 
   // Null: a thread that is not attached, or one of the JVM's own that run no Java program.
   void* operator()() const {

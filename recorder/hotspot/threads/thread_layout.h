@@ -23,7 +23,7 @@ namespace heaprec::hotspot {
 
 class ThreadLayout {
  public:
-  static format::Result<ThreadLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
+  static Result<ThreadLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
 
   // For a JVM whose JavaThread is not known: the agent's own ThreadWords are used instead. There are no TLABs, and no
   // threshold can be set.
@@ -244,7 +244,7 @@ class ThreadLayout {
 // Failure:  Resolve returns an Error if libjvm does not describe its list of threads.
 class ThreadList {
  public:
-  static format::Result<ThreadList> Resolve(const VmStructs& structs);
+  static Result<ThreadList> Resolve(const VmStructs& structs);
 
   template <typename Visit>  // visit(void* java_thread)
   void ForEach(const Visit& visit) const {

@@ -30,8 +30,8 @@ bool NmtEnabled(const VmStructs& structs);
 
 class NmtSummary {
  public:
-  static format::Result<NmtSummary> Find(const SymbolTable& symbols);
-  format::Result<std::vector<MemoryCategory>> Ask(JNIEnv* jni) const;
+  static Result<NmtSummary> Find(const SymbolTable& symbols);
+  Result<std::vector<MemoryCategory>> Ask(JNIEnv* jni) const;
 
  private:
   using Execute = jstring (*)(JNIEnv*, jstring);
