@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <string>
 #include <utility>
 
 #ifndef MAP_FIXED_NOREPLACE

@@ -1,7 +1,5 @@
 #include "recorder/buffer/lane_lease.h"
 
-#include <cstring>
-
 namespace heaprec::buffer {
 
 using format::kRecordAlign;

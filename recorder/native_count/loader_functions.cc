@@ -2,8 +2,6 @@
 // takes a block of ours for one that was overwritten, and ends the program.
 #include <dlfcn.h>
 
-#include <cstring>
-
 #include "recorder/arch/loader_jumps.h"
 #include "recorder/native_count/next_allocator.h"
 

@@ -11,11 +11,8 @@
 #include <cerrno>
 #include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 #include "recorder/arch/code_patch.h"
 #include "recorder/arch/machine.h"

@@ -10,12 +10,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -23,7 +20,6 @@
 #include "format/ring/ring_records.h"
 #include "recorder/arch/dlsym_jump.h"
 #include "recorder/arch/machine.h"
-#include "recorder/native_sample/got_patcher.h"
 
 namespace heaprec::native {
 namespace {

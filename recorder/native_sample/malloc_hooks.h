@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "base/result.h"
 #include "recorder/native_sample/got_patcher.h"

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 
-#include <atomic>
 #include <bit>
 #include <cstring>
 

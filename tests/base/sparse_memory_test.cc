@@ -1,6 +1,5 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>

@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <map>
 #include <set>
 #include <thread>
 #include <vector>

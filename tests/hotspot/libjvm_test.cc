@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>

@@ -12,8 +12,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <optional>
 #include <string>
 
 #include "recorder/arch/detour.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <string>
 
 #include "recorder/arch/aarch64/page_swap.h"

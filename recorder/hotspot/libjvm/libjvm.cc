@@ -4,9 +4,6 @@
 #include <link.h>
 
 #include <cstdlib>
-#include <cstring>
-#include <optional>
-#include <string_view>
 
 #include "base/elf_file.h"
 #include "recorder/unwind/symbolizer.h"

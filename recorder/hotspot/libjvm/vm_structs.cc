@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <cstring>
-#include <string_view>
 
 #include "recorder/hotspot/libjvm/libjvm.h"
 

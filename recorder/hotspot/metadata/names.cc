@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "recorder/hotspot/libjvm/memory.h"
-
 namespace heaprec::hotspot {
 namespace {
 

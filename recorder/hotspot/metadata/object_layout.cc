@@ -2,8 +2,6 @@
 
 #include <string_view>
 
-#include "recorder/hotspot/libjvm/memory.h"
-
 namespace heaprec::hotspot {
 
 Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, const JdkRules& rules, const Names& names) {

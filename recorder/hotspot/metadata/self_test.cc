@@ -1,8 +1,6 @@
 #include "recorder/hotspot/metadata/self_test.h"
 
-#include <algorithm>
 #include <string>
-#include <utility>
 
 namespace heaprec::hotspot {
 namespace {

@@ -1,7 +1,6 @@
 #include "recorder/hotspot/stacks/compiled_method.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace heaprec::hotspot {
 

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "recorder/arch/machine.h"
-#include "recorder/hotspot/stacks/compiled_method.h"
 
 namespace heaprec::hotspot {
 

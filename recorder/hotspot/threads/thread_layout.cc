@@ -1,7 +1,5 @@
 #include "recorder/hotspot/threads/thread_layout.h"
 
-#include <cstddef>
-
 namespace heaprec::hotspot {
 
 // The words that a thread of a JVM has whose threads are not known, in the order of ThreadLayout.

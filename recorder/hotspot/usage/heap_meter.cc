@@ -1,9 +1,7 @@
 #include "recorder/hotspot/usage/heap_meter.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include "format/model/collectors.h"
 
