@@ -1,9 +1,6 @@
 #include "base/descriptors.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstddef>
 #include <string>
 
 namespace heaprec {

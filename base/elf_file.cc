@@ -1,9 +1,6 @@
 #include "base/elf_file.h"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
-#include <utility>
 
 namespace heaprec {
 namespace {

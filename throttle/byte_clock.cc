@@ -1,6 +1,5 @@
 #include "throttle/byte_clock.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace heaprec::throttle {

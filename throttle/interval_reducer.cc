@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "throttle/random.h"
-#include "throttle/slot_groups.h"
 
 namespace heaprec::throttle {
 namespace {
@@ -16,6 +16,64 @@ constexpr double kScatter = 3.6;
 
 void SortByIndex(std::vector<KeptPoint>* kept) {
   std::sort(kept->begin(), kept->end(), [](const KeptPoint& a, const KeptPoint& b) { return a.index < b.index; });
+}
+
+// Different from all seeds of intervals, which are Mix64(recording ^ index) with small indices.
+constexpr uint64_t kSalt = 0x5a3b1e5c0ffee5edu;
+
+// tau solves sum min(1, w / tau) = cap; 0 if all may be kept. Approaches it from above in a few steps: weights above
+// the current tau are certain, and the rest share what these leave of cap.
+double TauFor(std::span<const double> weights, size_t cap) {
+  if (weights.size() <= cap) return 0;
+  if (cap == 0) return std::numeric_limits<double>::infinity();
+  for (double tau = 0;;) {
+    double rest = 0;
+    size_t certain = 0;
+    for (const double w : weights) {
+      if (tau > 0 && w >= tau) {
+        ++certain;
+      } else {
+        rest += w;
+      }
+    }
+    // Rounding may make one point too many certain.
+    const double next = certain < cap ? rest / static_cast<double>(cap - certain) : tau;
+    if (!(tau == 0 || next < tau * (1 - 1e-12))) return tau;
+    tau = next;
+  }
+}
+
+using Slots = std::vector<std::vector<double>>;  // weights, by slot
+
+// Nearly always true: from slot `from` on, one tau for all satisfies every prefix.
+bool OneIsEnough(const Slots& slots, size_t from, double tau, size_t used, std::span<const size_t> room) {
+  double expected = static_cast<double>(used);
+  for (size_t j = from; j < slots.size(); ++j) {
+    for (const double w : slots[j]) expected += std::min(1.0, w / tau);
+    if (expected > static_cast<double>(room[j]) * (1 + 1e-9)) return false;
+  }
+  return true;
+}
+
+// The prefix that needs the highest tau gets it; all shorter prefixes are then satisfied, too.
+SlotGroup Tightest(const Slots& slots, size_t from, size_t used, std::span<const size_t> room) {
+  const auto cap = [&](size_t j) { return room[j] - std::min(used, room[j]); };
+  std::vector<double> weights;
+  for (size_t j = from; j < slots.size(); ++j) weights.insert(weights.end(), slots[j].begin(), slots[j].end());
+  const size_t last = slots.size() - 1;
+  const double tau = TauFor(weights, cap(last));
+  if (OneIsEnough(slots, from, tau, used, room)) return {last + 1, std::min(cap(last), weights.size())};
+  SlotGroup tightest;
+  double highest = -1;
+  weights.clear();
+  for (size_t j = from; j < slots.size(); ++j) {
+    weights.insert(weights.end(), slots[j].begin(), slots[j].end());
+    const double needed = TauFor(weights, cap(j));
+    if (needed < highest) continue;
+    highest = needed;
+    tightest = {j + 1, std::min(cap(j), weights.size())};
+  }
+  return tightest;
 }
 
 }  // namespace
@@ -139,6 +197,43 @@ void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const BufferedP
     *kept = std::move(left);
     SortByIndex(kept);
   }
+}
+
+RecordingBudget::RecordingBudget(uint64_t max_samples, size_t cap, uint64_t intervals, uint64_t recording)
+    : max_samples_(static_cast<double>(max_samples)),
+      cap_(static_cast<double>(cap)),
+      intervals_(static_cast<double>(intervals)),
+      first_mark_(1 - Random(Mix64(recording ^ kSalt)).Uniform()) {}
+
+// A(b). While the end is known, even parts: one more than there are intervals, so that some is left for a recording
+// that ends a little late. What is left then, or N from the start, is given out in ever smaller parts.
+double RecordingBudget::LineUntil(uint64_t passed) const {
+  const double part = std::min(cap_, max_samples_ / (intervals_ + 1));
+  const double b = static_cast<double>(passed), even = intervals_ > 0 ? std::min(b, intervals_) : 0;
+  const double later = b - even, left = max_samples_ - part * (intervals_ > 0 ? intervals_ : 0);
+  return part * even + left * later / (later + left / cap_);
+}
+
+double RecordingBudget::MarksUntil(double at) const { return std::max(0.0, std::floor(at - first_mark_) + 1); }
+
+SampleQuota RecordingBudget::Next() const {
+  const double begin = LineUntil(passed_), end = LineUntil(passed_ + 1);
+  const double marks = MarksUntil(begin);
+  return {.length = end - begin,
+          .first_mark = first_mark_ + marks - begin,
+          .marks = static_cast<size_t>(MarksUntil(end) - marks)};
+}
+
+std::vector<SlotGroup> GroupSlots(std::span<const SlotWeight> points, std::span<const size_t> room) {
+  Slots slots(room.size());
+  for (const SlotWeight& point : points) slots[point.slot].push_back(point.weight);
+  std::vector<SlotGroup> groups;
+  size_t used = 0;
+  for (size_t from = 0; from < room.size(); from = groups.back().end) {
+    groups.push_back(Tightest(slots, from, used, room));
+    used += groups.back().cap;
+  }
+  return groups;
 }
 
 }  // namespace heaprec::throttle

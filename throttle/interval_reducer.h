@@ -18,10 +18,61 @@
 #include <span>
 #include <vector>
 
-#include "throttle/recording_budget.h"
 #include "throttle/varopt.h"
 
 namespace heaprec::throttle {
+
+// maxsamples=N: how many samples each interval may keep, so that a recording of any length has at most N.
+//
+// The intervals with points get consecutive stretches of a line of length N: A(b) to the first b of them. The samples
+// are the marks at u, u + 1, ... on the line. So each interval keeps its share, rounded down or up, and the rounding
+// errors do not add up.
+//
+// Units:    samples; lengths in samples, too, with fractions.
+// Context:  drain, and a salvager that repeats it.   Threads: one.
+// Maths:    docs/sampler.md#a-limit-for-the-whole-recording
+class RecordingBudget {
+ public:
+  // `max_samples` = N; `cap`: maximum per interval; `intervals`: their number, 0 if unknown; `recording` as in
+  // ReducerConfig. max_samples, cap >= 1.
+  RecordingBudget(uint64_t max_samples, size_t cap, uint64_t intervals, uint64_t recording);
+
+  // The quota of the current interval, if it has points. Its length is at most `cap`, and above 0 until it is too small
+  // for a double (not in recordings of weeks).
+  SampleQuota Next() const;
+  // Advances by `count` intervals.
+  void CloseIntervals(uint64_t count) { passed_ += count; }
+
+ private:
+  double LineUntil(uint64_t passed) const;
+  double MarksUntil(double at) const;
+
+  const double max_samples_, cap_, intervals_;
+  const double first_mark_;  // u, in (0, 1]
+  uint64_t passed_ = 0;      // b
+};
+
+// How many points each part of an interval may keep if its prefixes are bounded, too: all bounds hold, the interval
+// keeps as many points as they allow, and no weight is raised more than necessary.
+//
+// Among all inclusion probabilities that satisfy the bounds, the sum of variances is minimal for min(1, w / tau) with
+// one tau per group of neighbouring slots, which never increases from group to group.
+//
+// Context:  drain, and a salvager (it allocates).
+// Maths:    docs/sampler.md#second-stage
+struct SlotWeight {
+  size_t slot = 0;
+  double weight = 0;  // > 0
+};
+
+struct SlotGroup {
+  size_t end = 0;  // past its last slot
+  size_t cap = 0;  // points it may keep
+};
+
+// room[j]: the maximum that slots 0..j may keep; it never decreases with j. Returns one group that ends at room.size()
+// if only the last bound matters. The bounds on prefixes within a group hold in expectation.
+std::vector<SlotGroup> GroupSlots(std::span<const SlotWeight> points, std::span<const size_t> room);
 
 // The maximum samples of any sliding interval: 1.3 x cap, or 2 x cap, which is no limit, if the cap is too small for
 // that (docs/sampler.md#second-stage).

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "base/result.h"
 #include "format/bytes/bytes.h"

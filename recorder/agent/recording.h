@@ -25,7 +25,7 @@
 #include "recorder/sources/java/source.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/drain.h"
-#include "throttle/point_allowance.h"
+#include "throttle/throttle.h"
 
 namespace heaprec::agent {
 

@@ -5,16 +5,45 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
-#include "recorder/arch/near_memory.h"
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 
 namespace heaprec::arch {
 namespace {
 
 bool Membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+// Stay away from the null page and its neighbourhood (vm.mmap_min_addr), and from neighbours that grow into gaps.
+constexpr uintptr_t kLowest = uintptr_t{1} << 20;
+
+uintptr_t Distance(uintptr_t a, uintptr_t b) { return a > b ? a - b : b - a; }
+
+// The pages at both ends of each gap within reach, nearest first.
+std::vector<uintptr_t> Candidates(uintptr_t code, uintptr_t reach) {
+  std::vector<uintptr_t> pages;
+  const size_t page_size = PageSize();
+  uintptr_t gap = kLowest;
+  for (const MemoryRegion& mapping : MemoryRegions()) {
+    if (mapping.begin >= gap + page_size) {
+      pages.push_back(gap);
+      pages.push_back(mapping.begin - page_size);
+    }
+    gap = std::max(gap, mapping.end);
+  }
+  std::erase_if(pages, [code, reach](uintptr_t page) { return Distance(page, code) > reach; });
+  std::sort(pages.begin(), pages.end(),
+            [code](uintptr_t a, uintptr_t b) { return Distance(a, code) < Distance(b, code); });
+  return pages;
+}
 
 }  // namespace
 
@@ -36,14 +65,14 @@ bool CodePatch::Protect(int protection) const {
   return mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0;  // NOLINT(performance-no-int-to-ptr)
 }
 
-format::Result<CodePatch> CodePatch::Begin(uintptr_t site, size_t size, int protection) {
+Result<CodePatch> CodePatch::Begin(uintptr_t site, size_t size, int protection) {
   if (!Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) ||
       !Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE))
-    return format::Error{std::string("membarrier is refused: ") + strerror(errno)};
+    return Error{std::string("membarrier is refused: ") + strerror(errno)};
   CodePatch patch(site, size, protection);
   if (!patch.Protect(protection | PROT_WRITE)) {
     patch.open_ = false;
-    return format::Error{std::string("mprotect of code is refused: ") + strerror(errno)};
+    return Error{std::string("mprotect of code is refused: ") + strerror(errno)};
   }
   return patch;
 }
@@ -69,6 +98,58 @@ void CodePatch::Publish() {
 bool CodePatch::End() {
   open_ = false;
   return Protect(protection_);
+}
+
+size_t PageSize() {
+  static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+std::vector<MemoryRegion> MemoryRegions() {
+  std::vector<MemoryRegion> mappings;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    MemoryRegion mapping;
+    char bits[5] = {};
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &mapping.begin, &mapping.end, bits) != 3) continue;
+    if (bits[0] == 'r') mapping.protection |= PROT_READ;
+    if (bits[1] == 'w') mapping.protection |= PROT_WRITE;
+    if (bits[2] == 'x') mapping.protection |= PROT_EXEC;
+    mappings.push_back(mapping);
+  }
+  return mappings;
+}
+
+std::optional<MemoryRegion> RegionOf(uintptr_t address) {
+  for (const MemoryRegion& mapping : MemoryRegions())
+    if (address >= mapping.begin && address < mapping.end) return mapping;
+  return std::nullopt;
+}
+
+Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach) {
+  const size_t page_size = PageSize();
+  int last_error = 0;
+  for (const uintptr_t page : Candidates(code, reach)) {
+    void* const wanted = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr)
+    void* const got =
+        mmap(wanted, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == wanted) return static_cast<uint8_t*>(got);
+    if (got == MAP_FAILED)
+      last_error = errno;
+    else
+      munmap(got, page_size);  // kernels before 4.17 take the flag for a hint; only our own page is given back
+  }
+  return Error{"no free page within " + std::to_string(reach >> 20) + " MiB of the code" +
+               (last_error != 0 ? std::string(": ") + strerror(last_error) : "")};
+}
+
+bool FenceThreads() {
+#if defined(__x86_64__)
+  return true;
+#else
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+#endif
 }
 
 }  // namespace heaprec::arch

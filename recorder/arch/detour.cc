@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "recorder/arch/near_memory.h"
+#include "recorder/arch/code_patch.h"
 
 namespace heaprec::arch {
 namespace {
@@ -19,30 +19,30 @@ std::mutex& Serial() {
 
 }  // namespace
 
-format::Result<Detour> Detour::Prepare(uintptr_t target, const void* replacement) {
+Result<Detour> Detour::Prepare(uintptr_t target, const void* replacement) {
   const std::lock_guard lock(Serial());
   const auto mapping = RegionOf(target);
   if (!mapping || (mapping->protection & (PROT_READ | PROT_EXEC)) != (PROT_READ | PROT_EXEC))
-    return format::Error{"the function is not in readable code"};
+    return Error{"the function is not in readable code"};
   Detour detour;
   detour.protection_ = mapping->protection;
   auto built = detour.BuildThunk(target, mapping->end - target, replacement);
   if (built && mprotect(detour.thunk_, PageSize(), PROT_READ | PROT_EXEC) != 0)
-    built = format::Error{std::string("executable memory is refused: ") + strerror(errno)};
+    built = Error{std::string("executable memory is refused: ") + strerror(errno)};
   if (built) return detour;
   if (detour.thunk_ != nullptr) munmap(detour.thunk_, PageSize());  // no thread has seen it
   return built.error();
 }
 
-format::Result<std::monostate> Detour::Install(GracePeriod grace) {
+Status Detour::Install(GracePeriod grace) {
   const std::lock_guard lock(Serial());
-  if (installed_) return std::monostate{};
+  if (installed_) return {};
   return Replace(before_, jump_, thunk_, grace);
 }
 
-format::Result<std::monostate> Detour::Remove() {
+Status Detour::Remove() {
   const std::lock_guard lock(Serial());
-  if (!installed_) return std::monostate{};
+  if (!installed_) return {};
   // No grace period: the jump is one instruction, no thread can stand inside it.
   return Replace(jump_, before_, original_, {});
 }

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <variant>
 
 #include "base/result.h"
 
@@ -31,10 +30,10 @@ class Detour {
  public:
   // Builds the thunk. Rejects a target whose first instructions cannot be moved.
   // `replacement` has the target's signature and ends by calling original().
-  static format::Result<Detour> Prepare(uintptr_t target, const void* replacement);
+  static Result<Detour> Prepare(uintptr_t target, const void* replacement);
 
-  format::Result<std::monostate> Install(GracePeriod grace = {});
-  format::Result<std::monostate> Remove();
+  Status Install(GracePeriod grace = {});
+  Status Remove();
 
   // Call this to run the original function.
   const void* original() const { return original_; }
@@ -51,9 +50,8 @@ class Detour {
   Detour() = default;
   // Implemented for each machine in its folder. `readable`: bytes of the target that can be read. On failure the
   // caller unmaps the page that thunk_ points to.
-  format::Result<std::monostate> BuildThunk(uintptr_t target, size_t readable, const void* replacement);
-  format::Result<std::monostate> Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile,
-                                         GracePeriod grace);
+  Status BuildThunk(uintptr_t target, size_t readable, const void* replacement);
+  Status Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile, GracePeriod grace);
 
   uintptr_t site_ = 0;        // where the jump is written: the target, or after its landing pad (endbr64, BTI, PACIASP)
   int protection_ = 0;        // the original one of the site's pages

@@ -7,14 +7,75 @@
 // Format:   format/ring/ring_layout.h, format/ring/ring_records.h
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "format/model/model.h"
+#include "format/ring/ring_layout.h"
 #include "format/ring/ring_records.h"
 #include "recorder/buffer/ring.h"
 
 namespace heaprec::buffer {
+
+// The counters of one stream of the recording, in the ring's header: they survive a kill with the samples.
+//
+// Context:  alloc and drain. Each counter is a sum, so accesses are relaxed. Only the count of lost points orders: a
+//           thread that reads it then reads the weight of these points, too.
+// Maths:    docs/sampler.md#counters
+class SharedCounters {
+ public:
+  explicit SharedCounters(format::RingCounters& counters) : counters_(counters) {}
+
+  void Prefetch() const { __builtin_prefetch(&counters_.points, 1); }
+  void Point() { counters_.points.fetch_add(1, std::memory_order_relaxed); }
+  void Thinned() { counters_.thinned.fetch_add(1, std::memory_order_relaxed); }
+  void Committed() { counters_.committed.fetch_add(1, std::memory_order_relaxed); }
+  void Lost(format::LossReason loss, double weight) { Lost(loss, 1, weight); }
+  void Lost(format::LossReason loss, uint64_t points, double weight) {
+    counters_.lost_weight[static_cast<int>(loss)].fetch_add(weight, std::memory_order_relaxed);
+    counters_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_release);
+  }
+  // The sample is recorded, but a part of it is missing.
+  void Note(format::LossReason loss) { counters_.lost[static_cast<int>(loss)].fetch_add(1, std::memory_order_relaxed); }
+  void Written(uint64_t samples) { counters_.written.fetch_add(samples, std::memory_order_relaxed); }
+  void SecondStage(uint64_t samples) { counters_.second_stage.fetch_add(samples, std::memory_order_relaxed); }
+  void SetPopulation(uint64_t candidates, uint64_t bytes) {
+    counters_.candidates.store(candidates, std::memory_order_relaxed);
+    counters_.candidate_bytes.store(bytes, std::memory_order_relaxed);
+  }
+
+  format::StreamCounters Snapshot() const;
+
+ private:
+  format::RingCounters& counters_;
+};
+
+// Which definitions the lanes already have: a thread writes a class, method, stack or thread only if it is not here.
+//
+// A direct-mapped cache of single words, so it is bounded, lock-free and never full. A collision or a new epoch only
+// costs writing a definition again, which readers accept any number of times.
+//
+// Context:  alloc.
+template <size_t kSlots>
+class EmittedDefinitions {
+  static_assert((kSlots & (kSlots - 1)) == 0);
+
+ public:
+  // Acquire: whoever sees the mark also sees the committed definition (pairs with Mark).
+  bool Has(uint64_t key, uint32_t epoch) const {
+    return slots_[key % kSlots].load(std::memory_order_acquire) == Tag(key, epoch);
+  }
+  // Call after the definition's Commit.
+  void Mark(uint64_t key, uint32_t epoch) { slots_[key % kSlots].store(Tag(key, epoch), std::memory_order_release); }
+
+ private:
+  // Never 0 in practice (an empty slot): keys are 64-bit hashes.
+  static uint64_t Tag(uint64_t key, uint32_t epoch) { return key ^ (uint64_t{epoch} * 0x9e3779b97f4a7c15u) ^ 1; }
+  std::array<std::atomic<uint64_t>, kSlots> slots_{};
+};
 
 class LaneLease {
  public:

@@ -29,29 +29,22 @@ size_t RingBytes(const RingOptions& options) {
 }
 
 // A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
-std::byte* MapShared(const std::string& path, size_t size, GuardedFd* lock, std::string* why) {
+Result<std::byte*> MapShared(const std::string& path, size_t size, GuardedFd* lock) {
   // Locked for life: tells those who clean up that the ring has an owner (stale_rings.h). The mapping holds the lock,
   // too, for a program that closes all descriptors.
   const int descriptor = CreateLocked(path.c_str());
-  if (descriptor < 0) {
-    *why = fmt::format("{}: {}", path, std::strerror(errno));
-    return nullptr;
-  }
-  void* memory = MAP_FAILED;
+  if (descriptor < 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   const int full = [&] {
     const WriteSignals blocked;
     return posix_fallocate(descriptor, 0, static_cast<off_t>(size));
   }();
-  if (full != 0) {
-    *why = fmt::format("{}: {}", path, std::strerror(full));
-  } else {
-    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (memory == MAP_FAILED) *why = fmt::format("{}: mmap: {}", path, std::strerror(errno));
-  }
+  void* const memory = full == 0 ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
   if (memory == MAP_FAILED) {
+    const Error error{full != 0 ? fmt::format("{}: {}", path, std::strerror(full))
+                                : fmt::format("{}: mmap: {}", path, std::strerror(errno))};
     RemoveLocked(AT_FDCWD, path.c_str(), descriptor);
     close(descriptor);
-    return nullptr;
+    return error;
   }
   *lock = GuardedFd(descriptor);
   return static_cast<std::byte*>(memory);
@@ -64,17 +57,21 @@ std::byte* MapPrivate(size_t size) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
+Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   std::unique_ptr<Ring> ring(new Ring);
   ring->size_ = RingBytes(options);
   ring->lane_count_ = options.lane_count;
   ring->lane_bytes_ = options.lane_bytes;
   if (!options.path.empty()) {
-    ring->base_ = MapShared(options.path, ring->size_, &ring->lock_, &ring->why_);
-    if (ring->base_ != nullptr) ring->path_ = options.path;
+    if (const auto shared = MapShared(options.path, ring->size_, &ring->lock_)) {
+      ring->base_ = *shared;
+      ring->path_ = options.path;
+    } else {
+      ring->why_ = shared.error().message;
+    }
   }
   if (ring->base_ == nullptr) ring->base_ = MapPrivate(ring->size_);
-  if (ring->base_ == nullptr) return format::Error{fmt::format("no memory for the ring: {}", std::strerror(errno))};
+  if (ring->base_ == nullptr) return Error{fmt::format("no memory for the ring: {}", std::strerror(errno))};
   // A forked child must not publish into its parent's recording.
   madvise(ring->base_, ring->size_, MADV_DONTFORK);
 

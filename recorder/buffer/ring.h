@@ -40,7 +40,7 @@ struct RingOptions {
 class Ring {
  public:
   // Error: not even private memory could be mapped.
-  static format::Result<std::unique_ptr<Ring>> Create(const RingOptions& options);
+  static Result<std::unique_ptr<Ring>> Create(const RingOptions& options);
   ~Ring();
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;

@@ -2,11 +2,8 @@
 // takes a block of ours for one that was overwritten, and ends the program.
 #include <dlfcn.h>
 
-#include <cstring>
-
 #include "recorder/arch/loader_jumps.h"
 #include "recorder/native_count/next_allocator.h"
-#include "recorder/native_count/own_functions.h"
 
 void* (*heaprec_real_dlsym)(void*, const char*) = nullptr;
 void* (*heaprec_real_dlopen)(const char*, int) = nullptr;

@@ -54,4 +54,8 @@ extern EarlyBlocks early_blocks;
 // Counts an early block. False: FindNextAllocator has already succeeded.
 bool NoteEarly(size_t size);
 
+// The function of this name that the library exports in the place of libc's, whatever the program binds the name to;
+// null: it has none. Context: any.
+void* OwnFunction(const char* name);
+
 }  // namespace heaprec::native

@@ -24,14 +24,13 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/memory.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/next_allocator.h"
-#include "recorder/native_count/own_functions.h"
 #include "recorder/native_count/preload_options.h"
 #include "recorder/native_count/site_counters.h"
 #include "recorder/native_count/site_table.h"
 #include "recorder/native_count/stale_tables.h"
-#include "recorder/unwind/readable.h"
 
 // clang-format off
 #define HEAPREC_FOR_EACH_OPERATOR(DO) \

@@ -12,10 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/arch/call_site.h"
+#include "recorder/arch/machine.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/site_table.h"
-#include "recorder/native_count/thread_rows.h"
 
 namespace heaprec::native {
 
@@ -104,5 +103,10 @@ HEAPREC_INLINE bool DiscountQuickly(void* block) {
   arch::AddOwn(&row->freed_bytes, &row->freed_blocks, word.Size());
   return true;
 }
+
+// Libraries whose functions allocate for their callers (strdup, operator new): the caller is the site.
+// FindWrapperModules finds those that are loaded: libc, libstdc++, libgcc, and this library. Setup, without heap.
+void FindWrapperModules();
+bool IsAllocatorWrapper(uintptr_t pc);
 
 }  // namespace heaprec::native

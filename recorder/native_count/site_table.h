@@ -12,6 +12,7 @@
 #include <span>
 
 #include "format/native/native_table.h"
+#include "recorder/arch/machine.h"
 
 namespace heaprec::native {
 
@@ -80,5 +81,79 @@ class SiteTable {
 
 // Never 0 or 1.
 uint64_t KeyOf(std::span<const uintptr_t> pcs);
+
+// The sums of one thread, and the call sites that it has used.
+//
+// Context:  within malloc and free: no heap; mmap if a thread or a site is new.
+// Threads:  a lease belongs to its thread; when a thread ends, the next one gets its rows, sums included. Any thread
+//           may use those of Common(), with locked instructions. In a forked child all of this is zeros, so that a
+//           lookup finds neither a row nor a caller.
+// Failure:  Lease returns Common() if there are no more. A thread without memory for a shard adds to those of Common(),
+//           which are reserved, and asks for the shard again after 1, 2, 4, ..., kMaxPause calls.
+class ThreadRows {
+ public:
+  static constexpr uint32_t kMaxPause = 1 << 16;
+
+  static ThreadRows* Lease(SiteTable* table);
+  // For all threads: call sites between these addresses are no longer valid.
+  static void ForgetCallers(uintptr_t begin, uintptr_t end);
+  // For calls inside of calls, for threads that end, and if there are no other rows. Null: no memory for them.
+  static ThreadRows* Common(SiteTable* table);
+  void Return() { is_leased_.store(is_common_, std::memory_order_release); }
+
+  void Allocated(uint32_t site, uint64_t bytes) {
+    if (auto* const row = RowOf(site)) return Add(&row->allocated_bytes, &row->allocated_blocks, bytes);
+    if (ThreadRows* const rows = FallbackRows()) rows->Allocated(site, bytes);
+  }
+  void Freed(uint32_t site, uint64_t bytes) {
+    if (auto* const row = RowOf(site)) return Add(&row->freed_bytes, &row->freed_blocks, bytes);
+    if (ThreadRows* const rows = FallbackRows()) rows->Freed(site, bytes);
+  }
+
+  // What the return address of a call of malloc says about the site.
+  struct alignas(32) Caller {
+    // AmbiguousPc of it: it does not determine the site (a helper that allocates for its caller).
+    uintptr_t pc = 0;
+    format::NativeSiteCounters* row = nullptr;
+    uint64_t seal = 0;  // HeaderWord::SitePrefix(site)
+    uint32_t site = kNoSite;
+  };
+  // Marks a return address that several sites share. The highest bit is set, so it is never an address of code.
+  static uint64_t AmbiguousPc(uint64_t pc) { return ~(pc & INT64_MAX); }
+  Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
+  // Null: there is no memory for this thread's own row.
+  format::NativeSiteCounters* RowOf(uint32_t site) {
+    format::NativeSiteCounters* const row = rows_[site].load(std::memory_order_acquire);
+    return row != nullptr ? row : NewRowOf(site);
+  }
+  // Null: RowOf must find or make it.
+  format::NativeSiteCounters* KnownRowOf(uint32_t site) { return rows_[site].load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kCallers = 2048;
+  static constexpr uint32_t kChunks = format::kMaxNativeSites / format::kNativeShardSites;
+
+  static ThreadRows* New(SiteTable* table, bool is_common);
+  void Add(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) const {
+    if (!is_common_) return arch::AddOwn(of_bytes, of_blocks, bytes);
+    of_bytes->fetch_add(bytes, std::memory_order_relaxed);
+    of_blocks->fetch_add(1, std::memory_order_relaxed);
+  }
+  // The rows to use if RowOf returns null; counts the call as uncounted if there are none.
+  ThreadRows* FallbackRows() const;
+  format::NativeSiteCounters* ChunkOf(uint32_t number);
+  format::NativeSiteCounters* NewRowOf(uint32_t site);
+
+  std::atomic<format::NativeSiteCounters*> rows_[format::kMaxNativeSites] =
+      {};  // zeros take no memory until they are touched
+  std::atomic<format::NativeSiteCounters*> chunks_[kChunks] = {};
+  SiteTable* table_ = nullptr;
+  std::atomic<bool> is_leased_{false};
+  bool is_common_ = false;
+  // Calls that go to Common() before the next attempt to get a shard: a system call in each malloc would take more
+  // time than the program itself.
+  uint32_t pause_ = 0, calls_left_ = 0;
+  Caller callers_[kCallers];
+};
 
 }  // namespace heaprec::native

@@ -10,22 +10,16 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/sparse_memory.h"
+#include "base/memory.h"
 #include "format/ring/ring_records.h"
-#include "recorder/arch/call_site.h"
 #include "recorder/arch/dlsym_jump.h"
-#include "recorder/native_sample/got_patcher.h"
-#include "recorder/native_sample/symbol_resolver.h"
-#include "recorder/unwind/fork_guard.h"
+#include "recorder/arch/machine.h"
 
 namespace heaprec::native {
 namespace {
@@ -389,18 +383,18 @@ void* BeforeDlsym(void* handle, const char* name, const void* caller) {
 
 const char* FunctionName(Function function) { return format::kNativeFunctions[static_cast<size_t>(function)]; }
 
-format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
+Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   std::unique_ptr<MallocHooks> led(new MallocHooks);
   {
     const std::lock_guard lock(patching);
-    if (are_led) return format::Error{"another recording of this process already samples it"};
+    if (are_led) return Error{"another recording of this process already samples it"};
     led->has_them_ = are_led = true;
   }
-  if (!InitForkGuard() || !ThreadClocks::Prepare()) return format::Error{"no memory for the threads' clocks"};
+  if (!InitForkGuard() || !ThreadClocks::Prepare()) return Error{"no memory for the threads' clocks"};
   constexpr timespec kPause{0, 1'000'000};
   constexpr int kMaxPauses = 200;
   for (int i = 0; !IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
-  if (!IsQuiet()) return format::Error{"a thread is still in the hooks of the previous recording"};
+  if (!IsQuiet()) return Error{"a thread is still in the hooks of the previous recording"};
   // Two megabytes that a program which ends soon need not touch.
   KeepSparse(&blocks, sizeof blocks);
   static bool have_blocks_been_used = false;
@@ -409,7 +403,7 @@ format::Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   led->missing_ = outcome.Refusal() + (outcome.refused > 0 && !outcome.unseen.empty() ? "; " : "") + outcome.Unseen();
   // A program that imports none of these functions may load a library that does.
   if (outcome.changed > 0 || outcome.refused == 0) return led;
-  return format::Error{"no library's malloc can be replaced; " + led->missing_};
+  return Error{"no library's malloc can be replaced; " + led->missing_};
 }
 
 void MallocHooks::Activate(AllocationListener* sampler, MmapListener* mapper) {

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "base/result.h"
 #include "recorder/native_sample/got_patcher.h"
@@ -54,7 +53,7 @@ class AllocationListener {
 // per process.
 class MallocHooks {
  public:
-  static format::Result<std::unique_ptr<MallocHooks>> Install();
+  static Result<std::unique_ptr<MallocHooks>> Install();
   // Stops the sampling.
   ~MallocHooks();
   MallocHooks(const MallocHooks&) = delete;

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "recorder/unwind/fork_guard.h"
+#include "base/memory.h"
 
 namespace heaprec::native {
 namespace {

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "base/sparse_memory.h"
+#include "base/memory.h"
 #include "recorder/native_sample/index_free_lists.h"
 
 namespace heaprec::native {

@@ -3,10 +3,9 @@
 #include <bit>
 #include <cstring>
 
-#include "recorder/arch/frames.h"
-#include "recorder/unwind/cfi_interpreter.h"
+#include "base/memory.h"
+#include "recorder/arch/machine.h"
 #include "recorder/unwind/module_lookup.h"
-#include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {

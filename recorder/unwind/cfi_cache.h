@@ -35,6 +35,19 @@ struct CfiRow {
   bool operator==(const CfiRow&) const = default;
 };
 
+struct ModuleRange {
+  uintptr_t begin = 0, end = 0;
+};
+
+// Runs the call frame instructions of a function up to one of its addresses (DWARF 5, section 6.4; .eh_frame of the
+// Linux Standard Base).
+//
+// Context:  any: no lock, no heap, no call.
+// Failure:  CfiRow::Base::kUnknown for instructions that it does not support, and for tables that leave their module.
+//
+// `description`: the address of a function's description entry (FDE).
+CfiRow ExecuteCfi(ModuleRange module, uintptr_t description, uintptr_t pc);
+
 // For a frame at `pc`: a return address less one, so that a call at the very end of a function belongs to it.
 CfiRow FindCfiRow(uintptr_t pc);
 
@@ -67,5 +80,9 @@ struct Registers {
 
 // Writes return addresses, innermost first: registers.pc and its callers'. Returns how many.
 size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into);
+
+// The native stack of the calling thread: return addresses, innermost first, from the one in the caller on. Returns how
+// many.
+size_t UnwindFromHere(CfiCache* rules, std::span<uintptr_t> into);
 
 }  // namespace heaprec::native

@@ -1,8 +1,7 @@
-#include "recorder/unwind/cfi_interpreter.h"
-
 #include <cstring>
 
-#include "recorder/arch/frames.h"
+#include "recorder/arch/machine.h"
+#include "recorder/unwind/cfi_cache.h"
 
 namespace heaprec::native {
 namespace {

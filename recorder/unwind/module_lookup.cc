@@ -3,12 +3,11 @@
 #include <dlfcn.h>
 #include <elf.h>
 
-#include <atomic>
 #include <bit>
 #include <cstring>
 
+#include "base/memory.h"
 #include "recorder/unwind/module_snapshot.h"
-#include "recorder/unwind/readable.h"
 
 namespace heaprec::native {
 namespace {

@@ -10,7 +10,6 @@
 
 #include <link.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 

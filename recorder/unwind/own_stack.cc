@@ -1,6 +1,5 @@
-#include "recorder/unwind/own_stack.h"
-
-#include "recorder/arch/call_site.h"
+#include "recorder/arch/machine.h"
+#include "recorder/unwind/cfi_cache.h"
 
 namespace heaprec::native {
 

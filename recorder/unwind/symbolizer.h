@@ -1,7 +1,6 @@
 // Names addresses of this process' code: library, function, and offset in it.
 //
 // Context:  drain (it allocates, takes the loader's lock and reads files).
-// Threads:  one.
 // Failure:  a function without a symbol is named by its address in the file; an address in no library has no name.
 #pragma once
 
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/elf_file.h"
+#include "base/result.h"
 #include "format/native/native_frames.h"
 #include "format/ring/ring_layout.h"
 
@@ -41,5 +41,11 @@ class Symbolizer {
   std::map<std::string, ElfFunctions> tables_;  // by path and build id
   std::unordered_map<uintptr_t, CodeLocation> known_;
 };
+
+// Opens an ELF file in a process whose program may close descriptors that it did not open.
+//
+// Context:  setup, drain (it allocates).
+// Failure:  an Error with the path and the reason.
+Result<ElfFile> OpenElf(const std::string& path);
 
 }  // namespace heaprec::native

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "format/writer/chunk_writer.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/writer/census_pages.h"
 #include "recorder/writer/lane_consumer.h"
 #include "recorder/writer/snapshot.h"

@@ -1,11 +1,10 @@
-#include "base/sparse_memory.h"
-
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "base/memory.h"
 
 namespace heaprec::buffer {
 namespace {

@@ -2,13 +2,11 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <map>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "format/ring/ring_reader.h"
-#include "recorder/buffer/shared_counters.h"
 
 namespace heaprec::buffer {
 namespace {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "format/ring/ring_reader.h"
-#include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/lane_lease.h"
 
 namespace heaprec::buffer {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/sample/sample_writer.h"
 #include "recorder/writer/drain.h"
 #include "tests/crash/jvm_link_seams.h"

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/sample/sample_writer.h"
 #include "recorder/sources/sample/stack_buffers.h"
 #include "tests/crash/jvm_link_seams.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "recorder/unwind/cfi_interpreter.h"
+#include "recorder/unwind/cfi_cache.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 

@@ -92,7 +92,7 @@ int64_t Replacement(std::atomic<int64_t>* count, int64_t value) {
   return original.load()(count, value) + 1;
 }
 
-format::Result<Detour> Prepare(Target target) {
+Result<Detour> Prepare(Target target) {
   auto detour = Detour::Prepare(reinterpret_cast<uintptr_t>(target), reinterpret_cast<const void*>(&Replacement));
   if (detour) original = detour->OriginalAs<Target>();
   return detour;

@@ -1,6 +1,5 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <string>
 
 #include "recorder/arch/aarch64/prologue.h"
 

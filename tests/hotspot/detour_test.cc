@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/arch/near_memory.h"
+#include "recorder/arch/code_patch.h"
 #include "recorder/arch/x86_64/trap.h"
 
 // Targets with prologues of known bytes. Each adds its second argument to the word behind the first and returns the
@@ -112,7 +112,7 @@ int64_t Replacement(int64_t* sum, int64_t addend) {
 
 const void* const kReplacement = reinterpret_cast<const void*>(&Replacement);
 
-format::Result<Detour> Prepare(Target target) {
+Result<Detour> Prepare(Target target) {
   auto detour = Detour::Prepare(reinterpret_cast<uintptr_t>(target), kReplacement);
   if (detour) original = detour->OriginalAs<Target>();
   return detour;

@@ -1,6 +1,5 @@
 #include "recorder/hotspot/stacks/frame_selection.h"
 
-#include <array>
 #include <catch2/catch.hpp>
 #include <vector>
 

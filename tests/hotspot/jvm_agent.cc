@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,16 +15,14 @@
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocation/allocator_hooks.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/jdk_version.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/metadata/self_test.h"
+#include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/hotspot/threads/thread_layout.h"
-#include "recorder/hotspot/threads/thread_of_env.h"
 #include "tests/hotspot/live_cycles.h"
 
 namespace {
@@ -78,7 +75,7 @@ void Check(bool good, const std::string& what) {
 }
 
 template <typename T>
-bool Take(heaprec::format::Result<T> result, std::optional<T>* out, const char* what) {
+bool Take(heaprec::Result<T> result, std::optional<T>* out, const char* what) {
   Check(result.ok(), std::string(what) + (result ? "" : ": " + result.error().message));
   if (result) out->emplace(std::move(*result));
   return result.ok();

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,16 +18,14 @@
 #include <vector>
 
 #include "recorder/arch/detour.h"
-#include "recorder/hotspot/allocation/inline_allocation.h"
+#include "recorder/hotspot/allocation/unseen_allocation.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/jdk_version.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
+#include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/threads/thread_layout.h"
-#include "recorder/hotspot/threads/thread_of_env.h"
-#include "recorder/unwind/open_elf.h"
+#include "recorder/unwind/symbolizer.h"
 #include "tests/hotspot/jdk.h"
 
 namespace heaprec::hotspot {

@@ -4,7 +4,6 @@
 // Failure:  the first thing that went wrong, in words; empty: nothing.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>

@@ -1,6 +1,4 @@
 // A word is read or is not there, in each way that a kernel leaves open.
-#include "recorder/hotspot/libjvm/safe_reader.h"
-
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+
+#include "recorder/hotspot/libjvm/memory.h"
 
 namespace heaprec::hotspot {
 namespace {

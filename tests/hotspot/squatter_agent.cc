@@ -12,13 +12,10 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <optional>
 #include <string>
 
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vtable_slots.h"
 
 #if defined(__x86_64__)

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -13,15 +12,13 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/jdk_version.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
-#include "recorder/hotspot/threads/thread_of_env.h"
+#include "recorder/hotspot/threads/current_thread.h"
 
 namespace {
 

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "recorder/arch/near_memory.h"
+#include "recorder/arch/code_patch.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "tests/hotspot/jdk.h"
 
 namespace heaprec::hotspot {

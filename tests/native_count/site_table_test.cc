@@ -16,7 +16,6 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/native_count/thread_rows.h"
 #include "tools/input/native_table_file.h"
 
 namespace {

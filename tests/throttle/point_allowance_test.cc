@@ -1,6 +1,6 @@
-#include "throttle/point_allowance.h"
-
 #include <catch2/catch.hpp>
+
+#include "throttle/throttle.h"
 
 namespace heaprec::throttle {
 namespace {

@@ -1,5 +1,3 @@
-#include "throttle/recording_budget.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "throttle/sliding_budget.h"
-
 #include <catch2/catch.hpp>
+
+#include "throttle/controller.h"
 
 namespace heaprec::throttle {
 namespace {

@@ -1,9 +1,8 @@
-#include "throttle/slot_groups.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "throttle/interval_reducer.h"
 #include "throttle/random.h"
 
 namespace heaprec::throttle {

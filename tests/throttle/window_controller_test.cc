@@ -1,5 +1,3 @@
-#include "throttle/window_controller.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,6 +1,4 @@
 // ELF files of a process, and the functions of this very program, which is linked with a build id that the test knows.
-#include "recorder/unwind/open_elf.h"
-
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "base/elf_file.h"
+#include "recorder/unwind/symbolizer.h"
 
 // Its symbol is its name.
 extern "C" __attribute__((noinline, used)) int heaprec_test_function(int number) { return number + 1; }

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "recorder/hotspot/allocation/stack_chunks.h"
-#include "recorder/hotspot/libjvm/jdk_version.h"
+#include "recorder/hotspot/allocation/unseen_allocation.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/self_test.h"
 
 namespace heaprec::agent {

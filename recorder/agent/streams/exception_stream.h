@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "recorder/agent/jvm/jvm.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/java/exception_source.h"
 #include "recorder/sources/sample/sample_writer.h"
 #include "recorder/sources/window_publisher.h"

@@ -11,8 +11,8 @@
 #include <deque>
 #include <vector>
 
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/native/mapping_source.h"
 #include "recorder/sources/native/mapping_table.h"
 #include "recorder/sources/native/native_sample_writer.h"

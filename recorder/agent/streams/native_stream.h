@@ -12,8 +12,8 @@
 #include <span>
 
 #include "recorder/agent/streams/mapping_stream.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/native/native_sample_writer.h"
 #include "recorder/sources/native/native_source.h"

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <string>
 
 #include "recorder/arch/aarch64/page_swap.h"
 #include "recorder/arch/aarch64/prologue.h"
-#include "recorder/arch/near_memory.h"
+#include "recorder/arch/code_patch.h"
 
 namespace heaprec::arch {
 namespace {
@@ -49,14 +48,14 @@ bool FillThunk(uint32_t* thunk, size_t words, const void* replacement, const Lan
 
 }  // namespace
 
-format::Result<std::monostate> Detour::BuildThunk(uintptr_t target, size_t readable, const void* replacement) {
+Status Detour::BuildThunk(uintptr_t target, size_t readable, const void* replacement) {
   if (target % kWordSize != 0 || readable < 2 * kWordSize)
-    return format::Error{"the function does not begin where an instruction can"};
+    return Error{"the function does not begin where an instruction can"};
   const uint32_t first[] = {WordAt(target)};
   const LandingPad pad = LandingPadOf(first);
   site_ = target + pad.instructions * kWordSize;
   const uint32_t displaced = WordAt(site_);
-  if (const std::string obstacle = ObstacleToMove(displaced); !obstacle.empty()) return format::Error{obstacle};
+  if (const std::string obstacle = ObstacleToMove(displaced); !obstacle.empty()) return Error{obstacle};
   const auto page = MapPageNear(site_, kReach);
   if (!page) return page.error();
   thunk_ = *page;
@@ -65,19 +64,18 @@ format::Result<std::monostate> Detour::BuildThunk(uintptr_t target, size_t reada
   const uint32_t jump = EncodeBranch(site_, reinterpret_cast<uintptr_t>(words));
   const size_t bytes = PageSize();
   if (jump == 0 || !FillThunk(words, bytes / kWordSize, replacement, pad, target, site_))
-    return format::Error{"the thunk is too far from the function"};
+    return Error{"the thunk is too far from the function"};
   __builtin___clear_cache(reinterpret_cast<char*>(thunk_), reinterpret_cast<char*>(thunk_) + bytes);
   std::memcpy(before_, &displaced, kWordSize);
   std::memcpy(jump_, &jump, kWordSize);
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> Detour::Replace(const uint8_t* from, const uint8_t* to, const void* /*meanwhile*/,
-                                               GracePeriod /*grace*/) {
+Status Detour::Replace(const uint8_t* from, const uint8_t* to, const void* /*meanwhile*/, GracePeriod /*grace*/) {
   uint32_t expected = 0, wanted = 0;
   std::memcpy(&expected, from, kWordSize);
   std::memcpy(&wanted, to, kWordSize);
-  if (WordAt(site_) != expected) return format::Error{"the function was changed by someone else"};
+  if (WordAt(site_) != expected) return Error{"the function was changed by someone else"};
   auto replaced = ReplaceInstruction(site_, wanted, protection_);
   if (replaced) installed_ = to == jump_;
   return replaced;

@@ -4,41 +4,38 @@
 
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <string>
 
 #include "recorder/arch/code_patch.h"
-#include "recorder/arch/near_memory.h"
 
 namespace heaprec::arch {
 namespace {
 
-std::optional<format::Error> WriteInCopy(uintptr_t site, uint32_t word, int protection) {
+Status WriteInCopy(uintptr_t site, uint32_t word, int protection) {
   auto patch = CodePatch::Begin(site, sizeof word, protection);
   if (!patch) return patch.error();
   patch->WriteWord(0, word);
   patch->Publish();
-  if (!patch->End()) return format::Error{std::string("mprotect of code is refused: ") + strerror(errno)};
-  return std::nullopt;
+  if (!patch->End()) return Error{std::string("mprotect of code is refused: ") + strerror(errno)};
+  return {};
 }
 
 }  // namespace
 
-format::Result<std::monostate> ReplaceInstruction(uintptr_t site, uint32_t word, int protection) {
+Status ReplaceInstruction(uintptr_t site, uint32_t word, int protection) {
   const size_t size = PageSize();
   void* const page = reinterpret_cast<void*>(site & ~(size - 1));  // NOLINT(performance-no-int-to-ptr)
   void* const copy = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return format::Error{std::string("no memory for code: ") + strerror(errno)};
+  if (copy == MAP_FAILED) return Error{std::string("no memory for code: ") + strerror(errno)};
   std::memcpy(copy, page, size);
-  auto error = WriteInCopy(reinterpret_cast<uintptr_t>(copy) + site % size, word, protection);
+  Status status = WriteInCopy(reinterpret_cast<uintptr_t>(copy) + site % size, word, protection);
   // One call under the lock of the address space, for which page faults wait: at no time is there no page. It checks
   // what may fail before it unmaps the old one.
-  if (!error && mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, page) == MAP_FAILED) {
-    error = format::Error{std::string("mremap of code is refused: ") + strerror(errno)};
+  if (status && mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, page) == MAP_FAILED) {
+    status = Error{std::string("mremap of code is refused: ") + strerror(errno)};
   }
-  if (!error) return std::monostate{};
-  munmap(copy, size);
-  return *error;
+  if (!status) munmap(copy, size);
+  return status;
 }
 
 }  // namespace heaprec::arch

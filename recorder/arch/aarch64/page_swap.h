@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <variant>
 
 #include "base/result.h"
 
@@ -18,6 +17,6 @@ namespace heaprec::arch {
 
 // `site`: a multiple of four. `protection`: of its page (PROT_* bits); it does not change. A thread that executes the
 // new word sees everything stored before the call.
-format::Result<std::monostate> ReplaceInstruction(uintptr_t site, uint32_t word, int protection);
+Status ReplaceInstruction(uintptr_t site, uint32_t word, int protection);
 
 }  // namespace heaprec::arch

@@ -5,7 +5,6 @@
 #include <span>
 
 #include "recorder/arch/code_patch.h"
-#include "recorder/arch/near_memory.h"
 #include "recorder/arch/x86_64/prologue.h"
 #include "recorder/arch/x86_64/trap.h"
 
@@ -43,7 +42,7 @@ void FillThunk(uint8_t* page, const void* replacement, const Prologue& prologue,
 
 }  // namespace
 
-format::Result<std::monostate> Detour::BuildThunk(uintptr_t target, size_t readable, const void* replacement) {
+Status Detour::BuildThunk(uintptr_t target, size_t readable, const void* replacement) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): it came from a symbol table
   std::span<const uint8_t> code(reinterpret_cast<const uint8_t*>(target), std::min(kReadAhead, readable));
   code = code.subspan(EndbrSize(code));
@@ -58,17 +57,16 @@ format::Result<std::monostate> Detour::BuildThunk(uintptr_t target, size_t reada
   FillThunk(thunk_, replacement, *prologue, site_);
   std::copy_n(code.data(), kJumpSize, before_);
   EncodeJump(site_, reinterpret_cast<uintptr_t>(thunk_), jump_);
-  return std::monostate{};
+  return {};
 }
 
 // The entry traps while its other bytes are not consistent: INT3, the tail, the first byte, each seen by all before the
 // next. `grace` runs while it traps.
-format::Result<std::monostate> Detour::Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile,
-                                               GracePeriod grace) {
+Status Detour::Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile, GracePeriod grace) {
   const auto* const now = reinterpret_cast<const uint8_t*>(site_);  // NOLINT(performance-no-int-to-ptr)
-  if (!std::equal(from, from + kJumpSize, now)) return format::Error{"the function was changed by someone else"};
-  if (SomeThreadBlocksTraps()) return format::Error{"a thread blocks SIGTRAP"};
-  if (!TakeTraps() || !Redirect(site_, meanwhile)) return format::Error{"SIGTRAP cannot be handled"};
+  if (!std::equal(from, from + kJumpSize, now)) return Error{"the function was changed by someone else"};
+  if (SomeThreadBlocksTraps()) return Error{"a thread blocks SIGTRAP"};
+  if (!TakeTraps() || !Redirect(site_, meanwhile)) return Error{"SIGTRAP cannot be handled"};
   auto patch = CodePatch::Begin(site_, kJumpSize, protection_);
   if (!patch) return patch.error();
   patch->WriteByte(0, kInt3);
@@ -81,9 +79,9 @@ format::Result<std::monostate> Detour::Replace(const uint8_t* from, const uint8_
   patch->WriteByte(0, clear ? to[0] : from[0]);
   patch->Publish();
   installed_ = clear ? to == jump_ : installed_;
-  if (!patch->End()) return format::Error{"the function's code stays writable: mprotect is refused"};
-  if (!clear) return format::Error{"threads may still stand in the function's first instructions"};
-  return std::monostate{};
+  if (!patch->End()) return Error{"the function's code stays writable: mprotect is refused"};
+  if (!clear) return Error{"threads may still stand in the function's first instructions"};
+  return {};
 }
 
 }  // namespace heaprec::arch

@@ -3,7 +3,6 @@
 #include <capstone/capstone.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -114,22 +113,22 @@ size_t EndbrSize(std::span<const uint8_t> source) {
   return there ? sizeof kEndbr64 : 0;
 }
 
-format::Result<Prologue> MovePrologue(std::span<const uint8_t> source, uintptr_t source_address, uintptr_t new_address,
-                                      size_t at_least) {
+Result<Prologue> MovePrologue(std::span<const uint8_t> source, uintptr_t source_address, uintptr_t new_address,
+                              size_t at_least) {
   const auto shift = static_cast<int64_t>(new_address - source_address);
   Decoder decoder(source, source_address);
   Prologue prologue;
   while (prologue.size < at_least) {
     const cs_insn* const instruction = decoder.Next();
-    if (instruction == nullptr) return format::Error{"the function's first bytes are not understood"};
+    if (instruction == nullptr) return Error{"the function's first bytes are not understood"};
     if (LeavesTheLine(decoder, *instruction))
-      return format::Error{"the function starts with `" + Text(*instruction) + "`, which cannot be moved"};
+      return Error{"the function starts with `" + Text(*instruction) + "`, which cannot be moved"};
     const std::string obstacle = Append(*instruction, shift, &prologue.code);
-    if (!obstacle.empty()) return format::Error{"`" + Text(*instruction) + "` cannot be moved: " + obstacle};
+    if (!obstacle.empty()) return Error{"`" + Text(*instruction) + "` cannot be moved: " + obstacle};
     prologue.size += instruction->size;
   }
   if (BranchesInto(source, source_address, prologue.size))
-    return format::Error{"the function branches back into its first " + std::to_string(prologue.size) + " bytes"};
+    return Error{"the function branches back into its first " + std::to_string(prologue.size) + " bytes"};
   return prologue;
 }
 

@@ -22,8 +22,8 @@ struct Prologue {
 
 // Moves whole instructions, at least `at_least` bytes, from `source` (at source_address) to new_address. `source`
 // should contain more of the function than that: a branch in it back into the moved bytes is rejected.
-format::Result<Prologue> MovePrologue(std::span<const uint8_t> source, uintptr_t source_address, uintptr_t new_address,
-                                      size_t at_least);
+Result<Prologue> MovePrologue(std::span<const uint8_t> source, uintptr_t source_address, uintptr_t new_address,
+                              size_t at_least);
 
 // 4 if the code starts with endbr64, else 0.
 size_t EndbrSize(std::span<const uint8_t> source);

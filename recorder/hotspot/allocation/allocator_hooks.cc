@@ -80,12 +80,12 @@ constexpr std::array<Initialize, kFunctions> Replacements(std::index_sequence<I.
 }
 constexpr std::array<Initialize, kFunctions> kReplacements = Replacements(std::make_index_sequence<kFunctions>());
 
-format::Result<std::monostate> FindSlots(const LibJvm& libjvm, const SymbolTable& symbols) {
+Status FindSlots(const LibJvm& libjvm, const SymbolTable& symbols) {
   for (size_t i = 0; i < kFunctions; ++i) {
     if (functions[i].slots) continue;
     const auto address = symbols.FindByPrefix(kAllocatorInitialize[i]);
     const bool everywhere = i < kAllocatorsEverywhere;
-    if (!address && everywhere) return format::Error{symbols.origin() + ": no symbols of the allocators"};
+    if (!address && everywhere) return Error{symbols.origin() + ": no symbols of the allocators"};
     if (!address) continue;
     auto slots = VtableSlots::Find(libjvm, *address);
     if (!slots.ok() && everywhere) return slots.error();
@@ -94,14 +94,13 @@ format::Result<std::monostate> FindSlots(const LibJvm& libjvm, const SymbolTable
     functions[i].original = *address;
     originals[i].store(reinterpret_cast<Initialize>(*address));  // NOLINT(performance-no-int-to-ptr)
   }
-  return std::monostate{};
+  return {};
 }
 
 }  // namespace
 
-format::Result<std::monostate> InstallAllocatorHooks(const LibJvm& libjvm, const SymbolTable& symbols,
-                                                     const ThreadLayout& layout, const void* thread,
-                                                     AllocationEntries to) {
+Status InstallAllocatorHooks(const LibJvm& libjvm, const SymbolTable& symbols, const ThreadLayout& layout,
+                             const void* thread, AllocationEntries to) {
   auto found = FindSlots(libjvm, symbols);
   if (!found.ok()) return found;
   if (!threads) threads = layout;
@@ -118,21 +117,21 @@ format::Result<std::monostate> InstallAllocatorHooks(const LibJvm& libjvm, const
     }
     function.installed = true;
   }
-  return std::monostate{};
+  return {};
 }
 
 void TrustAllocatorHooks() {
   thread_word.store(tested_word.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-format::Result<std::monostate> RemoveAllocatorHooks() {
+Status RemoveAllocatorHooks() {
   for (Function& function : functions) {
     if (!function.installed) continue;
     auto pointed = function.slots->Point(function.original);
     if (!pointed.ok()) return pointed;
     function.installed = false;
   }
-  return std::monostate{};
+  return {};
 }
 
 }  // namespace heaprec::hotspot

@@ -10,11 +10,9 @@
 #pragma once
 
 #include <cstddef>
-#include <variant>
 
 #include "base/result.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 
 namespace heaprec::hotspot {
@@ -25,10 +23,9 @@ struct AllocationEntries {
 };
 
 // Idempotent; the arguments of the first successful call hold for the life of the process.
-format::Result<std::monostate> InstallAllocatorHooks(const LibJvm& libjvm, const SymbolTable& symbols,
-                                                     const ThreadLayout& layout, const void* known_thread,
-                                                     AllocationEntries entries);
-format::Result<std::monostate> RemoveAllocatorHooks();
+Status InstallAllocatorHooks(const LibJvm& libjvm, const SymbolTable& symbols, const ThreadLayout& layout,
+                             const void* known_thread, AllocationEntries entries);
+Status RemoveAllocatorHooks();
 
 // Call when a self-test on the known thread has passed. Its allocations showed where an allocator keeps thread and
 // size; from now on, for the life of the process, this is used for all threads. Does nothing if the vtables are

@@ -1,12 +1,17 @@
-// Where libjvm.so of this process is.
+// Where libjvm.so of this process is, and its symbols.
 //
 // Units:    addresses of this process; text = the executable segment, [text_begin, text_end).
 // Context:  setup.
 // Failure:  an Error if no libjvm.so is loaded, or its program headers do not name a text segment.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,7 +26,86 @@ struct LibJvm {
   uintptr_t constants_end = 0;
   std::string build_id;  // lower-case hex; empty if it has none
 
-  static format::Result<LibJvm> Locate();
+  static Result<LibJvm> Locate();
 };
+
+// Local symbols of libjvm by prefix of their mangled name, from the first of these that has them:
+// libjvm.so's own .symtab, /usr/lib/debug/.build-id, the debuginfod cache, .gnu_debuglink.
+//
+// Units:    runtime addresses.
+// Context:  setup.
+// Threads:  Load: one; afterwards any number of readers.
+// Failure:  Load is an Error when no file with symbols and libjvm's build id is found; a single prefix that is absent
+//           or ambiguous is nullopt. A file of another build is never used.
+//
+// The functions whose slow paths are the candidates, JDK 11 and 17-25. The first one that is present is used.
+inline constexpr std::string_view kInNewTlab[] = {
+    "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP10JavaThread",
+    "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassP8HeapWordmmP6Thread"};
+inline constexpr std::string_view kOutsideTlab[] = {
+    "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
+    "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread"};
+
+// MemAllocator::initialize of every allocator with one of its own, all JDKs. The first kAllocatorsEverywhere of them
+// are in each libjvm.
+inline constexpr std::string_view kAllocatorInitialize[] = {
+    "_ZNK12ObjAllocator10initializeE",       "_ZNK17ObjArrayAllocator10initializeE",
+    "_ZNK14ClassAllocator10initializeE",     "_ZNK18ZObjArrayAllocator10initializeE",
+    "_ZNK18XObjArrayAllocator10initializeE", "_ZNK19StackChunkAllocator10initializeE",
+};
+inline constexpr size_t kAllocatorsEverywhere = 3;
+
+// JDK 11, with parameters (retire, zap).
+inline constexpr std::string_view kMakeParsable = "_ZN22ThreadLocalAllocBuffer13make_parsableEb";
+
+// Functions in which a TLAB [start, top) is complete for the last time, JDK 11 and 17-25. All that are present
+// are used.
+inline constexpr std::string_view kRetireTlab[] = {
+    "_ZN22ThreadLocalAllocBuffer24retire_before_allocationE", "_ZN22ThreadLocalAllocBuffer6retireE",
+    "_ZN22ThreadLocalAllocBuffer23clear_before_allocationE",  // 11
+    kMakeParsable,                                            // 11
+};
+
+// int: number of fields that JVMTI agents watch for reads.
+inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_access_countE";
+
+// unsigned int: the number of the next collection in the JVM's log, for every collector.
+inline constexpr std::string_view kNextGcId = "_ZN4GCId8_next_idE";
+
+// A cheap safepoint operation: the one behind GetAllStackTraces.
+inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
+
+// The function with which the management interface runs diagnostic commands: jstring(JNIEnv*, jstring).
+inline constexpr std::string_view kDiagnosticCommand = "jmm_ExecuteDiagnosticCommand";
+
+class SymbolTable {
+ public:
+  // Searches for all of `prefixes` in one pass over the symbols; others stay unknown.
+  static Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
+  // For the names above, and `more`.
+  static Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string> more = {});
+
+  // nullopt if absent, ambiguous, or not among the prefixes given to Load.
+  std::optional<uintptr_t> FindByPrefix(std::string_view mangled_prefix) const;
+  // The first of several spellings that is present.
+  std::optional<uintptr_t> FindFirst(std::span<const std::string_view> spellings) const;
+  // The file the symbols came from.
+  const std::string& origin() const { return origin_; }
+
+ private:
+  struct Match {
+    std::string prefix;
+    uintptr_t address = 0;
+    int count = 0;  // different addresses
+  };
+
+  static bool LoadFrom(const std::string& path, const LibJvm& libjvm, SymbolTable* table);
+
+  std::vector<Match> matches_;
+  std::string origin_;
+};
+
+// Files that may contain libjvm's symbols, in the order in which they are tried. Exposed for tests.
+std::vector<std::string> SymbolFiles(const LibJvm& libjvm);
 
 }  // namespace heaprec::hotspot

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <charconv>
 #include <cstring>
 
 #include "recorder/hotspot/libjvm/libjvm.h"
@@ -39,13 +40,22 @@ class Exports {
   const char* missing_ = nullptr;
 };
 
+// "1.8" is 8, "17" and "17.0.2" are 17; 0 if it is neither.
+int ParseMajor(std::string_view text) {
+  if (text.substr(0, 2) == "1.") text.remove_prefix(2);
+  int major = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), major);
+  const bool whole = end == text.data() + text.size() || *end == '.';
+  return error == std::errc() && whole ? major : 0;
+}
+
 }  // namespace
 
-format::Result<VmStructs> VmStructs::Load() {
+Result<VmStructs> VmStructs::Load() {
   const auto libjvm = LibJvm::Locate();
   if (!libjvm) return libjvm.error();
   void* const library = dlopen(libjvm->path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return format::Error{libjvm->path + ": dlopen does not find it loaded"};
+  if (library == nullptr) return Error{libjvm->path + ": dlopen does not find it loaded"};
   Exports exports(library);
   VmStructs out;
   out.fields_ = {exports.Read<const char*>("gHotSpotVMStructs"),
@@ -67,9 +77,9 @@ format::Result<VmStructs> VmStructs::Load() {
   out.long_name_ = exports.Read<uint64_t>("gHotSpotVMLongConstantEntryNameOffset");
   out.long_value_ = exports.Read<uint64_t>("gHotSpotVMLongConstantEntryValueOffset");
   dlclose(library);  // the JVM keeps its own reference
-  if (exports.missing() != nullptr) return format::Error{libjvm->path + ": does not export " + exports.missing()};
+  if (exports.missing() != nullptr) return Error{libjvm->path + ": does not export " + exports.missing()};
   for (const Table& table : {out.fields_, out.types_, out.ints_, out.longs_})
-    if (table.entries == nullptr || table.stride == 0) return format::Error{libjvm->path + ": its tables are empty"};
+    if (table.entries == nullptr || table.stride == 0) return Error{libjvm->path + ": its tables are empty"};
   return out;
 }
 
@@ -158,6 +168,23 @@ std::optional<std::string_view> VmStructs::TextFlag(std::string_view name) const
 std::optional<int64_t> VmStructs::IntFlag(std::string_view name) const {
   const char* const address = FlagAddress(name);
   return address != nullptr ? std::optional<int64_t>(At<int32_t>(address)) : std::nullopt;
+}
+
+Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs) {
+  // The VM's own property: there since before Agent_OnLoad, while java.specification.version comes with java.base.
+  char* value = nullptr;
+  if (jvmti != nullptr && jvmti->GetSystemProperty("java.vm.specification.version", &value) == JVMTI_ERROR_NONE) {
+    const int major = ParseMajor(value != nullptr ? value : "");
+    jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
+    if (major > 0) return major;
+  }
+  // On 8 this table says 25, the version HotSpot then counted by itself; 25's own table no longer has JDK_Version.
+  const void* const major = structs.Static("Abstract_VM_Version", "_vm_major_version");
+  if (major == nullptr) return Error{"libjvm.so does not report its version"};
+  int version = 0;
+  std::memcpy(&version, major, sizeof version);
+  if (version == 25 && structs.Static("JDK_Version", "_current") != nullptr) version = 8;
+  return version;
 }
 
 }  // namespace heaprec::hotspot

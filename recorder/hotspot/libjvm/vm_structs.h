@@ -6,6 +6,8 @@
 // Failure:  Load returns an Error if an exported table is missing; an unknown name is nullopt or null.
 #pragma once
 
+#include <jvmti.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -20,7 +22,7 @@ class VmStructs {
  public:
   // Describes nothing.
   VmStructs() = default;
-  static format::Result<VmStructs> Load();
+  static Result<VmStructs> Load();
 
   std::optional<size_t> Offset(std::string_view type, std::string_view field) const;
   // The first spelling that exists: fields are renamed between versions.
@@ -55,5 +57,9 @@ class VmStructs {
   uint64_t int_name_ = 0, int_value_ = 0;
   uint64_t long_name_ = 0, long_value_ = 0;
 };
+
+// Which JDK this is: 8, 11, 17, ... An Error if neither the JVM's properties nor its tables tell. If `jvmti` is null,
+// the tables alone decide. Any JVMTI phase from Agent_OnLoad on.
+Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs);
 
 }  // namespace heaprec::hotspot

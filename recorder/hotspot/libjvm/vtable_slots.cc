@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <string>
 
-#include "recorder/arch/near_memory.h"
-#include "recorder/arch/thread_fence.h"
+#include "recorder/arch/code_patch.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -53,29 +51,29 @@ bool Store(uintptr_t slot, uintptr_t function) {
 
 }  // namespace
 
-format::Result<VtableSlots> VtableSlots::Find(const LibJvm& libjvm, uintptr_t function) {
+Result<VtableSlots> VtableSlots::Find(const LibJvm& libjvm, uintptr_t function) {
   VtableSlots found;
   found.function_ = function;
   constexpr uintptr_t kWord = sizeof(uintptr_t);
   for (uintptr_t at = (libjvm.constants_begin + kWord - 1) & ~(kWord - 1); at + kWord <= libjvm.constants_end;
        at += kWord)
     if (Read(at) == function) found.slots_.push_back(at);
-  if (found.slots_.empty()) return format::Error{"no vtable of libjvm.so holds the function"};
+  if (found.slots_.empty()) return Error{"no vtable of libjvm.so holds the function"};
   return found;
 }
 
-format::Result<std::monostate> VtableSlots::Point(uintptr_t function) {
+Status VtableSlots::Point(uintptr_t function) {
   if (std::any_of(slots_.begin(), slots_.end(), [this](uintptr_t slot) { return Read(slot) != function_; }))
-    return format::Error{"a vtable of libjvm.so was changed by someone else"};
-  if (!arch::FenceThreads()) return format::Error{"membarrier is refused: " + std::string(strerror(errno))};
+    return Error{"a vtable of libjvm.so was changed by someone else"};
+  if (!arch::FenceThreads()) return Error{"membarrier is refused: " + std::string(strerror(errno))};
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (Store(slots_[i], function)) continue;
     const std::string reason = strerror(errno);
     while (i > 0) (void)Store(slots_[--i], function_);  // its page was writable a moment ago
-    return format::Error{"mprotect of vtables is refused: " + reason};
+    return Error{"mprotect of vtables is refused: " + reason};
   }
   function_ = function;
-  return std::monostate{};
+  return {};
 }
 
 }  // namespace heaprec::hotspot

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -20,10 +19,10 @@ namespace heaprec::hotspot {
 class VtableSlots {
  public:
   // Scans libjvm's relocated constants, which contain its vtables. An Error if no slot holds `function`.
-  static format::Result<VtableSlots> Find(const LibJvm& libjvm, uintptr_t function);
+  static Result<VtableSlots> Find(const LibJvm& libjvm, uintptr_t function);
 
   // Stores `function` in all slots. Fails if someone else has changed one of them.
-  format::Result<std::monostate> Point(uintptr_t function);
+  Status Point(uintptr_t function);
 
   size_t size() const { return slots_.size(); }
 

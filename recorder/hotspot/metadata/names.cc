@@ -2,9 +2,6 @@
 
 #include <string>
 
-#include "recorder/hotspot/libjvm/safe_reader.h"
-#include "recorder/hotspot/libjvm/unsigned5.h"
-
 namespace heaprec::hotspot {
 namespace {
 
@@ -65,8 +62,8 @@ Names Names::FromJvmti(JvmtiMethods* methods) {
   return names;
 }
 
-format::Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& rules, uintptr_t field_access_count,
-                                     JvmtiMethods* methods) {
+Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& rules, uintptr_t field_access_count,
+                             JvmtiMethods* methods) {
   Names names;
   const char* missing = nullptr;
   const auto need = [&missing](const char* what, std::optional<size_t> value) {
@@ -93,7 +90,7 @@ format::Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& r
   const auto has_lines =
       structs.IntConstant({"ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table"});
   if (!has_lines && missing == nullptr) missing = "has_linenumber_table";
-  if (missing != nullptr) return format::Error{std::string("libjvm.so does not describe ") + missing};
+  if (missing != nullptr) return Error{std::string("libjvm.so does not describe ") + missing};
   names.has_lines_ = static_cast<uint32_t>(*has_lines);
   names.excluded_bytes_ = rules.excluded_bytes;
   names.field_id_shift_ = rules.field_id_shift;
@@ -101,7 +98,7 @@ format::Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& r
   names.array_length_ = structs.Offset("Array<int>", "_length").value_or(0);
   names.array_data_ = structs.Offset("Array<Method*>", {"_data", "_data[0]"}).value_or(0);
   if (rules.method_ids != JdkRules::MethodIds::kPointers) {
-    if (methods == nullptr) return format::Error{"jmethodIDs do not lead to methods"};
+    if (methods == nullptr) return Error{"jmethodIDs do not lead to methods"};
     names.methods_ = methods;
   }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): it came from a symbol table

@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/memory.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 
@@ -30,8 +30,8 @@ class Names {
  public:
   // field_access_count: address of JvmtiExport::_field_access_count (kFieldAccessCount in symbols.h), 0 if not known.
   // methods: resolves methods known only by a jmethodID; null if a jmethodID points to its Method.
-  static format::Result<Names> Resolve(const VmStructs& structs, const JdkRules& rules,
-                                       uintptr_t field_access_count = 0, JvmtiMethods* methods = nullptr);
+  static Result<Names> Resolve(const VmStructs& structs, const JdkRules& rules, uintptr_t field_access_count = 0,
+                               JvmtiMethods* methods = nullptr);
   // Without reading the JVM's memory: methods come from JVMTI, and nothing is known about classes.
   static Names FromJvmti(JvmtiMethods* methods);
 

@@ -2,12 +2,9 @@
 
 #include <string_view>
 
-#include "recorder/hotspot/libjvm/safe_reader.h"
-
 namespace heaprec::hotspot {
 
-format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, const JdkRules& rules,
-                                                   const Names& names) {
+Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, const JdkRules& rules, const Names& names) {
   ObjectLayout layout;
   layout.names_ = names;
   const bool compact = structs.BoolFlag("UseCompactObjectHeaders").value_or(false);
@@ -18,7 +15,7 @@ format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, con
   const auto alignment = structs.IntFlag("ObjectAlignmentInBytes");
   layout.mirror_size_ = static_cast<const int*>(structs.Static("java_lang_Class", "_oop_size_offset"));
   if (!helper || !klass || !alignment || layout.mirror_size_ == nullptr) {
-    return format::Error{"libjvm.so does not describe its objects"};
+    return Error{"libjvm.so does not describe its objects"};
   }
   layout.layout_helper_ = *helper;
   layout.klass_offset_ = *klass;
@@ -34,13 +31,13 @@ format::Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, con
   layout.narrow_base_ = static_cast<const char* const*>(find("_narrow_klass._base", "_base"));
   layout.narrow_shift_ = static_cast<const int*>(find("_narrow_klass._shift", "_shift"));
   if (layout.narrow_base_ == nullptr || layout.narrow_shift_ == nullptr) {
-    return format::Error{"libjvm.so does not say how it compresses class pointers"};
+    return Error{"libjvm.so does not say how it compresses class pointers"};
   }
   layout.header_ = compact ? Header::kCompact : Header::kCompressed;
   layout.length_offset_ = compact ? 8 : *klass + 4;
   if (!compact) return layout;
   const auto shift = structs.LongConstant("markWord::klass_shift");
-  if (!shift) return format::Error{"libjvm.so does not say where compact headers have the class"};
+  if (!shift) return Error{"libjvm.so does not say where compact headers have the class"};
   layout.mark_shift_ = static_cast<int>(*shift);
   return layout;
 }

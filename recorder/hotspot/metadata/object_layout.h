@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/memory.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/names.h"
 
@@ -20,7 +20,7 @@ namespace heaprec::hotspot {
 
 class ObjectLayout {
  public:
-  static format::Result<ObjectLayout> Resolve(const VmStructs& structs, const JdkRules& rules, const Names& names);
+  static Result<ObjectLayout> Resolve(const VmStructs& structs, const JdkRules& rules, const Names& names);
 
   // The offset of the field `size` in a jdk.internal.vm.StackChunk. Stacks of virtual threads (JDK 21 and later) state
   // their size nowhere else. Without it a walk ends at the first of them.

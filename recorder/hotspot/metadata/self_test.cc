@@ -1,8 +1,6 @@
 #include "recorder/hotspot/metadata/self_test.h"
 
-#include <algorithm>
 #include <string>
-#include <utility>
 
 namespace heaprec::hotspot {
 namespace {
@@ -23,8 +21,8 @@ class Owned {
   T* pointer_ = nullptr;
 };
 
-format::Error Differs(const std::string& where, const std::string& step) {
-  return format::Error{"self-test of raw names: " + where + ": " + step};
+Error Differs(const std::string& where, const std::string& step) {
+  return Error{"self-test of raw names: " + where + ": " + step};
 }
 
 // The internal name for JVMTI's signature: Lp/C; is p/C, arrays are themselves. Hidden classes have a '+' in
@@ -57,14 +55,14 @@ int LineInTable(const jvmtiLineNumberEntry* table, jint count, jlocation bci) {
 }
 
 // `method` as JVMTI knows it, `raw` the same method as it is read.
-format::Result<std::monostate> VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method, const VmMethod* raw,
-                                           const std::string& where) {
+Status VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method, const VmMethod* raw,
+                   const std::string& where) {
   Owned<jvmtiLineNumberEntry> table(jvmti);
   jint count = 0;
   const jvmtiError error = jvmti->GetLineNumberTable(method, &count, table.out());
   if (error == JVMTI_ERROR_ABSENT_INFORMATION || error == JVMTI_ERROR_NATIVE_METHOD) {
     if (names.Line(raw, 0) != -1) return Differs(where, "a line where there is none");
-    return std::monostate{};
+    return {};
   }
   if (error != JVMTI_ERROR_NONE) return Differs(where, "GetLineNumberTable: error " + std::to_string(error));
   for (jint i = 0; i < count; ++i) {
@@ -75,18 +73,18 @@ format::Result<std::monostate> VerifyLines(jvmtiEnv* jvmti, const Names& names, 
         return Differs(where, "line at bci " + std::to_string(bci));
     }
   }
-  return std::monostate{};
+  return {};
 }
 
 // `klass`: the method's class as it is read; null where it cannot be.
-format::Result<std::monostate> VerifyMethod(jvmtiEnv* jvmti, const Names& names, jmethodID method, const void* klass,
-                                            const std::string& signature) {
+Status VerifyMethod(jvmtiEnv* jvmti, const Names& names, jmethodID method, const void* klass,
+                    const std::string& signature) {
   Owned<char> name(jvmti);
   Owned<char> descriptor(jvmti);
   if (jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE)
     return Differs(signature, "GetMethodName fails");
   const std::string where = signature + name.get() + descriptor.get();
-  if (!names.ids_lead_to_methods() && klass == nullptr) return std::monostate{};  // nothing of it is read
+  if (!names.ids_lead_to_methods() && klass == nullptr) return {};  // nothing of it is read
   const VmMethod* const raw =
       names.ids_lead_to_methods() ? names.MethodOf(method) : names.FindMethod(klass, name.get(), descriptor.get());
   Names::MethodView view;
@@ -99,7 +97,7 @@ format::Result<std::monostate> VerifyMethod(jvmtiEnv* jvmti, const Names& names,
 
 }  // namespace
 
-format::Result<std::monostate> VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type) {
+Status VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type) {
   Owned<char> signature(jvmti);
   if (jvmti->GetClassSignature(type, signature.out(), nullptr) != JVMTI_ERROR_NONE)
     return Differs("a class", "GetClassSignature fails");
@@ -114,16 +112,16 @@ format::Result<std::monostate> VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const N
   Owned<jmethodID> methods(jvmti);
   jint count = 0;
   const jvmtiError error = jvmti->GetClassMethods(type, &count, methods.out());
-  if (error == JVMTI_ERROR_CLASS_NOT_PREPARED) return std::monostate{};
+  if (error == JVMTI_ERROR_CLASS_NOT_PREPARED) return {};
   if (error != JVMTI_ERROR_NONE) return Differs(signature.get(), "GetClassMethods: error " + std::to_string(error));
   for (jint i = 0; i < count; ++i) {
     auto same = VerifyMethod(jvmti, names, methods.get()[i], klass, signature.get());
     if (!same) return same;
   }
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> VerifyNames(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names) {
+Status VerifyNames(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names) {
   constexpr const char* kClasses[] = {"java/lang/String", "java/lang/Thread",       "java/util/HashMap",
                                       "java/util/Map",    "java/util/HashMap$Node", "[Ljava/lang/String;"};
   for (const char* const name : kClasses) {
@@ -136,7 +134,7 @@ format::Result<std::monostate> VerifyNames(jvmtiEnv* jvmti, JNIEnv* jni, const N
     jni->DeleteLocalRef(type);
     if (!same) return same;
   }
-  return std::monostate{};
+  return {};
 }
 
 }  // namespace heaprec::hotspot

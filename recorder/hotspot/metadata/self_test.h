@@ -6,17 +6,15 @@
 
 #include <jvmti.h>
 
-#include <variant>
-
 #include "base/result.h"
 #include "recorder/hotspot/metadata/names.h"
 
 namespace heaprec::hotspot {
 
 // A few classes every JVM has: plain, interface, nested, array.
-format::Result<std::monostate> VerifyNames(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names);
+Status VerifyNames(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names);
 
 // All methods and the name of one class.
-format::Result<std::monostate> VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type);
+Status VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type);
 
 }  // namespace heaprec::hotspot

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "recorder/hotspot/libjvm/raw_memory.h"
+#include "recorder/hotspot/libjvm/memory.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -111,16 +111,16 @@ bool ResolveInterpreter(Fields& fields, StackLayout* out) {
 
 }  // namespace
 
-format::Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
-  if (!rules.knows_frames) return format::Error{"raw stacks: the frames of this JDK are not known"};
+Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
+  if (!rules.knows_frames) return Error{"raw stacks: the frames of this JDK are not known"};
   StackLayout out{};
   Fields fields(structs);
   ResolveThread(fields, &out);
   ResolveCodeCache(fields, structs, &out);
   ResolveCompiled(fields, structs, &out);
   const bool interpreter = ResolveInterpreter(fields, &out);
-  if (!fields.missing().empty()) return format::Error{"raw stacks: libjvm.so does not describe " + fields.missing()};
-  if (!interpreter) return format::Error{"raw stacks: the interpreter is not ready yet"};
+  if (!fields.missing().empty()) return Error{"raw stacks: libjvm.so does not describe " + fields.missing()};
+  if (!interpreter) return Error{"raw stacks: the interpreter is not ready yet"};
   out.excluded_bytes = rules.excluded_bytes;
   return out;
 }

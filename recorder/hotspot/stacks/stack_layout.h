@@ -16,7 +16,7 @@
 namespace heaprec::hotspot {
 
 struct StackLayout {
-  static format::Result<StackLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
+  static Result<StackLayout> Resolve(const VmStructs& structs, const JdkRules& rules);
 
   struct {
     size_t anchor, stack_base, stack_size;

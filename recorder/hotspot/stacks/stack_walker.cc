@@ -5,8 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "recorder/arch/frames.h"
-#include "recorder/hotspot/stacks/compiled_method.h"
+#include "recorder/arch/machine.h"
 
 namespace heaprec::hotspot {
 
@@ -153,7 +152,7 @@ class LeafSideVisitor {
 
 }  // namespace
 
-format::Result<StackWalker> StackWalker::Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules) {
+Result<StackWalker> StackWalker::Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules) {
   const auto layout = StackLayout::Resolve(structs, rules);
   if (!layout) return layout.error();
   return StackWalker(*layout, names);

@@ -15,7 +15,7 @@
 #include "format/ring/ring_records.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/names.h"
-#include "recorder/hotspot/stacks/code_cache.h"
+#include "recorder/hotspot/stacks/compiled_method.h"
 #include "recorder/hotspot/stacks/frame_selection.h"
 #include "recorder/hotspot/stacks/stack_layout.h"
 
@@ -28,7 +28,7 @@ class StackWalker {
   // Physical frames, the JVM's stubs included: some 10 us.
   static constexpr int kMaxFrames = 1024;
 
-  static format::Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules);
+  static Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules);
 
   // Does not read which methods were inlined; of a deep stack reads kMaxFrames only. Stacks of one identity have the
   // same methods, bcis and lines, whatever is unloaded, redefined or recompiled, and whatever memory is reused.

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "recorder/hotspot/libjvm/safe_reader.h"
+#include "recorder/hotspot/libjvm/memory.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -22,19 +22,54 @@ uintptr_t FunctionsOfMost(std::span<void* const> threads) {
   return most != counts.end() && 2 * most->second > threads.size() ? most->first : 0;
 }
 
+// Returns the carrier of a virtual thread, which stays the same while a native method runs; null: not a virtual thread.
+jobject CarrierOf(JNIEnv* jni, jobject current) {
+  const jclass type = jni->GetObjectClass(current);
+  const jfieldID field = jni->GetFieldID(type, "carrierThread", "Ljava/lang/Thread;");
+  jni->DeleteLocalRef(type);
+  if (field != nullptr) return jni->GetObjectField(current, field);
+  jni->ExceptionClear();
+  return nullptr;
+}
+
 }  // namespace
 
-format::Result<CurrentThread> CurrentThread::Resolve(const void* java_thread, std::span<void* const> all) {
+Result<CurrentThread> CurrentThread::Resolve(const void* java_thread, std::span<void* const> all) {
   const uintptr_t functions = FunctionsOfMost(all);
-  if (functions == 0) return format::Error{"the class of JavaThreads is not known"};
+  if (functions == 0) return Error{"the class of JavaThreads is not known"};
   std::optional<pthread_key_t> key;
   for (pthread_key_t candidate = 0; candidate < PTHREAD_KEYS_MAX; ++candidate) {
     if (pthread_getspecific(candidate) != java_thread) continue;
-    if (key) return format::Error{"several keys have the JavaThread"};
+    if (key) return Error{"several keys have the JavaThread"};
     key = candidate;
   }
-  if (!key) return format::Error{"no key has the JavaThread"};
+  if (!key) return Error{"no key has the JavaThread"};
   return CurrentThread(*key, functions);
+}
+
+Result<ThreadOfEnv> ThreadOfEnv::Resolve(JNIEnv* jni, jobject current) {
+  const jclass type = jni->FindClass("java/lang/Thread");
+  const jfieldID field = type != nullptr ? jni->GetFieldID(type, "eetop", "J") : nullptr;
+  if (field == nullptr) {
+    jni->ExceptionClear();
+    return Error{"java.lang.Thread has no field eetop"};
+  }
+  jni->DeleteLocalRef(type);
+  auto thread = static_cast<uintptr_t>(jni->GetLongField(current, field));
+  if (thread == 0) {
+    const jobject carrier = CarrierOf(jni, current);
+    if (carrier != nullptr) thread = static_cast<uintptr_t>(jni->GetLongField(carrier, field));
+    jni->DeleteLocalRef(carrier);
+  }
+  const auto environment = reinterpret_cast<uintptr_t>(jni);
+  // A JavaThread is 1.4 to 2.5 KiB on 11 to 25.
+  constexpr uintptr_t kLargestThread = 64 * 1024;
+  if (thread == 0 || environment <= thread || environment - thread > kLargestThread)
+    return Error{"the JNI environment is not a part of its JavaThread"};
+  ThreadOfEnv out;
+  out.eetop_ = field;
+  out.distance_ = environment - thread;
+  return out;
 }
 
 }  // namespace heaprec::hotspot

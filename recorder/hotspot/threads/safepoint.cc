@@ -34,11 +34,11 @@ void OnOperation(void* operation) {
 }
 
 // Prepared once, never destroyed: a thread may be on its way through it.
-format::Result<arch::Detour*> PrepareOnce(const SymbolTable& symbols) {
+Result<arch::Detour*> PrepareOnce(const SymbolTable& symbols) {
   static std::optional<arch::Detour>* const detour = new std::optional<arch::Detour>;
   if (*detour) return &**detour;
   const auto target = symbols.FindByPrefix(kAllStacksOperation);
-  if (!target) return format::Error{"libjvm has no symbol of a safepoint operation"};
+  if (!target) return Error{"libjvm has no symbol of a safepoint operation"};
   auto prepared = arch::Detour::Prepare(*target, reinterpret_cast<const void*>(&OnOperation));
   if (!prepared.ok()) return prepared.error();
   original.store(prepared->OriginalAs<Operation>(), std::memory_order_release);
@@ -50,8 +50,7 @@ format::Result<arch::Detour*> PrepareOnce(const SymbolTable& symbols) {
 
 arch::GracePeriod SafepointGrace(jvmtiEnv* jvmti) { return {Wait, jvmti}; }
 
-format::Result<std::monostate> AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& symbols, void (*function)(void*),
-                                           void* context) {
+Status AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& symbols, void (*function)(void*), void* context) {
   auto detour = PrepareOnce(symbols);
   if (!detour.ok()) return detour.error();
   auto installed = (*detour)->Install(SafepointGrace(jvmti));
@@ -61,7 +60,7 @@ format::Result<std::monostate> AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& s
   const bool ran = Wait(jvmti) && errand.load(std::memory_order_acquire) == nullptr;
   errand.store(nullptr, std::memory_order_release);
   auto removed = (*detour)->Remove();
-  if (!ran) return format::Error{"the JVM did not run a safepoint operation"};
+  if (!ran) return Error{"the JVM did not run a safepoint operation"};
   return removed;
 }
 

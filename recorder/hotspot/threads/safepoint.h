@@ -6,11 +6,9 @@
 
 #include <jvmti.h>
 
-#include <variant>
-
 #include "base/result.h"
 #include "recorder/arch/detour.h"
-#include "recorder/hotspot/libjvm/symbols.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
 
 namespace heaprec::hotspot {
 
@@ -22,7 +20,6 @@ arch::GracePeriod SafepointGrace(jvmtiEnv* jvmti);
 // no lock of the JVM and no handle. No public interface does this without walking the heap or deoptimising every
 // stack, so the operation behind GetAllStackTraces is diverted for one call. Error: it was not called. Serialised by
 // the caller.
-format::Result<std::monostate> AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& symbols, void (*function)(void*),
-                                           void* context);
+Status AtSafepoint(jvmtiEnv* jvmti, const SymbolTable& symbols, void (*function)(void*), void* context);
 
 }  // namespace heaprec::hotspot

@@ -1,7 +1,5 @@
 #include "recorder/hotspot/threads/thread_layout.h"
 
-#include <cstddef>
-
 namespace heaprec::hotspot {
 
 // The words that a thread of a JVM has whose threads are not known, in the order of ThreadLayout.
@@ -35,12 +33,11 @@ ThreadLayout ThreadLayout::FromThreadWords() {
   return layout;
 }
 
-format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
+Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
   ThreadLayout layout;
   layout.reader_ = SafeReader::Probe();
   layout.threshold_rule_ = rules.threshold;
-  if (rules.threshold == ThresholdRule::kUnknown)
-    return format::Error{"it is unknown how this JDK counts towards a sample"};
+  if (rules.threshold == ThresholdRule::kUnknown) return Error{"it is unknown how this JDK counts towards a sample"};
   layout.has_tlabs_ = structs.BoolFlag("UseTLAB").value_or(true);
   constexpr const char* kTlab = "ThreadLocalAllocBuffer";
   const auto tlab = structs.Offset("Thread", "_tlab");
@@ -51,11 +48,11 @@ format::Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, con
   const auto desired = structs.Offset(kTlab, "_desired_size");
   const auto refills = structs.Offset(kTlab, {"_number_of_refills", "_num_refills"});
   if (!tlab || !allocated || !start || !top || !end || !desired || !refills)
-    return format::Error{"libjvm.so does not describe its TLABs"};
+    return Error{"libjvm.so does not describe its TLABs"};
   // Between the described fields lie _allocation_end (behind _end) and, up to 21, _bytes_since_last_sample_point
   // (before _number_of_refills); the heap sampler follows _allocated_bytes.
   if (*desired != *end + 16 || *refills < *desired + 24)
-    return format::Error{"the TLAB of this libjvm.so has an unknown layout"};
+    return Error{"the TLAB of this libjvm.so has an unknown layout"};
   layout.tlab_ = *tlab;
   layout.allocated_bytes_ = *allocated;
   layout.threshold_ = *allocated + 8;
@@ -97,6 +94,23 @@ std::optional<uint64_t> ThreadLayout::AllocatedBytesOfOther(const void* java_thr
       return *retired + (*start != 0 ? *top - *start : 0);
   }
   return std::nullopt;
+}
+
+Result<ThreadList> ThreadList::Resolve(const VmStructs& structs) {
+  ThreadList out;
+  void* list = structs.Static("ThreadsSMRSupport", "_java_thread_list");
+  const auto length = structs.Offset("ThreadsList", "_length");
+  const auto threads = structs.Offset("ThreadsList", "_threads");
+  if (list != nullptr && length && threads) {
+    out.length_ = *length;
+    out.threads_ = *threads;
+  } else {
+    list = structs.Static("Threads", "_thread_list");
+    out.next_ = structs.Offset("JavaThread", "_next");
+    if (list == nullptr || !out.next_) return Error{"libjvm.so does not describe its list of threads"};
+  }
+  out.list_ = static_cast<char* const volatile*>(list);
+  return out;
 }
 
 }  // namespace heaprec::hotspot

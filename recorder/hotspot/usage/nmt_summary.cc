@@ -44,14 +44,14 @@ bool NmtEnabled(const VmStructs& structs) {
   return flag && !flag->empty() && *flag != "off";
 }
 
-format::Result<NmtSummary> NmtSummary::Find(const SymbolTable& symbols) {
+Result<NmtSummary> NmtSummary::Find(const SymbolTable& symbols) {
   const auto execute = symbols.FindByPrefix(kDiagnosticCommand);
-  if (!execute) return format::Error{"libjvm has no symbol " + std::string(kDiagnosticCommand)};
+  if (!execute) return Error{"libjvm has no symbol " + std::string(kDiagnosticCommand)};
   return NmtSummary(reinterpret_cast<Execute>(*execute));
 }
 
-format::Result<std::vector<MemoryCategory>> NmtSummary::Ask(JNIEnv* jni) const {
-  if (jni->PushLocalFrame(4) != JNI_OK) return format::Error{"no room for a local reference"};
+Result<std::vector<MemoryCategory>> NmtSummary::Ask(JNIEnv* jni) const {
+  if (jni->PushLocalFrame(4) != JNI_OK) return Error{"no room for a local reference"};
   std::string text;
   const jstring command = jni->NewStringUTF(kCommand);
   const jstring said = command != nullptr ? execute_(jni, command) : nullptr;
@@ -64,8 +64,7 @@ format::Result<std::vector<MemoryCategory>> NmtSummary::Ask(JNIEnv* jni) const {
   jni->ExceptionClear();
   jni->PopLocalFrame(nullptr);
   std::vector<MemoryCategory> categories = ParseMemorySummary(text);
-  if (categories.empty())
-    return format::Error{text.empty() ? "the JVM did not answer" : text.substr(0, text.find('\n'))};
+  if (categories.empty()) return Error{text.empty() ? "the JVM did not answer" : text.substr(0, text.find('\n'))};
   return categories;
 }
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "recorder/hotspot/libjvm/symbols.h"
+#include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 
 namespace heaprec::hotspot {
@@ -30,8 +30,8 @@ bool NmtEnabled(const VmStructs& structs);
 
 class NmtSummary {
  public:
-  static format::Result<NmtSummary> Find(const SymbolTable& symbols);
-  format::Result<std::vector<MemoryCategory>> Ask(JNIEnv* jni) const;
+  static Result<NmtSummary> Find(const SymbolTable& symbols);
+  Result<std::vector<MemoryCategory>> Ask(JNIEnv* jni) const;
 
  private:
   using Execute = jstring (*)(JNIEnv*, jstring);

@@ -23,7 +23,6 @@
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/metadata/object_layout.h"
 #include "recorder/hotspot/threads/thread_layout.h"
-#include "recorder/hotspot/threads/thread_list.h"
 #include "recorder/sources/census/census_writer.h"
 #include "recorder/sources/census/class_counts.h"
 #include "recorder/sources/window_publisher.h"

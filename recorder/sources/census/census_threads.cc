@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/sparse_memory.h"
+#include "base/memory.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/random.h"
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "format/ring/census_pages.h"
-#include "recorder/buffer/emitted_definitions.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/sources/census/census_threads.h"
 #include "recorder/sources/census/class_counts.h"

@@ -14,9 +14,8 @@
 #include <limits>
 #include <vector>
 
-#include "recorder/buffer/shared_counters.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/hotspot/threads/thread_layout.h"
-#include "recorder/hotspot/threads/thread_list.h"
 #include "recorder/sources/java/start_positions.h"
 #include "recorder/sources/java/thread_table.h"
 #include "recorder/sources/sample/sample_writer.h"

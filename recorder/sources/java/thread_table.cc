@@ -5,7 +5,7 @@
 
 #include <new>
 
-#include "base/sparse_memory.h"
+#include "base/memory.h"
 
 namespace heaprec::sources {
 [[gnu::tls_model("initial-exec")]] constinit thread_local OwnEntry own_entry{};

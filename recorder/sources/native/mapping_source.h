@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "recorder/buffer/shared_counters.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/native_sample/mmap_hooks.h"
 #include "recorder/sources/native/native_points.h"
 #include "recorder/sources/native/native_source.h"

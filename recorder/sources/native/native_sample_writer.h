@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/native/native_points.h"
 #include "recorder/sources/window_publisher.h"
 #include "recorder/unwind/symbolizer.h"

@@ -15,9 +15,9 @@
 #include <memory>
 #include <new>
 
-#include "base/sparse_memory.h"
+#include "base/memory.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/native/native_points.h"
 #include "recorder/sources/window_publisher.h"

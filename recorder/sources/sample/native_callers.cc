@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/sparse_memory.h"
+#include "base/memory.h"
+#include "recorder/unwind/cfi_cache.h"
 #include "recorder/unwind/module_lookup.h"
-#include "recorder/unwind/own_stack.h"
 
 namespace heaprec::sources {
 namespace {

@@ -13,9 +13,7 @@
 #include <span>
 
 #include "format/model/allocation_primitives.h"
-#include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/buffer/shared_counters.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/sources/live/weak_ref_reservation.h"

@@ -1,4 +1,4 @@
-#include "throttle/window_controller.h"
+#include "throttle/throttle.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@ namespace {
 
 constexpr double kAlpha = 2.0 / (5 + 1);  // k = 5 windows
 constexpr double kMinDue = 0.1;
+
+constexpr double kShareOfCpu = 0.01;
 
 }  // namespace
 
@@ -53,6 +55,16 @@ Forecast WindowController::Tick(uint64_t now_ns, uint64_t total_bytes, PointSums
           .bytes_so_far = effective_,
           .window_lambda = due > 0 ? lambda : 0,
           .window_due = due};
+}
+
+double PointAllowance::Update(uint64_t now_ns, uint64_t cpu_ns) {
+  if (last_ns_ != 0 && now_ns > last_ns_ && cpu_ns >= last_cpu_ns_) {
+    const double cores = static_cast<double>(cpu_ns - last_cpu_ns_) / static_cast<double>(now_ns - last_ns_);
+    allowed_ = std::max(least_, std::min(most_, kShareOfCpu * 1e9 * cores / cost_ns_));
+  }
+  last_ns_ = now_ns;
+  last_cpu_ns_ = cpu_ns;
+  return allowed_;
 }
 
 }  // namespace heaprec::throttle

@@ -1,4 +1,4 @@
-#include "recorder/hotspot/libjvm/safe_reader.h"
+#include "recorder/hotspot/libjvm/memory.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 namespace heaprec::hotspot {
 namespace {

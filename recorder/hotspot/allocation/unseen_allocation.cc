@@ -1,10 +1,9 @@
-#include "recorder/hotspot/allocation/inline_allocation.h"
+#include "recorder/hotspot/allocation/unseen_allocation.h"
 
 #include <array>
 #include <string_view>
 
 #include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vtable_slots.h"
 
 namespace heaprec::hotspot {
@@ -28,18 +27,41 @@ bool AllocatesInline(const VmStructs& structs, const JdkRules& rules) {
          (is_on("UseSerialGC") || is_on("UseParallelGC"));
 }
 
-format::Result<std::monostate> StopInlineAllocation(const VmStructs& structs) {
+Status StopInlineAllocation(const VmStructs& structs) {
   const auto libjvm = LibJvm::Locate();
   if (!libjvm.ok()) return libjvm.error();
   const std::string_view name = structs.BoolFlag("UseSerialGC").value_or(false) ? kOfSerial : kOfParallel;
   const auto symbols = SymbolTable::Load(*libjvm, std::array{name});
   if (!symbols.ok()) return symbols.error();
   const auto function = symbols->FindByPrefix(name);
-  if (!function) return format::Error{symbols->origin() + ": no symbol CollectedHeap::supports_inline_contig_alloc"};
+  if (!function) return Error{symbols->origin() + ": no symbol CollectedHeap::supports_inline_contig_alloc"};
   auto slots = VtableSlots::Find(*libjvm, *function);
   if (!slots.ok()) return slots.error();
-  if (slots->size() > kMaxSlots) return format::Error{libjvm->path + ": other functions have the same code"};
+  if (slots->size() > kMaxSlots) return Error{libjvm->path + ": other functions have the same code"};
   return slots->Point(reinterpret_cast<uintptr_t>(&Refuses));
+}
+
+std::vector<std::string> StackChunkFunctions(const VmStructs& structs) {
+  struct Collector {
+    std::string_view flag, barriers;  // the barriers' mangled name
+  };
+  static constexpr Collector kCollectors[] = {
+      {"UseG1GC", "12G1BarrierSet"},
+      {"UseSerialGC", "19CardTableBarrierSet"},
+      {"UseParallelGC", "19CardTableBarrierSet"},
+      {"UseZGC", "11ZBarrierSet"},
+      {"UseZGC", "11XBarrierSet"},  // 21 to 23, without generations
+      {"UseShenandoahGC", "20ShenandoahBarrierSet"},
+      {"UseEpsilonGC", "17EpsilonBarrierSet"},
+  };
+  const bool is_narrow = structs.BoolFlag("UseCompressedOops").value_or(false);
+  std::vector<std::string> names;
+  for (const auto& [flag, barriers] : kCollectors) {
+    if (!structs.BoolFlag(flag).value_or(false)) continue;
+    names.push_back("_ZN6FreezeI6ConfigIL8oop_kind" + std::string(is_narrow ? "0" : "1") + "E" + std::string(barriers) +
+                    "EE14allocate_chunkE");
+  }
+  return names;
 }
 
 }  // namespace heaprec::hotspot
