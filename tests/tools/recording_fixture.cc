@@ -185,6 +185,10 @@ void RecordingFile::AddPoint(const Event& event) {
   writer_->AddPoint(writer_->InternClass(event.class_name), Stack(event), event.size, event.weight);
 }
 
+void RecordingFile::AddOutside(const std::string& class_name, uint64_t objects, uint64_t bytes) {
+  writer_->AddOutside(writer_->InternClass(class_name), objects, bytes);
+}
+
 void RecordingFile::Add(const format::LifecycleEvent& lifecycle) {
   counters_[lifecycle.stream].untracked += lifecycle.kind == format::LifecycleKind::kUntracked ? 1 : 0;
   writer_->Add(lifecycle);
@@ -378,6 +382,15 @@ void RingFile::AddPoint(uint32_t lane, const Event& event) {
   Append(lane, format::RecordType::kPoint, record, {});
   ++header().counters.points;
   ++header().counters.committed;
+}
+
+void RingFile::AddOutside(uint32_t lane, const Event& event, uint64_t objects, uint64_t bytes) {
+  format::PointRecord record{};
+  record.monotonic_ns = start_monotonic_ns_ + event.time_ns;
+  record.class_key = format::ClassKey(event.class_name);
+  record.size = bytes;
+  record.weight = static_cast<double>(objects);
+  Append(lane, format::RecordType::kOutside, record, {});
 }
 
 void RingFile::AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken) {

@@ -67,6 +67,8 @@ class RecordingFile {
   // A row of `points` points like the event, whose stack is the path. Points that are no samples are counted as dropped
   // by the second stage: `kept` of them are added as events, too.
   void AddRow(const Event& event, uint64_t points, uint64_t kept = 0);
+  // Objects outside of TLABs that were counted in the block.
+  void AddOutside(const std::string& class_name, uint64_t objects, uint64_t bytes);
   // A walk of a TLAB of `thread` that found these.
   struct Found {
     std::string class_name;
@@ -121,6 +123,8 @@ class RingFile {
   void AddWalk(uint64_t page, uint64_t time_ns, const std::string& class_name, uint64_t objects, uint64_t bytes);
   // A light point of its class, size and weight; its stack is the path.
   void AddPoint(uint32_t lane, const Event& event);
+  // Objects outside of TLABs that were counted until `event`'s time, of its class; `bytes` together.
+  void AddOutside(uint32_t lane, const Event& event, uint64_t objects, uint64_t bytes);
   // A point of malloc, of `event`'s time, id, size, weight and thread, whose sample the drain has yet to commit.
   void AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken = false);
   uint64_t head(uint32_t lane) const { return heads_[lane]; }

@@ -123,6 +123,8 @@ std::string LossTotals::Line(uint64_t shown) const {
   const uint64_t all = events + thinned + lost;
   if (points > 0) {
     line += fmt::format(" ({} kept as samples)", Grouped(events));
+  } else if (calibrated_to > 0) {
+    line += fmt::format(", calibrated to {}", CountOf(calibrated_to, "point"));
   } else if (!counts_losses && recordings > 0) {
     line += ", losses unknown";
   } else if (thinned > 0) {

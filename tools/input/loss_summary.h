@@ -22,13 +22,14 @@ struct LossTotals {
   uint64_t events = 0;  // samples read
   // That estimates were made from, kept as samples or not; 0: from samples alone.
   uint64_t points = 0;
+  uint64_t calibrated_to = 0;  // points of the rows that samples were calibrated to
   uint64_t thinned = 0, lost = 0, salvaged = 0;
   bool counts_losses = false;  // false: all are imports, which do not know them
 
   // A recording that was read to its end.
   void Add(const Recording& recording);
   // "# 1,234 samples kept of 1,300 (rate limit; sums stay unbiased); 3 salvaged from the ring": `shown` of the samples.
-  // Of points: "# 1,300 points (1,234 kept as samples)".
+  // Of points: "# 1,300 points (1,234 kept as samples)"; calibrated: "# 1,234 samples, calibrated to 1,300 points".
   std::string Line(uint64_t shown) const;
 };
 // Likewise of one recording, of the samples read so far.

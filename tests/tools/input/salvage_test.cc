@@ -168,6 +168,47 @@ TEST_CASE("A salvaged interval has rows of all its points, by class and path to 
   CHECK(rows == expected);
 }
 
+TEST_CASE("What was counted outside of TLABs is in the interval that it was written in, and adds up by class") {
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  file.Add(At(100 * kMs, 1));
+  file.Flush();
+  RingFile ring(pair.header);
+  Event array = At(1100 * kMs, 2);
+  array.class_name = "[J";
+  ring.DefineClass(0, array.class_name);
+  ring.DefineClass(1, "p/Huge");
+  ring.Define(0, array);
+  ring.Add(0, array);  // a sample of the same objects does not add to what is counted
+  ring.AddOutside(0, array, 3, 3'000'000);
+  array.time_ns = 1900 * kMs;
+  ring.AddOutside(1, array, 1, 500'000);
+  Event huge = At(1950 * kMs, 0);
+  huge.class_name = "p/Huge";
+  ring.AddOutside(1, huge, 2, 9'000'000);
+  array.time_ns = 2500 * kMs;  // a second without any point
+  ring.AddOutside(0, array, 7, 7'000'000);
+  ring.WriteTo(pair.ring);
+
+  auto recording = Recording::Open(pair.file);
+  REQUIRE(recording.ok());
+  std::map<uint64_t, std::map<std::string, std::pair<uint64_t, uint64_t>>> counted;  // objects and bytes
+  Names names;
+  while (const auto block = (*recording)->Next()) {
+    names.Enter(*block);
+    for (const format::Row& row : block->outside) {
+      counted[block->intervals.at(0).index][std::string(names.Class(row.class_id))] = {row.points, row.seen};
+      CHECK(row.stack == format::kNone);
+      CHECK(row.bytes_variance == 0);
+    }
+  }
+  CHECK(counted.size() == 2);
+  CHECK(counted[1] ==
+        std::map<std::string, std::pair<uint64_t, uint64_t>>{{"long[]", {4, 3'500'000}}, {"p.Huge", {2, 9'000'000}}});
+  CHECK(counted[2] == std::map<std::string, std::pair<uint64_t, uint64_t>>{{"long[]", {7, 7'000'000}}});
+  CHECK((*recording)->salvage().held == 1);
+}
+
 TEST_CASE("What the file's lane positions cover is not read twice") {
   Pair pair;
   RingFile ring(pair.header);

@@ -240,7 +240,7 @@ TEST_CASE("Rows without samples lie below [callers not kept], and belong to no t
   const Tabled by_thread = Table(options, By::kThread);
   CHECK(by_thread.by_name.at("[unknown]").bytes == Approx(not_kept).epsilon(1e-9));
   CHECK(by_thread.loss_line.find("# 7 samples") == 0);
-  CHECK(by_thread.loss_line.find("; calibrated to 12 points") != std::string::npos);
+  CHECK(by_thread.loss_line.find(", calibrated to 12 points") != std::string::npos);
   // Each sample has the same weight, whoever asks for it.
   for (const std::string thread : {"main", "worker"}) {
     options.filter.thread = thread;

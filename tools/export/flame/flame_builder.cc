@@ -62,7 +62,9 @@ FrameKind FlameAssembly::KindOf(NamePool::Id name) const {
 
 std::vector<FlameFigure> FiguresOf(const RecordingScan& scan) {
   using Unit = FlameFigure::Unit;
-  const FlameFigure share{"share", "share", Unit::kShare, true}, samples{"samples", "samples", Unit::kCount, false};
+  // Rows of sites without samples stand for points.
+  const char* const observed = scan.scanned().calibrated_to > 0 ? "points" : "samples";
+  const FlameFigure share{"share", "share", Unit::kShare, true}, samples{"samples", observed, Unit::kCount, false};
   if (scan.of_exceptions()) return {{"bytes", "thrown", Unit::kCount, true}, share, samples};
   return {{"bytes", "bytes", Unit::kBytes, true},
           {"objects", TraitsOf(scan.stream()).lifecycle.things, Unit::kCount, true},

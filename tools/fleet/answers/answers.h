@@ -43,7 +43,7 @@ struct TopRow {
   RowKey key;
   std::string name;
   Estimate bytes, objects, share;
-  double samples = 0;
+  double points = 0;
 };
 struct TopAnswer {
   std::vector<TopRow> rows;  // the largest first

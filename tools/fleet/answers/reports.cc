@@ -49,7 +49,7 @@ std::vector<Column<TopRow>> TopColumns(const char* heading) {
   return {{"bytes", "bytes", Unit::kBytes, Detail::kAlways, &TopRow::bytes, Detail::kAlways},
           {"share", "share", Unit::kShare, Detail::kAlways, &TopRow::share},
           {"objects", "objects", Unit::kCount, Detail::kWide, &TopRow::objects},
-          {"samples", "", Unit::kInteger, Detail::kJsonOnly, &TopRow::samples},
+          {"points", "", Unit::kInteger, Detail::kJsonOnly, &TopRow::points},
           {"name", heading, Unit::kText, Detail::kAlways, &TopRow::name}};
 }
 
@@ -138,7 +138,7 @@ Report TopReport(const Scope& scope, const TopAnswer& answer, RowGrain by) {
   Report report = WithScope("heaprec.fleet.top/1", scope);
   report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer.count, Unit::kInteger}}));
   render::Table table = MakeTable("rows", TopColumns(Heading(by)), answer.rows, answer.count);
-  table.empty = "No matching samples.";
+  table.empty = "Nothing matches.";
   report.Add(std::move(table));
   return report;
 }

@@ -22,7 +22,7 @@ void ScanSummary::Note(const Recording& recording, double seconds, const Points&
   scanned_.Add(recording);
   scanned_.matched += points.matched;
   points_ += points.all;
-  calibrated_to_ += points.calibrated_to;
+  scanned_.calibrated_to += points.calibrated_to;
   left_out_ = std::max(left_out_, points.left_out);
   if (points.has_rows || scanned_.points > 0) scanned_.points = points_;
   scanned_.seconds += seconds;
@@ -50,7 +50,6 @@ void ScanSummary::Note(const Recording& recording, double seconds, const Points&
 
 std::string ScanSummary::LossLine() const {
   std::string line = scanned_.Line(scanned_.matched);
-  if (calibrated_to_ > 0) line += fmt::format("; calibrated to {}", CountOf(calibrated_to_, "point"));
   if (left_out_ > kMuchLeftOut)
     line += fmt::format("; {} of the bytes are of sites without samples and left out", ShortPercent(left_out_));
   if (sharpened_ > 0) {
@@ -75,7 +74,7 @@ render::Object ScanSummary::AsObject() const {
   return {{"recordings", recordings_},
           {"samples", scanned_.events},
           {"points", points_},
-          {"calibrated_to_points", calibrated_to_},
+          {"calibrated_to_points", scanned_.calibrated_to},
           {"matched", scanned_.matched},
           {"seconds", scanned_.seconds},
           {"thinned", knows_losses ? render::Value(scanned_.thinned) : render::Value()},

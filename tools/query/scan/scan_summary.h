@@ -52,7 +52,7 @@ class ScanSummary {
 
  private:
   ScannedTotals scanned_;
-  uint64_t points_ = 0, calibrated_to_ = 0;
+  uint64_t points_ = 0;
   double left_out_ = 0;            // the most of all recordings
   size_t sharpened_ = 0;           // recordings, by their census
   std::set<std::string> blunted_;  // what is said of those that have one, but are not
