@@ -8,59 +8,53 @@
 #include "format/bytes/parity.h"
 
 namespace heaprec::format {
-namespace {
-
-// The sequence number of the recording's chunk that begins here.
-std::optional<uint32_t> ChunkHere(Bytes bytes, const FileHeader& header) {
-  const auto chunk = DecodeChunkHeader(bytes.first(std::min(bytes.size(), kChunkHeaderBytes)));
-  if (!chunk || chunk->recording != header.recording_id) return std::nullopt;
-  return chunk->sequence;
+void ChunkSpanBuilder::AddChunkHeader(uint64_t at, const ChunkHeader& header) {
+  if (is_stopped_) return;
+  if (is_open_ && header.sequence <= open_.sequence) return Stop();
+  if (is_open_) {
+    open_.next = at;
+    spans_.push_back(std::move(open_));
+  }
+  open_ = {.begin = at, .end = at + kChunkHeaderBytes, .sequence = header.sequence};
+  is_open_ = true;
 }
 
-// The size of the whole parity record at `offset`, which begins with `bytes`; 0: there is none.
-uint64_t ParityHere(ByteSource* source, uint64_t offset, Bytes bytes) {
-  const auto shape = DecodeParityHead(bytes);
-  if (!shape) return 0;
-  ByteBuffer record(shape->record_bytes());
-  const auto read = source->ReadAt(offset, record.data(), record.size());
-  return read && *read == record.size() && WhyBadParityRecord(*shape, record) == nullptr ? record.size() : 0;
+void ChunkSpanBuilder::AddBlock(uint64_t at, const BlockHeader& header) {
+  if (!is_open_) return Stop();
+  open_.raw_bytes += header.raw_bytes;
+  const uint64_t end = at + kBlockHeaderBytes + header.payload_bytes;
+  if ((header.flags & BlockHeader::kRollUp) != 0) {
+    open_.roll_up = at;
+    open_.roll_up_end = end;
+  } else {
+    open_.end = end;
+  }
 }
-
-}  // namespace
 
 std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header, uint64_t offset,
                                    uint64_t most_raw_bytes) {
-  std::array<std::byte, std::max(kBlockHeaderBytes, kChunkHeaderBytes)> buffer;
-  const auto peek = [&](uint64_t at) {
-    const auto read = source->ReadAt(at, buffer.data(), buffer.size());
-    return Bytes(buffer).first(read ? *read : 0);
-  };
-  const auto own = ChunkHere(peek(offset), header);
-  if (!own) return std::nullopt;
   const uint64_t seed = HeaderSeed(header.recording_id);
-  uint64_t raw_bytes = 0, roll_up = 0, roll_up_end = 0;
-  uint64_t end = offset + kChunkHeaderBytes;
-  for (uint64_t at = end;;) {
-    const Bytes bytes = peek(at);
-    if (const auto next = ChunkHere(bytes, header)) {
-      return *next > *own ? std::optional(ChunkSpan{offset, end, at, roll_up, roll_up_end, *own}) : std::nullopt;
-    }
-    if (const uint64_t parity = ParityHere(source, at, bytes)) {
-      at += parity;
-      continue;
-    }
-    const auto block = DecodeBlockHeader(bytes, seed);
-    if (!block) return std::nullopt;
-    raw_bytes += block->raw_bytes;
-    if (raw_bytes > most_raw_bytes) return std::nullopt;
-    const uint64_t begin = std::exchange(at, at + kBlockHeaderBytes + block->payload_bytes);
-    if ((block->flags & BlockHeader::kRollUp) != 0) {
-      roll_up = begin;
-      roll_up_end = at;
+  std::array<std::byte, std::max(kBlockHeaderBytes, kChunkHeaderBytes)> buffer;
+  ChunkSpanBuilder builder;
+  for (uint64_t at = offset; builder.spans().empty();) {
+    const auto read = source->ReadAt(at, buffer.data(), buffer.size());
+    const Bytes bytes = Bytes(buffer).first(read ? *read : 0);
+    if (const auto chunk = DecodeChunkHeader(bytes.first(std::min(bytes.size(), kChunkHeaderBytes)))) {
+      if (chunk->recording != header.recording_id) return std::nullopt;
+      builder.AddChunkHeader(at, *chunk);
+      at += kChunkHeaderBytes;
+    } else if (const auto parity = DecodeParityHead(bytes)) {
+      builder.AddParity();
+      at += parity->record_bytes();
+    } else if (const auto block = DecodeBlockHeader(bytes, seed)) {
+      builder.AddBlock(at, *block);
+      at += kBlockHeaderBytes + block->payload_bytes;
     } else {
-      end = at;
+      return std::nullopt;
     }
+    if (builder.is_stopped() || builder.raw_bytes() > most_raw_bytes) return std::nullopt;
   }
+  return builder.Take().front();
 }
 
 std::optional<Block> ReadRollUp(ByteSource* source, const FileHeader& header, const ChunkSpan& chunk,

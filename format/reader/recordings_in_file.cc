@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "format/bytes/layout.h"
 #include "format/bytes/parity.h"
@@ -35,18 +36,29 @@ class Search {
   }
 
   // The end of the chunk header, block or parity record of the current recording that begins at `at`.
-  std::optional<uint64_t> PartEnd(uint64_t at) {
+  // `begin`: of the recording.
+  std::optional<uint64_t> PartEnd(uint64_t begin, uint64_t at) {
     const Bytes bytes = Peek(at, kBlockHeaderBytes);
     if (const auto chunk = DecodeChunkHeader(bytes)) {
       if (!recording_) recording_ = chunk->recording;
-      return chunk->recording == *recording_ ? std::optional(at + kChunkHeaderBytes) : std::nullopt;
+      if (chunk->recording != *recording_) return std::nullopt;
+      chunks_.AddChunkHeader(at - begin, *chunk);
+      return at + kChunkHeaderBytes;
     }
-    const auto parity = DecodeParityHead(bytes);
-    if (parity) return at + parity->record_bytes();
-    if (!recording_) return std::nullopt;
-    const auto block = DecodeBlockHeader(bytes, HeaderSeed(*recording_));
-    return block ? std::optional(at + kBlockHeaderBytes + block->payload_bytes) : std::nullopt;
+    if (const auto parity = DecodeParityHead(bytes)) {
+      chunks_.AddParity();
+      return at + parity->record_bytes();
+    }
+    const auto block = recording_ ? DecodeBlockHeader(bytes, HeaderSeed(*recording_)) : std::nullopt;
+    if (!block) return std::nullopt;
+    chunks_.AddBlock(at - begin, *block);
+    return at + kBlockHeaderBytes + block->payload_bytes;
   }
+
+  // After the last part of a recording.
+  ChunkSpans TakeChunks() { return std::exchange(chunks_, {}).Take(); }
+  // No chunk of this recording is noted any more.
+  void StopChunks() { chunks_.Stop(); }
 
   bool Repair(uint64_t at) { return source_.RepairBehind(at).has_value(); }
 
@@ -59,7 +71,7 @@ class Search {
     const bool is_known = recording_.has_value();
     for (auto at = NextMagic(damage + 1); at; at = NextMagic(*at + 1)) {
       if (!is_known && *at > kMaxBeforeChunk) break;
-      if (PartEnd(*at)) return Found{*at, std::nullopt};
+      if (PartEnd(0, *at)) return Found{*at, std::nullopt};
       if (const auto end = HeaderEnd(*at)) return Found{*end, is_known ? at : std::nullopt};
       // The damage is the header of a recording: its chunks have copies.
       if (AdoptChunk(*at)) return Found{*at, damage};
@@ -107,6 +119,7 @@ class Search {
   }
 
   RepairedSource source_;
+  ChunkSpanBuilder chunks_;
   std::optional<RecordingId> recording_;  // the current one, once it is known
   uint64_t wasted_ = 0;                   // bytes read for headers that are none
   ByteBuffer buffer_;
@@ -116,23 +129,30 @@ class Search {
 
 }  // namespace
 
-std::vector<uint64_t> RecordingsIn(ByteSource* source) {
-  std::vector<uint64_t> begins{0};
+std::vector<RecordingSpan> RecordingsIn(ByteSource* source) {
+  std::vector<RecordingSpan> found{{}};
   Search search(source);
-  for (uint64_t at = search.HeaderEnd(0).value_or(0); begins.size() <= kMaxRecordings;) {
-    if (const auto end = search.PartEnd(at)) {
+  const auto begin = [&](uint64_t at) {
+    found.back().chunks = search.TakeChunks();
+    found.push_back({.begin = at, .chunks = {}});
+  };
+  for (uint64_t at = search.HeaderEnd(0).value_or(0); found.size() <= kMaxRecordings;) {
+    if (const auto end = search.PartEnd(found.back().begin, at)) {
       at = *end;
     } else if (const auto next = at > 0 ? search.HeaderEnd(at) : std::nullopt) {
-      begins.push_back(at);
+      begin(at);
       at = *next;
-    } else if (!search.Repair(at)) {
-      const auto found = search.Behind(at);
-      if (!found) return begins;
-      if (found->recording) begins.push_back(*found->recording);
-      at = found->part;
+    } else {
+      search.StopChunks();
+      if (search.Repair(at)) continue;
+      const auto behind = search.Behind(at);
+      if (!behind) break;
+      if (behind->recording) begin(*behind->recording);
+      at = behind->part;
     }
   }
-  return begins;
+  found.back().chunks = search.TakeChunks();
+  return found;
 }
 
 }  // namespace heaprec::format

@@ -5,12 +5,14 @@
 
 namespace heaprec::tools {
 
-ParallelReader::ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads)
+ParallelReader::ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads,
+                               Known known)
     : source_(*source),
       header_(within->header()),
       threads_wanted_(std::clamp<size_t>(threads > 0 ? threads : std::thread::hardware_concurrency(), 1, kMaxThreads)),
       within_(std::move(within)),
       position_(within_->position()),
+      known_(std::move(known)),
       planned_(position_) {}
 
 ParallelReader::~ParallelReader() { Stop(); }
@@ -36,16 +38,24 @@ void ParallelReader::Start() {
   for (size_t i = 0; i < threads_wanted_; ++i) threads_.emplace_back([this] { Work(); });
 }
 
+std::optional<format::ChunkSpan> ParallelReader::NextSpan() {
+  const uint64_t most = leaves_out_ ? kMaxRawBytesLeftOut : kMaxRawBytes;
+  if (known_ == nullptr) return format::FindChunk(&source_, header_, planned_, most);
+  if (taken_ == known_->size()) return std::nullopt;
+  const format::ChunkSpan& next = (*known_)[taken_++];
+  return next.begin == planned_ && next.raw_bytes <= most ? std::optional(next) : std::nullopt;
+}
+
 // Nobody else adds or removes chunks.
 void ParallelReader::Plan() {
   const size_t most = std::max(threads_wanted_ + 1, kFewChunks);
   while (!is_planned_ && chunks_.size() < most) {
-    const auto span = format::FindChunk(&source_, header_, planned_, leaves_out_ ? kMaxRawBytesLeftOut : kMaxRawBytes);
+    auto span = NextSpan();
     is_planned_ = !span;
     if (!span) break;
     planned_ = span->next;
     auto chunk = std::make_unique<Chunk>();
-    chunk->span = *span;
+    chunk->span = std::move(*span);
     const std::lock_guard lock(mutex_);
     chunks_.push_back(std::move(chunk));
     changed_.notify_all();
@@ -116,17 +126,17 @@ bool ParallelReader::TakeRollUp(Chunk* chunk) const {
 void ParallelReader::Decode(Chunk* chunk) const {
   chunk->is_whole = TakeRollUp(chunk);
   if (chunk->is_whole) return;
-  chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin, leaves_out_);
+  chunk->bytes.emplace(&source_, 0, chunk->span.next);  // also what is behind the last block
+  chunk->reader = format::ReadFrom(&*chunk->bytes, header_, chunk->span.begin, leaves_out_);
   format::Reader& reader = *chunk->reader;
   size_t samples = 0;
-  while (reader.position() < chunk->span.end) {
-    auto block = reader.Next();
-    if (!block || !reader.skipped().empty() || (samples += block->samples.size()) > kMaxSamples) return;
+  while (auto block = reader.Next()) {
+    if ((samples += block->samples.size()) > kMaxSamples) return;
     Decoded& decoded = chunk->blocks.emplace_back();
     decoded.block = std::move(*block);
     decoded.position = reader.position();
   }
-  chunk->is_whole = reader.position() == chunk->span.end;
+  chunk->is_whole = reader.skipped().empty();
 }
 
 }  // namespace heaprec::tools

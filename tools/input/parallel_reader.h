@@ -19,6 +19,7 @@
 
 #include "format/reader/chunk_span.h"
 #include "format/reader/reader.h"
+#include "tools/input/file_source.h"
 #include "tools/input/read_ahead_reader.h"
 
 namespace heaprec::tools {
@@ -31,8 +32,12 @@ class ParallelReader final : public format::Reader {
   static constexpr size_t kFewChunks = 4;
   static constexpr size_t kMaxThreads = 8;
 
-  // `within`: at the beginning of `source`, which outlives this. `threads`: 0: as many as there are cores.
-  ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0);
+  using Known = std::shared_ptr<const format::ChunkSpans>;
+
+  // `within`: at the beginning of `source`, which outlives this. `threads`: 0: as many as there are cores. `known`: its
+  // chunks, from RecordingsIn; null: they are looked for.
+  ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0,
+                 Known known = nullptr);
   ~ParallelReader() override;
 
   // Before the first block is taken: in chunks that are read at once. If it takes a chunk's roll-up, that is the
@@ -52,6 +57,7 @@ class ParallelReader final : public format::Reader {
   // A chunk on its way; one of its readers has its names.
   struct Chunk {
     format::ChunkSpan span;
+    std::optional<SliceSource> bytes;
     std::unique_ptr<format::Reader> reader;
     std::optional<format::ChunkDecoder> roll_up;
     std::deque<Decoded> blocks;
@@ -59,6 +65,7 @@ class ParallelReader final : public format::Reader {
   };
   void Start();
   void Plan();
+  std::optional<format::ChunkSpan> NextSpan();
   // Makes the next chunk the current one, or leaves what follows to rest_.
   void Enter();
   void ReadRest(std::unique_ptr<format::Reader> reader);
@@ -77,6 +84,8 @@ class ParallelReader final : public format::Reader {
   std::unique_ptr<ReadAheadReader> rest_;   // once there are no more chunks to be read at once
   std::unique_ptr<Chunk> at_hand_;
   uint64_t position_;
+  const Known known_;
+  size_t taken_ = 0;  // of known_
   uint64_t planned_;  // where the next chunk to be planned begins
   bool is_planned_ = false;
   const std::vector<format::SkippedRange> no_ranges_;

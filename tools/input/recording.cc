@@ -44,25 +44,34 @@ uint64_t Unsettled(const format::StreamCounters& counters) {
   return Excess(counters.committed, counters.SettledSamples());
 }
 
+uint64_t EndOf(const std::vector<format::RecordingSpan>& spans, size_t index) {
+  return index + 1 < spans.size() ? spans[index + 1].begin : UINT64_MAX;
+}
+
+ParallelReader::Known ChunksOf(format::RecordingSpan* span) {
+  return std::make_shared<const format::ChunkSpans>(std::move(span->chunks));
+}
+
 }  // namespace
 
-format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<FileSource> source, Part part) {
+format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<FileSource> source, Part part,
+                                                               ParallelReader::Known chunks) {
   auto slice = std::make_unique<SliceSource>(source.get(), part.begin, part.end);
   auto reader = format::Reader::Open(slice.get());
   if (!reader.ok()) return reader.error();
-  auto wide = std::make_unique<ParallelReader>(slice.get(), std::move(*reader));
+  auto wide = std::make_unique<ParallelReader>(slice.get(), std::move(*reader), 0, chunks);
   return std::unique_ptr<Recording>(
-      new Recording(std::move(source), std::move(part), std::move(slice), std::move(wide)));
+      new Recording(std::move(source), std::move(part), std::move(slice), std::move(wide), std::move(chunks)));
 }
 
-format::Result<std::unique_ptr<Recording>> Recording::Again() const { return OpenPart(source_, part_); }
+format::Result<std::unique_ptr<Recording>> Recording::Again() const { return OpenPart(source_, part_, chunks_); }
 
 format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
   auto source = FileSource::Open(path);
   if (!source.ok()) return source.error();
-  const std::vector<uint64_t> begins = format::RecordingsIn(source->get());
-  auto first = OpenPart(std::move(*source), {0, begins.size() > 1 ? begins[1] : UINT64_MAX, root});
-  if (first.ok()) (*first)->others_ = begins.size() - 1;
+  std::vector<format::RecordingSpan> spans = format::RecordingsIn(source->get());
+  auto first = OpenPart(std::move(*source), {0, EndOf(spans, 0), root}, ChunksOf(&spans[0]));
+  if (first.ok()) (*first)->others_ = spans.size() - 1;
   return first;
 }
 
@@ -70,21 +79,20 @@ format::Result<std::unique_ptr<Recording>> Recording::OpenFirst(const std::strin
                                                                 uint64_t bytes) {
   auto source = FileSource::Open(path);
   if (!source.ok()) return source.error();
-  return OpenPart(std::move(*source), {0, bytes, root});
+  return OpenPart(std::move(*source), {0, bytes, root}, nullptr);
 }
 
 format::Result<Recordings> Recording::OpenAll(const std::string& path) {
   auto opened = FileSource::Open(path);
   if (!opened.ok()) return opened.error();
   const std::shared_ptr<FileSource> source = std::move(*opened);
-  std::vector<uint64_t> borders = format::RecordingsIn(source.get());
-  if (borders.size() > format::kMaxRecordings) {
+  std::vector<format::RecordingSpan> spans = format::RecordingsIn(source.get());
+  if (spans.size() > format::kMaxRecordings) {
     return format::Error{fmt::format("{}: more than {} recordings in one file", path, Grouped(format::kMaxRecordings))};
   }
-  borders.push_back(UINT64_MAX);
   Recordings recordings;
-  for (size_t i = 0; i + 1 < borders.size(); ++i) {
-    auto recording = OpenPart(source, {borders[i], borders[i + 1], ""});
+  for (size_t i = 0; i < spans.size(); ++i) {
+    auto recording = OpenPart(source, {spans[i].begin, EndOf(spans, i), ""}, ChunksOf(&spans[i]));
     if (!recording.ok()) return recording.error();
     recordings.push_back(std::move(*recording));
   }
@@ -102,12 +110,13 @@ format::Result<Recordings> Recording::OpenAll(const std::vector<std::string>& pa
 }
 
 Recording::Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,
-                     std::unique_ptr<ParallelReader> reader)
+                     std::unique_ptr<ParallelReader> reader, ParallelReader::Known chunks)
     : source_(std::move(source)),
       part_(std::move(part)),
       slice_(std::move(slice)),
       reader_(std::move(reader)),
-      header_(reader_->header()) {
+      header_(reader_->header()),
+      chunks_(std::move(chunks)) {
   end_.lane_positions = header_.start.lane_positions;
   for (const format::Stream stream : format::kAllStreams) {
     end_.streams[stream].next_interval = header_.start.next_interval[stream];

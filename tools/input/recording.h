@@ -131,8 +131,9 @@ class Recording {
     std::string root;
   };
   Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,
-            std::unique_ptr<ParallelReader> reader);
-  static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, Part part);
+            std::unique_ptr<ParallelReader> reader, ParallelReader::Known chunks);
+  static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, Part part,
+                                                             ParallelReader::Known chunks);
   void Note(const format::Block& block);
   void NoteIntervals(const format::Block& block, format::Stream stream);
   void NoteCounted(const format::Block& block);
@@ -175,6 +176,7 @@ class Recording {
   size_t skipped_before_ = 0;         // ranges, when the last block came
   uint64_t skipped_in_original_ = 0;  // bytes; this is a copy of it
   uint64_t unwritten_ns_ = 0;
+  ParallelReader::Known chunks_;  // of this recording; null: they were not looked for
 };
 
 }  // namespace heaprec::tools

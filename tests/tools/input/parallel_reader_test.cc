@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "format/reader/recordings_in_file.h"
 #include "tests/tools/recording_fixture.h"
 #include "throttle/random.h"
 #include "tools/input/file_source.h"
@@ -99,8 +101,9 @@ std::unique_ptr<format::Reader> Open(format::ByteSource* source) { return std::m
 size_t CheckSame(const std::string& path) {
   const auto source = std::move(*FileSource::Open(path));
   const std::vector<std::string> expected = AllOf(Open(source.get()).get());
+  const auto known = std::make_shared<const format::ChunkSpans>(format::RecordingsIn(source.get())[0].chunks);
   for (const size_t threads : {1, 2, 5}) {
-    ParallelReader wide(source.get(), Open(source.get()), threads);
+    ParallelReader wide(source.get(), Open(source.get()), threads, threads == 2 ? nullptr : known);
     const std::vector<std::string> found = AllOf(&wide);
     REQUIRE(found.size() == expected.size());
     for (size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == expected[i]);
