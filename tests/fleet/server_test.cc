@@ -4,9 +4,9 @@
 
 #include "tools/fleet/answers/fleet_time.h"
 #include "tools/fleet/rows/names.h"
+#include "tools/fleet/server/http.h"
 #include "tools/fleet/server/native_block.h"
 #include "tools/fleet/server/schema.h"
-#include "tools/fleet/server/url.h"
 #include "tools/fleet/source/sql_builder.h"
 
 namespace heaprec::tools::fleet {

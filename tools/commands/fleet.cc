@@ -8,7 +8,7 @@
 #include "tools/fleet/answers/pull.h"
 #include "tools/fleet/answers/questions.h"
 #include "tools/fleet/answers/tables.h"
-#include "tools/fleet/server/connection_options.h"
+#include "tools/fleet/server/server.h"
 #include "tools/fleet/source/folder_source.h"
 #include "tools/fleet/source/server_source.h"
 #include "tools/render/print.h"
@@ -52,7 +52,7 @@ ExitCode OpenSource(const FleetOptions& options, double samples_per_second, Open
     into->source = std::move(*source);
     return is_damaged ? ExitCode::kDamaged : ExitCode::kOk;
   }
-  auto server = options.connection.Connect();
+  auto server = options.connection.Open();
   if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
   into->server = std::move(*server);
   auto source = ServerSource::Open(into->server.get());
@@ -66,7 +66,7 @@ uint32_t Now() { return static_cast<uint32_t>(std::time(nullptr)); }
 ExitCode Tables(const FleetOptions& options) {
   const auto schema = options.tables.Schema();
   if (!schema.ok()) return Fail(ExitCode::kUsage, schema.error().message);
-  auto server = options.connection.Connect();
+  auto server = options.connection.Open();
   if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
   const auto report = options.question.what == "init" ? InitTables(server->get(), *schema)
                                                       : PruneTables(server->get(), options.tables, Now());

@@ -1,7 +1,6 @@
 // The answers of `heaprec fleet`: from a server's sums or a folder's, by the same estimates.
 //
 // Units:    bytes, objects, bytes per second; shares from 0 to 1; times in seconds since 1970.
-// Threads:  one.
 // Failure:  each returns the sentence for the user.
 // Maths:    docs/estimates.md#fleet
 #pragma once

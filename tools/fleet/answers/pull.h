@@ -5,7 +5,6 @@
 // the sums of all samples. Lines and threads are not known to the fleet.
 //
 // Memory:   the samples that are pulled, about 150 B each.
-// Threads:  one.
 // Failure:  returns the sentence for the user.
 #pragma once
 

@@ -1,6 +1,5 @@
 // The questions of `heaprec fleet` by name: each an answer of the source, as a report.
 //
-// Threads:  one.
 // Failure:  returns the sentence for the user.
 #pragma once
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/fleet/answers/answers.h"
-#include "tools/fleet/server/prune.h"
+#include "tools/fleet/server/schema.h"
 #include "tools/fleet/ship/ship_run.h"
 #include "tools/render/report.h"
 

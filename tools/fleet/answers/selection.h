@@ -1,7 +1,6 @@
 // Which recordings, times, classes and sites a question is about.
 //
 // Units:    seconds since 1970.
-// Threads:  one.
 // Failure:  Select returns the sentence for the user: a pattern that is none, or nothing that fits.
 #pragma once
 

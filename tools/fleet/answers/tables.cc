@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/fleet/answers/reports.h"
-#include "tools/fleet/server/sql_text.h"
+#include "tools/fleet/server/server.h"
 #include "tools/options/duration.h"
 
 namespace heaprec::tools::fleet {
@@ -41,10 +41,7 @@ format::Result<SchemaOptions> TableOptions::Schema() const {
   if (!cluster.empty() && !IsIdentifier(cluster)) {
     return format::Error{fmt::format("--cluster: '{}' is not a cluster name", cluster)};
   }
-  return SchemaOptions{.slice_seconds = *seconds,
-                       .cluster = cluster,
-                       .sample_days = retention.sample_days,
-                       .sum_days = retention.sum_days};
+  return SchemaOptions{.slice_seconds = *seconds, .cluster = cluster, .retention = retention};
 }
 
 format::Result<render::Report> InitTables(Server* server, const SchemaOptions& schema) {

@@ -1,6 +1,5 @@
 // `heaprec fleet init` and `prune`: the tables on a server, made, completed, and freed of what is old.
 //
-// Threads:  one.
 // Failure:  returns the sentence for the user.
 #pragma once
 
@@ -9,7 +8,6 @@
 #include <string>
 
 #include "format/bytes/result.h"
-#include "tools/fleet/server/prune.h"
 #include "tools/fleet/server/schema.h"
 #include "tools/options/command.h"
 #include "tools/render/report.h"

@@ -2,7 +2,6 @@
 //
 // Units:    time in ns since the start of the recording.
 // Memory:   what is tracked, and what was born since the last slice ended: 88 bytes each, twice while a slice ends.
-// Threads:  one.
 // Maths:    docs/estimates.md#live-objects
 #pragma once
 

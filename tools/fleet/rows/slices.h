@@ -11,7 +11,6 @@
 // Units:    bytes and objects; times in seconds since 1970.
 // Memory:   one Subset for each class, site and pair of them in the current slice, twice the samples that are left of
 //           it, with their stacks.
-// Threads:  one.
 // Failure:  none: samples of a slice that was handed out already count in the oldest one that is open.
 // Maths:    docs/estimates.md#fleet
 #pragma once

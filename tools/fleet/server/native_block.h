@@ -2,7 +2,6 @@
 //
 // With this format alone ClickHouse refuses a truncated insert. With TSV or RowBinary it keeps the rows that arrived.
 //
-// Threads:  one.
 // Failure:  Decode returns what is wrong; lengths are checked before memory is taken.
 #pragma once
 

@@ -1,7 +1,6 @@
 // The fleet's sums from a folder of recordings, without a server: all slices of all recordings in memory.
 //
 // Memory:   about 150 B for each class, site and pair of them in each slice of each recording.
-// Threads:  one.
 // Failure:  Open returns an Error if there is no folder or no recording in it. Files that cannot be read are named on
 //           stderr and left out; damaged() says so.
 #pragma once

@@ -1,6 +1,5 @@
 // The fleet's sums from a server: it adds up, and this asks.
 //
-// Threads:  one.
 // Failure:  the server's sentence.
 #pragma once
 

@@ -2,7 +2,6 @@
 // up in another order allows.
 //
 // Units:    bytes, objects, seconds; times in seconds since 1970.
-// Threads:  one.
 // Failure:  each call returns the sentence for the user.
 // Maths:    docs/estimates.md#fleet
 #pragma once
