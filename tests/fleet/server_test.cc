@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tools/fleet/answers/fleet_time.h"
-#include "tools/fleet/rows/names.h"
+#include "tools/fleet/rows/slices.h"
 #include "tools/fleet/server/http.h"
 #include "tools/fleet/server/native_block.h"
 #include "tools/fleet/server/schema.h"

@@ -16,7 +16,7 @@
 #include "format/writer/chunk_writer.h"
 #include "tools/analysis/imported.h"
 #include "tools/fleet/answers/answers.h"
-#include "tools/fleet/rows/names.h"
+#include "tools/fleet/rows/slices.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"

@@ -7,7 +7,6 @@
 #include <map>
 #include <vector>
 
-#include "tools/fleet/rows/recording_info.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/fleet/server/native_block.h"
 

@@ -13,8 +13,6 @@
 #include <vector>
 
 #include "format/bytes/result.h"
-#include "tools/fleet/rows/names.h"
-#include "tools/fleet/rows/recording_info.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/fleet/rows/sums.h"
 
