@@ -2,12 +2,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "tools/fleet/answers/fleet_time.h"
+#include "tools/fleet/answers/selection.h"
+#include "tools/fleet/answers/server_source.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/fleet/server/http.h"
 #include "tools/fleet/server/native_block.h"
 #include "tools/fleet/server/schema.h"
-#include "tools/fleet/source/sql_builder.h"
 
 namespace heaprec::tools::fleet {
 

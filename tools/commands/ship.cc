@@ -5,13 +5,9 @@
 #include <memory>
 
 #include "tools/commands/commands.h"
-#include "tools/fleet/answers/fleet_time.h"
 #include "tools/fleet/answers/reports.h"
-#include "tools/fleet/server/schema.h"
-#include "tools/fleet/server/server.h"
+#include "tools/fleet/answers/selection.h"
 #include "tools/fleet/ship/ship_run.h"
-#include "tools/fleet/ship/shipper.h"
-#include "tools/fleet/source/folder_source.h"
 #include "tools/input/descriptor.h"
 #include "tools/render/print.h"
 #include "tools/text/interrupt.h"

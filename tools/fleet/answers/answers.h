@@ -36,7 +36,7 @@ struct ServiceRow {
   Estimate objects_per_second;  // likewise
   double share = 0;             // of the bytes of all
 };
-format::Result<std::vector<ServiceRow>> Services(const Selection& selection);
+std::vector<ServiceRow> Services(const Selection& selection);
 
 struct TopRow {
   RowKey key;

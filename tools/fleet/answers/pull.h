@@ -13,7 +13,7 @@
 
 #include "format/bytes/result.h"
 #include "tools/fleet/answers/selection.h"
-#include "tools/fleet/source/source.h"
+#include "tools/fleet/answers/source.h"
 #include "tools/options/command.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/output.h"

@@ -1,4 +1,4 @@
-#include "tools/fleet/source/source.h"
+#include "tools/fleet/answers/source.h"
 
 namespace heaprec::tools::fleet {
 
@@ -11,16 +11,8 @@ RowGrain GrainToRead(RowGrain by, const RowFilter& filter) {
 }
 
 void PooledSums::Add(const Sums& of, const RecordingScale& scale) {
-  const double f = scale.factor, f2 = f * f, f4 = f2 * f2;
-  sums.bytes += f * of.bytes;
-  sums.objects += f * of.objects;
-  sums.seen += of.seen;
-  sums.samples += of.samples;
-  sums.variance += f2 * of.variance;
-  sums.variance_objects += f2 * of.variance_objects;
-  sums.covariance += f2 * of.covariance;
-  sums.fourth += f4 * of.fourth;
-  sums.fourth_objects += f4 * of.fourth_objects;
+  const double f = scale.factor, f2 = f * f, powers[] = {1, f, f2, f2 * f, f2 * f2};
+  for (const SumColumn& column : kSumColumns) sums.*column.value += powers[column.power] * of.*column.value;
   const double q = of.bytes * scale.per_byte, p = of.objects * scale.per_byte;
   shared += f2 * q * of.variance;
   shared_all += f2 * q * q * scale.variance;

@@ -1,5 +1,5 @@
 // Where the fleet's sums come from: a server, or a folder of recordings. Both give the same numbers, as far as adding
-// up in another order allows.
+// up in another order allows. A source adds up over recordings and times; all arithmetic of estimates is above it.
 //
 // Units:    bytes, objects, seconds; times in seconds since 1970.
 // Failure:  each call returns the sentence for the user.
@@ -8,13 +8,16 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "format/bytes/result.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/fleet/rows/sums.h"
+#include "tools/fleet/server/server.h"
 
 namespace heaprec::tools::fleet {
 
@@ -22,6 +25,7 @@ namespace heaprec::tools::fleet {
 struct TimeRange {
   uint32_t from = 0, to = UINT32_MAX;
   bool Holds(uint32_t time) const { return from <= time && time < to; }
+  bool operator==(const TimeRange&) const = default;
 };
 
 // Classes and sites to read; nullopt: all.
@@ -32,6 +36,7 @@ struct RowFilter {
 // What the sums of a recording are multiplied by, and what the ratio to all its bytes takes away of their variance.
 struct RecordingScale {
   uint64_t recording = 0;
+  uint32_t host = 0;  // number of its host, where hosts are told apart
   double factor = 1;
   double per_byte = 0;  // 1 / bytes of all its samples; 0: there is no ratio
   double variance = 0;  // of these
@@ -50,50 +55,43 @@ struct PooledSums {
   PooledSums& operator+=(const PooledSums& other);
 };
 
+// What the answer's rows are of, beside their key.
+enum class RowsOf : uint8_t { kAll, kStep, kHost };
 struct PoolQuery {
   TimeRange range;
   std::vector<RecordingScale> recordings;
-  RowGrain by = RowGrain::kClass;  // rows of the answer
+  RowGrain by = RowGrain::kClass;
   RowFilter filter;
-  uint32_t step = 0;  // > 0: the answer's rows are times, of so many seconds each
+  RowsOf rows_of = RowsOf::kAll;  // kStep: rows have no key; kHost: rows have only bytes and their variance
+  uint32_t step = 0;              // of kStep, in seconds
 };
 struct PooledRow {
-  RowKey key;         // of `by`
-  uint32_t time = 0;  // of a step
+  RowKey key;
+  uint32_t step = 0, host = 0;
   PooledSums pooled;
 };
 
-// One side of a comparison: recordings of units (hosts), each with what makes its bytes a part of the unit's rate.
-struct UnitShare {
-  uint64_t recording = 0;
-  uint32_t unit = 0;
-  double weight = 0;  // factor / seconds of the unit
-};
+// Compares two sides by the rates of their hosts: the factor of a recording makes its bytes a part of its host's rate.
 struct Side {
   TimeRange range;
-  std::vector<UnitShare> shares;
+  std::vector<RecordingScale> recordings;
 };
 struct CompareQuery {
   RowGrain by = RowGrain::kSite;
   RowFilter filter;
   Side before, after;
 };
-// Moments of a key's rates over units. Units without a sample count as 0 and are not in the sums.
+// Moments of a key's rates over hosts. Hosts without a sample count as 0 and are not in the sums.
 struct Moments {
   RowKey key;
   double before = 0, before_squares = 0, after = 0, after_squares = 0;
-  double difference_squares = 0;  // of after - before, by unit
-};
-struct UnitRate {
-  RowKey key;
-  uint32_t unit = 0;
-  double rate = 0, variance = 0;
+  double difference_squares = 0;  // of after - before, by host
 };
 
-struct StepTotals {
-  uint32_t time = 0;
-  Totals totals;     // of minutes that were counted
-  Totals uncounted;  // of the others
+struct TotalsRow {
+  uint64_t recording = 0;
+  uint32_t step = 0;
+  Totals counted, uncounted;  // of minutes in which bytes were counted, and of the others
 };
 
 // Samples, thinned so that about `most` of them are left; their weights are calibrated and stay unbiased.
@@ -107,11 +105,11 @@ struct FleetSample {
   uint64_t recording = 0;
   ThinnedSample sample;
 };
-// The weight that a sample of a recording has after thinning by `tau` (0: none); 0: it is left out. The draw hangs on
+// The weight that a sample of a recording has after thinning by `tau` (0: none); 0: it is left out. The draw depends on
 // the ids alone, so that every source leaves out the same.
 double ThinnedWeight(uint64_t recording, uint64_t id, double weight, double tau);
 
-// When it was last told what is live in a recording: the time of its slice, and the time itself.
+// The last snapshot of what is live in a recording: the time of its slice, and its own.
 struct LiveMoment {
   uint64_t recording = 0, process = 0;
   uint32_t time = 0, at = 0;
@@ -125,17 +123,16 @@ struct PooledLive {
 class Source {
  public:
   virtual ~Source() = default;
-  virtual uint32_t slice_seconds() const = 0;
+  uint32_t slice_seconds() const { return slice_seconds_; }
+  // Some recordings could not be read.
+  bool is_damaged() const { return is_damaged_; }
+
   virtual format::Result<std::vector<RecordingInfo>> Recordings() = 0;
-  // By recording. A range ends in whole slices.
-  virtual format::Result<std::map<uint64_t, Totals>> TotalsOf(const TimeRange& range,
-                                                              const std::vector<uint64_t>& recordings) = 0;
-  virtual format::Result<std::vector<StepTotals>> TotalsByTime(const TimeRange& range,
-                                                               const std::vector<uint64_t>& recordings,
-                                                               uint32_t step) = 0;
+  // `step`: 0: a row for each recording; else one for each time of so many seconds. A range ends in whole slices.
+  virtual format::Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range,
+                                                          const std::vector<uint64_t>& recordings, uint32_t step) = 0;
   virtual format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) = 0;
   virtual format::Result<std::vector<Moments>> Compare(const CompareQuery& query) = 0;
-  virtual format::Result<std::vector<UnitRate>> Rates(RowGrain by, const RowFilter& filter, const Side& side) = 0;
   // Returns the last one of each recording in the range; recordings without one are absent.
   virtual format::Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
                                                               const std::vector<uint64_t>& recordings) = 0;
@@ -143,9 +140,28 @@ class Source {
   virtual format::Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
                                                        const RowFilter& filter) = 0;
   virtual format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) = 0;
-  virtual format::Result<std::vector<FleetStack>> StacksOf(const std::vector<uint64_t>& ids) = 0;
-  virtual format::Result<std::vector<NamedId>> Names(NameKind kind) = 0;
-  virtual format::Result<std::map<uint64_t, std::string>> NamesOf(NameKind kind, const std::vector<uint64_t>& ids) = 0;
+  // The methods of stacks, leaf first.
+  using Stacks = std::unordered_map<uint64_t, std::vector<uint64_t>>;
+  virtual format::Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) = 0;
+  using Names = std::unordered_map<uint64_t, std::string>;
+  // `ids`: nullopt: all names.
+  virtual format::Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) = 0;
+
+ protected:
+  explicit Source(uint32_t slice_seconds) : slice_seconds_(slice_seconds) {}
+  bool is_damaged_ = false;
+
+ private:
+  const uint32_t slice_seconds_;
 };
+
+// All slices of all recordings in a folder, in memory: about 150 B for each class, site and pair of them in each slice.
+// Returns an Error if there is no folder or no recording in it. Files that cannot be read are named on stderr and left
+// out. `samples_per_second`: how many samples of a recording are kept, with their stacks; 0: none.
+format::Result<std::unique_ptr<Source>> OpenFolder(const std::string& folder, uint32_t slice_seconds,
+                                                   double samples_per_second);
+
+// `server` must outlive it.
+format::Result<std::unique_ptr<Source>> OpenServer(Server* server);
 
 }  // namespace heaprec::tools::fleet

@@ -3,8 +3,6 @@
 // Whole hours are read from the table `hours`, where the shipper has rolled them up; the edges of a range, and hours
 // that are not rolled up yet, from `sums`. Where Distributed tables are read, the innermost SELECT adds up, so that
 // shards send sums.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/fleet/source/source.h"
+#include "tools/fleet/answers/source.h"
 
 namespace heaprec::tools::fleet {
 
@@ -34,11 +32,5 @@ TimeRange WholeHours(const TimeRange& range);
 
 // SELECT recording, class, site, (step,) sum(...) AS s_..., one row for each recording and key.
 std::string RowsSql(const RowQuery& query, const OpenHours& open);
-
-// "transform(recording, [...], [...], 0.)"
-std::string Lookup(const std::vector<uint64_t>& recordings, const std::vector<double>& values);
-std::string Lookup(const std::vector<uint64_t>& recordings, const std::vector<uint32_t>& values);
-// "(1,2,3)"; never empty: recordings have no id 0.
-std::string List(const std::vector<uint64_t>& ids);
 
 }  // namespace heaprec::tools::fleet
