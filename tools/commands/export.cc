@@ -7,7 +7,7 @@
 
 #include "tools/export/export_pipeline.h"
 #include "tools/export/exporter.h"
-#include "tools/export/formats.h"
+#include "tools/export/formats/formats.h"
 #include "tools/export/live_samples.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"

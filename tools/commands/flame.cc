@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "tools/commands/page_output.h"
-#include "tools/export/flame/flame_builder.h"
-#include "tools/export/flame/flame_svg.h"
+#include "tools/export/flame_builder.h"
+#include "tools/export/flame_svg.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/option_values.h"

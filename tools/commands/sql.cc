@@ -7,8 +7,8 @@
 #include <string>
 
 #include "tools/export/export_pipeline.h"
-#include "tools/export/sqlite_query.h"
-#include "tools/export/sqlite_store.h"
+#include "tools/export/formats/sqlite_query.h"
+#include "tools/export/formats/sqlite_store.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/render/row_stream.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/export/chunk_index.h"
+#include "tools/export/catalogue.h"
 #include "tools/export/exporter.h"
 #include "tools/export/live_samples.h"
 #include "tools/export/provenance.h"

@@ -11,7 +11,7 @@
 #include "format/codec/index_table.h"
 #include "format/model/model.h"
 #include "tools/analysis/live/lifetimes.h"
-#include "tools/export/chunk_index.h"
+#include "tools/export/catalogue.h"
 #include "tools/export/exporter.h"
 
 namespace heaprec::tools {

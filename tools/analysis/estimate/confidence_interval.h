@@ -48,8 +48,8 @@ Estimate ShareInterval(double value, double variance, double unit);
 // fewer than two: 0 to infinity.
 Estimate RatioInterval(double value, double variance, double effective_samples);
 
-// What one sample represents on average, of samples with that sum and variance, with a typical sample added: by chance the
-// few of a subset may all come from quiet times, when weights are small.
+// What one sample represents on average, of samples with that sum and variance, with a typical sample added: by chance
+// the few of a subset may all come from quiet times, when weights are small.
 double MeanUnit(double sum, double variance, double typical);
 
 // Student's t in place of z, as a factor on the variance, which is an estimate itself: a sum of squares with a relative

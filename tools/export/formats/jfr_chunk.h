@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "format/reader/reader.h"
-#include "tools/export/jfr/constant_pools.h"
-#include "tools/export/jfr/schema.h"
-#include "tools/export/jfr/sink.h"
+#include "tools/export/formats/jfr_constant_pools.h"
+#include "tools/export/formats/jfr_schema.h"
+#include "tools/export/formats/jfr_sink.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools::jfr {

@@ -1,10 +1,10 @@
-#include "tools/export/sqlite_query.h"
+#include "tools/export/formats/sqlite_query.h"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
-#include "tools/export/sqlite_store.h"
+#include "tools/export/formats/sqlite_store.h"
 
 namespace heaprec::tools {
 namespace {

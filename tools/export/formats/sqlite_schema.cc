@@ -1,4 +1,4 @@
-#include "tools/export/sqlite_store.h"
+#include "tools/export/formats/sqlite_store.h"
 
 namespace heaprec::tools {
 

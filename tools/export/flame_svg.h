@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "tools/export/flame/flame_graph.h"
+#include "tools/export/flame_graph.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

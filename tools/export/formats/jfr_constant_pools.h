@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "format/reader/reader.h"
-#include "tools/export/jfr/schema.h"
+#include "tools/export/formats/jfr_schema.h"
 
 namespace heaprec::tools::jfr {
 

@@ -11,8 +11,8 @@
 
 #include "format/model/thread_name.h"
 #include "format/model/version.h"
+#include "tools/export/formats/otlp_dictionary.h"
 #include "tools/export/labelled_exporter.h"
-#include "tools/export/otlp_dictionary.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"

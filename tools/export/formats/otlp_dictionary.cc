@@ -1,8 +1,8 @@
-#include "tools/export/otlp_dictionary.h"
+#include "tools/export/formats/otlp_dictionary.h"
 
 #include <string>
 
-#include "tools/export/chunk_index.h"
+#include "tools/export/catalogue.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/export/chunk_index.h"
+#include "tools/export/catalogue.h"
 #include "tools/export/exporter.h"
 #include "tools/export/totals.h"
 

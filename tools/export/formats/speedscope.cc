@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "format/model/version.h"
-#include "tools/export/chunk_index.h"
+#include "tools/export/catalogue.h"
 #include "tools/export/exporter.h"
 #include "tools/export/totals.h"
 #include "tools/input/loss_summary.h"

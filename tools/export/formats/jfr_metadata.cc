@@ -1,10 +1,10 @@
-#include "tools/export/jfr/metadata.h"
+#include "tools/export/formats/jfr_metadata.h"
 
 #include <utility>
 #include <vector>
 
-#include "tools/export/jfr/schema.h"
-#include "tools/export/jfr/sink.h"
+#include "tools/export/formats/jfr_schema.h"
+#include "tools/export/formats/jfr_sink.h"
 #include "tools/text/string_table.h"
 
 namespace heaprec::tools::jfr {

@@ -1,4 +1,4 @@
-#include "tools/export/row_format.h"
+#include "tools/export/formats/row_format.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "tools/export/chunk_index.h"
+#include "tools/export/catalogue.h"
 
 #include <xxhash.h>
 

@@ -1,14 +1,13 @@
 // Recordings as a JFR file, for jfr, JDK Mission Control and jdk.jfr.consumer.
 //
 // docs/guide/export-import-sql.md#export tells what becomes of what.
-#include "tools/export/exporter.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "tools/export/jfr/chunk.h"
+#include "tools/export/exporter.h"
+#include "tools/export/formats/jfr_chunk.h"
 #include "tools/export/live_samples.h"
 #include "tools/export/provenance.h"
 #include "tools/input/loss_summary.h"

@@ -1,4 +1,4 @@
-#include "tools/export/jfr/constant_pools.h"
+#include "tools/export/formats/jfr_constant_pools.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "format/model/java_names.h"
 #include "format/model/thread_name.h"
-#include "tools/export/jfr/sink.h"
+#include "tools/export/formats/jfr_sink.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/utf8.h"
 

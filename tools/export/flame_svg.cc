@@ -1,10 +1,10 @@
-#include "tools/export/flame/flame_svg.h"
+#include "tools/export/flame_svg.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "tools/export/flame/flame_graph.h"
+#include "tools/export/flame_graph.h"
 #include "tools/text/markup.h"
 
 namespace heaprec::tools {

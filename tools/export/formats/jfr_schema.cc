@@ -1,4 +1,4 @@
-#include "tools/export/jfr/schema.h"
+#include "tools/export/formats/jfr_schema.h"
 
 #include <utility>
 

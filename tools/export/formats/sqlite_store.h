@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/export/chunk_index.h"
+#include "tools/export/catalogue.h"
 #include "tools/export/exporter.h"
 #include "tools/export/live_samples.h"
 

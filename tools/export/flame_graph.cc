@@ -1,4 +1,4 @@
-#include "tools/export/flame/flame_graph.h"
+#include "tools/export/flame_graph.h"
 
 #include <fmt/format.h>
 

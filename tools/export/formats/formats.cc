@@ -1,4 +1,4 @@
-#include "tools/export/formats.h"
+#include "tools/export/formats/formats.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "tools/export/jfr/chunk.h"
+#include "tools/export/formats/jfr_chunk.h"
 
-#include "tools/export/jfr/metadata.h"
+#include "tools/export/formats/jfr_metadata.h"
 
 namespace heaprec::tools::jfr {
 namespace {

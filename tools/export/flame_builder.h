@@ -4,7 +4,7 @@
 // Failure:  none.
 #pragma once
 
-#include "tools/export/flame/flame_graph.h"
+#include "tools/export/flame_graph.h"
 #include "tools/query/allocations/flame_query.h"
 
 namespace heaprec::tools {

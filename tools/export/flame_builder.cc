@@ -1,4 +1,4 @@
-#include "tools/export/flame/flame_builder.h"
+#include "tools/export/flame_builder.h"
 
 #include <span>
 #include <string>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tools/analysis/name_pool.h"
-#include "tools/export/flame/flame_graph.h"
+#include "tools/export/flame_graph.h"
 #include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {

@@ -3,7 +3,7 @@
 
 #include "format/model/thread_name.h"
 #include "tools/export/exporter.h"
-#include "tools/export/row_format.h"
+#include "tools/export/formats/row_format.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 #include "tools/text/utf8.h"

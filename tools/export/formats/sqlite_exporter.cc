@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tools/export/exporter.h"
-#include "tools/export/sqlite_store.h"
+#include "tools/export/formats/sqlite_store.h"
 #include "tools/text/temporary_folder.h"
 
 namespace heaprec::tools {
