@@ -1,6 +1,6 @@
 #include "tools/export/formats/jfr_chunk.h"
 
-#include "tools/export/formats/jfr_metadata.h"
+#include "tools/export/formats/jfr_schema.h"
 
 namespace heaprec::tools::jfr {
 namespace {

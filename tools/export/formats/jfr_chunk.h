@@ -12,7 +12,6 @@
 #include "format/reader/reader.h"
 #include "tools/export/formats/jfr_constant_pools.h"
 #include "tools/export/formats/jfr_schema.h"
-#include "tools/export/formats/jfr_sink.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools::jfr {

@@ -6,7 +6,6 @@
 
 #include "format/model/java_names.h"
 #include "format/model/thread_name.h"
-#include "tools/export/formats/jfr_sink.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/utf8.h"
 

@@ -9,7 +9,6 @@
 #include "tools/export/exporter.h"
 #include "tools/export/formats/jfr_chunk.h"
 #include "tools/export/live_samples.h"
-#include "tools/export/provenance.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/utf8.h"

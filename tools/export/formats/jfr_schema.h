@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -89,5 +90,9 @@ struct Type {
 };
 
 const std::vector<Type>& Types();
+
+// The metadata event of a chunk: the schema as the format writes it, a tree of elements with attributes.
+// The whole event; the same in every chunk.
+const std::string& MetadataEvent();
 
 }  // namespace heaprec::tools::jfr

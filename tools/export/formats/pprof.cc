@@ -11,7 +11,7 @@
 #include <string>
 
 #include "format/model/thread_name.h"
-#include "tools/export/labelled_exporter.h"
+#include "tools/export/totals.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/string_table.h"
 #include "tools/text/utf8.h"

@@ -4,7 +4,12 @@
 #include <string>
 #include <utility>
 
+#include "format/model/thread_name.h"
+#include "tools/export/exporter.h"
 #include "tools/input/loss_summary.h"
+#include "tools/input/stream_traits.h"
+#include "tools/text/text.h"
+#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -57,6 +62,119 @@ class RowExporter final : public Exporter {
   uint64_t start_epoch_ns_ = 0;
   std::string id_;
   std::optional<FoldedStacks> stacks_;
+};
+
+// "request=42;user=a"; a ';' inside of one is written as ','.
+std::string Labels(std::string_view thread_text) {
+  std::string labels;
+  format::ForEachLabel(thread_text, [&labels](std::string_view key, std::string_view value) {
+    std::string label = ToUtf8(key) + "=" + ToUtf8(value);
+    std::replace(label.begin(), label.end(), ';', ',');
+    labels += (labels.empty() ? "" : ";") + label;
+  });
+  return labels;
+}
+
+class Csv final : public RowFormat {
+ public:
+  void AppendHeader(RowColumns columns, Text& into) const override {
+    Append(into, "time_ns,kind,thread,class,size,weight_bytes,weight_objects,probability,stack,labels");
+    if (columns.alive) Append(into, ",age_seconds,survived");
+    if (columns.recording) Append(into, ",recording");
+    Append(into, columns.calibrated ? ",calibrated_bytes,calibrated_objects\n" : "\n");
+  }
+
+  void AppendRow(const Row& row, Text& into) const override {
+    const format::Sample& sample = *row.sample;
+    Append(into, row.time_ns);
+    into.push_back(',');
+    Append(into, KindName(sample.kind));
+    into.push_back(',');
+    AppendText(row.thread, into);
+    into.push_back(',');
+    AppendText(row.class_name, into);
+    into.push_back(',');
+    const bool has_size = sample.size > 0 || format::CountsEvents(sample.stream());
+    if (has_size) {
+      fmt::format_to(fmt::appender(into), "{},{},{},{},", sample.size, sample.weight_bytes(), sample.weight_objects(),
+                     sample.probability());
+    } else {
+      fmt::format_to(fmt::appender(into), ",{},,,", sample.weight_bytes());  // the size is unknown, and what needs it
+    }
+    Append(into, row.stack);
+    into.push_back(',');
+    AppendText(Labels(row.thread_text), into);
+    if (row.alive != nullptr) {
+      fmt::format_to(fmt::appender(into), ",{},", static_cast<double>(row.alive->age_ns) * 1e-9);
+      if (row.alive->survived) Append(into, *row.alive->survived);
+    }
+    if (!row.recording.empty()) into.push_back(',');
+    Append(into, row.recording);
+    if (row.calibrated) {
+      fmt::format_to(fmt::appender(into), ",{},", row.calibrated->bytes);
+      if (has_size) fmt::format_to(fmt::appender(into), "{}", row.calibrated->objects);
+    }
+    into.push_back('\n');
+  }
+
+  void AppendText(std::string_view field, Text& into) const override { AppendCsvField(field, into); }
+};
+
+class Jsonl final : public RowFormat {
+ public:
+  void AppendHeader(RowColumns, Text&) const override {}
+
+  void AppendRow(const Row& row, Text& into) const override {
+    const format::Sample& sample = *row.sample;
+    Append(into, "{\"time_ns\":");
+    Append(into, row.time_ns);
+    Append(into, ",\"kind\":\"");
+    Append(into, KindName(sample.kind));
+    Append(into, "\",\"thread\":");
+    AppendJsonString(into, row.thread);
+    Append(into, ",\"class\":");
+    AppendJsonString(into, row.class_name);
+    const bool has_size = sample.size > 0 || format::CountsEvents(sample.stream());
+    Append(into, ",\"size\":");
+    has_size ? Append(into, sample.size) : Append(into, "null");
+    Append(into, ",\"weight_bytes\":");
+    AppendJsonNumber(into, sample.weight_bytes());
+    Append(into, ",\"weight_objects\":");
+    has_size ? AppendJsonNumber(into, sample.weight_objects()) : Append(into, "null");
+    Append(into, ",\"probability\":");
+    has_size ? AppendJsonNumber(into, sample.probability()) : Append(into, "null");
+    Append(into, ",\"stack\":");
+    Append(into, row.stack);
+    Append(into, ",\"labels\":{");
+    bool first = true;
+    format::ForEachLabel(row.thread_text, [&](std::string_view key, std::string_view value) {
+      if (!first) into.push_back(',');
+      first = false;
+      AppendJsonString(into, ToUtf8(key));
+      into.push_back(':');
+      AppendJsonString(into, ToUtf8(value));
+    });
+    into.push_back('}');
+    if (row.alive != nullptr) {
+      Append(into, ",\"age_seconds\":");
+      AppendJsonNumber(into, static_cast<double>(row.alive->age_ns) * 1e-9);
+      Append(into, ",\"survived\":");
+      row.alive->survived ? Append(into, *row.alive->survived) : Append(into, "null");
+    }
+    if (!row.recording.empty()) {
+      Append(into, ",\"recording\":");
+      AppendJsonString(into, row.recording);
+    }
+    if (row.calibrated) {
+      Append(into, ",\"calibrated_bytes\":");
+      AppendJsonNumber(into, row.calibrated->bytes);
+      Append(into, ",\"calibrated_objects\":");
+      has_size ? AppendJsonNumber(into, row.calibrated->objects) : Append(into, "null");
+    }
+    Append(into, "}\n");
+  }
+
+  void AppendText(std::string_view utf8, Text& into) const override { AppendJsonString(into, utf8); }
 };
 
 }  // namespace
@@ -123,6 +241,16 @@ std::string FoldedStacks::Render(format::Index stack) {
 std::unique_ptr<Exporter> MakeRowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings,
                                           Output* output) {
   return std::make_unique<RowExporter>(std::move(format), settings, output);
+}
+
+std::unique_ptr<RowFormat> CsvRows() { return std::make_unique<Csv>(); }
+
+std::unique_ptr<Exporter> MakeCsv(const ExportSettings& settings, Output* output) {
+  return MakeRowExporter(CsvRows(), settings, output);
+}
+
+std::unique_ptr<Exporter> MakeJsonl(const ExportSettings& settings, Output* output) {
+  return MakeRowExporter(std::make_unique<Jsonl>(), settings, output);
 }
 
 }  // namespace heaprec::tools

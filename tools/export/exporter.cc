@@ -1,4 +1,4 @@
-#include "tools/export/provenance.h"
+#include "tools/export/exporter.h"
 
 #include <fmt/format.h>
 
