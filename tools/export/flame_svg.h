@@ -1,20 +1,20 @@
-// A flame graph as a picture: what a frame is and holds stands in its title, which browsers show when the
-// pointer rests on it. No script.
-//
-// Units:    pixels.
-// Failure:  none.
+// A flame graph as a picture: what a frame is and holds is in its title, which browsers show when the pointer rests on
+// it. No script. Names are untrusted text in valid UTF-8, and are escaped.
 #pragma once
 
-#include <cstdint>
+#include <string>
 
-#include "tools/export/flame_graph.h"
+#include "tools/query/allocations/flame_query.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
 
-inline constexpr double kPictureWidth = 1200;
+struct FlameCaption {
+  std::string title, headline;
+  bool icicle = false;  // root at the top
+};
 
-// Boxes too narrow to be seen are left out.
-void AppendFlamePicture(const FlameGraph& graph, Text& into);
+// Appends the boxes that `scan` chose, except those too narrow to be seen. Returns the number of chosen boxes.
+size_t AppendFlamePicture(const FlameScan& scan, const FlameCaption& caption, Text& into);
 
 }  // namespace heaprec::tools
