@@ -83,7 +83,7 @@ ExitCode Export(const ExportOptions& options) {
   const CalibratedTo to = settings.raw                             ? CalibratedTo::kNothing
                           : format.takes_rows && !settings.no_rows ? CalibratedTo::kRows
                                                                    : CalibratedTo::kCounts;
-  const auto exported = ExportAll(*recordings, *filter, to, exporter.get(), stdout_use, stop, settings.live_at);
+  const auto exported = ExportAll(*recordings, {*filter, to, stdout_use, stop, settings.live_at}, exporter.get());
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (!format.takes_remarks && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {

@@ -47,8 +47,7 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
   }
   SqliteStore store("", false, filter.hides());
-  const auto passed =
-      ExportAll(recordings, filter, CalibratedTo::kCounts, &store, Progress::StdoutUse::kNothing, [] { return false; });
+  const auto passed = ExportAll(recordings, {filter}, &store);
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   Output output(STDOUT_FILENO);
   SqliteQuery asked(store.database(), query);
