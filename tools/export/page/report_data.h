@@ -1,4 +1,4 @@
-// A recording as data of the report page: samples.js and recording.js read it.
+// A recording as data of the report page: data.js and model.js read it.
 //
 // Threads:  one.
 // Failure:  none.

@@ -1,3 +1,43 @@
+// The data of the page: base64 of a zlib stream of a JSON header and columns of numbers, each column in planes of bytes
+// (all lowest bytes first), which compress better. report_data.cc writes it.
+
+function bytesOfBase64(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+async function inflate(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+const COLUMN_TYPES = {u8: Uint8Array, u32: Uint32Array, i32: Int32Array, f32: Float32Array, f64: Float64Array};
+
+// The columns behind the header: {name: typed array}.
+function readColumns(bytes, offset, layout) {
+  const columns = {};
+  for (const [name, type, count] of layout) {
+    const Type = COLUMN_TYPES[type], width = Type.BYTES_PER_ELEMENT, plain = new Uint8Array(count * width);
+    for (let plane = 0; plane < width; ++plane) {
+      const from = offset + plane * count;
+      for (let i = 0, to = plane; i < count; ++i, to += width) plain[to] = bytes[from + i];
+    }
+    columns[name] = new Type(plain.buffer);
+    offset += count * width;
+  }
+  return columns;
+}
+
+// {header, columns} of the text of a data element.
+async function unpack(base64) {
+  const bytes = await inflate(bytesOfBase64(base64.trim()));
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  return {header, columns: readColumns(bytes, 4 + length, header.columns)};
+}
+
 // What a recording's page holds, as typed arrays: its kept samples, and behind them its rows, each of which represents all
 // points of a class and path in a step of time. Both have sums that subsets add up. A port of WeightedSample in
 // tools/analysis/estimate/weighted_sample.h.
@@ -101,4 +141,28 @@ function calibrationOf(s, from, to) {
   visit(0, kept, ofSamples);
   visit(kept, n, ofRows);
   return Float64Array.from(group, (g, i) => g < 0 ? 1 : i >= kept ? ofSamples[g] > 0 ? 0 : 1 : ofSamples[g] > 0 ? ofRows[g] / ofSamples[g] : 1);
+}
+
+// Running sums over many subsets at once (the rows of a table): what their estimates need. A port of Subset in
+// tools/analysis/estimate/subset.h, name for name. Maths: docs/estimates.md#variance
+
+// How a sum grows if all weights are multiplied.
+const POWERS = {samples: 0, bytes: 1, objects: 1, unsized: 0, seen: 0, bytesVariance: 2, objectsVariance: 2, covariance: 2, bytesFourth: 4, objectsFourth: 4};
+const POWER = SUMS.map(name => POWERS[name]);
+
+class Subsets {
+  // `of`: sums of each sample.
+  constructor(of, count) { Object.assign(this, {of: SUMS.map(name => of[name]), sums: new Float64Array(count * SUMS.length)}); }
+  add(subset, i, factor = 1) {
+    const {sums, of} = this, at = subset * SUMS.length;
+    if (factor === 1) for (let k = 0; k < SUMS.length; ++k) sums[at + k] += of[k][i];
+    else for (let k = 0; k < SUMS.length; ++k) sums[at + k] += of[k][i] * factor ** POWER[k];
+  }
+  has(subset) { return this.sums[subset * SUMS.length] > 0; }
+  // `counted`: bytes and objects, if it is one complete class that a census counted.
+  get(subset, counted = null) {
+    const one = {counted};
+    SUMS.forEach((name, k) => { one[name] = this.sums[subset * SUMS.length + k]; });
+    return one;
+  }
 }
