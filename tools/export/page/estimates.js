@@ -2,7 +2,7 @@
 // tools/analysis/estimate/estimator.h and confidence_interval.h, name for name. An estimate is [value, low, high].
 
 const Z = 1.959963984540054;
-const LEAST_OBJECT = 16;                          // bytes: no object of HotSpot is smaller
+const MIN_OBJECT = 16;                          // bytes: no object of HotSpot is smaller
 const UNKNOWN = [NaN, NaN, NaN];
 
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
@@ -29,14 +29,20 @@ function lowerEnd(value, variance) {
 
 const shareOfOdds = odds => odds === Infinity ? 1 : odds / (1 + odds);
 
-function totalWithin(value, variance, unit) {
+function totalInterval(value, variance, unit) {
   return around(value, lowerEnd(value, variance), upperEnd(value, Infinity, variance, unit));
 }
 
-function shareWithin(value, variance, unit) {
+function shareInterval(value, variance, unit) {
   const rest = 1 - value;
   return around(value, 1 - shareOfOdds(upperEnd(rest, value, variance, unit)),
     Math.min(shareOfOdds(upperEnd(value, rest, variance, unit)), 1));
+}
+
+// What one sample represents on average, with a typical sample added.
+function meanUnit(sum, variance, typical) {
+  const all = sum + typical;
+  return all > 0 ? (Math.max(variance, 0) + typical * typical) / all : 0;
 }
 
 // Student's t in place of z, as a factor on the variance.
@@ -56,15 +62,9 @@ class Estimator {
     this.unit = this.all.bytes > 0 ? this.all.bytesVariance / this.all.bytes : 0;
   }
 
-  unitBytes(variance, bytes) {
-    const all = bytes + this.unit;
-    return all > 0 ? (Math.max(variance, 0) + this.unit * this.unit) / all : 0;
-  }
-
+  unitBytes(variance, bytes) { return meanUnit(bytes, variance, this.unit); }
   unitObjects(of) {
-    const typical = of.bytes > 0 ? this.unit * of.objects / of.bytes : this.unit / LEAST_OBJECT;
-    const all = of.objects + typical;
-    return all > 0 ? (of.objectsVariance + typical * typical) / all : 0;
+    return meanUnit(of.objects, of.objectsVariance, of.bytes > 0 ? this.unit * of.objects / of.bytes : this.unit / MIN_OBJECT);
   }
 
   total() {
@@ -76,7 +76,7 @@ class Estimator {
     if (this.allCounted) return exactly(this.byClass);
     const {bytes, bytesVariance} = this.all, variance = this.calibrated ? this.uncountedVariance : bytesVariance;
     if (variance <= 0) return exactly(this.factor * bytes);
-    return scaled(totalWithin(bytes, variance, this.unitBytes(variance, bytes)), this.factor);
+    return scaled(totalInterval(bytes, variance, this.unitBytes(variance, bytes)), this.factor);
   }
 
   // Of `whole`, which holds `of`; null: of everything.
@@ -100,7 +100,7 @@ class Estimator {
     const share = Math.min(of.bytes / whole.bytes, 1), part = of.bytesVariance, all = whole.bytesVariance;
     const variance = Math.max((1 - 2 * share) * part + share * share * (all + varianceOfWhole), 0);
     const unit = (1 - share) * this.unitBytes(part, of.bytes) + share * this.unitBytes(all - part, Math.max(whole.bytes - of.bytes, 0));
-    return shareWithin(share, wideningOfBytes(of) * variance / (whole.bytes * whole.bytes), unit / whole.bytes);
+    return shareInterval(share, wideningOfBytes(of) * variance / (whole.bytes * whole.bytes), unit / whole.bytes);
   }
 
   // `perByte`: 1, or objects per byte for objects.
@@ -118,12 +118,12 @@ class Estimator {
   knownBytes(of) {
     if (of.counted) return exactly(of.counted[0]);
     if (this.calibrated) return scaled(this.shareWith(of, this.all, this.uncountedVariance), this.factor * this.all.bytes);
-    return totalWithin(of.bytes, wideningOfBytes(of) * of.bytesVariance, this.unitBytes(of.bytesVariance, of.bytes));
+    return totalInterval(of.bytes, wideningOfBytes(of) * of.bytesVariance, this.unitBytes(of.bytesVariance, of.bytes));
   }
 
   objects(of) {
     if (of.unsized > 0 || (this.all.samples === 0 && this.lost > 0)) return UNKNOWN;
-    const perByte = of.bytes > 0 ? of.objects / of.bytes : 1 / LEAST_OBJECT;
+    const perByte = of.bytes > 0 ? of.objects / of.bytes : 1 / MIN_OBJECT;
     const [value, low, high] = this.allowForLost(this.knownObjects(of), of, perByte);
     return [value, Math.max(low, Math.min(of.samples, value)), high];
   }
@@ -137,7 +137,7 @@ class Estimator {
       variance += -2 * perByte * of.covariance + perByte * perByte * (this.all.bytesVariance + this.uncountedVariance);
       if (raw > 0) unit *= clamp(variance / raw, 0, 1);
     }
-    return scaled(totalWithin(of.objects, wideningOfObjects(of) * variance, unit), this.factor);
+    return scaled(totalInterval(of.objects, wideningOfObjects(of) * variance, unit), this.factor);
   }
 }
 

@@ -17,17 +17,6 @@ namespace {
 constexpr double kPower = 0.8;
 constexpr double kMadToSigma = 1.4826;  // of a normal distribution
 
-// P(|T| > t) of Student's distribution.
-double TwoSided(double t, double freedom) {
-  return std::clamp(BetaBelow(freedom / (freedom + t * t), freedom / 2, 0.5), 0.0, 1.0);
-}
-
-// The t of which P(|T| > t) = p.
-double Quantile(double p, double freedom) {
-  const double x = BetaQuantile(p, freedom / 2, 0.5);
-  return x > 0 ? std::sqrt(freedom * (1 - x) / x) : 0;
-}
-
 double VarianceOf(const HostSums& of) {
   const auto n = static_cast<double>(of.hosts);
   return n > 1 ? std::max((of.squares - of.sum * of.sum / n) / (n - 1), 0.0) : 0;
@@ -41,10 +30,10 @@ void Conclude(double error, double freedom, HostComparison* comparison) {
     comparison->p = change == 0 ? 1 : 0;
     return;
   }
-  const double t = Quantile(0.05, freedom);
+  const double t = StudentTwoSided(0.05, freedom);
   comparison->change = {change, change - t * error, change + t * error};
-  comparison->p = TwoSided(std::abs(change) / error, freedom);
-  comparison->detectable = (t + Quantile(2 * (1 - kPower), freedom)) * error;
+  comparison->p = std::min(2 * StudentAbove(std::abs(change) / error, freedom), 1.0);
+  comparison->detectable = (t + StudentTwoSided(2 * (1 - kPower), freedom)) * error;
 }
 
 double MedianOf(std::vector<double> values) {
