@@ -4,7 +4,6 @@
 // come.
 //
 // Memory:   bounded by the distinct names and stacks that are asked for.
-// Threads:  one.
 // Failure:  what is in no dictionary has kNone.
 #pragma once
 

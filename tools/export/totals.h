@@ -179,7 +179,6 @@ class LabelledTotals {
 // the end, by label, and write the rows whenever there are many.
 //
 // Memory:   as LabelledTotals, TrackedSamples and Catalogue.
-// Threads:  one.
 class LabelledExporter : public Exporter {
  public:
   // `with_size`: as LabelledTotals.

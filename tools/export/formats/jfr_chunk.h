@@ -2,7 +2,6 @@
 //
 // Units:    ns since the start of the recording, which are the chunk's ticks.
 // Memory:   all of the chunk, until it is written: its header names places behind it, and a pipe does not go back.
-// Threads:  one.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,6 @@ inline void AppendSized(std::string_view rest, std::string* into) {
 // have the JDK's keys.
 //
 // Memory:   the distinct names, methods and threads of all recordings, the stacks of one chunk.
-// Threads:  one.
 class ConstantPools {
  public:
   // Behind a chunk: the next one has no constants yet.

@@ -4,7 +4,6 @@
 //   while (query.Step()) use(query.Row());
 //   if (!query.error().empty()) ...
 //
-// Threads:  one.
 // Failure:  error() is a sentence: what is wrong, where in the query, and which tables there are.
 #pragma once
 

@@ -2,7 +2,6 @@
 //
 // Rows are inserted as blocks come, in one transaction. Memory: SQLite's cache, and the names (Catalogue).
 //
-// Threads:  one.
 // Failure:  the first error is kept and ends the work; Finish returns it.
 #pragma once
 

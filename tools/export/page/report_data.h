@@ -1,7 +1,4 @@
 // A recording as data of the report page: data.js and model.js read it.
-//
-// Threads:  one.
-// Failure:  none.
 #pragma once
 
 #include <string>

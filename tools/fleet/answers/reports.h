@@ -1,6 +1,4 @@
 // The answers of `heaprec fleet` as reports.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,4 @@
 // The rows of a slice, as blocks to be inserted.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <cstdint>
