@@ -2,12 +2,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "tools/fleet/answers/fleet_time.h"
-#include "tools/fleet/rows/names.h"
+#include "tools/fleet/answers/selection.h"
+#include "tools/fleet/answers/server_source.h"
+#include "tools/fleet/rows/slices.h"
+#include "tools/fleet/server/http.h"
 #include "tools/fleet/server/native_block.h"
 #include "tools/fleet/server/schema.h"
-#include "tools/fleet/server/url.h"
-#include "tools/fleet/source/sql_builder.h"
 
 namespace heaprec::tools::fleet {
 
@@ -21,8 +21,6 @@ ServerOptions OptionsOf(const std::string& url, const std::string& token = "") {
   options.token = token;
   return options;
 }
-
-NativeBlock BlockOf(std::vector<ColumnWriter> columns) { return NativeBlock(std::move(columns)); }
 
 }  // namespace
 
@@ -73,13 +71,9 @@ TEST_CASE("No part of a password in an address is repeated") {
 }
 
 TEST_CASE("A block comes back as it went") {
-  NativeBlock block = BlockOf({{"n", "UInt64"}, {"x", "Float32"}, {"text", "String"}, {"ids", "Array(UInt64)"}});
+  NativeBlock block("n UInt64, x Float32, text String, ids Array(UInt64)");
   const std::string text(65536, '\0');
-  block[0].AddU64(13'000'000'000'000'000'003u);
-  block[1].AddF32(0.5F);
-  block[2].AddText(text);
-  block[3].AddArray(std::vector<uint64_t>{1, 2});
-  block.EndRow();
+  block.AddRow(uint64_t{13'000'000'000'000'000'003u}, 0.5F, text, std::vector<uint64_t>{1, 2});
   const std::string bytes = block.Encode();
   const auto answer = DecodeNative(bytes + bytes);
   REQUIRE(answer.ok());
@@ -92,9 +86,8 @@ TEST_CASE("A block comes back as it went") {
 }
 
 TEST_CASE("A block that was cut, or is none, is refused") {
-  NativeBlock block = BlockOf({{"text", "String"}});
-  block[0].AddText("some words");
-  block.EndRow();
+  NativeBlock block("text String");
+  block.AddRow(std::string("some words"));
   const std::string bytes = block.Encode();
   for (size_t size = 1; size < bytes.size(); ++size) CHECK_FALSE(DecodeNative(bytes.substr(0, size)).ok());
   CHECK_FALSE(DecodeNative("<html><body>It works!</body></html>").ok());

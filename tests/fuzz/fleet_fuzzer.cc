@@ -6,9 +6,9 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
+#include "tools/fleet/server/http.h"
 #include "tools/fleet/server/native_block.h"
-#include "tools/fleet/server/sql_text.h"
-#include "tools/fleet/server/url.h"
+#include "tools/fleet/server/server.h"
 
 namespace heaprec::fuzz {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tools/export/export_pipeline.h"
 #include "tools/export/exporter.h"
-#include "tools/export/formats.h"
+#include "tools/export/formats/formats.h"
 #include "tools/export/live_samples.h"
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
@@ -84,7 +84,7 @@ ExitCode Export(const ExportOptions& options) {
                           : format.takes_rows && !settings.no_rows ? CalibratedTo::kRows
                           : format.has_rows                        ? CalibratedTo::kCountsApart
                                                                    : CalibratedTo::kCounts;
-  const auto exported = ExportAll(*recordings, *filter, to, exporter.get(), stdout_use, stop, settings.live_at);
+  const auto exported = ExportAll(*recordings, {*filter, to, stdout_use, stop, settings.live_at}, exporter.get());
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (!format.takes_remarks && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {

@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "tools/commands/page_output.h"
-#include "tools/export/flame/flame_builder.h"
-#include "tools/export/flame/flame_svg.h"
+#include "tools/export/flame_svg.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/option_values.h"
@@ -51,15 +50,14 @@ ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most
   const ExitCode read = flame.EstimateBoxes();
   if (read == ExitCode::kUnreadable) return read;
   flame.scan().PrintTrust();
-  FlameGraph graph = MakeFlameGraph(flame);
-  graph.title = TitleOf(page);
-  graph.headline = page.live ? LiveHeadlineOf(flame.estimates().front(), flame.scan())
-                             : HeadlineOf(flame.estimates().front(), flame.scan());
-  graph.icicle = page.icicle;
+  const GroupEstimates& all = flame.estimates().front();
+  const FlameCaption caption{.title = TitleOf(page),
+                             .headline = page.live ? LiveHeadlineOf(all, flame.scan()) : HeadlineOf(all, flame.scan()),
+                             .icicle = page.icicle};
   Output output((*file)->descriptor());
-  AppendFlamePicture(graph, output.text());
+  const size_t boxes = AppendFlamePicture(flame, caption, output.text());
   if (const auto failed = (*file)->Finish(&output)) return *failed;
-  if (path != "-" && !to.quiet) PrintError(fmt::format("{}: {} boxes", path, graph.boxes.size()));
+  if (path != "-" && !to.quiet) PrintError(fmt::format("{}: {} boxes", path, boxes));
   return page.live ? chosen : read;
 }
 

@@ -7,10 +7,8 @@
 #include "tools/commands/page_output.h"
 #include "tools/fleet/answers/pull.h"
 #include "tools/fleet/answers/questions.h"
-#include "tools/fleet/answers/tables.h"
-#include "tools/fleet/server/connection_options.h"
-#include "tools/fleet/source/folder_source.h"
-#include "tools/fleet/source/server_source.h"
+#include "tools/fleet/answers/source.h"
+#include "tools/fleet/server/server.h"
 #include "tools/render/print.h"
 #include "tools/text/messages.h"
 #include "tools/text/temporary_folder.h"
@@ -46,16 +44,15 @@ ExitCode OpenSource(const FleetOptions& options, double samples_per_second, Open
   if (!options.from_dir.empty()) {
     const auto seconds = SliceOf(options.tables.slice_ns, 60);
     if (!seconds.ok()) return Fail(ExitCode::kUsage, seconds.error().message);
-    auto source = FolderSource::Open(options.from_dir, *seconds, samples_per_second, {});
+    auto source = OpenFolder(options.from_dir, *seconds, samples_per_second);
     if (!source.ok()) return Fail(ExitCode::kUnreadable, source.error().message);
-    const bool is_damaged = (*source)->is_damaged();
     into->source = std::move(*source);
-    return is_damaged ? ExitCode::kDamaged : ExitCode::kOk;
+    return into->source->is_damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   }
-  auto server = options.connection.Connect();
+  auto server = options.connection.Open();
   if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
   into->server = std::move(*server);
-  auto source = ServerSource::Open(into->server.get());
+  auto source = OpenServer(into->server.get());
   if (!source.ok()) return Fail(ExitCode::kUnreadable, source.error().message);
   into->source = std::move(*source);
   return ExitCode::kOk;
@@ -66,7 +63,7 @@ uint32_t Now() { return static_cast<uint32_t>(std::time(nullptr)); }
 ExitCode Tables(const FleetOptions& options) {
   const auto schema = options.tables.Schema();
   if (!schema.ok()) return Fail(ExitCode::kUsage, schema.error().message);
-  auto server = options.connection.Connect();
+  auto server = options.connection.Open();
   if (!server.ok()) return Fail(ExitCode::kUsage, server.error().message);
   const auto report = options.question.what == "init" ? InitTables(server->get(), *schema)
                                                       : PruneTables(server->get(), options.tables, Now());

@@ -5,13 +5,9 @@
 #include <memory>
 
 #include "tools/commands/commands.h"
-#include "tools/fleet/answers/fleet_time.h"
 #include "tools/fleet/answers/reports.h"
-#include "tools/fleet/server/connection_options.h"
-#include "tools/fleet/server/schema.h"
+#include "tools/fleet/answers/selection.h"
 #include "tools/fleet/ship/ship_run.h"
-#include "tools/fleet/ship/shipper.h"
-#include "tools/fleet/source/folder_source.h"
 #include "tools/input/descriptor.h"
 #include "tools/render/print.h"
 #include "tools/text/interrupt.h"
@@ -45,7 +41,7 @@ ExitCode Ship(const ShipCommandOptions& options) {
   std::unique_ptr<Server> server;
   Schema schema{.slice_seconds = 600, .cluster = ""};
   if (!how.ship.dry_run) {
-    auto opened = options.connection.Connect();
+    auto opened = options.connection.Open();
     if (!opened.ok()) return Fail(ExitCode::kUsage, opened.error().message);
     server = std::move(*opened);
     auto there = FindSchema(how, server.get());

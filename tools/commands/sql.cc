@@ -7,8 +7,8 @@
 #include <string>
 
 #include "tools/export/export_pipeline.h"
-#include "tools/export/sqlite_query.h"
-#include "tools/export/sqlite_store.h"
+#include "tools/export/formats/sqlite_query.h"
+#include "tools/export/formats/sqlite_store.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/render/row_stream.h"
@@ -47,8 +47,7 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
   }
   SqliteStore store("", false, filter.hides());
-  const auto passed = ExportAll(recordings, filter, CalibratedTo::kCountsApart, &store, Progress::StdoutUse::kNothing,
-                                [] { return false; });
+  const auto passed = ExportAll(recordings, {filter, CalibratedTo::kCountsApart}, &store);
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   Output output(STDOUT_FILENO);
   SqliteQuery asked(store.database(), query);

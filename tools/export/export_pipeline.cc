@@ -44,21 +44,41 @@ class Trusts {
   std::deque<StreamTrust> of_;
 };
 
-// `most`: events.
-ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t most, CalibratedTo to,
-                                  Exporter* exporter, Progress::StdoutUse stdout_use, const std::function<bool()>& stop,
-                                  const std::optional<TimePoint>& live_at, AskedTime* asked, AskedTime* asked_instant) {
+class Export {
+ public:
+  Export(const ExportRequest& request, Exporter* exporter)
+      : request_(request), exporter_(*exporter), most_(request.filter.limit()) {}
+
+  ExportedRecording Read(Recording& recording);
+  // What the filter asked for and no recording has.
+  void ReportMissing(const Recordings& recordings) {
+    asked_.Report();
+    asked_instant_.Report(kAtInstant);
+    std::vector<std::string> paths;
+    for (const auto& recording : recordings) paths.push_back(recording->source().name());
+    if (most_ == request_.filter.limit() && most_ > 0) ReportUnmatched(request_.filter.asked(), paths);
+  }
+
+ private:
+  const ExportRequest& request_;
+  Exporter& exporter_;
+  uint64_t most_;  // events
+  AskedTime asked_, asked_instant_;
+};
+
+ExportedRecording Export::Read(Recording& recording) {
+  Filter filter = request_.filter;
   filter.Start(recording);
-  Calibration calibration = Calibration::Of(recording, filter, to);
-  Progress progress(recording.source().name(), recording.source().size(), stdout_use);
+  Calibration calibration = Calibration::Of(recording, filter, request_.calibrated_to);
+  Progress progress(recording.source().name(), recording.source().size(), request_.stdout_use);
   Trusts trusts(recording.header(), filter);
   bool is_whole = false;
   uint64_t events = 0, last_ns = 0;
   Names names;
   std::vector<const format::Sample*> samples;
   std::vector<const format::CheckpointSample*> live_checkpoint;
-  exporter->Begin(recording);
-  while (events < most && !stop()) {
+  exporter_.Begin(recording);
+  while (events < most_ && !request_.stop()) {
     const auto block = recording.Next();
     is_whole = !block;
     if (is_whole) break;
@@ -69,7 +89,7 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
     filter.Enter(*block, &names);
     samples.clear();
     for (const format::Sample& sample : block->samples) {
-      if (events + samples.size() == most) break;
+      if (events + samples.size() == most_) break;
       if (filter.Keeps(sample)) samples.push_back(&sample);
     }
     live_checkpoint.clear();
@@ -77,16 +97,17 @@ ExportedRecording ExportRecording(Recording& recording, Filter filter, uint64_t 
       if (filter.Keeps(one.sample)) live_checkpoint.push_back(&one);
     }
     const std::vector<const format::Row*> rows = calibration.RowsOf(&filter);
-    exporter->Add({*block, samples, names, calibration, live_checkpoint, nullptr, rows});
+    exporter_.Add({*block, samples, names, calibration, live_checkpoint, nullptr, rows});
     events += samples.size();
     progress.At(recording.bytes_read());
   }
-  if (live_at) asked_instant->AddInstant(recording, *live_at, last_ns);
+  most_ -= events;
+  if (request_.live_at) asked_instant_.AddInstant(recording, *request_.live_at, last_ns);
   std::vector<std::string> reasons;
   if (is_whole) reasons = trusts.Reasons(recording);
-  if (!is_whole) exporter->AddDoubt("only a part was exported");
-  for (const std::string& reason : reasons) exporter->AddDoubt(reason);
-  exporter->End(recording, asked->Add(recording, filter, last_ns));
+  if (!is_whole) exporter_.AddDoubt("only a part was exported");
+  for (const std::string& reason : reasons) exporter_.AddDoubt(reason);
+  exporter_.End(recording, asked_.Add(recording, filter, last_ns));
   return {events, calibration.points(), std::move(reasons)};
 }
 
@@ -107,22 +128,12 @@ ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, c
   return asked;
 }
 
-std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, CalibratedTo to,
-                                         Exporter* exporter, Progress::StdoutUse stdout_use,
-                                         const std::function<bool()>& stop, const std::optional<TimePoint>& live_at) {
+std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const ExportRequest& request,
+                                         Exporter* exporter) {
+  Export run(request, exporter);
   std::vector<ExportedRecording> exported;
-  AskedTime asked, asked_instant;
-  uint64_t most = filter.limit();
-  for (const auto& recording : recordings) {
-    exported.push_back(
-        ExportRecording(*recording, filter, most, to, exporter, stdout_use, stop, live_at, &asked, &asked_instant));
-    most -= exported.back().events;
-  }
-  asked.Report();
-  asked_instant.Report(kAtInstant);
-  std::vector<std::string> paths;
-  for (const auto& recording : recordings) paths.push_back(recording->source().name());
-  if (most == filter.limit() && most > 0) ReportUnmatched(filter.asked(), paths);
+  for (const auto& recording : recordings) exported.push_back(run.Read(*recording));
+  run.ReportMissing(recordings);
   return exported;
 }
 

@@ -1,9 +1,8 @@
 // Passes the events of recordings through filters to an exporter.
-//
-// Threads:  one.
 #pragma once
 
-#include <memory>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,14 +25,18 @@ struct ExportedRecording {
   std::vector<std::string> reasons;  // why its numbers are not trustworthy, as `summary` prints them
 };
 
-// Reads all recordings into `exporter`; the caller calls its Finish. Ends early, without reasons, when `stop` returns
-// true. `to`: anything but kNothing reads each recording once more. `stdout_use`: whether the exporter writes to
-// stdout. `live_at`: when objects are to be live. If no recording has data of that time, or of those that `filter`
-// takes, a line on stderr says so.
-std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const Filter& filter, CalibratedTo to,
-                                         Exporter* exporter, Progress::StdoutUse stdout_use,
-                                         const std::function<bool()>& stop,
-                                         const std::optional<TimePoint>& live_at = {});
+struct ExportRequest {
+  const Filter& filter;
+  CalibratedTo calibrated_to = CalibratedTo::kCounts;              // else than kNothing: each is read once more
+  Progress::StdoutUse stdout_use = Progress::StdoutUse::kNothing;  // by the exporter
+  std::function<bool()> stop = [] { return false; };               // true: ends early, without reasons
+  std::optional<TimePoint> live_at{};                              // when objects are to be live
+};
+
+// Reads all recordings into `exporter`; the caller calls its Finish. If no recording has data of the requested times, a
+// line on stderr says so.
+std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const ExportRequest& request,
+                                         Exporter* exporter);
 
 // Prints on stderr what was damaged, why sums are not trustworthy, and on a terminal what was lost.
 // `exported`: what ExportAll returned.

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/export/provenance.h"
+#include "tools/export/exporter.h"
 #include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {

@@ -3,7 +3,6 @@
 //
 // Units:    as format/model/model.h.
 // Memory:   150 bytes for each sample of a recording that tracked them, and all names; nothing of others.
-// Threads:  one.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,6 @@ namespace heaprec::tools {
 // mappings), with whatever an exporter wants to know of each.
 //
 // Memory:   80 bytes for each tracked sample that passes the filters, and a Subject; nothing of others.
-// Threads:  one.
 template <typename Subject>
 class TrackedSamples {
  public:

@@ -1,6 +1,4 @@
 // The picture of a timeline.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <string>

@@ -176,7 +176,7 @@ Amounts OfExport(const ScanOptions& options) {
   REQUIRE(filter.ok());
   StackSums sums;
   const CalibratedTo to = options.no_rows ? CalibratedTo::kCounts : CalibratedTo::kRows;
-  ExportAll(*recordings, *filter, to, &sums, Progress::StdoutUse::kNothing, [] { return false; });
+  ExportAll(*recordings, {*filter, to}, &sums);
   return sums.BySite();
 }
 

@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "command
 
 from browser import Browser  # noqa: E402
 
-EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalWithin shareWithin Z Subsets FROM
+EXPORTS = """betaBelow betaQuantile lgamma erfc compare ratioOf judge totalInterval shareInterval Z Subsets FROM
   bytesText percentText clockText escapeText quoted splitName splitMethod shortName timeTicks byteTicks stateToFragment stateOfFragment NO_STATE
   BoxTree TreeBuilder Flame Model Side FAILS readColumns markdownOf flame stateOfUrl cutOf useUnits signedAmount commandOf
   roundedTime unitOf shadeOf studentTail varianceOfMean totalText judgeRows USUAL""".split()
@@ -59,8 +59,8 @@ CASES = [
     ("beta, symmetric", "page.betaBelow(0.5, 3, 3)", 0.5),
     ("beta(1, b) is a power", "page.betaBelow(0.2, 1, 4)", 1 - 0.8**4),
     ("the quantile inverts it", "page.betaBelow(page.betaQuantile(0.025, 12.5, 3.5), 12.5, 3.5)", 0.025),
-    ("Clopper and Pearson's interval", "page.shareWithin(0.5, 0.25 / 10, 1 / 10).map(x => +x.toFixed(2))", [0.5, 0.19, 0.81]),
-    ("a total of one sample", "page.totalWithin(1, 1, 1)[1] < 0.025 && page.totalWithin(1, 1, 1)[2] > 5.5", True),
+    ("Clopper and Pearson's interval", "page.shareInterval(0.5, 0.25 / 10, 1 / 10).map(x => +x.toFixed(2))", [0.5, 0.19, 0.81]),
+    ("a total of one sample", "page.totalInterval(1, 1, 1)[1] < 0.025 && page.totalInterval(1, 1, 1)[2] > 5.5", True),
     ("equal rates do not differ", "page.compare([10, 5, 20], [10, 5, 20]).p", 1),
     ("far ones do", "page.compare([10, 9, 11], [100, 90, 110]).p < 1e-6", True),
     ("a change adds up", "page.compare([10, 9, 11], [15, 14, 16]).change", [5, 5 - 2**0.5, 5 + 2**0.5]),

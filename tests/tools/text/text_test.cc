@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tools/export/row_format.h"
+#include "tools/export/formats/row_format.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/utf8.h"
 

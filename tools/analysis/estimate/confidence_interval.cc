@@ -64,6 +64,17 @@ Estimate RatioInterval(double value, double variance, double effective_samples) 
   return Around(value, value - half, value + half);
 }
 
+double MeanUnit(double sum, double variance, double typical) {
+  const double all = sum + typical;
+  return all > 0 ? (std::max(variance, 0.0) + typical * typical) / all : 0;
+}
+
+double Widening(double sum, double variance, double fourth) {
+  if (!(variance > 0) || !(sum > 0)) return 1;
+  const double excess = fourth / (variance * variance) - variance / (sum * sum);
+  return 1 + (kZ * kZ + 1) / 4 * std::max(excess, 0.0);
+}
+
 Estimate Scaled(const Estimate& estimate, double factor) {
   return {estimate.value * factor, estimate.low * factor, estimate.high * factor, estimate.lost_below * factor,
           estimate.lost_above * factor};

@@ -48,6 +48,16 @@ Estimate ShareInterval(double value, double variance, double unit);
 // fewer than two: 0 to infinity.
 Estimate RatioInterval(double value, double variance, double effective_samples);
 
+// What one sample represents on average, of samples with that sum and variance, with a typical sample added: by chance
+// the few of a subset may all come from quiet times, when weights are small.
+double MeanUnit(double sum, double variance, double typical);
+
+// Student's t in place of z, as a factor on the variance, which is an estimate itself: a sum of squares with a relative
+// variance of fourth / variance^2. Of that, what n equal samples have (1 / n) is in the intervals already.
+double Widening(double sum, double variance, double fourth);
+
+inline constexpr double kMinObject = 16;  // bytes: no object of HotSpot is smaller
+
 // Returns the estimate with each of its numbers multiplied by `factor` >= 0.
 Estimate Scaled(const Estimate& estimate, double factor);
 

@@ -6,17 +6,6 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr double kMinObject = 16;  // bytes: no object of HotSpot is smaller
-
-// Student's t in place of z, as a factor on the variance, for it is an estimate itself: a sum of squares with a
-// relative variance of fourth / variance^2. Of that, what n equal samples have (1 / n) is in the intervals
-// already.
-double Widening(double sum, double variance, double fourth) {
-  if (!(variance > 0) || !(sum > 0)) return 1;
-  const double excess = fourth / (variance * variance) - variance / (sum * sum);
-  return 1 + (kZ * kZ + 1) / 4 * std::max(excess, 0.0);
-}
-
 double WideningOfBytes(const Subset& of) { return Widening(of.bytes(), of.variance().bytes, of.bytes_fourth()); }
 
 double WideningOfObjects(const Subset& of) {
@@ -86,18 +75,12 @@ const CountedClass* Estimator::CountedOf(const Subset& of) const {
   return all_counted_ && among_ != Among::kAny ? of.counted() : nullptr;
 }
 
-// The mean weight of one sample, with one typical sample of the recording added: by chance the few of a subset may all
-// come from quiet times, when weights are small.
-double Estimator::UnitBytes(double variance, double bytes) const {
-  const double all = bytes + unit_;
-  return all > 0 ? (std::max(variance, 0.0) + unit_ * unit_) / all : 0;
-}
+double Estimator::UnitBytes(double variance, double bytes) const { return MeanUnit(bytes, variance, unit_); }
 
-// Likewise; the typical sample is of an object of the subset's mean size.
+// The typical sample is of an object of the subset's mean size.
 double Estimator::UnitObjects(const Subset& of) const {
   const double typical = of.bytes() > 0 ? unit_ * of.objects() / of.bytes() : unit_ / kMinObject;
-  const double all = of.objects() + typical;
-  return all > 0 ? (of.variance().objects + typical * typical) / all : 0;
+  return MeanUnit(of.objects(), of.variance().objects, typical);
 }
 
 Estimate Estimator::Total() const {

@@ -42,7 +42,7 @@ std::string Base64(const std::string& bytes) {
   return text;
 }
 
-// Columns of numbers and a JSON header as one text for a page: zlib, then base64. unpack.js reads it.
+// Columns of numbers and a JSON header as one text for a page: zlib, then base64. data.js reads it.
 class ColumnPacker {
  public:
   template <typename Value>

@@ -1,7 +1,4 @@
-// A recording as data of the report page: samples.js and recording.js read it.
-//
-// Threads:  one.
-// Failure:  none.
+// A recording as data of the report page: data.js and model.js read it.
 #pragma once
 
 #include <string>

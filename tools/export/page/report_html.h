@@ -1,7 +1,4 @@
 // The report page: one HTML file with style, scripts and data, and a policy that lets nothing else in.
-//
-// Threads:  one.
-// Failure:  none.
 #pragma once
 
 #include <string>

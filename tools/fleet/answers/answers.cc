@@ -6,6 +6,9 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
+
+#include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -14,21 +17,11 @@ constexpr uint32_t kRowsOfTimeline = 60, kHour = 3600;
 
 std::string HostOf(const RecordingInfo& info) { return info.service + '\0' + info.host; }
 
-template <typename Row>
-format::Result<RowNames> NamesFor(Source* source, const std::vector<Row>& rows) {
-  std::vector<RowKey> keys;
-  for (const Row& row : rows) keys.push_back(row.key);
-  return RowNames::Of(source, keys);
-}
-
 // What passes the filter as one sum: rows of sites, each of which is added apart.
 format::Result<PooledSums> PoolAll(Source* source, const Selection& selection) {
   const FleetEstimator estimator(selection.totals);
-  auto pooled = source->Pool({.range = selection.range,
-                              .recordings = estimator.scales(),
-                              .by = RowGrain::kSite,
-                              .filter = selection.filter,
-                              .step = 0});
+  auto pooled = source->Pool(
+      {.range = selection.range, .recordings = estimator.scales(), .by = RowGrain::kSite, .filter = selection.filter});
   if (!pooled.ok()) return pooled.error();
   PooledSums all;
   for (const PooledRow& row : *pooled) all += row.pooled;
@@ -44,6 +37,69 @@ uint32_t StepFor(const Scope& scope, uint32_t slice, bool is_filtered) {
     if (step % slice == 0 && step >= wanted) return step;
   }
   return 86400;
+}
+
+struct Whole {
+  LiveTotal total;
+  double unit = 0;  // bytes that a sample stands for
+};
+
+LiveTotal TotalOf(const PooledLive& row) {
+  LiveTotal total = row.live.total();
+  total.old_bytes = total.bytes;  // what is no garbage for certain
+  return total += row.may_be_garbage.total();
+}
+
+// As LiveSnapshot (tools/analysis/live) has it, from sums: of V(w) (a - mean)^2 the square is multiplied out.
+Estimate MeanAge(const LiveSums& of) {
+  if (!(of.bytes > 0)) return RatioInterval(0, 0, 0);
+  const double mean = of.aged / of.bytes;
+  const double variance = std::max(of.aged_twice - 2 * mean * of.aged_once + mean * mean * of.variance, 0.0);
+  return RatioInterval(mean, variance / (of.bytes * of.bytes), of.bytes * of.bytes / of.squares);
+}
+
+LiveRowAnswer AnswerOf(const PooledLive& row, const Whole& whole) {
+  const LiveEstimates least = EstimateTotal(row.live.total(), whole.total, whole.unit);
+  LiveRowAnswer answer{.key = row.key,
+                       .name = {},
+                       .bytes = least.bytes,
+                       .objects = least.objects,
+                       .share = least.share,
+                       .age_s = MeanAge(row.live),
+                       .samples = row.live.samples};
+  if (row.may_be_garbage.samples > 0) {
+    const LiveEstimates most = EstimateTotal(TotalOf(row), whole.total, whole.unit);
+    const LiveEstimates range = RangeBetween(least, most, whole.total).estimates;
+    answer.bytes = range.bytes, answer.objects = range.objects, answer.share = range.share;
+    answer.samples += row.may_be_garbage.samples;
+  }
+  return answer;
+}
+
+double SizeOf(const LiveRowAnswer& row) { return IsRange(row.bytes) ? row.bytes.high : row.bytes.value; }
+
+// The unit if nothing is live: the bytes that an allocation sample represents.
+double UnitOfAllocations(const Selection& selection) {
+  Totals all;
+  for (const auto& [id, one] : selection.totals) all += one;
+  return all.all.bytes > 0 ? all.all.variance / all.all.bytes : 0;
+}
+
+// Returns the latest snapshot of each process, if it is not too old. A recording may have several parts.
+std::vector<LiveMoment> OfRunning(const std::vector<LiveMoment>& snapshots, uint32_t slice, FleetLiveAnswer* answer) {
+  std::map<uint64_t, LiveMoment> latest;
+  for (const LiveMoment& one : snapshots) {
+    LiveMoment& of_process = latest[one.process];
+    if (std::tie(one.at, one.time) > std::tie(of_process.at, of_process.time)) of_process = one;
+    answer->at = std::max(answer->at, one.at);
+  }
+  std::vector<LiveMoment> running;
+  for (const auto& [process, one] : latest) {
+    if (answer->at - one.at <= kLiveSlices * slice) running.push_back(one);
+  }
+  answer->processes = running.size();
+  answer->gone = latest.size() - running.size();
+  return running;
 }
 
 }  // namespace
@@ -66,7 +122,7 @@ Scope ScopeOf(const Selection& selection) {
   return scope;
 }
 
-format::Result<std::vector<ServiceRow>> Services(const Selection& selection) {
+std::vector<ServiceRow> Services(const Selection& selection) {
   struct Group {
     std::set<std::string> hosts;
     std::map<uint64_t, Totals> totals;
@@ -98,8 +154,8 @@ format::Result<std::vector<ServiceRow>> Services(const Selection& selection) {
 
 format::Result<TopAnswer> Top(Source* source, const Selection& selection, RowGrain by, size_t limit) {
   const FleetEstimator estimator(selection.totals);
-  auto pooled = source->Pool(
-      {.range = selection.range, .recordings = estimator.scales(), .by = by, .filter = selection.filter, .step = 0});
+  auto pooled =
+      source->Pool({.range = selection.range, .recordings = estimator.scales(), .by = by, .filter = selection.filter});
   if (!pooled.ok()) return pooled.error();
   std::ranges::sort(*pooled, [](const PooledRow& a, const PooledRow& b) {
     return std::tuple(-a.pooled.sums.bytes, a.key) < std::tuple(-b.pooled.sums.bytes, b.key);
@@ -107,12 +163,15 @@ format::Result<TopAnswer> Top(Source* source, const Selection& selection, RowGra
   TopAnswer answer;
   answer.count = pooled->size();
   if (limit > 0 && pooled->size() > limit) pooled->resize(limit);
-  auto names = NamesFor(source, *pooled);
-  if (!names.ok()) return names.error();
   for (const PooledRow& row : *pooled) {
-    answer.rows.push_back({row.key, names->Of(row.key), estimator.Bytes(row.pooled), estimator.Objects(row.pooled),
-                           estimator.Share(row.pooled), row.pooled.sums.samples});
+    answer.rows.push_back({row.key,
+                           {},
+                           estimator.Bytes(row.pooled),
+                           estimator.Objects(row.pooled),
+                           estimator.Share(row.pooled),
+                           row.pooled.sums.samples});
   }
+  if (auto error = NameRows(source, &answer.rows)) return *error;
   return answer;
 }
 
@@ -130,23 +189,22 @@ format::Result<std::vector<TimelineRow>> Timeline(Source* source, const Selectio
                                 .recordings = estimator.FactorsOnly(),
                                 .by = selection.filter.sites ? RowGrain::kSite : RowGrain::kClass,
                                 .filter = selection.filter,
+                                .rows_of = RowsOf::kStep,
                                 .step = step});
     if (!pooled.ok()) return pooled.error();
     for (const PooledRow& row : *pooled) {
-      rows.push_back({row.time, Scaled(estimator.BytesOfPart(row.pooled), 1.0 / step)});
+      rows.push_back({row.step, Scaled(estimator.BytesOfPart(row.pooled), 1.0 / step)});
     }
   } else {
-    auto steps = source->TotalsByTime(selection.range, selection.ids(), step);
+    auto steps = source->TotalsOf(selection.range, selection.ids(), step);
     if (!steps.ok()) return steps.error();
-    for (const StepTotals& one : *steps) {
+    for (const TotalsRow& one : *steps) {
+      const double counted = one.counted.counted;
       PooledSums uncounted;
       uncounted.Add(one.uncounted.all, {});
-      const Estimate rest = estimator.BytesOfPart(uncounted);
-      const bool is_known = !(uncounted.sums.bytes > 0);
-      const double counted = one.totals.counted;
-      const Estimate all = is_known ? Estimate{counted, counted, counted}
-                                    : Estimate{counted + rest.value, counted + rest.low, counted + rest.high};
-      rows.push_back({one.time, Scaled(all, 1.0 / step)});
+      const Estimate rest = uncounted.sums.bytes > 0 ? estimator.BytesOfPart(uncounted) : Estimate{};
+      const Estimate all{counted + rest.value, counted + rest.low, counted + rest.high};
+      rows.push_back({one.step, Scaled(all, 1.0 / step)});
     }
   }
   std::ranges::sort(rows, {}, &TimelineRow::time);
@@ -156,10 +214,8 @@ format::Result<std::vector<TimelineRow>> Timeline(Source* source, const Selectio
 format::Result<ShowAnswer> Show(Source* source, const Selection& selection, const std::string& name) {
   ShowAnswer answer;
   answer.name = name;
-  auto services = Services(selection);
-  if (!services.ok()) return services.error();
   PooledSums all;
-  for (ServiceRow& row : *services) {
+  for (ServiceRow& row : Services(selection)) {
     Selection part = selection;
     std::erase_if(part.recordings, [&](const RecordingInfo& info) {
       return std::tie(info.service, info.version, info.environment) !=
@@ -185,6 +241,40 @@ format::Result<ShowAnswer> Show(Source* source, const Selection& selection, cons
   auto timeline = Timeline(source, selection, 0);
   if (!timeline.ok()) return timeline.error();
   answer.timeline = std::move(*timeline);
+  return answer;
+}
+
+// heaprec fleet live: what is live in the processes of a fleet.
+format::Result<FleetLiveAnswer> FleetLive(Source* source, const Selection& selection, RowGrain by, size_t limit) {
+  FleetLiveAnswer answer;
+  auto snapshots = source->LiveMoments(selection.range, selection.ids());
+  if (!snapshots.ok()) return snapshots.error();
+  if (snapshots->empty()) {
+    return format::Error{"none of the recordings tracked objects; record with the agent's option live"};
+  }
+  answer.untracked = selection.recordings.size() - snapshots->size();
+  const std::vector<LiveMoment> running = OfRunning(*snapshots, source->slice_seconds(), &answer);
+  std::set<std::pair<std::string, std::string>> hosts;
+  for (const LiveMoment& one : running) {
+    if (const RecordingInfo* info = selection.Find(one.recording)) hosts.emplace(info->service, info->host);
+  }
+  answer.hosts = hosts.size();
+  auto all = source->Live(running, RowGrain::kWhole, {});
+  if (!all.ok()) return all.error();
+  Whole whole;
+  for (const PooledLive& row : *all) whole.total += TotalOf(row);
+  whole.unit = whole.total.bytes > 0 ? whole.total.Unit() : UnitOfAllocations(selection);
+  for (const PooledLive& row : *all) answer.all = AnswerOf(row, whole);
+  answer.none = TotalInterval(0, 0, whole.unit);
+  auto rows = source->Live(running, by, selection.filter);
+  if (!rows.ok()) return rows.error();
+  for (const PooledLive& row : *rows) answer.rows.push_back(AnswerOf(row, whole));
+  std::ranges::sort(answer.rows, [](const LiveRowAnswer& a, const LiveRowAnswer& b) {
+    return std::tuple(-SizeOf(a), a.key) < std::tuple(-SizeOf(b), b.key);
+  });
+  answer.count = answer.rows.size();
+  if (limit > 0 && answer.rows.size() > limit) answer.rows.resize(limit);
+  if (auto error = NameRows(source, &answer.rows)) return *error;
   return answer;
 }
 

@@ -1,7 +1,6 @@
 // The answers of `heaprec fleet`: from a server's sums or a folder's, by the same estimates.
 //
 // Units:    bytes, objects, bytes per second; shares from 0 to 1; times in seconds since 1970.
-// Threads:  one.
 // Failure:  each returns the sentence for the user.
 // Maths:    docs/estimates.md#fleet
 #pragma once
@@ -37,7 +36,7 @@ struct ServiceRow {
   Estimate objects_per_second;  // likewise
   double share = 0;             // of the bytes of all
 };
-format::Result<std::vector<ServiceRow>> Services(const Selection& selection);
+std::vector<ServiceRow> Services(const Selection& selection);
 
 struct TopRow {
   RowKey key;

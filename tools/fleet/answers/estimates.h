@@ -4,7 +4,6 @@
 // sum. A group without a sample in one of many recordings adds nothing for it.
 //
 // Units:    bytes and objects; shares from 0 to 1.
-// Context:  pure functions.
 // Maths:    docs/estimates.md#fleet
 #pragma once
 
@@ -12,12 +11,9 @@
 #include <vector>
 
 #include "tools/analysis/estimate/confidence_interval.h"
-#include "tools/fleet/source/source.h"
+#include "tools/fleet/answers/source.h"
 
 namespace heaprec::tools::fleet {
-
-// Returns the scale of one recording in the requested range.
-RecordingScale ScaleOf(uint64_t recording, const Totals& totals);
 
 class FleetEstimator {
  public:
@@ -27,11 +23,10 @@ class FleetEstimator {
   const std::vector<RecordingScale>& scales() const { return scales_; }
   // The same without the ratio to all bytes: for parts of the range.
   std::vector<RecordingScale> FactorsOnly() const;
-  double factor(uint64_t recording) const;
 
   // What all samples stand for; exact where everything was counted.
   Estimate Total() const;
-  Estimate TotalObjects() const;
+  Estimate TotalObjects() const { return Objects(all_); }
   Estimate Bytes(const PooledSums& of) const;
   Estimate Objects(const PooledSums& of) const;
   Estimate Share(const PooledSums& of) const;
@@ -39,9 +34,6 @@ class FleetEstimator {
   Estimate BytesOfPart(const PooledSums& of) const;
 
  private:
-  double Unit(double variance, double bytes) const;
-  Estimate ShareOf(const PooledSums& of) const;
-
   std::vector<RecordingScale> scales_;
   PooledSums all_;
   bool is_calibrated_ = true;  // all of them

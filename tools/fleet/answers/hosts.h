@@ -4,7 +4,6 @@
 // are what is compared; their sampling errors are in their scatter.
 //
 // Units:    as the rates.
-// Context:  pure functions.
 // Maths:    docs/estimates.md#fleet
 #pragma once
 

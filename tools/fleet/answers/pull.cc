@@ -16,7 +16,7 @@
 #include "format/writer/chunk_writer.h"
 #include "tools/analysis/imported.h"
 #include "tools/fleet/answers/answers.h"
-#include "tools/fleet/rows/names.h"
+#include "tools/fleet/rows/slices.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/messages.h"
 #include "tools/text/output_file.h"
@@ -50,31 +50,24 @@ std::string HotSpotClass(std::string_view name) {
   return dimensions + 'L' + plain + ';';
 }
 
-struct Names {
-  std::unordered_map<uint64_t, std::string> classes, methods;
-  std::unordered_map<uint64_t, std::vector<uint64_t>> stacks;
+struct Named {
+  Source::Names classes, methods;
+  Source::Stacks stacks;
 };
 
-template <typename Visit>
-std::vector<uint64_t> IdsIn(const std::vector<FleetSample>& samples, Visit id_of) {
+// The stacks of samples, and all names.
+format::Result<Named> NamesFor(Source* source, const std::vector<FleetSample>& samples) {
   std::vector<uint64_t> ids;
-  for (const FleetSample& one : samples) ids.push_back(id_of(one.sample));
+  for (const FleetSample& one : samples) ids.push_back(one.sample.stack);
   std::ranges::sort(ids);
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
-  return ids;
-}
-
-format::Result<Names> NamesFor(Source* source, const std::vector<FleetSample>& samples) {
-  Names names;
-  auto stacks = source->StacksOf(IdsIn(samples, [](const ThinnedSample& one) { return one.stack; }));
+  auto stacks = source->StacksOf(ids);
   if (!stacks.ok()) return stacks.error();
-  for (FleetStack& one : *stacks) names.stacks.emplace(one.id, std::move(one.methods));
-  for (const auto& [kind, into] : {std::pair(NameKind::kClass, &names.classes), {NameKind::kMethod, &names.methods}}) {
-    auto found = source->Names(kind);
-    if (!found.ok()) return found.error();
-    for (NamedId& one : *found) into->emplace(one.id, std::move(one.name));
-  }
-  return names;
+  auto classes = source->NamesOf(NameKind::kClass, std::nullopt);
+  if (!classes.ok()) return classes.error();
+  auto methods = source->NamesOf(NameKind::kMethod, std::nullopt);
+  if (!methods.ok()) return methods.error();
+  return Named{std::move(*classes), std::move(*methods), std::move(*stacks)};
 }
 
 // A host as a thread: its name, and its labels.
@@ -93,7 +86,7 @@ format::Thread ThreadOf(const RecordingInfo& info, uint64_t number) {
 
 class PulledWriter {
  public:
-  PulledWriter(const format::FileHeader& header, const Names& names, Output* output)
+  PulledWriter(const format::FileHeader& header, const Named& names, Output* output)
       : header_(header), names_(names), output_(*output) {
     output_.Append(format::EncodeFileHeader(header_));
     StartChunk();
@@ -175,7 +168,7 @@ class PulledWriter {
   }
 
   const format::FileHeader& header_;
-  const Names& names_;
+  const Named& names_;
   Output& output_;
   std::unique_ptr<format::ChunkWriter> chunk_;
   std::unordered_map<uint64_t, format::Index> classes_, stacks_;
@@ -210,9 +203,10 @@ format::FileHeader HeaderOf(const Selection& selection, const Scope& scope, cons
 }  // namespace
 
 format::Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output) {
-  const FleetEstimator estimator(selection.totals);
-  auto samples = source->Samples(
-      {.range = selection.range, .recordings = estimator.scales(), .filter = selection.filter, .most = most});
+  auto samples = source->Samples({.range = selection.range,
+                                  .recordings = FleetEstimator(selection.totals).scales(),
+                                  .filter = selection.filter,
+                                  .most = most});
   if (!samples.ok()) return samples.error();
   if (samples->empty()) return format::Error{"no matching samples: they were shipped with --samples 0, or pruned"};
   std::ranges::sort(*samples, {}, [](const FleetSample& one) {

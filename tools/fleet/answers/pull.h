@@ -5,7 +5,6 @@
 // the sums of all samples. Lines and threads are not known to the fleet.
 //
 // Memory:   the samples that are pulled, about 150 B each.
-// Threads:  one.
 // Failure:  returns the sentence for the user.
 #pragma once
 
@@ -14,7 +13,7 @@
 
 #include "base/result.h"
 #include "tools/fleet/answers/selection.h"
-#include "tools/fleet/source/source.h"
+#include "tools/fleet/answers/source.h"
 #include "tools/options/command.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/output.h"

@@ -1,16 +1,18 @@
-// The questions of `heaprec fleet` by name: each an answer of the source, as a report.
+// What `heaprec fleet` does, by name: each question an answer of the source, as a report; the tables on a server made,
+// completed, and freed of what is old.
 //
-// Threads:  one.
-// Failure:  returns the sentence for the user.
+// Failure:  each returns the sentence for the user.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "tools/fleet/answers/selection.h"
-#include "tools/fleet/source/source.h"
+#include "tools/fleet/answers/source.h"
+#include "tools/fleet/server/schema.h"
 #include "tools/options/command.h"
 #include "tools/render/report.h"
 
@@ -44,5 +46,23 @@ struct FleetQuestion {
 
 // Answers questions that need only sums.
 format::Result<render::Report> AnswerTo(const FleetQuestion& question);
+
+// Of `heaprec fleet init` and `prune`.
+struct TableOptions {
+  std::string cluster;
+  std::optional<uint64_t> slice_ns;
+  Retention retention;
+  bool drops = false;
+
+  // The options have a heading of their own in the help.
+  void AddTo(Command& command);
+  format::Result<SchemaOptions> Schema() const;
+};
+
+// The length of --slice, or `otherwise`, in seconds.
+format::Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise);
+
+format::Result<render::Report> InitTables(Server* server, const SchemaOptions& schema);
+format::Result<render::Report> PruneTables(Server* server, const TableOptions& options, uint32_t now);
 
 }  // namespace heaprec::tools::fleet

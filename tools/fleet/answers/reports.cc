@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/fleet/answers/fleet_time.h"
+#include "tools/fleet/answers/selection.h"
 
 namespace heaprec::tools::fleet {
 namespace {

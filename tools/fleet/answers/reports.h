@@ -1,12 +1,10 @@
 // The answers of `heaprec fleet` as reports.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <vector>
 
 #include "tools/fleet/answers/answers.h"
-#include "tools/fleet/server/prune.h"
+#include "tools/fleet/server/schema.h"
 #include "tools/fleet/ship/ship_run.h"
 #include "tools/render/report.h"
 

@@ -1,14 +1,18 @@
 #include "tools/fleet/answers/selection.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <ctime>
 #include <set>
+#include <tuple>
 
-#include "tools/fleet/answers/fleet_time.h"
+#include "base/duration.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/name_search.h"
+#include "tools/query/filter/time_point.h"
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -16,15 +20,15 @@ namespace {
 format::Result<std::vector<uint64_t>> IdsOf(Source* source, NameKind kind, const std::string& pattern) {
   auto matcher = NamePattern::ForNames(pattern);
   if (!matcher.ok()) return matcher.error();
-  auto names = source->Names(kind);
+  const auto names = source->NamesOf(kind, std::nullopt);
   if (!names.ok()) return names.error();
   std::vector<uint64_t> ids;
-  for (const NamedId& one : *names) {
-    if (matcher->Matches(one.name)) ids.push_back(one.id);
+  for (const auto& [id, name] : *names) {
+    if (matcher->Matches(name)) ids.push_back(id);
   }
   if (ids.empty()) {
     std::set<std::string> all;
-    for (const NamedId& one : *names) all.insert(one.name);
+    for (const auto& [id, name] : *names) all.insert(name);
     const std::string why = NoMatchText(kind == NameKind::kClass ? "class" : "method", NearestNames(pattern, all));
     return format::Error{fmt::format("'{}': {}", pattern, why)};
   }
@@ -54,8 +58,7 @@ bool IsChosen(const RecordingInfo& info, const SelectionOptions& options, const 
          MatchesGlob(options.host, info.host);
 }
 
-template <typename Ids>
-std::string NameIn(const Ids& names, uint64_t id) {
+std::string NameIn(const Source::Names& names, uint64_t id) {
   const auto found = names.find(id);
   return found != names.end() ? found->second : fmt::format("[{:016x}]", id);
 }
@@ -87,8 +90,17 @@ std::vector<uint64_t> Selection::ids() const {
 }
 
 const RecordingInfo* Selection::Find(uint64_t recording) const {
-  const auto found = std::ranges::find(recordings, recording, &RecordingInfo::id);
-  return found != recordings.end() ? &*found : nullptr;
+  const auto found = std::ranges::lower_bound(recordings, recording, {}, &RecordingInfo::id);
+  return found != recordings.end() && found->id == recording ? &*found : nullptr;
+}
+
+format::Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Selection& selection,
+                                                    const TimeRange& range) {
+  const auto rows = source->TotalsOf(range, selection.ids(), 0);
+  if (!rows.ok()) return rows.error();
+  std::map<uint64_t, Totals> totals;
+  for (const TotalsRow& row : *rows) (totals[row.recording] += row.counted) += row.uncounted;
+  return totals;
 }
 
 format::Result<Selection> Select(Source* source, const SelectionOptions& options, uint32_t now) {
@@ -105,47 +117,55 @@ format::Result<Selection> Select(Source* source, const SelectionOptions& options
   if (selection.recordings.empty()) {
     return format::Error{fmt::format("none of {} recordings matches; 'heaprec fleet services' lists them", all)};
   }
-  auto totals = source->TotalsOf(selection.range, selection.ids());
+  auto totals = TotalsIn(source, selection, selection.range);
   if (!totals.ok()) return totals.error();
   selection.totals = std::move(*totals);
   std::erase_if(selection.recordings, [&](const RecordingInfo& info) { return !selection.totals.contains(info.id); });
   if (selection.recordings.empty()) return format::Error{"nothing was recorded in this time"};
-  if (!options.class_name.empty()) {
-    auto ids = IdsOf(source, NameKind::kClass, options.class_name);
+  for (const auto& [pattern, kind, into] :
+       {std::tuple(&options.class_name, NameKind::kClass, &selection.filter.classes),
+        std::tuple(&options.site, NameKind::kMethod, &selection.filter.sites)}) {
+    if (pattern->empty()) continue;
+    auto ids = IdsOf(source, kind, *pattern);
     if (!ids.ok()) return ids.error();
-    selection.filter.classes = *ids;
-  }
-  if (!options.site.empty()) {
-    auto ids = IdsOf(source, NameKind::kMethod, options.site);
-    if (!ids.ok()) return ids.error();
-    selection.filter.sites = *ids;
+    *into = std::move(*ids);
   }
   return selection;
 }
 
-format::Result<RowNames> RowNames::Of(Source* source, const std::vector<RowKey>& keys) {
-  std::vector<uint64_t> classes, sites;
+format::Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<RowKey>& keys) {
+  std::vector<uint64_t> class_ids, site_ids;
   for (const RowKey& key : keys) {
-    if (key.class_id != 0) classes.push_back(key.class_id);
-    if (key.site != 0) sites.push_back(key.site);
+    if (key.class_id != 0) class_ids.push_back(key.class_id);
+    if (key.site != 0) site_ids.push_back(key.site);
   }
-  RowNames names;
-  auto of_classes = source->NamesOf(NameKind::kClass, classes);
-  if (!of_classes.ok()) return of_classes.error();
-  names.classes_ = std::move(*of_classes);
-  auto of_sites = source->NamesOf(NameKind::kMethod, sites);
-  if (!of_sites.ok()) return of_sites.error();
-  names.sites_ = std::move(*of_sites);
+  const auto classes = source->NamesOf(NameKind::kClass, class_ids);
+  if (!classes.ok()) return classes.error();
+  const auto sites = source->NamesOf(NameKind::kMethod, site_ids);
+  if (!sites.ok()) return sites.error();
+  std::vector<std::string> names;
+  for (const RowKey& key : keys) {
+    const std::string class_name = NameIn(*classes, key.class_id), site = NameIn(*sites, key.site);
+    names.push_back(key.level == RowGrain::kClass  ? class_name
+                    : key.level == RowGrain::kSite ? site
+                                                   : fmt::format("{} at {}", class_name, site));
+  }
   return names;
 }
 
-std::string RowNames::Class(uint64_t id) const { return NameIn(classes_, id); }
-std::string RowNames::Site(uint64_t id) const { return NameIn(sites_, id); }
+format::Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now) {
+  if (text.find('-') == std::string_view::npos) {
+    const auto ago_ns = ParseDurationWithUnits(text);
+    if (ago_ns) return now - static_cast<uint32_t>(std::min<uint64_t>(*ago_ns / 1'000'000'000, now));
+  } else if (auto point = ParseTimePoint(text);
+             point.ok() && point->origin == TimePoint::Origin::kEpoch && point->ns >= 0) {
+    return static_cast<uint32_t>(static_cast<uint64_t>(point->ns) / 1'000'000'000);
+  }
+  return format::Error{fmt::format("'{}' is not a time: use how long ago (2h, 14d), or 2026-11-20T10:00Z", text)};
+}
 
-std::string RowNames::Of(const RowKey& key) const {
-  if (key.level == RowGrain::kClass) return Class(key.class_id);
-  if (key.level == RowGrain::kSite) return Site(key.site);
-  return fmt::format("{} at {}", Class(key.class_id), Site(key.site));
+std::string TimeText(uint32_t time) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(time)));
 }
 
 }  // namespace heaprec::tools::fleet

@@ -1,18 +1,20 @@
 // Which recordings, times, classes and sites a question is about.
 //
 // Units:    seconds since 1970.
-// Threads:  one.
-// Failure:  Select returns the sentence for the user: a pattern that is none, or nothing that fits.
+// Failure:  each returns the sentence for the user: a pattern or time that is none, or nothing that fits.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "tools/fleet/answers/estimates.h"
-#include "tools/fleet/source/source.h"
+#include "tools/fleet/answers/source.h"
 #include "tools/options/command.h"
 
 namespace heaprec::tools::fleet {
@@ -28,7 +30,7 @@ struct SelectionOptions {
 };
 
 struct Selection {
-  std::vector<RecordingInfo> recordings;  // that have rows in the range
+  std::vector<RecordingInfo> recordings;  // that have rows in the range, by id
   TimeRange range;
   RowFilter filter;
   std::map<uint64_t, Totals> totals;  // by recording, in the range
@@ -40,18 +42,28 @@ struct Selection {
 // Whether `text` is what `pattern` says; an empty pattern takes all.
 bool MatchesGlob(const std::string& pattern, const std::string& text);
 
+// By recording.
+format::Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Selection& selection, const TimeRange& range);
+
 format::Result<Selection> Select(Source* source, const SelectionOptions& options, uint32_t now);
 
-// Names for rows: "char[]", "java.util.HashMap.resize", or both.
-class RowNames {
- public:
-  static format::Result<RowNames> Of(Source* source, const std::vector<RowKey>& keys);
-  std::string Class(uint64_t id) const;
-  std::string Site(uint64_t id) const;
-  std::string Of(const RowKey& key) const;
+// The names of what keys are of, in their order: "byte[] at java.util.Arrays.copyOf".
+format::Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<RowKey>& keys);
 
- private:
-  std::map<uint64_t, std::string> classes_, sites_;
-};
+// Sets the names of rows, which have a key.
+template <typename Row>
+std::optional<format::Error> NameRows(Source* source, std::vector<Row>* rows) {
+  std::vector<RowKey> keys;
+  for (const Row& row : *rows) keys.push_back(row.key);
+  auto names = NamesOfKeys(source, keys);
+  if (!names.ok()) return names.error();
+  for (size_t i = 0; i < rows->size(); ++i) (*rows)[i].name = std::move((*names)[i]);
+  return {};
+}
+
+// A duration (so long before `now`: "2h"), or a time in ISO 8601 ("2026-11-20T10:00Z"), in seconds since 1970.
+format::Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now);
+// "2026-11-20 16:40:00", UTC.
+std::string TimeText(uint32_t time);
 
 }  // namespace heaprec::tools::fleet

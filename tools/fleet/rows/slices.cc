@@ -1,13 +1,19 @@
 #include "tools/fleet/rows/slices.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
+#include <initializer_list>
 #include <span>
+#include <string_view>
 
 #include "format/bytes/layout.h"
 #include "format/codec/index_table.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/rows.h"
+#include "tools/analysis/imported.h"
 #include "tools/input/program_recording.h"
 
 namespace heaprec::tools::fleet {
@@ -19,6 +25,18 @@ constexpr uint32_t kMinute = 60;
 constexpr uint32_t kLatestBlock = 10;
 // More are forgotten, and belong to a later slice once more.
 constexpr size_t kMaxKnownStacks = 100'000;
+
+// Of an index of the chunk its id in `ids` (0: none yet), which `make` makes. Damaged files may have any index, and
+// whatever has no name (kNone) shares one id.
+template <typename Make>
+uint64_t Cached(std::vector<uint64_t>* ids, format::Index index, const Make& make) {
+  constexpr format::Index kMaxCached = 1 << 24;
+  if (index >= kMaxCached) return make();
+  if (index < ids->size() && (*ids)[index] != 0) return (*ids)[index];
+  const uint64_t id = make();
+  if (index >= ids->size()) ids->resize(index + size_t{1});
+  return (*ids)[index] = id;
+}
 
 struct KeyHash {
   size_t operator()(const RowKey& key) const {
@@ -42,6 +60,17 @@ double ThresholdOf(const std::vector<ThinnedSample>& samples, double dropped, do
     left -= 1;
   }
   return rest / left;
+}
+
+std::string First(std::initializer_list<std::string_view> texts) {
+  for (const std::string_view text : texts) {
+    if (!text.empty()) return std::string(text);
+  }
+  return "";
+}
+
+uint64_t IdOf(const format::FileHeader& header) {
+  return std::max<uint64_t>(format::Hash(std::as_bytes(std::span(header.recording_id)), header.start.part), 1);
 }
 
 }  // namespace
@@ -198,8 +227,8 @@ void SliceReader::CloseBefore(uint32_t time) {
 }
 
 Slice SliceReader::Close(uint32_t time, Open* open) {
-  Slice slice{
-      .time = time, .minutes = {}, .rows = {}, .samples = {}, .live = {}, .live_at = 0, .names = {}, .stacks = {}};
+  Slice slice;
+  slice.time = time;
   // Minutes without a sample belong to the recording, too.
   const double end = std::min(end_s_, static_cast<double>(time + options_.slice_seconds));
   for (uint32_t minute = std::max(time, static_cast<uint32_t>(begin_s_) / kMinute * kMinute);
@@ -218,15 +247,14 @@ Slice SliceReader::Close(uint32_t time, Open* open) {
     slice.minutes.push_back({std::max(at, time), totals});
   }
   for (const auto& [key, subset] : open->rows) slice.rows.emplace_back(key, Sums::Of(subset));
-  std::sort(slice.rows.begin(), slice.rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::sort(slice.rows, {}, &std::pair<RowKey, Sums>::first);
   MoveSamples(open, &slice);
   const uint64_t start_ns = recording_.header().start_epoch_ns;
   const uint64_t over_ns = (uint64_t{time} + options_.slice_seconds) * kSecondNs;
   const uint64_t live_ns = std::min(over_ns > start_ns ? over_ns - start_ns : 0, end_ns_);
   slice.live = live_.At(live_ns);
   slice.live_at = SecondOf(live_ns);
-  slice.names = std::move(new_names_);
-  new_names_.clear();
+  slice.names = std::exchange(new_names_, {});
   return slice;
 }
 
@@ -274,67 +302,143 @@ void SliceReader::MoveSamples(Open* open, Slice* slice) {
     new_stacks_.erase(added);
   }
   slice->samples = std::move(open->samples);
-  open->samples.clear();
 }
 
-uint64_t SliceReader::IdOfName(NameKind kind, std::string_view name, std::vector<uint64_t>* cache,
-                               format::Index index) {
-  // Whoever has no name shares one; it is not cached.
-  if (index != format::kNone && index < cache->size() && (*cache)[index] != 0) return (*cache)[index];
+uint64_t SliceReader::IdOfName(NameKind kind, std::string_view name) {
   const uint64_t id = NameId(kind, name);
   if (known_names_.insert(id).second) new_names_.push_back({kind, id, std::string(name)});
-  if (index != format::kNone && index < (1u << 24)) {
-    if (index >= cache->size()) cache->resize(index + size_t{1});
-    (*cache)[index] = id;
-  }
   return id;
 }
 
 uint64_t SliceReader::ClassId(format::Index index) {
-  if (index < classes_.size() && classes_[index] != 0) return classes_[index];
-  return IdOfName(NameKind::kClass, names_.Class(index), &classes_, index);
+  return Cached(&classes_, index, [&] { return IdOfName(NameKind::kClass, names_.Class(index)); });
+}
+
+uint64_t SliceReader::MethodId(const format::Frame& frame) {
+  if (frame.IsGap()) return IdOfName(NameKind::kMethod, kTruncated);
+  return Cached(&methods_, frame.method, [&] { return IdOfName(NameKind::kMethod, names_.Method(frame.method)); });
 }
 
 uint64_t SliceReader::SiteOf(format::Index stack) {
-  if (stack < sites_.size() && sites_[stack] != 0) return sites_[stack];
-  std::optional<format::Frame> leaf, first;  // first: that is not a primitive
-  bool is_own = false, is_native = true;     // up to the first Java frame
-  ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
-    if (!leaf) leaf = frame;
-    is_native = is_native && frame.type == format::FrameType::kNative;
-    is_own |= is_native && AllocatesForSampling(names_.Method(frame.method));
-    if (!first && (frame.IsGap() || !primitives_.Contains(names_.Method(frame.method)))) first = frame;
+  return Cached(&sites_, stack, [&] {
+    std::optional<format::Frame> leaf, first;  // first: that is not a primitive
+    bool is_own = false, is_native = true;     // up to the first Java frame
+    ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
+      if (!leaf) leaf = frame;
+      is_native = is_native && frame.type == format::FrameType::kNative;
+      is_own |= is_native && AllocatesForSampling(names_.Method(frame.method));
+      if (!first && (frame.IsGap() || !primitives_.Contains(names_.Method(frame.method)))) first = frame;
+    });
+    if (is_own) return IdOfName(NameKind::kMethod, kOwnSite);
+    return leaf ? MethodId(first ? *first : *leaf) : IdOfName(NameKind::kMethod, kUnknown);
   });
-  const std::optional<format::Frame>& of = first ? first : leaf;
-  const uint64_t site = is_own        ? IdOfName(NameKind::kMethod, kOwnSite, &methods_, format::kNone)
-                        : !of         ? IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone)
-                        : of->IsGap() ? IdOfName(NameKind::kMethod, kTruncated, &methods_, format::kNone)
-                                      : IdOfName(NameKind::kMethod, names_.Method(of->method), &methods_, of->method);
-  if (stack != format::kNone && stack < (1u << 24)) {
-    if (stack >= sites_.size()) sites_.resize(stack + size_t{1});
-    sites_[stack] = site;
-  }
-  return site;
 }
 
 uint64_t SliceReader::StackId(format::Index stack) {
-  const auto is_here = [this](uint64_t id) { return known_stacks_.contains(id) || new_stacks_.contains(id); };
-  if (stack < stacks_.size() && stacks_[stack] != 0 && is_here(stacks_[stack])) return stacks_[stack];
-  std::vector<uint64_t> methods;
-  ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
-    methods.push_back(frame.IsGap()
-                          ? IdOfName(NameKind::kMethod, kTruncated, &methods_, format::kNone)
-                          : IdOfName(NameKind::kMethod, names_.Method(frame.method), &methods_, frame.method));
-  });
-  if (methods.empty()) methods.push_back(IdOfName(NameKind::kMethod, kUnknown, &methods_, format::kNone));
-  uint64_t id = format::Hash(std::as_bytes(std::span(methods)));
-  if (id == 0) id = 1;
-  if (!is_here(id)) new_stacks_.emplace(id, std::move(methods));
-  if (stack != format::kNone && stack < (1u << 24)) {
-    if (stack >= stacks_.size()) stacks_.resize(stack + size_t{1});
-    stacks_[stack] = id;
+  const auto add = [&] {
+    std::vector<uint64_t> methods;
+    ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) { methods.push_back(MethodId(frame)); });
+    if (methods.empty()) methods.push_back(IdOfName(NameKind::kMethod, kUnknown));
+    const uint64_t id = std::max<uint64_t>(format::Hash(std::as_bytes(std::span(methods))), 1);
+    if (!known_stacks_.contains(id)) new_stacks_.emplace(id, std::move(methods));
+    return id;
+  };
+  const uint64_t id = Cached(&stacks_, stack, add);
+  return known_stacks_.contains(id) || new_stacks_.contains(id) ? id : add();
+}
+
+std::vector<std::string> RecordingsIn(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return {path};
+  std::vector<std::string> found;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at(path, options, error), end; !error && at != end; at.increment(error)) {
+    if (at->is_regular_file(error) && at->path().extension() == ".hrec") found.push_back(at->path().string());
   }
-  return id;
+  std::ranges::sort(found);
+  return found;
+}
+
+uint64_t NameId(NameKind kind, std::string_view name) {
+  const uint64_t hash = format::Hash(std::as_bytes(std::span(name.data(), name.size())), static_cast<uint64_t>(kind));
+  return std::max<uint64_t>(hash, 1);
+}
+
+void RecordingInfo::SetTrust(const std::vector<std::string>& reasons) {
+  trustworthy = reasons.empty();
+  why_not = fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given) {
+  RecordingInfo info;
+  info.id = IdOf(header);
+  info.process = format::Hash(std::as_bytes(std::span(header.recording_id)));
+  info.service = First({given.service, ServiceLabelOf(header, "service.name"), "unknown"});
+  info.version = First({given.version, ServiceLabelOf(header, "service.version")});
+  info.environment = First({given.environment, ServiceLabelOf(header, "deployment.environment.name"),
+                            ServiceLabelOf(header, "deployment.environment")});
+  info.pod = First({given.pod, ServiceLabelOf(header, "k8s.pod.name")});
+  info.host = First({given.host, ServiceLabelOf(header, "host.name"), ServiceLabelOf(header, "service.instance.id"),
+                     info.pod, header.container_id, fmt::format("{:016x}", info.process)});
+  info.jdk = header.jvm_version;
+  info.gc = header.gc_name;
+  info.labels = header.service_labels;
+  info.started = static_cast<uint32_t>((header.start_epoch_ns + header.start.begin_ns) / kSecondNs);
+  info.seen = info.started;
+  info.per_second = header.rate_per_second;
+  return info;
+}
+
+LiveTracker::LiveTracker(const format::FileHeader& header) {
+  if (header.max_tracked_objects > 0 && !IsImported(header.source)) lives_.emplace(header);
+}
+
+uint32_t LiveTracker::SubjectOf(const ClassAndSite& key) {
+  const auto [at, is_new] = subjects_.try_emplace(key, static_cast<uint32_t>(keys_.size()));
+  if (is_new) keys_.push_back(key);
+  return at->second;
+}
+
+void LiveTracker::Add(const format::Block& block, const std::function<ClassAndSite(const format::Sample&)>& name_of) {
+  if (!lives_) return;
+  const auto subject_of = [&](const format::Sample& sample) {
+    return sample.stream() == format::Stream::kAllocations ? SubjectOf(name_of(sample)) : Lifetimes::kLeftOut;
+  };
+  samples_.clear();
+  for (const format::Sample& sample : block.samples) samples_.push_back(subject_of(sample));
+  live_checkpoint_.clear();
+  for (const format::CheckpointSample& one : block.live_checkpoint) {
+    live_checkpoint_.push_back(lives_->Knows(one.sample.id) ? Lifetimes::kLeftOut : subject_of(one.sample));
+  }
+  lives_->Add(block, samples_, live_checkpoint_);
+}
+
+std::vector<LiveRow> LiveTracker::At(uint64_t time_ns) {
+  if (!lives_) return {};
+  Lifetimes lives = *lives_;
+  lives.Close(time_ns);
+  lives_->Forget(time_ns);
+  std::map<std::pair<RowKey, LiveState>, LiveSums> sums;
+  sums[{{RowGrain::kWhole, 0, 0}, LiveState::kLive}] = {};
+  for (const Lifetime& life : lives.all()) {
+    if (!life.IsTrackedAt(time_ns)) continue;
+    const uint64_t survived = lives.SurvivedBy(life, time_ns);
+    const LiveSample one{lives.WeightAt(life, time_ns), static_cast<double>(life.size),
+                         static_cast<double>(time_ns - life.birth_ns) * 1e-9, static_cast<double>(survived)};
+    const LiveState state = lives.is_range() && survived == 0 ? LiveState::kMayBeGarbage : LiveState::kLive;
+    const auto& [class_id, site] = keys_[life.subject];
+    for (const RowKey& key : {RowKey{RowGrain::kWhole, 0, 0}, RowKey{RowGrain::kClass, class_id, 0},
+                              RowKey{RowGrain::kSite, 0, site}, RowKey{RowGrain::kClassAndSite, class_id, site}}) {
+      sums[{key, state}].Add(one);
+    }
+  }
+  std::vector<LiveRow> rows;
+  for (auto& [key, of_key] : sums) {
+    of_key.Round();
+    rows.push_back({key.first, key.second, of_key});
+  }
+  return rows;
 }
 
 }  // namespace heaprec::tools::fleet

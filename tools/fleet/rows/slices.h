@@ -3,40 +3,109 @@
 // `--from-dir` asks. The recording may still grow.
 //
 //   SliceReader reader(recording.get(), {.slice_seconds = 600});
-//   while (auto slice = reader.Next()) ...      // finished slices; nullopt: no more for now
+//   while (auto slice = reader.Next(false)) ...  // finished slices; nullopt: no more for now
 //
 // A slice holds whole intervals: those that begin in it. Sums are of rows, and of samples where a block has none, or
 // lies in two minutes.
 //
 // Units:    bytes and objects; times in seconds since 1970.
 // Memory:   one Subset for each class, site and pair of them in the current slice, twice the samples that are left of
-//           it, with their stacks.
-// Threads:  one.
+//           it, with their stacks; of live objects as LiveTracker.
 // Failure:  none: samples of a slice that was handed out already count in the oldest one that is open.
-// Maths:    docs/estimates.md#fleet
+// Maths:    docs/estimates.md#fleet, docs/estimates.md#live-objects
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include "format/model/file_description.h"
+#include "format/reader/reader.h"
 #include "tools/analysis/allocation_primitives.h"
 #include "tools/analysis/estimate/design.h"
-#include "tools/fleet/rows/live_tracker.h"
-#include "tools/fleet/rows/names.h"
+#include "tools/analysis/live/lifetimes.h"
 #include "tools/fleet/rows/sums.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/scan/stream_trust.h"
 
 namespace heaprec::tools::fleet {
+
+enum class NameKind : uint8_t { kClass = 1, kMethod = 2 };
+
+// Returns the id of a name as shown (generated_names.h): a hash, so that it is the same on all hosts. Never 0, which
+// means "any" in the tables.
+uint64_t NameId(NameKind kind, std::string_view name);
+
+// What the fleet knows of a recording: whose it is, and when.
+struct RecordingInfo {
+  uint64_t id = 0;       // of the recording and its part: recordings that rotate are several
+  uint64_t process = 0;  // of the recording: the same for all parts; 0: not known
+  std::string service, version, environment, host, pod;
+  std::string jdk, gc, file;
+  std::vector<format::ServiceLabel> labels;
+  uint32_t started = 0;  // of this part
+  uint32_t seen = 0;     // up to here there are rows
+  bool ended = false;
+  double per_second = 0;  // samples
+  bool trustworthy = true;
+  std::string why_not;
+
+  // `reasons`: why the recording is not trustworthy; empty: it is.
+  void SetTrust(const std::vector<std::string>& reasons);
+};
+
+// What options say goes before what the recording says.
+struct GivenLabels {
+  std::string service, version, environment, host, pod;
+};
+
+// The service is "unknown" where nothing names it; the host is the pod, else the container, else the process.
+RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given);
+
+// Files in a folder, and below it, whose names end in .hrec; a file is itself.
+std::vector<std::string> RecordingsIn(const std::string& path);
+
+struct LiveRow {
+  RowKey key;
+  LiveState state = LiveState::kLive;
+  LiveSums sums;
+};
+
+// What is live in a recording at the ends of its slices, by class and site. Times are in ns since its start.
+//
+// Memory:   what is tracked, and what was born since the last slice ended: 88 bytes each, twice while a slice ends.
+class LiveTracker {
+ public:
+  using ClassAndSite = std::pair<uint64_t, uint64_t>;
+
+  // Tracks nothing if the recording does not, or if it is an import, whose weights are unknown.
+  explicit LiveTracker(const format::FileHeader& header);
+  bool tracks() const { return lives_.has_value(); }
+
+  // Every block. `name_of`: a sample's class and site.
+  void Add(const format::Block& block, const std::function<ClassAndSite(const format::Sample&)>& name_of);
+  // By key. The row of all is there even if nothing is live. Each call is of a later time than the one before.
+  std::vector<LiveRow> At(uint64_t time_ns);
+
+ private:
+  uint32_t SubjectOf(const ClassAndSite& key);
+
+  std::optional<Lifetimes> lives_;
+  std::map<ClassAndSite, uint32_t> subjects_;
+  std::vector<ClassAndSite> keys_;  // by subject
+  std::vector<uint32_t> samples_, live_checkpoint_;
+};
 
 struct NamedId {
   NameKind kind = NameKind::kClass;
@@ -112,8 +181,9 @@ class SliceReader {
   uint32_t SecondOf(uint64_t time_ns) const;
   void CloseBefore(uint32_t time);
   Slice Close(uint32_t time, Open* open);
-  uint64_t IdOfName(NameKind kind, std::string_view name, std::vector<uint64_t>* cache, format::Index index);
+  uint64_t IdOfName(NameKind kind, std::string_view name);
   uint64_t ClassId(format::Index index);
+  uint64_t MethodId(const format::Frame& frame);
   uint64_t SiteOf(format::Index stack);
   uint64_t StackId(format::Index stack);
   double MaxSamples() const;

@@ -31,17 +31,18 @@ struct SumColumn {
   const char* name;
   double Sums::*value;
   bool is_wide;  // Float64, else Float32
+  int power;     // of the factor by which a sum grows if all weights grow by it
 };
 inline constexpr SumColumn kSumColumns[] = {
-    {"bytes", &Sums::bytes, true},
-    {"objects", &Sums::objects, true},
-    {"seen", &Sums::seen, true},
-    {"samples", &Sums::samples, false},
-    {"variance", &Sums::variance, false},
-    {"variance_objects", &Sums::variance_objects, false},
-    {"covariance", &Sums::covariance, false},
-    {"fourth", &Sums::fourth, true},
-    {"fourth_objects", &Sums::fourth_objects, true},
+    {"bytes", &Sums::bytes, true, 1},
+    {"objects", &Sums::objects, true, 1},
+    {"seen", &Sums::seen, true, 0},
+    {"samples", &Sums::samples, false, 0},
+    {"variance", &Sums::variance, false, 2},
+    {"variance_objects", &Sums::variance_objects, false, 2},
+    {"covariance", &Sums::covariance, false, 2},
+    {"fourth", &Sums::fourth, true, 4},
+    {"fourth_objects", &Sums::fourth_objects, true, 4},
 };
 
 // Totals of all samples of a recording in a time, used to calibrate its rows.
@@ -52,6 +53,8 @@ struct Totals {
   double lost = 0;     // bytes of points that no sample shows
   Sums all;
   Totals& operator+=(const Totals& other);
+  // Those that were counted; where nobody counted, those that samples represent.
+  double Bytes() const { return IsCalibrated() || !(all.bytes > 0) ? counted : all.bytes; }
   // Counted over weighed; 1 if nobody counted.
   double Factor() const { return IsCalibrated() ? counted / weighed : 1; }
   bool IsCalibrated() const { return counted > 0 && weighed > 0; }

@@ -8,13 +8,28 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "tools/fleet/server/url.h"
 
 namespace heaprec::tools::fleet {
+
+struct Url {
+  bool is_tls = false;
+  std::string host, port;
+  std::string path;  // without the leading slash
+
+  // `text` begins with http:// or https://. User, password and parameters in it are refused: a list of processes would
+  // show them. The error does not repeat them.
+  static format::Result<Url> Parse(std::string_view text);
+  // "https://host:port", for messages.
+  std::string Text() const;
+};
+
+// `text` in an address: all but letters, digits and -._~ as %XX.
+std::string PercentEncoded(std::string_view text);
 
 struct HttpOptions {
   std::string ca_file;  // certificates of authorities, as PEM; empty: those of the system

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace heaprec::tools::fleet {
@@ -118,30 +119,20 @@ bool ReadColumn(uint64_t rows, Input* input, AnswerColumn* column) {
 
 }  // namespace
 
-void ColumnWriter::AddText(std::string_view text) { AppendText(text, &bytes_); }
-
-void ColumnWriter::AddArray(const std::vector<uint64_t>& values) {
-  last_offset_ += values.size();
-  offsets_.append(reinterpret_cast<const char*>(&last_offset_), sizeof last_offset_);
-  for (const uint64_t value : values) AddU64(value);
+NativeBlock::NativeBlock(std::string_view columns) {
+  while (!columns.empty()) {
+    const std::string_view column = columns.substr(0, columns.find(", "));
+    columns.remove_prefix(std::min(column.size() + 2, columns.size()));
+    const size_t space = column.find(' ');
+    columns_.push_back({std::string(column.substr(0, space)), std::string(column.substr(space + 1))});
+  }
 }
 
-void ColumnWriter::AddArray(const std::vector<std::string>& texts) {
-  last_offset_ += texts.size();
-  offsets_.append(reinterpret_cast<const char*>(&last_offset_), sizeof last_offset_);
-  for (const std::string& text : texts) AddText(text);
-}
-
-void ColumnWriter::AppendTo(std::string* into) const {
-  AppendText(name_, into);
-  AppendText(type_, into);
-  *into += offsets_;
-  *into += bytes_;
-}
+void NativeBlock::Column::Add(std::string_view text) { AppendText(text, &bytes); }
 
 std::string NativeBlock::Names() const {
   std::string names;
-  for (const ColumnWriter& column : columns_) names += (names.empty() ? "" : ", ") + column.name();
+  for (const Column& column : columns_) names += (names.empty() ? "" : ", ") + column.name;
   return names;
 }
 
@@ -149,7 +140,11 @@ std::string NativeBlock::Encode() const {
   std::string bytes;
   AppendVarint(columns_.size(), &bytes);
   AppendVarint(rows_, &bytes);
-  for (const ColumnWriter& column : columns_) column.AppendTo(&bytes);
+  for (const Column& column : columns_) {
+    AppendText(column.name, &bytes);
+    AppendText(column.type, &bytes);
+    bytes += column.offsets + column.bytes;
+  }
   return bytes;
 }
 

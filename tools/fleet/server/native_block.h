@@ -2,57 +2,67 @@
 //
 // With this format alone ClickHouse refuses a truncated insert. With TSV or RowBinary it keeps the rows that arrived.
 //
-// Threads:  one.
 // Failure:  Decode returns what is wrong; lengths are checked before memory is taken.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
 
 namespace heaprec::tools::fleet {
 
-// A column to be inserted. The functions must fit its type; all columns of a block have as many rows.
-class ColumnWriter {
- public:
-  ColumnWriter(std::string name, std::string type) : name_(std::move(name)), type_(std::move(type)) {}
-
-  void AddU8(uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
-  void AddU32(uint32_t value) { AddRaw(&value, sizeof value); }  // DateTime, too
-  void AddU64(uint64_t value) { AddRaw(&value, sizeof value); }
-  void AddF32(float value) { AddRaw(&value, sizeof value); }
-  void AddF64(double value) { AddRaw(&value, sizeof value); }
-  void AddText(std::string_view text);
-  void AddArray(const std::vector<uint64_t>& values);
-  void AddArray(const std::vector<std::string>& texts);
-
-  const std::string& name() const { return name_; }
-  void AppendTo(std::string* into) const;
-
- private:
-  void AddRaw(const void* from, size_t size) { bytes_.append(static_cast<const char*>(from), size); }
-
-  std::string name_, type_;
-  std::string offsets_;  // of arrays
-  uint64_t last_offset_ = 0;
-  std::string bytes_;
-};
-
+// Rows to be inserted.
 class NativeBlock {
  public:
-  explicit NativeBlock(std::vector<ColumnWriter> columns) : columns_(std::move(columns)) {}
-  ColumnWriter& operator[](size_t column) { return columns_[column]; }
-  void EndRow() { ++rows_; }
+  // `columns`: names and types, "time DateTime, recording UInt64". Types without spaces.
+  explicit NativeBlock(std::string_view columns);
+
+  // Appends to the columns of the current row, from the first one on; each value must be of its column's type.
+  template <typename... Values>
+  void Add(const Values&... values) {
+    (columns_[next_++].Add(values), ...);
+  }
+  void EndRow() {
+    ++rows_;
+    next_ = 0;
+  }
+  template <typename... Values>
+  void AddRow(const Values&... values) {
+    Add(values...);
+    EndRow();
+  }
   uint64_t rows() const { return rows_; }
   // "time, recording, ...": what an INSERT names.
   std::string Names() const;
   std::string Encode() const;
 
  private:
-  std::vector<ColumnWriter> columns_;
+  struct Column {
+    std::string name, type;
+    std::string offsets{};  // of arrays
+    uint64_t last_offset = 0;
+    std::string bytes{};
+
+    // Integers (UInt32: DateTime, too), floats, and enumerations as the integers below them.
+    template <typename Number>
+    requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>) void Add(Number number) {
+      bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+    }
+    void Add(std::string_view text);
+    template <typename Element>
+    void Add(const std::vector<Element>& array) {
+      last_offset += array.size();
+      offsets.append(reinterpret_cast<const char*>(&last_offset), sizeof last_offset);
+      for (const Element& element : array) Add(element);
+    }
+  };
+
+  std::vector<Column> columns_;
+  size_t next_ = 0;
   uint64_t rows_ = 0;
 };
 

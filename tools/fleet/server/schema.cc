@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-
-#include "tools/fleet/server/schema_files.h"
+#include <tuple>
 
 namespace heaprec::tools::fleet {
 namespace {
 
 using format::Error;
 
-constexpr uint32_t kHour = 3600;
+constexpr uint32_t kHour = 3600, kDay = 86'400;
 // The first server that has all that modern.sql asks for.
 constexpr int kModernMajor = 21;
 constexpr std::string_view kCreate = "CREATE TABLE IF NOT EXISTS ", kEngine = "ENGINE = ReplacingMergeTree";
@@ -122,6 +122,16 @@ std::optional<Error> Conflict(const Server& server, const Schema& there, const S
   return {};
 }
 
+// Tables by partitions of so many days (schema/tables.sql), and which retention they have.
+struct Kept {
+  const char* table;
+  uint32_t partition_days;
+  uint32_t Retention::*days;
+};
+constexpr Kept kTables[] = {{"samples", 1, &Retention::sample_days}, {"sums", 1, &Retention::sample_days},
+                            {"live", 1, &Retention::sample_days},    {"hours", 1, &Retention::sum_days},
+                            {"totals", 1, &Retention::sum_days},     {"shipped", 30, &Retention::sum_days}};
+
 }  // namespace
 
 bool IsSliceLength(uint32_t seconds) {
@@ -172,10 +182,11 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
   if (*there) {
     if (auto error = Conflict(*server, **there, options)) return *error;
   }
-  const std::vector<std::pair<std::string, std::string>> values{{"database", database},
-                                                                {"cluster", options.cluster},
-                                                                {"sample_days", std::to_string(options.sample_days)},
-                                                                {"sum_days", std::to_string(options.sum_days)}};
+  const std::vector<std::pair<std::string, std::string>> values{
+      {"database", database},
+      {"cluster", options.cluster},
+      {"sample_days", std::to_string(options.retention.sample_days)},
+      {"sum_days", std::to_string(options.retention.sum_days)}};
   auto is_replicated = IsReplicated(server, options.cluster);
   if (!is_replicated.ok()) return is_replicated.error();
   report.is_replicated = *is_replicated;
@@ -187,8 +198,6 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
   if (auto error = RunAll(server, tables)) return *error;
   if (!options.cluster.empty()) {
     if (auto error = RunAll(server, StatementsOf(kClusterSql, values))) return *error;
-  }
-  if (!options.cluster.empty()) {
     auto without = WithoutTables(server, options.cluster);
     if (!without.ok()) return without.error();
     report.without_tables = std::move(*without);
@@ -216,6 +225,35 @@ format::Result<Schema> ReadSchema(Server* server) {
                              server->name(), server->database(), server->name(), server->database())};
   }
   return **there;
+}
+
+format::Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now) {
+  std::vector<Partition> expired;
+  for (const Kept& kept : kTables) {
+    auto answer = server->Select(
+        fmt::format("SELECT partition AS name, sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE "
+                    "active AND database = {} AND table = {} GROUP BY partition",
+                    Quoted(server->database()), Quoted(kept.table)));
+    if (!answer.ok()) return answer.error();
+    for (size_t row = 0; row < answer->rows; ++row) {
+      const std::string name = answer->Text("name", row);
+      uint32_t number = 0;
+      const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
+      if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) continue;
+      const uint64_t length = uint64_t{kept.partition_days} * kDay;
+      const uint64_t to = (uint64_t{number} + 1) * length;
+      if (to + uint64_t{retention.*kept.days} * kDay > now) continue;
+      expired.push_back({kept.table, name, static_cast<uint32_t>(to - length), static_cast<uint32_t>(to),
+                         answer->Number("n", row), answer->Number("size", row)});
+    }
+  }
+  std::ranges::sort(expired, {}, [](const Partition& one) { return std::tuple(one.from, one.table); });
+  return expired;
+}
+
+std::optional<format::Error> Drop(Server* server, const Partition& partition) {
+  return server->Run(
+      fmt::format("ALTER TABLE {}.{} DROP PARTITION {}", server->database(), partition.table, partition.name));
 }
 
 }  // namespace heaprec::tools::fleet

@@ -1,12 +1,14 @@
-// The tables on a server: which version there is, and making them. Nothing is ever dropped or rewritten.
+// The tables on a server: which version there is, making them, and dropping partitions that are too old. Nothing is
+// ever rewritten.
 //
-// Threads:  one.
+// Units:    rows, bytes on disk; times in seconds since 1970.
 // Failure:  the server's sentence; a half-made schema is completed by the next call.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -16,10 +18,14 @@ namespace heaprec::tools::fleet {
 
 inline constexpr uint32_t kSchemaVersion = 1;
 
+struct Retention {
+  uint32_t sample_days = 14, sum_days = 400;
+};
+
 struct SchemaOptions {
   uint32_t slice_seconds = 600;
   std::string cluster;  // empty: one server
-  uint32_t sample_days = 14, sum_days = 400;
+  Retention retention;
 };
 
 // What a server has.
@@ -54,5 +60,20 @@ format::Result<Schema> ReadSchema(Server* server);
 // Returns the statements of an SQL file, without comments, with $name replaced.
 std::vector<std::string> StatementsOf(std::string_view sql,
                                       const std::vector<std::pair<std::string, std::string>>& values);
+
+struct Partition {
+  std::string table;
+  std::string name;              // as DROP PARTITION takes it
+  uint32_t from = 0, to = 0;     // times of its rows
+  uint64_t rows = 0, bytes = 0;  // on this shard
+};
+
+// Partitions that are older than the retention as a whole, the oldest first: for servers without retention of their
+// own. Of this server alone: each shard has its own.
+format::Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now);
+std::optional<format::Error> Drop(Server* server, const Partition& partition);
+
+// The files of schema/, embedded at build time.
+extern const std::string_view kTablesSql, kClusterSql, kModernSql;
 
 }  // namespace heaprec::tools::fleet

@@ -2,18 +2,18 @@
 //
 // Values reach SQL only as numbers and as literals made by Quoted.
 //
-// Threads:  one.
 // Failure:  every call returns the server's sentence, or what failed on the way, with the server's address.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "tools/fleet/server/http.h"
 #include "tools/fleet/server/native_block.h"
-#include "tools/fleet/server/sql_text.h"
+#include "tools/options/command.h"
 
 namespace heaprec::tools::fleet {
 
@@ -51,6 +51,24 @@ class Server {
   const std::string database_;
   std::unique_ptr<HttpConnection> connection_;
   uint64_t bytes_sent_ = 0;
+};
+
+// `text` as a literal of SQL.
+std::string Quoted(std::string_view text);
+// Letters, digits and _ only.
+bool IsIdentifier(std::string_view name);
+
+// Options of all commands that talk to a fleet's server.
+struct ConnectionOptions {
+  std::string server, user, password_file, token_file, ca_file, proxy;
+  bool no_compression = false;
+  uint64_t timeout_ns = 300'000'000'000;
+
+  // They have a heading of their own in the help.
+  void AddTo(Command& command);
+  // Takes user, password and token from files, or from the environment: HEAPREC_FLEET_USER, _PASSWORD, _TOKEN; the
+  // address from HEAPREC_FLEET_URL. Does not connect yet.
+  format::Result<std::unique_ptr<Server>> Open() const;
 };
 
 }  // namespace heaprec::tools::fleet

@@ -1,13 +1,10 @@
 // The rows of a slice, as blocks to be inserted.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "tools/fleet/rows/recording_info.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/fleet/server/native_block.h"
 

@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "format/bytes/layout.h"
-#include "tools/fleet/source/folder_source.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 

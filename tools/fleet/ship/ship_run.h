@@ -3,7 +3,6 @@
 //
 // Memory:   what is open of a recording takes megabytes; above 32 MiB those that still run are closed until their slice
 //           is over, and read again from their start.
-// Threads:  one.
 // Failure:  says on stderr what fails. A server is asked again, with growing pauses; files that cannot be read do not
 //           end the run.
 #pragma once

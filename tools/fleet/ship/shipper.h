@@ -20,7 +20,6 @@
 #include <unordered_set>
 
 #include "base/result.h"
-#include "tools/fleet/rows/recording_info.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/fleet/server/schema.h"
 #include "tools/fleet/server/server.h"

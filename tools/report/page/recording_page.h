@@ -37,7 +37,7 @@ struct PageRequest {
   // Above it samples are thinned: a page of that many stays below 10 MB, and answers each click at once.
   size_t max_samples = 300'000;
 
-  // How the page opens: words of state.js.
+  // How the page opens: words of share.js.
   std::string view, tab;
   std::string report;  // of the tab, as HTML; empty: it is one that the page makes itself
   bool said = false;   // what is wrong with the recordings was said on stderr

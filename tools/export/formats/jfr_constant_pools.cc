@@ -1,0 +1,283 @@
+#include "tools/export/formats/jfr_constant_pools.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "format/model/java_names.h"
+#include "format/model/thread_name.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools::jfr {
+namespace {
+
+using format::Index;
+
+constexpr uint64_t kNotYet = UINT64_MAX;
+
+// The class of the methods that stand for frames of which nothing is known, or that were not recorded.
+constexpr const char* kNoClass = "heaprec";
+constexpr const char* kNoParameters = "()V";
+
+constexpr std::array<std::string_view, 5> kOfTheJdk{"java/", "javax/", "jdk/", "sun/", "com/sun/"};
+
+// Frame types by key, as the JDK numbers them: all are in every chunk. Readers take such a key for a single byte, and
+// some for an index: 6 is the highest that all of them know.
+constexpr uint8_t kNativeKey = 3, kUnknownKey = 6;
+constexpr std::pair<uint8_t, std::string_view> kFrameTypeConstants[] = {
+    {0, "Interpreted"}, {1, "JIT compiled"}, {2, "Inlined"}, {kNativeKey, "Native"}, {kUnknownKey, "Java"}};
+
+struct ClassName {
+  std::string name;
+  bool hidden;
+};
+
+// A hidden class has its address behind a '/', as in the files of JDK 21 and newer.
+ClassName SpelledFor(std::string_view name) {
+  const std::string java = format::JavaClassName(name);
+  const size_t mark = java.rfind('/');
+  std::string spelled(name);
+  const bool hidden = mark != std::string::npos && java.size() == name.size();
+  if (hidden) spelled[mark] = '/';
+  return {ToUtf8(spelled), hidden};
+}
+
+std::string LabelsOf(const format::Thread& thread) {
+  std::string labels;
+  format::ForEachLabel(thread.name, [&labels](std::string_view key, std::string_view value) {
+    if (!labels.empty()) labels += ';';
+    labels += ToUtf8(key) + '=' + ToUtf8(value);
+  });
+  return labels;
+}
+
+}  // namespace
+
+void ConstantPools::Clear() {
+  ++chunk_;
+  for (Pool& pool : pools_) {
+    pool.count = 0;
+    pool.constants.clear();
+  }
+  dictionaries_ = nullptr;
+}
+
+void ConstantPools::Enter(const format::Block& block) {
+  const format::Dictionaries& names = *block.dictionaries;
+  if (dictionaries_ == nullptr || block.chunk != source_chunk_ || names.stacks.size() < stacks_.size()) {
+    for (Keys* keys : {&classes_, &threads_, &labels_, &methods_, &stacks_}) keys->clear();
+  }
+  dictionaries_ = &names;
+  source_chunk_ = block.chunk;
+}
+
+template <typename Make>
+uint64_t ConstantPools::Cached(Keys* keys, size_t known, Index index, const Make& make) {
+  if (index >= known) return 0;
+  if (keys->size() < known) keys->resize(known, kNotYet);
+  if ((*keys)[index] == kNotYet) {
+    const uint64_t key = make();
+    (*keys)[index] = key;
+  }
+  return (*keys)[index];
+}
+
+// The fields may need constants of their own, of the same pool even: they are put together first.
+template <typename Fields>
+uint64_t ConstantPools::Append(size_t pool, uint64_t key, const Fields& append_fields) {
+  std::string fields;
+  append_fields(Sink(&fields));
+  Sink sink(&pools_[pool].constants);
+  sink.Long(key);
+  sink.Raw(fields);
+  ++pools_[pool].count;
+  return key;
+}
+
+template <typename Fields>
+uint64_t ConstantPools::Intern(size_t pool, const std::string& identity, const Fields& append_fields) {
+  Constant& constant = known_[pool][identity];
+  if (constant.key == 0) constant.key = next_key_++;
+  if (std::exchange(constant.chunk, chunk_) == chunk_) return constant.key;
+  return Append(pool, constant.key, append_fields);
+}
+
+uint64_t ConstantPools::Symbol(std::string_view utf8) {
+  return Intern(kSymbols, std::string(utf8), [utf8](Sink sink) { sink.Utf8(utf8); });
+}
+
+uint8_t ConstantPools::FrameType(const format::Frame& frame) {
+  Pool& pool = pools_[kFrameTypes];
+  if (pool.count == 0) {
+    for (const auto& [key, name] : kFrameTypeConstants) Append(kFrameTypes, key, [&](Sink sink) { sink.Utf8(name); });
+  }
+  if (frame.bci < 0 && frame.method != format::kNone) return kNativeKey;
+  switch (frame.type) {
+    case format::FrameType::kInterpreted:
+      return 0;
+    case format::FrameType::kCompiled:
+      return 1;
+    case format::FrameType::kInlined:
+      return 2;
+    case format::FrameType::kNative:
+      return kNativeKey;
+    case format::FrameType::kUnknown:
+      break;
+  }
+  return kUnknownKey;
+}
+
+uint64_t ConstantPools::Package(std::string_view class_name) {
+  const size_t end = class_name.find_last_of('/', class_name.find("/0x") - 1);
+  if (class_name.starts_with('[') || end == std::string_view::npos) return 0;
+  const std::string name(class_name.substr(0, end));
+  return Intern(kPackages, name, [&](Sink sink) {
+    sink.Long(Symbol(name));
+    sink.Long(0);         // module
+    sink.Boolean(false);  // exported
+  });
+}
+
+// The class loader is not recorded. Tools treat a method as the application's if its class has a loader, so classes
+// outside the JDK get one named "unknown".
+uint64_t ConstantPools::ClassLoader(std::string_view class_name) {
+  if (class_name == kNoClass) return 0;
+  const size_t dimensions = class_name.find_first_not_of('[');
+  if (dimensions == std::string_view::npos) return 0;
+  if (dimensions > 0 && class_name[dimensions] != 'L') return 0;  // an array of a primitive type
+  class_name.remove_prefix(dimensions > 0 ? dimensions + 1 : 0);
+  if (std::ranges::any_of(kOfTheJdk, [=](std::string_view prefix) { return class_name.starts_with(prefix); })) return 0;
+  return Intern(kClassLoaders, "", [&](Sink sink) {
+    sink.Long(0);  // type
+    sink.Long(Symbol("unknown"));
+  });
+}
+
+uint64_t ConstantPools::ClassNamed(std::string_view name) {
+  const ClassName spelled = SpelledFor(name);
+  return Intern(kClasses, spelled.name, [&](Sink sink) {
+    sink.Long(ClassLoader(spelled.name));
+    sink.Long(Symbol(spelled.name));
+    sink.Long(Package(spelled.name));
+    sink.Int(0);  // modifiers
+    sink.Boolean(spelled.hidden);
+  });
+}
+
+uint64_t ConstantPools::Class(Index index) {
+  return Cached(&classes_, dictionaries_->classes.size(), index,
+                [&] { return ClassNamed(dictionaries_->classes[index]); });
+}
+
+uint64_t ConstantPools::Object(Index class_id) {
+  const uint64_t type = Class(class_id);
+  return Intern(kObjects, std::to_string(type), [&](Sink sink) {
+    sink.Long(0);  // address
+    sink.Long(type);
+    sink.String({});  // description
+    sink.Long(0);     // referrer
+  });
+}
+
+uint64_t ConstantPools::Thread(Index index) {
+  return Cached(&threads_, dictionaries_->threads.size(), index, [&] {
+    const format::Thread& thread = dictionaries_->threads[index];
+    const std::string name = ToUtf8(format::NameOfThread(thread.name));
+    std::string fields;
+    Sink sink(&fields);
+    sink.String(name);
+    sink.Long(thread.os_tid);
+    sink.String(name);
+    sink.Long(thread.java_tid);
+    sink.Long(0);  // group
+    sink.Boolean(thread.is_virtual);
+    return Intern(kThreads, fields, [&fields](Sink constant) { constant.Raw(fields); });
+  });
+}
+
+uint64_t ConstantPools::Labels(Index thread) {
+  return Cached(&labels_, dictionaries_->threads.size(), thread, [&]() -> uint64_t {
+    const std::string labels = LabelsOf(dictionaries_->threads[thread]);
+    return labels.empty() ? 0 : Symbol(labels);
+  });
+}
+
+uint64_t ConstantPools::MethodNamed(const std::string& class_name, const std::string& name,
+                                    const std::string& descriptor) {
+  return Intern(kMethods, class_name + '\0' + name + '\0' + descriptor, [&](Sink sink) {
+    sink.Long(ClassNamed(class_name));
+    sink.Long(Symbol(ToUtf8(name)));
+    sink.Long(Symbol(ToUtf8(descriptor)));
+    sink.Int(0);          // modifiers
+    sink.Boolean(false);  // hidden
+  });
+}
+
+uint64_t ConstantPools::Method(Index index) {
+  return Cached(&methods_, dictionaries_->methods.size(), index, [&] {
+    const format::Method& method = dictionaries_->methods[index];
+    const bool has_parameters = method.descriptor.starts_with('(');
+    return MethodNamed(method.class_name, method.name, has_parameters ? method.descriptor : kNoParameters);
+  });
+}
+
+// Readers trip over a frame without a method.
+uint64_t ConstantPools::MethodOf(const format::Frame& frame) {
+  if (frame.method < dictionaries_->methods.size()) return Method(frame.method);
+  return MethodNamed(kNoClass, std::string(frame.IsGap() ? kTruncated : kUnknown), kNoParameters);
+}
+
+uint64_t ConstantPools::Stack(Index leaf) {
+  const format::Dictionaries& names = *dictionaries_;
+  return Cached(&stacks_, names.stacks.size(), leaf, [&] {
+    std::string frames;
+    Sink sink(&frames);
+    uint64_t depth = 0;
+    bool truncated = false;
+    // A parent stands before its child, whatever a damaged file says of a loop.
+    for (Index at = leaf; at < names.stacks.size();) {
+      const format::StackNode& node = names.stacks[at];
+      const format::Frame frame = node.frame < names.frames.size() ? names.frames[node.frame] : format::Frame{};
+      sink.Long(MethodOf(frame));
+      sink.Int(std::max(frame.line, -1));
+      sink.Int(frame.bci);
+      sink.Byte(FrameType(frame));
+      ++depth;
+      truncated |= node.truncated || frame.IsGap();
+      at = node.parent < at ? node.parent : format::kNone;
+    }
+    return Append(kStacks, next_key_++, [&](Sink stack) {
+      stack.Boolean(truncated);
+      stack.Long(depth);
+      stack.Raw(frames);
+    });
+  });
+}
+
+size_t ConstantPools::bytes() const {
+  size_t bytes = 0;
+  for (const Pool& pool : pools_) bytes += pool.constants.size();
+  return bytes;
+}
+
+void ConstantPools::AppendEvent(uint64_t ticks, std::string* into) const {
+  constexpr uint8_t kComplete = 1;  // no event before needs a constant that stands behind
+  std::string rest;
+  Sink sink(&rest);
+  sink.Long(static_cast<uint64_t>(TypeId::kConstantPools));
+  sink.Long(ticks);
+  sink.Long(0);  // duration
+  sink.Long(0);  // where the one before is: there is none
+  sink.Byte(kComplete);
+  sink.Long(static_cast<uint64_t>(std::ranges::count_if(pools_, [](const Pool& pool) { return pool.count > 0; })));
+  for (const Pool& pool : pools_) {
+    if (pool.count == 0) continue;
+    sink.Long(static_cast<uint64_t>(pool.type));
+    sink.Long(pool.count);
+    sink.Raw(pool.constants);
+  }
+  AppendSized(rest, into);
+}
+
+}  // namespace heaprec::tools::jfr

@@ -1,0 +1,349 @@
+// OTLP profiles (a ProfilesData message), experimental as its definition is: opentelemetry.proto.profiles.v1development
+// as of opentelemetry-proto 1.11.
+//
+// Format:
+// https://github.com/open-telemetry/opentelemetry-proto/blob/v1.11.0/opentelemetry/proto/profiles/v1development/profiles.proto
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "format/model/thread_name.h"
+#include "format/model/version.h"
+#include "tools/export/catalogue.h"
+#include "tools/export/totals.h"
+#include "tools/input/loss_summary.h"
+#include "tools/input/program_recording.h"
+#include "tools/input/stream_traits.h"
+#include "tools/text/string_table.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using Id = Catalogue::Id;
+using protozero::pbf_writer;
+
+// Numbers of fields, by message.
+namespace data {
+enum { kResourceProfiles = 1, kDictionary };
+}
+namespace resource_profiles {
+enum { kResource = 1, kScopeProfiles };
+}
+namespace resource {
+enum { kAttributes = 1 };
+}
+namespace key_value {
+enum { kKey = 1, kValue };
+}
+namespace any_value {
+enum { kString = 1, kInt = 3 };
+}
+namespace scope_profiles {
+enum { kScope = 1, kProfiles };
+}
+namespace scope {
+enum { kName = 1, kVersion };
+}
+namespace profile {
+enum { kSampleType = 1, kSamples, kTime, kDuration, kPeriodType, kPeriod };
+}
+namespace value_type {
+enum { kType = 1, kUnit };
+}
+namespace sample {
+enum { kStack = 1, kAttributes, kLink, kValues };
+}
+namespace dictionary {
+enum { kMapping = 1, kLocation, kFunction, kLink, kString, kAttribute, kStack };
+}
+namespace location {
+enum { kLines = 3 };
+}
+namespace line {
+enum { kFunction = 1, kLine };
+}
+namespace function {
+enum { kName = 1, kSystemName, kFile };
+}
+namespace attribute {
+enum { kKey = 1, kValue };
+}
+namespace stack {
+enum { kLocations = 1 };
+}
+
+// What the profiles of all recordings share: stacks with their frames and methods, attributes and texts, by number from
+// 1; 0 is the empty entry of each table. Grows with names and stacks, not with events.
+class OtlpDictionary {
+ public:
+  // Must outlive it.
+  explicit OtlpDictionary(const Catalogue* catalogue) : catalogue_(*catalogue) {}
+
+  int32_t Number(std::string_view text) { return static_cast<int32_t>(strings_.NumberOf(text)); }
+  int32_t Attribute(std::string_view key, std::string_view value);
+  int32_t StackNumber(Id stack) { return stacks_.Of(stack); }
+
+  // Once, when all is known: writing gives more texts numbers.
+  void WriteTo(protozero::pbf_writer* table);
+
+ private:
+  // Numbers from 1, in the order of first use.
+  class Numbers {
+   public:
+    int32_t Of(Id id);
+    const std::vector<Id>& ids() const { return ids_; }  // by number, less 1
+
+   private:
+    std::vector<int32_t> numbers_;  // by id; 0: none yet
+    std::vector<Id> ids_;
+  };
+
+  void WriteStacks(protozero::pbf_writer* table);
+  void WriteLocations(protozero::pbf_writer* table);
+  void WriteFunctions(protozero::pbf_writer* table);
+  void WriteFunction(std::string_view name, std::string_view file, protozero::pbf_writer* table);
+  void WriteAttributes(protozero::pbf_writer* table);
+
+  const Catalogue& catalogue_;
+  StringTable strings_{""}, attributes_{""};  // attributes: key, zero byte, value
+  Numbers stacks_, frames_, functions_;       // functions: methods, then frames without one
+};
+
+int32_t OtlpDictionary::Numbers::Of(Id id) {
+  if (id >= numbers_.size()) numbers_.resize(size_t{id} + 1);
+  if (numbers_[id] == 0) {
+    ids_.push_back(id);
+    numbers_[id] = static_cast<int32_t>(ids_.size());
+  }
+  return numbers_[id];
+}
+
+// In each table the first entry is the empty one. Each table numbers what it refers to, so the next one has nothing
+// that nobody refers to.
+void OtlpDictionary::WriteTo(pbf_writer* table) {
+  WriteStacks(table);
+  WriteLocations(table);
+  WriteFunctions(table);
+  WriteAttributes(table);
+  table->add_string(dictionary::kMapping, "");
+  table->add_string(dictionary::kLink, "");
+  for (const std::string& text : strings_.texts()) table->add_string(dictionary::kString, text);
+}
+
+// A key has no zero byte.
+int32_t OtlpDictionary::Attribute(std::string_view key, std::string_view value) {
+  return static_cast<int32_t>(attributes_.NumberOf(std::string(key).append(1, '\0').append(value)));
+}
+
+void OtlpDictionary::WriteStacks(pbf_writer* table) {
+  table->add_string(dictionary::kStack, "");
+  for (const Id leaf : stacks_.ids()) {
+    pbf_writer message(*table, dictionary::kStack);
+    protozero::packed_field_int32 locations(message, stack::kLocations);
+    for (Id at = leaf; at != Catalogue::kNone; at = catalogue_.stacks()[at].parent) {
+      locations.add_element(frames_.Of(catalogue_.stacks()[at].frame));
+    }
+  }
+}
+
+// A location is a frame, a function a method; after the methods come the functions of frames without one.
+void OtlpDictionary::WriteLocations(pbf_writer* table) {
+  const auto methods = static_cast<Id>(catalogue_.methods().size());
+  table->add_string(dictionary::kLocation, "");
+  for (const Id id : frames_.ids()) {
+    const Catalogue::Frame& frame = catalogue_.frames()[id];
+    pbf_writer message(*table, dictionary::kLocation);
+    pbf_writer of(message, location::kLines);
+    const bool has_method = frame.method != Catalogue::kNone;
+    of.add_int32(line::kFunction, functions_.Of(has_method ? frame.method : methods + id));
+    if (frame.line > 0) of.add_int64(line::kLine, frame.line);
+  }
+}
+
+void OtlpDictionary::WriteFunctions(pbf_writer* table) {
+  const size_t methods = catalogue_.methods().size();
+  table->add_string(dictionary::kFunction, "");
+  for (const Id id : functions_.ids()) {
+    if (id >= methods) {
+      WriteFunction(catalogue_.FrameName(id - static_cast<Id>(methods)), "", table);
+      continue;
+    }
+    const Catalogue::Method& method = catalogue_.methods()[id];
+    const std::string& class_name = catalogue_.strings()[method.class_name];
+    WriteFunction(class_name + "." + catalogue_.strings()[method.name], SourcePath(class_name), table);
+  }
+}
+
+void OtlpDictionary::WriteFunction(std::string_view name, std::string_view file, pbf_writer* table) {
+  pbf_writer message(*table, dictionary::kFunction);
+  message.add_int32(function::kName, Number(name));
+  if (!file.empty()) message.add_int32(function::kFile, Number(file));
+}
+
+void OtlpDictionary::WriteAttributes(pbf_writer* table) {
+  table->add_string(dictionary::kAttribute, "");
+  for (const std::string& text : attributes_.texts()) {
+    if (text.empty()) continue;  // written above
+    const size_t end = text.find('\0');
+    pbf_writer message(*table, dictionary::kAttribute);
+    message.add_int32(attribute::kKey, Number(std::string_view(text).substr(0, end)));
+    pbf_writer value(message, attribute::kValue);
+    value.add_string(any_value::kString, text.substr(end + 1));
+  }
+}
+
+constexpr const char* kServiceName = "service.name";
+
+class Otlp final : public LabelledExporter {
+ public:
+  Otlp(const ExportSettings& settings, Output* output)
+      : LabelledExporter(settings, /*with_size=*/false), service_(settings.service), output_(*output) {}
+
+  void Begin(const Recording& recording) override {
+    LabelledExporter::Begin(recording);
+    whole_.assign(measures_.size(), WholeNumbers());
+    period_ = {};
+    recording_ = &recording;
+  }
+
+  void End(const Recording& recording, AskedRange asked) override {
+    asked_ = asked;
+    LabelledExporter::End(recording, asked);
+    WriteRows();
+  }
+
+  std::optional<format::Error> Finish() override {
+    std::string bytes;
+    {
+      pbf_writer message(bytes);
+      pbf_writer table(message, data::kDictionary);
+      dictionary_.WriteTo(&table);
+    }
+    output_.Append(bytes);
+    return std::nullopt;
+  }
+
+ private:
+  // What has gathered, as one profile for each measure that has any: receivers reject profiles without samples.
+  void WriteRows() override {
+    std::vector<std::vector<int64_t>> values(measures_.size());  // by measure and row
+    for (size_t i = 0; i < measures_.size(); ++i) {
+      for (const LabelledTotals::Row& row : rows_.rows()) {
+        values[i].push_back(whole_[i].Next(measures_[i].of(row.totals)));
+      }
+    }
+    const auto has_any = [](const std::vector<int64_t>& of) {
+      return std::ranges::any_of(of, [](int64_t value) { return value > 0; });
+    };
+    std::string bytes;
+    if (std::ranges::any_of(values, has_any)) {
+      pbf_writer message(bytes);
+      pbf_writer of_resource(message, data::kResourceProfiles);
+      WriteResource(&of_resource);
+      pbf_writer of_scope(of_resource, resource_profiles::kScopeProfiles);
+      {
+        pbf_writer who(of_scope, scope_profiles::kScope);
+        who.add_string(scope::kName, "heaprec");
+        who.add_string(scope::kVersion, kVersion);
+      }
+      for (size_t i = 0; i < measures_.size(); ++i) {
+        if (has_any(values[i])) WriteProfile(measures_[i], values[i], &of_scope);
+      }
+    }
+    rows_.Clear();
+    output_.Append(bytes);
+    output_.Tick();
+  }
+
+  // As OpenTelemetry asks for where nobody has named it: by the program's file.
+  std::string ServiceName(const format::FileHeader& header) const {
+    if (!service_.empty()) return service_;
+    if (const std::string label = ServiceLabelOf(header, kServiceName); !label.empty()) return ToUtf8(label);
+    const std::string program = ProgramOf(header);
+    return "unknown_service:" + (program.empty() ? "java" : ToUtf8(program.substr(program.rfind('/') + 1)));
+  }
+
+  void WriteResource(pbf_writer* into) {
+    const format::FileHeader& header = recording_->header();
+    pbf_writer of(*into, resource_profiles::kResource);
+    const auto add = [&of](const std::string& key, const auto& value) {
+      pbf_writer one(of, resource::kAttributes);
+      one.add_string(key_value::kKey, key);
+      pbf_writer any(one, key_value::kValue);
+      if constexpr (std::is_same_v<decltype(value), const uint64_t&>) {
+        any.add_int64(any_value::kInt, static_cast<int64_t>(value));
+      } else {
+        any.add_string(any_value::kString, value);
+      }
+    };
+    add(kServiceName, ServiceName(header));
+    for (const format::ServiceLabel& label : header.service_labels) {
+      if (label.key != kServiceName) add(ToUtf8(label.key), ToUtf8(label.value));
+    }
+    if (HasHeap(header)) {
+      add("process.runtime.name", ToUtf8(header.jvm_name));
+      add("process.runtime.version", ToUtf8(header.jvm_version));
+    }
+    add("process.pid", uint64_t{header.pid});
+    add("heaprec.recording_id", IdText(header));
+    add("heaprec.source", ToUtf8(header.source));
+    add("heaprec.weights", std::string(weights_));
+  }
+
+  void WriteValueType(protozero::pbf_tag_type field, const char* type, const char* unit, pbf_writer* into) {
+    pbf_writer value(*into, field);
+    value.add_int32(value_type::kType, dictionary_.Number(type));
+    value.add_int32(value_type::kUnit, dictionary_.Number(unit));
+  }
+
+  void WriteProfile(const Measure& measure, const std::vector<int64_t>& values, pbf_writer* into) {
+    pbf_writer message(*into, scope_profiles::kProfiles);
+    WriteValueType(profile::kSampleType, measure.name, measure.unit, &message);
+    for (size_t row = 0; row < values.size(); ++row) {
+      if (values[row] > 0) WriteSample(rows_.rows()[row].key, values[row], &message);
+    }
+    const auto [from_ns, to_ns] = asked_;
+    message.add_fixed64(profile::kTime, recording_->header().start_epoch_ns + from_ns);
+    message.add_uint64(profile::kDuration, to_ns - from_ns);
+    const Measure& unit = period_.UnitFor(measure);
+    WriteValueType(profile::kPeriodType, unit.name, unit.unit, &message);
+    message.add_int64(profile::kPeriod, period_.For(measure));
+  }
+
+  void WriteSample(const LabelledTotals::Key& key, int64_t value, pbf_writer* into) {
+    std::vector<int32_t> attributes{
+        dictionary_.Attribute("thread.name", catalogue_.ThreadName(key.thread)),
+        dictionary_.Attribute("heaprec.class", catalogue_.ClassName(key.class_id)),
+        dictionary_.Attribute("heaprec.kind", KindName(static_cast<format::Kind>(key.kind)))};
+    if (key.thread < catalogue_.threads().size()) {
+      const std::string& text = catalogue_.strings()[catalogue_.threads()[key.thread].text];
+      format::ForEachLabel(text, [&](std::string_view name, std::string_view label) {
+        attributes.push_back(dictionary_.Attribute("heaprec.label." + ToUtf8(name), ToUtf8(label)));
+      });
+    }
+    pbf_writer message(*into, profile::kSamples);
+    message.add_int32(sample::kStack, dictionary_.StackNumber(key.stack));
+    message.add_packed_int32(sample::kAttributes, attributes.begin(), attributes.end());
+    message.add_packed_int64(sample::kValues, &value, &value + 1);
+  }
+
+  const std::string service_;
+  Output& output_;
+  const Recording* recording_ = nullptr;  // the current one
+  AskedRange asked_;
+  OtlpDictionary dictionary_{&catalogue_};
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> MakeOtlp(const ExportSettings& settings, Output* output) {
+  return std::make_unique<Otlp>(settings, output);
+}
+
+}  // namespace heaprec::tools

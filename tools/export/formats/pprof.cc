@@ -1,0 +1,247 @@
+// profile.proto, compressed: opens in `go tool pprof` and whatever else reads it.
+//
+// Format:   https://github.com/google/pprof/blob/main/proto/profile.proto
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <new>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+
+#include "format/model/thread_name.h"
+#include "tools/export/totals.h"
+#include "tools/input/stream_traits.h"
+#include "tools/text/string_table.h"
+#include "tools/text/utf8.h"
+
+namespace heaprec::tools {
+namespace {
+
+using Id = Catalogue::Id;
+using protozero::pbf_writer;
+
+// Numbers of fields, by message.
+namespace profile {
+enum { kSampleType = 1, kSample, kMapping, kLocation, kFunction, kStringTable, kDropFrames, kKeepFrames, kTime };
+enum { kDuration = 10, kPeriodType, kPeriod, kComment, kDefaultSampleType };
+}  // namespace profile
+namespace value_type {
+enum { kType = 1, kUnit };
+}
+namespace sample {
+enum { kLocations = 1, kValues, kLabel };
+}
+namespace label {
+enum { kKey = 1, kText, kNumber, kUnit };
+}
+namespace location {
+enum { kId = 1, kMapping, kAddress, kLine };
+}
+namespace line {
+enum { kFunction = 1, kLine };
+}
+namespace function {
+enum { kId = 1, kName, kSystemName, kFile };
+}
+
+constexpr int kGzip = 16 + MAX_WBITS;  // a gzip header instead of zlib's
+constexpr int kMemory = 8;             // zlib's own default
+
+// What is written comes out compressed, as gzip does.
+class GzipStream {
+ public:
+  // `output` must outlive it.
+  explicit GzipStream(Output* output) : output_(*output) {
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~GzipStream() { deflateEnd(&stream_); }
+  GzipStream(const GzipStream&) = delete;
+  GzipStream& operator=(const GzipStream&) = delete;
+
+  void Write(std::string_view bytes) { Deflate(bytes, Z_NO_FLUSH); }
+  // Nothing may be written after it.
+  void Finish() { Deflate({}, Z_FINISH); }
+
+ private:
+  void Deflate(std::string_view bytes, int flush) {
+    std::array<char, 1 << 14> out;
+    // zlib does not write to its input; its type is older than const.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    do {
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+      stream_.avail_out = out.size();
+      deflate(&stream_, flush);
+      output_.Append({out.data(), out.size() - stream_.avail_out});
+      output_.Tick();
+    } while (stream_.avail_out == 0);
+  }
+
+  Output& output_;
+  z_stream stream_{};
+};
+
+class Pprof final : public LabelledExporter {
+ public:
+  Pprof(const ExportSettings& settings, Output* output)
+      : LabelledExporter(settings, /*with_size=*/true), streams_(settings.streams), gzip_(output) {
+    for (const Measure& measure : measures_) WriteValueType(profile::kSampleType, measure.name, measure.unit);
+  }
+
+  void End(const Recording& recording, AskedRange asked) override {
+    AddTime(recording, asked);
+    LabelledExporter::End(recording, asked);
+    comments_.push_back(strings_.NumberOf("weights: " + std::string(weights_)));
+    for (const std::string& remark : Provenance(recording, streams_)) comments_.push_back(strings_.NumberOf(remark));
+  }
+
+  std::optional<format::Error> Finish() override {
+    WriteRows();
+    WriteFunctionsAndLocations();
+    WriteRest();
+    for (const std::string& text : strings_.texts()) {
+      message_.add_string(profile::kStringTable, text);
+      Tick();
+    }
+    gzip_.Write(bytes_);
+    gzip_.Finish();
+    return std::nullopt;
+  }
+
+ private:
+  // If there are several recordings, those without data in the requested time do not set the profile's time.
+  void AddTime(const Recording& recording, AskedRange asked) {
+    const auto [from_ns, to_ns] = asked;
+    if (from_ns == to_ns && duration_ns_ > 0) return;
+    const uint64_t start_ns = recording.header().start_epoch_ns + from_ns;
+    start_ns_ = duration_ns_ > 0 ? std::min(start_ns_, start_ns) : start_ns;
+    duration_ns_ += to_ns - from_ns;
+  }
+
+  void Tick() {
+    if (bytes_.size() < kPiece) return;
+    gzip_.Write(bytes_);
+    bytes_.clear();
+  }
+
+  void WriteValueType(protozero::pbf_tag_type field, const char* type, const char* unit) {
+    pbf_writer value(message_, field);
+    value.add_int64(value_type::kType, strings_.NumberOf(type));
+    value.add_int64(value_type::kUnit, strings_.NumberOf(unit));
+  }
+
+  void WriteRows() override {
+    for (const LabelledTotals::Row& row : rows_.rows()) {
+      WriteSample(row);
+      Tick();
+    }
+    rows_.Clear();
+  }
+
+  void WriteSample(const LabelledTotals::Row& row) {
+    pbf_writer message(message_, profile::kSample);
+    {
+      protozero::packed_field_uint64 locations(message, sample::kLocations);
+      for (Id at = row.key.stack; at != Catalogue::kNone; at = catalogue_.stacks()[at].parent) {
+        locations.add_element(uint64_t{catalogue_.stacks()[at].frame} + 1);
+      }
+    }
+    {
+      protozero::packed_field_int64 values(message, sample::kValues);
+      for (size_t i = 0; i < measures_.size(); ++i) values.add_element(whole_[i].Next(measures_[i].of(row.totals)));
+    }
+    WriteLabel(&message, "thread", catalogue_.ThreadName(row.key.thread));
+    WriteLabel(&message, "class", catalogue_.ClassName(row.key.class_id));
+    WriteLabel(&message, "kind", KindName(static_cast<format::Kind>(row.key.kind)));
+    if (row.key.thread < catalogue_.threads().size()) {
+      const std::string& text = catalogue_.strings()[catalogue_.threads()[row.key.thread].text];
+      format::ForEachLabel(text, [&](std::string_view key, std::string_view value) {
+        WriteLabel(&message, ToUtf8(key), ToUtf8(value));
+      });
+    }
+    if (row.key.size > 0) WriteSize(&message, row.key.size);
+  }
+
+  void WriteLabel(pbf_writer* message, std::string_view key, std::string_view text) {
+    pbf_writer one(*message, sample::kLabel);
+    one.add_int64(label::kKey, strings_.NumberOf(key));
+    one.add_int64(label::kText, strings_.NumberOf(text));
+  }
+
+  // As heap profiles of Go have it.
+  void WriteSize(pbf_writer* message, uint64_t size) {
+    pbf_writer one(*message, sample::kLabel);
+    one.add_int64(label::kKey, strings_.NumberOf("bytes"));
+    one.add_int64(label::kNumber, static_cast<int64_t>(size));
+    one.add_int64(label::kUnit, strings_.NumberOf("bytes"));
+  }
+
+  // A location is a frame, a function a method, or a frame without one: numbers from 1.
+  void WriteFunctionsAndLocations() {
+    const size_t methods = catalogue_.methods().size();
+    for (Id id = 0; id < methods; ++id) {
+      const Catalogue::Method& method = catalogue_.methods()[id];
+      const std::string& class_name = catalogue_.strings()[method.class_name];
+      WriteFunction(id + 1, class_name + "." + catalogue_.strings()[method.name], SourcePath(class_name));
+    }
+    for (Id id = 0; id < catalogue_.frames().size(); ++id) {
+      const Catalogue::Frame& frame = catalogue_.frames()[id];
+      const bool has_method = frame.method < methods;
+      const uint64_t number = has_method ? uint64_t{frame.method} + 1 : methods + 1 + id;
+      if (!has_method) WriteFunction(number, catalogue_.FrameName(id), "");
+      pbf_writer message(message_, profile::kLocation);
+      message.add_uint64(location::kId, uint64_t{id} + 1);
+      pbf_writer of(message, location::kLine);
+      of.add_uint64(line::kFunction, number);
+      if (frame.line > 0) of.add_int64(line::kLine, frame.line);
+      // Ended here, not by Tick's buffer being handed on while they are open.
+      of.commit();
+      message.commit();
+      Tick();
+    }
+  }
+
+  void WriteFunction(uint64_t number, const std::string& name, const std::string& file) {
+    pbf_writer message(message_, profile::kFunction);
+    message.add_uint64(function::kId, number);
+    message.add_int64(function::kName, strings_.NumberOf(name));
+    message.add_int64(function::kSystemName, strings_.NumberOf(name));
+    message.add_int64(function::kFile, strings_.NumberOf(file));
+    message.commit();
+    Tick();
+  }
+
+  void WriteRest() {
+    message_.add_int64(profile::kTime, static_cast<int64_t>(start_ns_));
+    message_.add_int64(profile::kDuration, static_cast<int64_t>(duration_ns_));
+    // As heap profiles of Go name bytes here.
+    const Measure& unit = period_.UnitFor(measures_[0]);
+    WriteValueType(profile::kPeriodType, unit.of == kSpace.of ? "space" : unit.name, unit.unit);
+    message_.add_int64(profile::kPeriod, period_.For(measures_[0]));
+    message_.add_packed_int64(profile::kComment, comments_.begin(), comments_.end());
+    const auto space = std::ranges::find(measures_, kSpace.of, &Measure::of);
+    const bool has_space = period_.allocations().bytes > 0 && space != measures_.end();
+    message_.add_int64(profile::kDefaultSampleType, strings_.NumberOf(has_space ? space->name : measures_[0].name));
+  }
+
+  static constexpr size_t kPiece = 1 << 16;
+  const std::vector<format::Stream> streams_;
+  GzipStream gzip_;
+  StringTable strings_{""};
+  std::vector<int64_t> comments_;
+  uint64_t start_ns_ = 0, duration_ns_ = 0;
+  std::string bytes_;  // not handed to gzip_ yet
+  pbf_writer message_{bytes_};
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> MakePprof(const ExportSettings& settings, Output* output) {
+  return std::make_unique<Pprof>(settings, output);
+}
+
+}  // namespace heaprec::tools

@@ -1,0 +1,74 @@
+// Recordings as a SQLite database.
+//
+// Rows are inserted as blocks come, in one transaction. Memory: SQLite's cache, and the names (Catalogue).
+//
+// Failure:  the first error is kept and ends the work; Finish returns it.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/export/catalogue.h"
+#include "tools/export/exporter.h"
+#include "tools/export/live_samples.h"
+
+namespace heaprec::tools {
+
+extern const char kSqliteTables[];
+extern const char kSqliteViews[];
+// Worth their time if the database is asked more than once.
+extern const char kSqliteIndices[];
+
+class SqliteStore final : public Exporter {
+ public:
+  // `path`: of a new or empty file. Empty: a database of its own that nobody else sees, in memory as far as it is
+  // small.
+  SqliteStore(const std::string& path, bool with_indices, Catalogue::Hides hides);
+  ~SqliteStore() override;
+  SqliteStore(const SqliteStore&) = delete;
+  SqliteStore& operator=(const SqliteStore&) = delete;
+
+  void Begin(const Recording& recording) override;
+  void Add(const FilteredBlock& block) override;
+  void End(const Recording& recording, AskedRange) override;
+  std::optional<format::Error> Finish() override;
+
+  // Valid after Finish.
+  sqlite3* database() { return database_; }
+
+ private:
+  struct Inserts;
+  void Try(int result);
+  void Run(const char* sql) { Try(sqlite3_exec(database_, sql, nullptr, nullptr, nullptr)); }
+  void AddNames();
+  void AddEvents(const FilteredBlock& block);
+  void AddRows(const FilteredBlock& block);
+  void AddTimeSeries(const format::Block& block);
+  void AddMemory(const format::ProcessState& state);
+  void AddLifetimes(uint64_t end_ns);
+  void AddCounters(const Recording& recording);
+
+  const bool with_indices_;
+  sqlite3* database_ = nullptr;
+  std::string error_;  // empty: none yet
+  std::unique_ptr<Inserts> inserts_;
+  Catalogue catalogue_;
+  size_t classes_ = 0, methods_ = 0, frames_ = 0, stacks_ = 0, threads_ = 0;  // of it, inserted
+  uint32_t recording_ = 0;                                                    // number of the current one, from 1
+  uint64_t interval_ns_[format::kStreams] = {};
+  uint64_t last_block_ns_ = 0;
+  struct {
+    double heap = 1, exceptions = 1;
+  } calibration_;
+  struct TrackedSample {
+    uint64_t id = 0;
+    Catalogue::Id thread = 0, class_id = 0, stack = 0;
+    bool is_collected = true;  // else it lives until it is freed
+  };
+  TrackedSamples<TrackedSample> tracked_;
+};
+
+}  // namespace heaprec::tools
