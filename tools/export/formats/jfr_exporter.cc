@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "tools/export/exporter.h"
-#include "tools/export/formats/jfr_chunk.h"
+#include "tools/export/formats/jfr_constant_pools.h"
+#include "tools/export/formats/jfr_schema.h"
 #include "tools/export/live_samples.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
@@ -28,6 +29,61 @@ uint64_t WholeBytes(double weight) {
   constexpr double kMax = 0x1p62;
   return weight > 0 ? static_cast<uint64_t>(std::llround(std::min(weight, kMax))) : 0;
 }
+
+constexpr size_t kHeaderBytes = 68;
+constexpr uint64_t kTicksPerSecond = 1'000'000'000;
+constexpr uint32_t kCompressedIntegers = 1;
+
+// One chunk of a JFR file: a header, the metadata, the events, and behind them the constants that they name. Times are
+// in ns since the start of the recording, which are the chunk's ticks. All of it is in memory until it is written: its
+// header names places behind it, and a pipe does not go back.
+class Chunk {
+ public:
+  jfr::ConstantPools& constants() { return constants_; }
+  // Calls `append_fields(Sink)` for what follows the time.
+  template <typename Fields>
+  void AddEvent(TypeId type, uint64_t time_ns, const Fields& append_fields) {
+    rest_.clear();
+    Sink sink(&rest_);
+    sink.Long(static_cast<uint64_t>(type));
+    sink.Long(time_ns);
+    append_fields(sink);
+    jfr::AppendSized(rest_, &events_);
+  }
+  size_t bytes() const { return events_.size() + constants_.bytes(); }
+
+  // Writes the chunk, which lasts from `begin_ns` to `end_ns`, and empties it. `start_epoch_ns`: of the recording.
+  void Write(uint64_t start_epoch_ns, uint64_t begin_ns, uint64_t end_ns, Output* output) {
+    std::string pools;
+    constants_.AppendEvent(end_ns, &pools);
+    const std::string& metadata = jfr::MetadataEvent();
+    const uint64_t pools_at = kHeaderBytes + metadata.size() + events_.size();
+    std::string header("FLR\0", 4);
+    Sink sink(&header);
+    sink.Fixed<uint16_t>(2);  // version 2.1
+    sink.Fixed<uint16_t>(1);
+    sink.Fixed<uint64_t>(pools_at + pools.size());
+    sink.Fixed<uint64_t>(pools_at);
+    sink.Fixed<uint64_t>(kHeaderBytes);  // where the metadata is
+    sink.Fixed<uint64_t>(start_epoch_ns + begin_ns);
+    sink.Fixed<uint64_t>(end_ns - begin_ns);
+    sink.Fixed<uint64_t>(begin_ns);  // in ticks
+    sink.Fixed<uint64_t>(kTicksPerSecond);
+    sink.Fixed<uint32_t>(kCompressedIntegers);  // and: the chunk is finished
+    for (const std::string* part :
+         {static_cast<const std::string*>(&header), &metadata, static_cast<const std::string*>(&events_),
+          static_cast<const std::string*>(&pools)}) {
+      output->Append(*part);
+      output->Tick();
+    }
+    events_.clear();
+    constants_.Clear();
+  }
+
+ private:
+  jfr::ConstantPools constants_;
+  std::string events_, rest_;
+};
 
 class JfrExporter final : public Exporter {
  public:
@@ -191,7 +247,7 @@ class JfrExporter final : public Exporter {
   const std::optional<TimePoint> at_;
   const std::string_view weights_;
   Output& output_;
-  jfr::Chunk chunk_;
+  Chunk chunk_;
   LiveSamples alive_;
   std::vector<std::pair<uint64_t, uint64_t>> heap_after_;  // times of collections, and bytes used then
   uint64_t start_epoch_ns_ = 0, begin_ns_ = 0, end_ns_ = 0;

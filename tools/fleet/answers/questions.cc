@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "tools/fleet/answers/answers.h"
 #include "tools/fleet/answers/reports.h"
@@ -12,66 +11,7 @@
 namespace heaprec::tools::fleet {
 namespace {
 
-using Answered = format::Result<render::Report>;
-
 constexpr uint64_t kSecond = 1'000'000'000;
-
-RowGrain GrainOf(const std::string& by) {
-  if (by == "class") return RowGrain::kClass;
-  return by == "site" ? RowGrain::kSite : RowGrain::kClassAndSite;
-}
-
-Answered AnswerServices(const FleetQuestion& of) {
-  return ServicesReport(ScopeOf(of.selection), Services(of.selection), of.limit);
-}
-
-Answered AnswerTop(const FleetQuestion& of) {
-  const RowGrain by = GrainOf(of.options.by);
-  auto answer = Top(of.source, of.selection, by, of.limit);
-  if (!answer.ok()) return answer.error();
-  return TopReport(ScopeOf(of.selection), *answer, by);
-}
-
-Answered AnswerTimeline(const FleetQuestion& of) {
-  auto rows = Timeline(of.source, of.selection, static_cast<uint32_t>(of.options.step_ns / kSecond));
-  if (!rows.ok()) return rows.error();
-  return TimelineReport(ScopeOf(of.selection), *rows);
-}
-
-Answered AnswerDiff(const FleetQuestion& of) {
-  const RowGrain by = GrainOf(of.options.by);
-  const DiffOptions how{.by = by, .rate = of.options.rate, .min_share = of.options.min_share};
-  const auto answer = [&]() -> format::Result<DiffAnswer> {
-    if (!of.options.deploy.empty()) {
-      auto deploy = ParseFleetTime(of.options.deploy, static_cast<uint32_t>(std::time(nullptr)));
-      if (!deploy.ok()) return deploy.error();
-      return DiffDeploy(of.source, of.selection, *deploy, how);
-    }
-    return DiffVersions(of.source, of.selection, of.options.words[0], of.options.words[1], how);
-  }();
-  if (!answer.ok()) return answer.error();
-  return DiffReport(ScopeOf(of.selection), *answer, by, how.rate, of.limit);
-}
-
-Answered AnswerOutliers(const FleetQuestion& of) {
-  const RowGrain by = GrainOf(of.options.by);
-  auto rows = Outliers(of.source, of.selection, by, of.options.min_share, of.options.least_z);
-  if (!rows.ok()) return rows.error();
-  return OutliersReport(ScopeOf(of.selection), *rows, by, of.options.least_z, of.limit);
-}
-
-Answered AnswerLive(const FleetQuestion& of) {
-  const RowGrain by = GrainOf(of.options.by);
-  auto answer = FleetLive(of.source, of.selection, by, of.limit);
-  if (!answer.ok()) return answer.error();
-  return LiveReport(*answer, by);
-}
-
-Answered AnswerShow(const FleetQuestion& of) {
-  auto answer = Show(of.source, of.selection, of.options.words[0]);
-  if (!answer.ok()) return answer.error();
-  return ShowReport(ScopeOf(of.selection), *answer, of.limit);
-}
 
 // All that `heaprec fleet` does. Without an answer the command does it: to tables, or with samples.
 struct Question {
@@ -80,13 +20,13 @@ struct Question {
   Answered (*answer)(const FleetQuestion& question) = nullptr;
 };
 constexpr Question kQuestions[] = {{"init", "creates the tables on a server, or completes them"},
-                                   {"services", "what services and versions allocate, per host", AnswerServices},
-                                   {"top", "which sites or classes allocate most, over all hosts", AnswerTop},
-                                   {"timeline", "bytes per second over time: all, a class or a site", AnswerTimeline},
-                                   {"diff", "what differs between two versions, compared host by host", AnswerDiff},
-                                   {"outliers", "hosts that differ from the others", AnswerOutliers},
-                                   {"live", "which sites or classes have most live bytes at --to", AnswerLive},
-                                   {"show", "one site: its services, classes, and bytes over time", AnswerShow},
+                                   {"services", "what services and versions allocate, per host", ServicesReport},
+                                   {"top", "which sites or classes allocate most, over all hosts", TopReport},
+                                   {"timeline", "bytes per second over time: all, a class or a site", TimelineReport},
+                                   {"diff", "what differs between two versions, compared host by host", DiffReport},
+                                   {"outliers", "hosts that differ from the others", OutliersReport},
+                                   {"live", "which sites or classes have most live bytes at --to", LiveReport},
+                                   {"show", "one site: its services, classes, and bytes over time", ShowReport},
                                    {"pull", "writes samples as a recording for other commands; threads are hosts"},
                                    {"flame", "a flame graph of pulled samples"},
                                    {"report", "the interactive page of pulled samples"},

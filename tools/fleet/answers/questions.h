@@ -42,6 +42,11 @@ struct FleetQuestion {
   Source* source;
   const Selection& selection;
   size_t limit = 0;  // rows; 0: all
+
+  RowGrain by() const {
+    if (options.by == "class") return RowGrain::kClass;
+    return options.by == "site" ? RowGrain::kSite : RowGrain::kClassAndSite;
+  }
 };
 
 // Answers questions that need only sums.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "tools/fleet/answers/selection.h"
 
@@ -19,6 +20,8 @@ using render::Sentence;
 using render::Unit;
 using render::Value;
 
+constexpr uint64_t kSecond = 1'000'000'000;
+
 const char* Heading(RowGrain by) {
   if (by == RowGrain::kClass) return "class";
   return by == RowGrain::kSite ? "site" : "class and site";
@@ -30,19 +33,21 @@ std::vector<Row> FirstOf(const std::vector<Row>& rows, size_t limit) {
   return {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(limit)};
 }
 
-void AddScope(const Scope& scope, Report* report) {
-  report->Add(Sentence("{} allocated by {} host(s), {} to {} UTC", {{"scope.bytes", scope.bytes, Unit::kBytes},
-                                                                    {"scope.hosts", scope.hosts, Unit::kInteger},
-                                                                    {"scope.from", TimeText(scope.from), Unit::kText},
-                                                                    {"scope.to", TimeText(scope.to), Unit::kText}}));
-  report->Add(Hidden({{"scope.recordings", scope.recordings, Unit::kInteger},
-                      {"scope.seconds", scope.seconds, Unit::kSeconds},
-                      {"scope.lost_bytes", scope.lost, Unit::kBytes},
-                      {"scope.untrustworthy", scope.untrustworthy, Unit::kInteger}}));
+Report WithScope(const char* schema, const Scope& scope) {
+  Report report(schema);
+  report.Add(Sentence("{} allocated by {} host(s), {} to {} UTC", {{"scope.bytes", scope.bytes, Unit::kBytes},
+                                                                   {"scope.hosts", scope.hosts, Unit::kInteger},
+                                                                   {"scope.from", TimeText(scope.from), Unit::kText},
+                                                                   {"scope.to", TimeText(scope.to), Unit::kText}}));
+  report.Add(Hidden({{"scope.recordings", scope.recordings, Unit::kInteger},
+                     {"scope.seconds", scope.seconds, Unit::kSeconds},
+                     {"scope.lost_bytes", scope.lost, Unit::kBytes},
+                     {"scope.untrustworthy", scope.untrustworthy, Unit::kInteger}}));
   if (scope.untrustworthy > 0) {
-    report->Add(Note("not trustworthy: {} recording(s); 'heaprec doctor FILE' says why",
-                     {{"", scope.untrustworthy, Unit::kInteger}}));
+    report.Add(Note("not trustworthy: {} recording(s); 'heaprec doctor FILE' says why",
+                    {{"", scope.untrustworthy, Unit::kInteger}}));
   }
+  return report;
 }
 
 std::vector<Column<TopRow>> TopColumns(const char* heading) {
@@ -58,12 +63,6 @@ const std::vector<Column<TimelineRow>>& TimelineColumns() {
       {"bytes_per_second", "rate", Unit::kBytesPerSecond, Detail::kAlways, &TimelineRow::per_second, Detail::kAlways},
       {"time", "UTC", Unit::kText, Detail::kAlways, [](const TimelineRow& row) { return Value(TimeText(row.time)); }}};
   return kColumns;
-}
-
-Report WithScope(const char* schema, const Scope& scope) {
-  Report report(schema);
-  AddScope(scope, &report);
-  return report;
 }
 
 std::string NameOf(const ServiceRow& row) {
@@ -115,6 +114,16 @@ std::vector<Column<DiffRow>> DiffColumns(const char* heading) {
       {"name", heading, Unit::kText, Detail::kAlways, &DiffRow::name}};
 }
 
+format::Result<DiffAnswer> DiffOf(const FleetQuestion& of) {
+  const DiffOptions how{.by = of.by(), .rate = of.options.rate, .min_share = of.options.min_share};
+  if (of.options.deploy.empty()) {
+    return DiffVersions(of.source, of.selection, of.options.words[0], of.options.words[1], how);
+  }
+  const auto deploy = ParseFleetTime(of.options.deploy, static_cast<uint32_t>(std::time(nullptr)));
+  if (!deploy.ok()) return deploy.error();
+  return DiffDeploy(of.source, of.selection, *deploy, how);
+}
+
 // On a server's disk, of a process that goes on like those that were shipped: measured bytes a row, rows a slice and,
 // rolled up, as many an hour. bench/fleet/README.md
 double BytesADay(const ShipTotals& totals, double slice_seconds) {
@@ -128,32 +137,42 @@ double BytesADay(const ShipTotals& totals, double slice_seconds) {
 
 }  // namespace
 
-Report ServicesReport(const Scope& scope, const std::vector<ServiceRow>& rows, size_t limit) {
-  Report report = WithScope("heaprec.fleet.services/1", scope);
-  report.Add(MakeTable("services", ServiceColumns(), FirstOf(rows, limit), rows.size()));
+Answered ServicesReport(const FleetQuestion& of) {
+  const std::vector<ServiceRow> rows = Services(of.selection);
+  Report report = WithScope("heaprec.fleet.services/1", ScopeOf(of.selection));
+  report.Add(MakeTable("services", ServiceColumns(), FirstOf(rows, of.limit), rows.size()));
   return report;
 }
 
-Report TopReport(const Scope& scope, const TopAnswer& answer, RowGrain by) {
-  Report report = WithScope("heaprec.fleet.top/1", scope);
-  report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer.count, Unit::kInteger}}));
-  render::Table table = MakeTable("rows", TopColumns(Heading(by)), answer.rows, answer.count);
+Answered TopReport(const FleetQuestion& of) {
+  const RowGrain by = of.by();
+  const auto answer = Top(of.source, of.selection, by, of.limit);
+  if (!answer.ok()) return answer.error();
+  Report report = WithScope("heaprec.fleet.top/1", ScopeOf(of.selection));
+  report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer->count, Unit::kInteger}}));
+  render::Table table = MakeTable("rows", TopColumns(Heading(by)), answer->rows, answer->count);
   table.empty = "Nothing matches.";
   report.Add(std::move(table));
   return report;
 }
 
-Report TimelineReport(const Scope& scope, const std::vector<TimelineRow>& rows) {
-  Report report = WithScope("heaprec.fleet.timeline/1", scope);
+Answered TimelineReport(const FleetQuestion& of) {
+  const auto rows = Timeline(of.source, of.selection, static_cast<uint32_t>(of.options.step_ns / kSecond));
+  if (!rows.ok()) return rows.error();
+  Report report = WithScope("heaprec.fleet.timeline/1", ScopeOf(of.selection));
   std::vector<double> rates;
-  for (const TimelineRow& row : rows) rates.push_back(row.per_second.value);
+  for (const TimelineRow& row : *rows) rates.push_back(row.per_second.value);
   report.Add(Fact("course", {"", Value(rates), Unit::kSparkline}, Detail::kTextOnly));
-  report.Add(MakeTable("rows", TimelineColumns(), rows));
+  report.Add(MakeTable("rows", TimelineColumns(), *rows));
   return report;
 }
 
-Report DiffReport(const Scope& scope, const DiffAnswer& answer, RowGrain by, double rate, size_t limit) {
-  Report report = WithScope("heaprec.fleet.diff/1", scope);
+Answered DiffReport(const FleetQuestion& of) {
+  const double rate = of.options.rate;
+  const auto answered = DiffOf(of);
+  if (!answered.ok()) return answered.error();
+  const DiffAnswer& answer = *answered;
+  Report report = WithScope("heaprec.fleet.diff/1", ScopeOf(of.selection));
   const HostComparison& all = answer.all;
   report.Add(Sentence(answer.is_paired ? "{} host(s) before and after; per host {} before, {} after, change {}"
                                        : "{} host(s) before, {} after; per host {} before, {} after, change {}",
@@ -178,30 +197,35 @@ Report DiffReport(const Scope& scope, const DiffAnswer& answer, RowGrain by, dou
                        {"", all.detectable, Unit::kBytesPerSecond}}));
   // People read what is real; programs take all.
   std::vector<DiffRow> shown = answer.rows;
-  if (limit > 0) std::erase_if(shown, [](const DiffRow& row) { return !row.rates.is_real; });
-  render::Table table = MakeTable("rows", DiffColumns(Heading(by)), FirstOf(shown, limit), shown.size());
+  if (of.limit > 0) std::erase_if(shown, [](const DiffRow& row) { return !row.rates.is_real; });
+  render::Table table = MakeTable("rows", DiffColumns(Heading(of.by())), FirstOf(shown, of.limit), shown.size());
   table.empty = "No change is larger than the variation between hosts.";
   report.Add(std::move(table));
   return report;
 }
 
-Report OutliersReport(const Scope& scope, const std::vector<OutlierRow>& rows, RowGrain by, double least_z,
-                      size_t limit) {
-  Report report = WithScope("heaprec.fleet.outliers/1", scope);
-  report.Add(Hidden({{"least_z", least_z, Unit::kNumber}}));
+Answered OutliersReport(const FleetQuestion& of) {
+  const auto rows = Outliers(of.source, of.selection, of.by(), of.options.min_share, of.options.least_z);
+  if (!rows.ok()) return rows.error();
+  Report report = WithScope("heaprec.fleet.outliers/1", ScopeOf(of.selection));
+  report.Add(Hidden({{"least_z", of.options.least_z, Unit::kNumber}}));
   const std::vector<Column<OutlierRow>> columns{
       {"z", "z", Unit::kNumber, Detail::kAlways, &OutlierRow::z},
       {"rate", "rate", Unit::kBytesPerSecond, Detail::kAlways, &OutlierRow::rate},
       {"median", "median", Unit::kBytesPerSecond, Detail::kAlways, &OutlierRow::median},
       {"host", "host", Unit::kText, Detail::kAlways, &OutlierRow::host},
-      {"name", Heading(by), Unit::kText, Detail::kAlways, &OutlierRow::name}};
-  render::Table table = MakeTable("rows", columns, FirstOf(rows, limit), rows.size());
+      {"name", Heading(of.by()), Unit::kText, Detail::kAlways, &OutlierRow::name}};
+  render::Table table = MakeTable("rows", columns, FirstOf(*rows, of.limit), rows->size());
   table.empty = "No host differs that much from the others.";
   report.Add(std::move(table));
   return report;
 }
 
-Report LiveReport(const FleetLiveAnswer& answer, RowGrain by) {
+Answered LiveReport(const FleetQuestion& of) {
+  const RowGrain by = of.by();
+  const auto answered = FleetLive(of.source, of.selection, by, of.limit);
+  if (!answered.ok()) return answered.error();
+  const FleetLiveAnswer& answer = *answered;
   Report report("heaprec.fleet.live/1");
   report.Add(Sentence("{} live in {} processes of {} host(s), {} UTC", {{"live.bytes", answer.all.bytes, Unit::kBytes},
                                                                         {"processes", answer.processes, Unit::kInteger},
@@ -235,16 +259,19 @@ Report LiveReport(const FleetLiveAnswer& answer, RowGrain by) {
   return report;
 }
 
-Report ShowReport(const Scope& scope, const ShowAnswer& answer, size_t limit) {
-  Report report = WithScope("heaprec.fleet.show/1", scope);
+Answered ShowReport(const FleetQuestion& of) {
+  const auto answered = Show(of.source, of.selection, of.options.words[0]);
+  if (!answered.ok()) return answered.error();
+  const ShowAnswer& answer = *answered;
+  Report report = WithScope("heaprec.fleet.show/1", ScopeOf(of.selection));
   report.Add(Fact("site", {"site", answer.name, Unit::kText}));
   report.Add(Fact("bytes", {"bytes", answer.bytes, Unit::kBytes}));
   report.Add(Fact("share", {"share", answer.share, Unit::kShare}));
   std::vector<double> rates;
   for (const TimelineRow& row : answer.timeline) rates.push_back(row.per_second.value);
   report.Add(Fact("course", {"", Value(rates), Unit::kSparkline}, Detail::kTextOnly));
-  report.Add(MakeTable("services", ServiceColumns(), FirstOf(answer.services, limit), answer.services.size()));
-  report.Add(MakeTable("classes", TopColumns("class"), FirstOf(answer.classes, limit), answer.classes.size()));
+  report.Add(MakeTable("services", ServiceColumns(), FirstOf(answer.services, of.limit), answer.services.size()));
+  report.Add(MakeTable("classes", TopColumns("class"), FirstOf(answer.classes, of.limit), answer.classes.size()));
   render::Table table = MakeTable("timeline", TimelineColumns(), answer.timeline);
   table.detail = Detail::kJsonOnly;
   report.Add(std::move(table));

@@ -116,24 +116,289 @@ class ServerSource final : public Source {
   ServerSource(Server* server, Schema schema)
       : Source(schema.slice_seconds), server_(*server), schema_(std::move(schema)) {}
 
-  format::Result<std::vector<RecordingInfo>> Recordings() override;
+  format::Result<std::vector<RecordingInfo>> Recordings() override {
+    constexpr std::pair<const char*, std::string RecordingInfo::*> kTexts[] = {
+        {"service", &RecordingInfo::service},
+        {"version", &RecordingInfo::version},
+        {"environment", &RecordingInfo::environment},
+        {"host", &RecordingInfo::host},
+        {"pod", &RecordingInfo::pod},
+        {"jdk", &RecordingInfo::jdk},
+        {"gc", &RecordingInfo::gc},
+        {"file", &RecordingInfo::file},
+        {"why_not", &RecordingInfo::why_not}};
+    auto answer = server_.Select(fmt::format(
+        "SELECT recording, started, seen, ended, service, version, environment, host, pod, jdk, gc, file, rate, "
+        "trustworthy, why_not FROM {} ORDER BY recording, seen, ended",
+        Table("recordings")));
+    if (!answer.ok()) return answer.error();
+    std::vector<RecordingInfo> infos;
+    for (size_t row = 0; row < answer->rows; ++row) {
+      RecordingInfo info;
+      info.id = answer->Number("recording", row);
+      // The last row of a recording counts.
+      if (!infos.empty() && infos.back().id == info.id) infos.pop_back();
+      info.started = Number32(*answer, "started", row);
+      info.seen = Number32(*answer, "seen", row);
+      info.ended = answer->Number("ended", row) != 0;
+      for (const auto& [name, text] : kTexts) info.*text = answer->Text(name, row);
+      info.per_second = answer->Real("rate", row);
+      info.trustworthy = answer->Number("trustworthy", row) != 0;
+      infos.push_back(std::move(info));
+    }
+    return infos;
+  }
+
   format::Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range, const std::vector<uint64_t>& recordings,
-                                                  uint32_t step) override;
-  format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override;
-  format::Result<std::vector<Moments>> Compare(const CompareQuery& query) override;
+                                                  uint32_t step) override {
+    const std::string key = step > 0 ? fmt::format("intDiv(toUInt32(time), {0}) * {0} AS step", step) : "recording";
+    const std::string key_name = step > 0 ? "step" : "recording";
+    auto answer = server_.Select(fmt::format(
+        "SELECT {}, counted > 0 AS is_counted, sum(seconds) AS t_seconds, sum(counted) AS t_counted, sum(weighed) AS "
+        "t_weighed, sum(lost) AS t_lost{} FROM {} WHERE toUInt32(slice) >= {} AND toUInt32(slice) < {} AND recording "
+        "IN "
+        "{} GROUP BY {}, is_counted ORDER BY {}",
+        key, SumOfColumns(kSumColumns), Table("totals"), range.from, range.to, List(recordings), key_name, key_name));
+    if (!answer.ok()) return answer.error();
+    std::vector<TotalsRow> rows;
+    for (size_t row = 0; row < answer->rows; ++row) {
+      const uint64_t recording = answer->Number("recording", row);
+      const uint32_t time = Number32(*answer, "step", row);
+      if (rows.empty() || rows.back().recording != recording || rows.back().step != time) {
+        rows.push_back({recording, time, {}, {}});
+      }
+      Totals& totals = answer->Number("is_counted", row) != 0 ? rows.back().counted : rows.back().uncounted;
+      totals.seconds = answer->Real("t_seconds", row);
+      totals.counted = answer->Real("t_counted", row);
+      totals.weighed = answer->Real("t_weighed", row);
+      totals.lost = answer->Real("t_lost", row);
+      ReadSums(*answer, "s_", row, kSumColumns, &totals.all);
+    }
+    return rows;
+  }
+
+  // PooledSums::Add, name for name.
+  format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override {
+    const bool is_step = query.rows_of == RowsOf::kStep, is_host = query.rows_of == RowsOf::kHost;
+    std::vector<std::string> columns;
+    std::string sums;
+    for (const SumColumn& column : kSumColumns) {
+      // There may be millions of rows of hosts.
+      if (is_host && column.value != &Sums::bytes && column.value != &Sums::variance) continue;
+      columns.emplace_back(column.name);
+      std::string factor;
+      for (int i = 0; i < column.power; ++i) factor += "f * ";
+      sums += fmt::format(", sum({1}s_{0}) AS p_{0}", column.name, factor);
+    }
+    if (!is_host) {
+      sums +=
+          ", sum(f * f * s_bytes * b * s_variance) AS shared, sum(f * f * s_bytes * b * s_bytes * b * c) AS "
+          "shared_all, "
+          "sum(f * f * s_objects * b * s_covariance) AS shared_objects, "
+          "sum(f * f * s_objects * b * s_objects * b * c) AS shared_objects_all";
+    }
+    auto rows = Rows(query, std::move(columns));
+    if (!rows.ok()) return rows.error();
+    const std::vector<RecordingScale>& of = query.recordings;
+    auto answer = server_.Select(
+        fmt::format("SELECT {0}{1} FROM (SELECT *, {2} AS host, {3} AS f, {4} AS b, {5} AS c FROM ({6}) AS rows) AS "
+                    "scaled GROUP BY "
+                    "{0}",
+                    is_step ? "step" : KeyColumns(query.by) + (is_host ? ", host" : ""), sums,
+                    is_host ? Lookup(of, &RecordingScale::host) : "0", Lookup(of, &RecordingScale::factor),
+                    Lookup(of, &RecordingScale::per_byte), Lookup(of, &RecordingScale::variance), *rows));
+    if (!answer.ok()) return answer.error();
+    std::vector<PooledRow> pooled;
+    for (size_t row = 0; row < answer->rows; ++row) {
+      PooledRow& one = pooled.emplace_back();
+      if (!is_step) one.key = KeyOf(*answer, query.by, row);
+      one.step = Number32(*answer, "step", row);
+      one.host = Number32(*answer, "host", row);
+      ReadSums(*answer, "p_", row, kSumColumns, &one.pooled.sums);
+      one.pooled.shared = answer->Real("shared", row);
+      one.pooled.shared_all = answer->Real("shared_all", row);
+      one.pooled.shared_objects = answer->Real("shared_objects", row);
+      one.pooled.shared_objects_all = answer->Real("shared_objects_all", row);
+    }
+    return pooled;
+  }
+
+  format::Result<std::vector<Moments>> Compare(const CompareQuery& query) override {
+    auto before = SideSql(query, query.before, true);
+    if (!before.ok()) return before.error();
+    auto after = SideSql(query, query.after, false);
+    if (!after.ok()) return after.error();
+    auto answer = server_.Select(
+        fmt::format("SELECT {0}, sum(rb) AS b1, sum(rb * rb) AS b2, sum(ra) AS a1, sum(ra * ra) AS a2, "
+                    "sum((ra - rb) * (ra - rb)) AS d2 FROM (SELECT host, {0}, sum(b) AS rb, sum(a) AS ra FROM "
+                    "({1} UNION ALL {2}) AS sides GROUP BY host, {0}) AS hosts GROUP BY {0}",
+                    KeyColumns(query.by), *before, *after));
+    if (!answer.ok()) return answer.error();
+    std::vector<Moments> moments;
+    for (size_t row = 0; row < answer->rows; ++row) {
+      moments.push_back({KeyOf(*answer, query.by, row), answer->Real("b1", row), answer->Real("b2", row),
+                         answer->Real("a1", row), answer->Real("a2", row), answer->Real("d2", row)});
+    }
+    return moments;
+  }
+
   format::Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
-                                                      const std::vector<uint64_t>& recordings) override;
+                                                      const std::vector<uint64_t>& recordings) override {
+    auto answer = server_.Select(fmt::format(
+        "SELECT recording, any(process) AS of_process, max(toUInt32(time)) AS last, argMax(toUInt32(at), time) AS "
+        "last_at FROM {} WHERE grain = 0 AND toUInt32(time) >= {} AND toUInt32(time) < {} AND recording IN {} GROUP BY "
+        "recording",
+        Table("live"), range.from, range.to, List(recordings)));
+    if (!answer.ok()) return answer.error();
+    std::vector<LiveMoment> snapshots;
+    for (size_t row = 0; row < answer->rows; ++row) {
+      snapshots.push_back({answer->Number("recording", row), answer->Number("of_process", row),
+                           Number32(*answer, "last", row), Number32(*answer, "last_at", row)});
+    }
+    return snapshots;
+  }
+
   format::Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
-                                               const RowFilter& filter) override;
-  format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) override;
-  format::Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) override;
-  format::Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) override;
+                                               const RowFilter& filter) override {
+    std::map<uint32_t, std::vector<uint64_t>> recordings;  // by time
+    for (const LiveMoment& one : snapshots) recordings[one.time].push_back(one.recording);
+    if (recordings.empty()) return std::vector<PooledLive>();
+    std::string when;
+    for (const auto& [time, of_time] : recordings) {
+      when +=
+          fmt::format("{}(toUInt32(time) = {} AND recording IN {})", when.empty() ? "" : " OR ", time, List(of_time));
+    }
+    const std::string keys = KeyColumns(by);
+    auto answer = server_.Select(fmt::format(
+        "SELECT state, {0}{1} FROM {2} WHERE grain = {3} AND toUInt32(time) >= {4} AND toUInt32(time) <= {5} "
+        "AND ({6}){7} "
+        "GROUP BY state, {0}",
+        keys, SumOfColumns(kLiveColumns), Table("live"), static_cast<int>(GrainToRead(by, filter)),
+        recordings.begin()->first, recordings.rbegin()->first, when, Passing(filter)));
+    if (!answer.ok()) return answer.error();
+    std::map<RowKey, PooledLive> pooled;
+    for (size_t row = 0; row < answer->rows; ++row) {
+      LiveSums sums;
+      ReadSums(*answer, "s_", row, kLiveColumns, &sums);
+      const RowKey key = KeyOf(*answer, by, row);
+      PooledLive& one = pooled.try_emplace(key, PooledLive{key, {}, {}}).first->second;
+      const bool is_live = answer->Number("state", row) == static_cast<uint64_t>(LiveState::kLive);
+      (is_live ? one.live : one.may_be_garbage) += sums;
+    }
+    std::vector<PooledLive> rows;
+    for (const auto& [key, one] : pooled) rows.push_back(one);
+    return rows;
+  }
+
+  format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) override {
+    std::string from = fmt::format(
+        " FROM (SELECT *, weight * {} AS w FROM {} WHERE toUInt32(slice) >= {} AND toUInt32(slice) < {} AND recording "
+        "IN "
+        "{}{}) AS chosen",
+        Lookup(query.recordings, &RecordingScale::factor), Table("samples"), query.range.from, query.range.to,
+        List(Each(query.recordings, &RecordingScale::recording)), Passing(query.filter));
+    auto totals = server_.Select("SELECT count() AS n, sum(w) AS s" + from);
+    if (!totals.ok()) return totals.error();
+    const bool is_thinned = totals->Number("n", 0) > query.most;
+    const double tau = is_thinned ? totals->Real("s", 0) / static_cast<double>(query.most) : 0;
+    if (is_thinned) {
+      // ThinnedWeight; the last digits of its product do not matter here, it is asked again below.
+      from += fmt::format(
+          " WHERE bitShiftRight(intHash64(bitXor(intHash64(recording), id)), 32) / 4294967296. * {:.17e} < w * "
+          "1.000001",
+          tau);
+    }
+    auto answer = server_.Select("SELECT recording, time_ns, id, class, site, stack, size, w" + from);
+    if (!answer.ok()) return answer.error();
+    std::vector<FleetSample> samples;
+    for (size_t row = 0; row < answer->rows; ++row) {
+      FleetSample one;
+      one.recording = answer->Number("recording", row);
+      one.sample.id = answer->Number("id", row);
+      one.sample.weight = ThinnedWeight(one.recording, one.sample.id, answer->Real("w", row), tau);
+      if (!(one.sample.weight > 0)) continue;
+      one.sample.time_ns = answer->Number("time_ns", row);
+      one.sample.class_id = answer->Number("class", row);
+      one.sample.site = answer->Number("site", row);
+      one.sample.stack = answer->Number("stack", row);
+      one.sample.size = answer->Number("size", row);
+      samples.push_back(one);
+    }
+    return samples;
+  }
+
+  format::Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) override {
+    constexpr size_t kAtOnce = 50'000;
+    Stacks stacks;
+    for (size_t at = 0; at < ids.size(); at += kAtOnce) {
+      const auto from = ids.begin() + static_cast<std::ptrdiff_t>(at);
+      const std::vector<uint64_t> some(from, from + static_cast<std::ptrdiff_t>(std::min(kAtOnce, ids.size() - at)));
+      auto answer = server_.Select(fmt::format(
+          "SELECT stack, any(methods) AS path FROM {} WHERE stack IN {} GROUP BY stack", Table("stacks"), List(some)));
+      if (!answer.ok()) return answer.error();
+      const AnswerColumn* paths = answer->Column("path");
+      if (paths == nullptr) continue;
+      for (size_t row = 0; row < std::min<size_t>(answer->rows, paths->arrays.size()); ++row) {
+        stacks.emplace(answer->Number("stack", row), paths->arrays[row]);
+      }
+    }
+    return stacks;
+  }
+
+  format::Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) override {
+    Names names;
+    if (ids && ids->empty()) return names;
+    auto answer =
+        server_.Select(fmt::format("SELECT id, any(name) AS text FROM {} WHERE kind = {}{} GROUP BY id", Table("names"),
+                                   static_cast<int>(kind), ids ? " AND id IN " + List(*ids) : ""));
+    if (!answer.ok()) return answer.error();
+    for (size_t row = 0; row < answer->rows; ++row) names.emplace(answer->Number("id", row), answer->Text("text", row));
+    return names;
+  }
 
  private:
   std::string Table(const std::string& name) const { return server_.database() + "." + schema_.Table(name); }
-  format::Result<OpenHours> FindOpenHours(const TimeRange& range);
-  format::Result<std::string> Rows(const PoolQuery& query, std::vector<std::string> columns);
-  format::Result<std::string> SideSql(const CompareQuery& query, const Side& side, bool is_before);
+  format::Result<OpenHours> FindOpenHours(const TimeRange& range) {
+    if (open_range_ == range) return open_hours_;
+    auto answer = server_.Select(
+        fmt::format("SELECT recording, intDiv(toUInt32(time), {}) AS hour FROM {} WHERE toUInt32(time) >= {} AND "
+                    "toUInt32(time) < {} GROUP BY recording, hour HAVING countIf(kind = 2) = 0",
+                    kHour, Table("shipped"), range.from, range.to));
+    if (!answer.ok()) return answer.error();
+    open_hours_.clear();
+    for (size_t row = 0; row < answer->rows; ++row) {
+      open_hours_.emplace_back(answer->Number("recording", row), Number32(*answer, "hour", row));
+    }
+    open_range_ = range;
+    return open_hours_;
+  }
+
+  // The rows of each recording, as RowsSql asks for them.
+  format::Result<std::string> Rows(const PoolQuery& query, std::vector<std::string> columns) {
+    const RowQuery rows{.sums = Table("sums"),
+                        .hours = Table("hours"),
+                        .range = query.range,
+                        .recordings = Each(query.recordings, &RecordingScale::recording),
+                        .by = query.by,
+                        .filter = query.filter,
+                        .step = query.rows_of == RowsOf::kStep ? query.step : 0,
+                        .columns = std::move(columns)};
+    const TimeRange hours = WholeHours(query.range);
+    if (hours.from >= hours.to) return RowsSql(rows, {});
+    auto open = FindOpenHours(hours);
+    if (!open.ok()) return open.error();
+    return RowsSql(rows, *open);
+  }
+
+  format::Result<std::string> SideSql(const CompareQuery& query, const Side& side, bool is_before) {
+    auto rows =
+        Rows({.range = side.range, .recordings = side.recordings, .by = query.by, .filter = query.filter}, {"bytes"});
+    if (!rows.ok()) return rows.error();
+    const std::string rate = fmt::format("s_bytes * {}", Lookup(side.recordings, &RecordingScale::factor));
+    return fmt::format("SELECT {} AS host, {}, {} AS b, {} AS a FROM ({}) AS rows",
+                       Lookup(side.recordings, &RecordingScale::host), KeyColumns(query.by), is_before ? rate : "0.",
+                       is_before ? "0." : rate, *rows);
+  }
 
   Server& server_;
   const Schema schema_;
@@ -141,282 +406,6 @@ class ServerSource final : public Source {
   TimeRange open_range_{1, 0};
   OpenHours open_hours_;
 };
-
-format::Result<std::vector<RecordingInfo>> ServerSource::Recordings() {
-  constexpr std::pair<const char*, std::string RecordingInfo::*> kTexts[] = {
-      {"service", &RecordingInfo::service},
-      {"version", &RecordingInfo::version},
-      {"environment", &RecordingInfo::environment},
-      {"host", &RecordingInfo::host},
-      {"pod", &RecordingInfo::pod},
-      {"jdk", &RecordingInfo::jdk},
-      {"gc", &RecordingInfo::gc},
-      {"file", &RecordingInfo::file},
-      {"why_not", &RecordingInfo::why_not}};
-  auto answer = server_.Select(fmt::format(
-      "SELECT recording, started, seen, ended, service, version, environment, host, pod, jdk, gc, file, rate, "
-      "trustworthy, why_not FROM {} ORDER BY recording, seen, ended",
-      Table("recordings")));
-  if (!answer.ok()) return answer.error();
-  std::vector<RecordingInfo> infos;
-  for (size_t row = 0; row < answer->rows; ++row) {
-    RecordingInfo info;
-    info.id = answer->Number("recording", row);
-    // The last row of a recording counts.
-    if (!infos.empty() && infos.back().id == info.id) infos.pop_back();
-    info.started = Number32(*answer, "started", row);
-    info.seen = Number32(*answer, "seen", row);
-    info.ended = answer->Number("ended", row) != 0;
-    for (const auto& [name, text] : kTexts) info.*text = answer->Text(name, row);
-    info.per_second = answer->Real("rate", row);
-    info.trustworthy = answer->Number("trustworthy", row) != 0;
-    infos.push_back(std::move(info));
-  }
-  return infos;
-}
-
-format::Result<std::vector<TotalsRow>> ServerSource::TotalsOf(const TimeRange& range,
-                                                              const std::vector<uint64_t>& recordings, uint32_t step) {
-  const std::string key = step > 0 ? fmt::format("intDiv(toUInt32(time), {0}) * {0} AS step", step) : "recording";
-  const std::string key_name = step > 0 ? "step" : "recording";
-  auto answer = server_.Select(fmt::format(
-      "SELECT {}, counted > 0 AS is_counted, sum(seconds) AS t_seconds, sum(counted) AS t_counted, sum(weighed) AS "
-      "t_weighed, sum(lost) AS t_lost{} FROM {} WHERE toUInt32(slice) >= {} AND toUInt32(slice) < {} AND recording IN "
-      "{} GROUP BY {}, is_counted ORDER BY {}",
-      key, SumOfColumns(kSumColumns), Table("totals"), range.from, range.to, List(recordings), key_name, key_name));
-  if (!answer.ok()) return answer.error();
-  std::vector<TotalsRow> rows;
-  for (size_t row = 0; row < answer->rows; ++row) {
-    const uint64_t recording = answer->Number("recording", row);
-    const uint32_t time = Number32(*answer, "step", row);
-    if (rows.empty() || rows.back().recording != recording || rows.back().step != time) {
-      rows.push_back({recording, time, {}, {}});
-    }
-    Totals& totals = answer->Number("is_counted", row) != 0 ? rows.back().counted : rows.back().uncounted;
-    totals.seconds = answer->Real("t_seconds", row);
-    totals.counted = answer->Real("t_counted", row);
-    totals.weighed = answer->Real("t_weighed", row);
-    totals.lost = answer->Real("t_lost", row);
-    ReadSums(*answer, "s_", row, kSumColumns, &totals.all);
-  }
-  return rows;
-}
-
-format::Result<OpenHours> ServerSource::FindOpenHours(const TimeRange& range) {
-  if (open_range_ == range) return open_hours_;
-  auto answer = server_.Select(
-      fmt::format("SELECT recording, intDiv(toUInt32(time), {}) AS hour FROM {} WHERE toUInt32(time) >= {} AND "
-                  "toUInt32(time) < {} GROUP BY recording, hour HAVING countIf(kind = 2) = 0",
-                  kHour, Table("shipped"), range.from, range.to));
-  if (!answer.ok()) return answer.error();
-  open_hours_.clear();
-  for (size_t row = 0; row < answer->rows; ++row) {
-    open_hours_.emplace_back(answer->Number("recording", row), Number32(*answer, "hour", row));
-  }
-  open_range_ = range;
-  return open_hours_;
-}
-
-// The rows of each recording, as RowsSql asks for them.
-format::Result<std::string> ServerSource::Rows(const PoolQuery& query, std::vector<std::string> columns) {
-  const RowQuery rows{.sums = Table("sums"),
-                      .hours = Table("hours"),
-                      .range = query.range,
-                      .recordings = Each(query.recordings, &RecordingScale::recording),
-                      .by = query.by,
-                      .filter = query.filter,
-                      .step = query.rows_of == RowsOf::kStep ? query.step : 0,
-                      .columns = std::move(columns)};
-  const TimeRange hours = WholeHours(query.range);
-  if (hours.from >= hours.to) return RowsSql(rows, {});
-  auto open = FindOpenHours(hours);
-  if (!open.ok()) return open.error();
-  return RowsSql(rows, *open);
-}
-
-// PooledSums::Add, name for name.
-format::Result<std::vector<PooledRow>> ServerSource::Pool(const PoolQuery& query) {
-  const bool is_step = query.rows_of == RowsOf::kStep, is_host = query.rows_of == RowsOf::kHost;
-  std::vector<std::string> columns;
-  std::string sums;
-  for (const SumColumn& column : kSumColumns) {
-    // There may be millions of rows of hosts.
-    if (is_host && column.value != &Sums::bytes && column.value != &Sums::variance) continue;
-    columns.emplace_back(column.name);
-    std::string factor;
-    for (int i = 0; i < column.power; ++i) factor += "f * ";
-    sums += fmt::format(", sum({1}s_{0}) AS p_{0}", column.name, factor);
-  }
-  if (!is_host) {
-    sums +=
-        ", sum(f * f * s_bytes * b * s_variance) AS shared, sum(f * f * s_bytes * b * s_bytes * b * c) AS shared_all, "
-        "sum(f * f * s_objects * b * s_covariance) AS shared_objects, "
-        "sum(f * f * s_objects * b * s_objects * b * c) AS shared_objects_all";
-  }
-  auto rows = Rows(query, std::move(columns));
-  if (!rows.ok()) return rows.error();
-  const std::vector<RecordingScale>& of = query.recordings;
-  auto answer = server_.Select(fmt::format(
-      "SELECT {0}{1} FROM (SELECT *, {2} AS host, {3} AS f, {4} AS b, {5} AS c FROM ({6}) AS rows) AS scaled GROUP BY "
-      "{0}",
-      is_step ? "step" : KeyColumns(query.by) + (is_host ? ", host" : ""), sums,
-      is_host ? Lookup(of, &RecordingScale::host) : "0", Lookup(of, &RecordingScale::factor),
-      Lookup(of, &RecordingScale::per_byte), Lookup(of, &RecordingScale::variance), *rows));
-  if (!answer.ok()) return answer.error();
-  std::vector<PooledRow> pooled;
-  for (size_t row = 0; row < answer->rows; ++row) {
-    PooledRow& one = pooled.emplace_back();
-    if (!is_step) one.key = KeyOf(*answer, query.by, row);
-    one.step = Number32(*answer, "step", row);
-    one.host = Number32(*answer, "host", row);
-    ReadSums(*answer, "p_", row, kSumColumns, &one.pooled.sums);
-    one.pooled.shared = answer->Real("shared", row);
-    one.pooled.shared_all = answer->Real("shared_all", row);
-    one.pooled.shared_objects = answer->Real("shared_objects", row);
-    one.pooled.shared_objects_all = answer->Real("shared_objects_all", row);
-  }
-  return pooled;
-}
-
-format::Result<std::string> ServerSource::SideSql(const CompareQuery& query, const Side& side, bool is_before) {
-  auto rows =
-      Rows({.range = side.range, .recordings = side.recordings, .by = query.by, .filter = query.filter}, {"bytes"});
-  if (!rows.ok()) return rows.error();
-  const std::string rate = fmt::format("s_bytes * {}", Lookup(side.recordings, &RecordingScale::factor));
-  return fmt::format("SELECT {} AS host, {}, {} AS b, {} AS a FROM ({}) AS rows",
-                     Lookup(side.recordings, &RecordingScale::host), KeyColumns(query.by), is_before ? rate : "0.",
-                     is_before ? "0." : rate, *rows);
-}
-
-format::Result<std::vector<Moments>> ServerSource::Compare(const CompareQuery& query) {
-  auto before = SideSql(query, query.before, true);
-  if (!before.ok()) return before.error();
-  auto after = SideSql(query, query.after, false);
-  if (!after.ok()) return after.error();
-  auto answer = server_.Select(
-      fmt::format("SELECT {0}, sum(rb) AS b1, sum(rb * rb) AS b2, sum(ra) AS a1, sum(ra * ra) AS a2, "
-                  "sum((ra - rb) * (ra - rb)) AS d2 FROM (SELECT host, {0}, sum(b) AS rb, sum(a) AS ra FROM "
-                  "({1} UNION ALL {2}) AS sides GROUP BY host, {0}) AS hosts GROUP BY {0}",
-                  KeyColumns(query.by), *before, *after));
-  if (!answer.ok()) return answer.error();
-  std::vector<Moments> moments;
-  for (size_t row = 0; row < answer->rows; ++row) {
-    moments.push_back({KeyOf(*answer, query.by, row), answer->Real("b1", row), answer->Real("b2", row),
-                       answer->Real("a1", row), answer->Real("a2", row), answer->Real("d2", row)});
-  }
-  return moments;
-}
-
-format::Result<std::vector<LiveMoment>> ServerSource::LiveMoments(const TimeRange& range,
-                                                                  const std::vector<uint64_t>& recordings) {
-  auto answer = server_.Select(fmt::format(
-      "SELECT recording, any(process) AS of_process, max(toUInt32(time)) AS last, argMax(toUInt32(at), time) AS "
-      "last_at FROM {} WHERE grain = 0 AND toUInt32(time) >= {} AND toUInt32(time) < {} AND recording IN {} GROUP BY "
-      "recording",
-      Table("live"), range.from, range.to, List(recordings)));
-  if (!answer.ok()) return answer.error();
-  std::vector<LiveMoment> snapshots;
-  for (size_t row = 0; row < answer->rows; ++row) {
-    snapshots.push_back({answer->Number("recording", row), answer->Number("of_process", row),
-                         Number32(*answer, "last", row), Number32(*answer, "last_at", row)});
-  }
-  return snapshots;
-}
-
-format::Result<std::vector<PooledLive>> ServerSource::Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
-                                                           const RowFilter& filter) {
-  std::map<uint32_t, std::vector<uint64_t>> recordings;  // by time
-  for (const LiveMoment& one : snapshots) recordings[one.time].push_back(one.recording);
-  if (recordings.empty()) return std::vector<PooledLive>();
-  std::string when;
-  for (const auto& [time, of_time] : recordings) {
-    when += fmt::format("{}(toUInt32(time) = {} AND recording IN {})", when.empty() ? "" : " OR ", time, List(of_time));
-  }
-  const std::string keys = KeyColumns(by);
-  auto answer = server_.Select(
-      fmt::format("SELECT state, {0}{1} FROM {2} WHERE grain = {3} AND toUInt32(time) >= {4} AND toUInt32(time) <= {5} "
-                  "AND ({6}){7} "
-                  "GROUP BY state, {0}",
-                  keys, SumOfColumns(kLiveColumns), Table("live"), static_cast<int>(GrainToRead(by, filter)),
-                  recordings.begin()->first, recordings.rbegin()->first, when, Passing(filter)));
-  if (!answer.ok()) return answer.error();
-  std::map<RowKey, PooledLive> pooled;
-  for (size_t row = 0; row < answer->rows; ++row) {
-    LiveSums sums;
-    ReadSums(*answer, "s_", row, kLiveColumns, &sums);
-    const RowKey key = KeyOf(*answer, by, row);
-    PooledLive& one = pooled.try_emplace(key, PooledLive{key, {}, {}}).first->second;
-    const bool is_live = answer->Number("state", row) == static_cast<uint64_t>(LiveState::kLive);
-    (is_live ? one.live : one.may_be_garbage) += sums;
-  }
-  std::vector<PooledLive> rows;
-  for (const auto& [key, one] : pooled) rows.push_back(one);
-  return rows;
-}
-
-format::Result<std::vector<FleetSample>> ServerSource::Samples(const SampleQuery& query) {
-  std::string from = fmt::format(
-      " FROM (SELECT *, weight * {} AS w FROM {} WHERE toUInt32(slice) >= {} AND toUInt32(slice) < {} AND recording IN "
-      "{}{}) AS chosen",
-      Lookup(query.recordings, &RecordingScale::factor), Table("samples"), query.range.from, query.range.to,
-      List(Each(query.recordings, &RecordingScale::recording)), Passing(query.filter));
-  auto totals = server_.Select("SELECT count() AS n, sum(w) AS s" + from);
-  if (!totals.ok()) return totals.error();
-  const bool is_thinned = totals->Number("n", 0) > query.most;
-  const double tau = is_thinned ? totals->Real("s", 0) / static_cast<double>(query.most) : 0;
-  if (is_thinned) {
-    // ThinnedWeight; the last digits of its product do not matter here, it is asked again below.
-    from += fmt::format(
-        " WHERE bitShiftRight(intHash64(bitXor(intHash64(recording), id)), 32) / 4294967296. * {:.17e} < w * 1.000001",
-        tau);
-  }
-  auto answer = server_.Select("SELECT recording, time_ns, id, class, site, stack, size, w" + from);
-  if (!answer.ok()) return answer.error();
-  std::vector<FleetSample> samples;
-  for (size_t row = 0; row < answer->rows; ++row) {
-    FleetSample one;
-    one.recording = answer->Number("recording", row);
-    one.sample.id = answer->Number("id", row);
-    one.sample.weight = ThinnedWeight(one.recording, one.sample.id, answer->Real("w", row), tau);
-    if (!(one.sample.weight > 0)) continue;
-    one.sample.time_ns = answer->Number("time_ns", row);
-    one.sample.class_id = answer->Number("class", row);
-    one.sample.site = answer->Number("site", row);
-    one.sample.stack = answer->Number("stack", row);
-    one.sample.size = answer->Number("size", row);
-    samples.push_back(one);
-  }
-  return samples;
-}
-
-format::Result<Source::Stacks> ServerSource::StacksOf(const std::vector<uint64_t>& ids) {
-  constexpr size_t kAtOnce = 50'000;
-  Stacks stacks;
-  for (size_t at = 0; at < ids.size(); at += kAtOnce) {
-    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(at);
-    const std::vector<uint64_t> some(from, from + static_cast<std::ptrdiff_t>(std::min(kAtOnce, ids.size() - at)));
-    auto answer = server_.Select(fmt::format(
-        "SELECT stack, any(methods) AS path FROM {} WHERE stack IN {} GROUP BY stack", Table("stacks"), List(some)));
-    if (!answer.ok()) return answer.error();
-    const AnswerColumn* paths = answer->Column("path");
-    if (paths == nullptr) continue;
-    for (size_t row = 0; row < std::min<size_t>(answer->rows, paths->arrays.size()); ++row) {
-      stacks.emplace(answer->Number("stack", row), paths->arrays[row]);
-    }
-  }
-  return stacks;
-}
-
-format::Result<Source::Names> ServerSource::NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) {
-  Names names;
-  if (ids && ids->empty()) return names;
-  auto answer =
-      server_.Select(fmt::format("SELECT id, any(name) AS text FROM {} WHERE kind = {}{} GROUP BY id", Table("names"),
-                                 static_cast<int>(kind), ids ? " AND id IN " + List(*ids) : ""));
-  if (!answer.ok()) return answer.error();
-  for (size_t row = 0; row < answer->rows; ++row) names.emplace(answer->Number("id", row), answer->Text("text", row));
-  return names;
-}
 
 }  // namespace
 
