@@ -163,10 +163,10 @@ TEST_CASE("trim divides no block that has rows, and says so") {
 TEST_CASE("verify finds rows that do not agree with intervals or samples") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
-  const auto findings = [&](double weight, uint64_t points) {
+  const auto findings = [&](double weight, uint64_t points, double point_lambda = 0) {
     {
       RecordingFile file(path, HeaderOf(1));
-      file.Add(format::Window{1, 0, 1e-4});
+      file.Add(format::Window{1, 0, 1e-4, point_lambda});
       const Event event = testing::At(500 * kMs);
       file.Add(event);
       Event point = PathOf(event);
@@ -182,6 +182,7 @@ TEST_CASE("verify finds rows that do not agree with intervals or samples") {
   CHECK(findings(2400, 1).empty());
   CHECK(findings(2400, 0).empty());  // a recording may have no rows
   CHECK(findings(2400, 2).find("rows: 2 points, but the intervals have 1 point") != std::string::npos);
+  CHECK(findings(400, 1, 6e-4).empty());  // the only point was kept by chance
   CHECK(findings(2500, 1).find("rows: 2500 bytes, but the samples represent 2400") != std::string::npos);
 }
 
