@@ -158,13 +158,24 @@ def merged(records):
                "date": max(member["date"] for member in members)}
 
 
+def in_short(reason):
+    """As many of its clauses as have 30 words together, and the first in any case."""
+    short, *others = re.split(r"(?<=[;.]) ", reason)
+    for clause in others:
+        if len(f"{short} {clause}".split()) > 30:
+            break
+        short += " " + clause
+    return short.rstrip(";.")
+
+
 def reasons(missed):
-    """The first sentence of each reason, and what several figures have in common of it only once."""
+    """Reasons in short; one that three or more figures begin with stands once."""
     heads = collections.Counter(record.get("reason", "").partition("; ")[0] for record in missed)
     figures = {}
     for record in missed:
-        head, sentence = (re.split(end, record.get("reason", ""))[0] for end in ("; ", r"\. "))
-        figures.setdefault(head if heads[head] > 1 else sentence, []).append(record.get("figure", record["id"]))
+        head = record.get("reason", "").partition("; ")[0]
+        figures.setdefault(head if heads[head] > 2 else in_short(record.get("reason", "")), []).append(
+            record.get("figure", record["id"]))
     for reason, names in figures.items():
         kinds = {name.partition(": ")[0] for name in names}
         if len(names) > 1 and len(kinds) == 1:
