@@ -100,9 +100,9 @@ Command AttachCommand() {
       R"(In the JVM of another user or of a container heaprec loads a private copy of the
 agent; there --lib is a path in the container. Where the JVM cannot write to
 FILE, attach waits for the end and copies the recording out. With --report or
---flame it waits, too, and writes the recording next to PAGE. Ctrl-C ends the
-recording early. JDK 21 and later print a warning on the JVM's stderr unless it
-runs with -XX:+EnableDynamicAgentLoading.
+--flame it waits, too, and writes the recording next to PAGE unless -o is given.
+Ctrl-C ends the recording early. JDK 21 and later print a warning on the JVM's
+stderr unless it runs with -XX:+EnableDynamicAgentLoading.
 
 Examples:
   heaprec attach 12345 --duration 60s -o app.hrec
