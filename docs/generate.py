@@ -218,13 +218,15 @@ def measurements_page():
     areas_reached = areas(record for record in records if record.get("reached"))
     parts = [MISSED, f"{len(missed)} figures missed their goal, {sum(map(len, areas_reached.values()))} reached it: "
              + ", ".join(f"{area} {len(group)}" for area, group in areas_reached.items()) + ".",
-             "\n## Goals not reached\n", *table(missed), "", "Reasons:\n", *reasons(missed)]
+             "\n## Goals not reached\n", "[Reasons](../bench/results/README.md#reasons).\n", *table(missed)]
     return "\n".join(wrapped(line) for line in parts) + "\n"
 
 
 def figures_page():
-    parts = [REACHED]
-    for area, group in areas(record for record in measured_records() if record.get("reached") is not False).items():
+    records = list(measured_records())
+    parts = [REACHED, "## Reasons\n", "Why goals were not reached:\n",
+             *reasons([record for record in records if record.get("reached") is False])]
+    for area, group in areas(record for record in records if record.get("reached") is not False).items():
         parts += [f"\n## {area}\n", *table(list(merged(group)))]
         notes = sorted({record["notes"] for record in group if "notes" in record})
         if notes:
