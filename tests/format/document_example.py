@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""The example of docs/format/recording.md is a recording, and says what the document says: document_example.py RECORDING_MD TOOL DECODER."""
+"""The example of docs/format/example.hex is a recording, and says what its notes say: document_example.py HEX TOOL DECODER."""
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -12,8 +11,8 @@ BYTES_OF_HEX = 48  # what stands behind is a note
 
 
 def main(document, tool, decoder):
-    block = re.search(r"```hex\n(.*?)```", open(document).read(), re.S).group(1)
-    data = b"".join(bytes.fromhex(line[:BYTES_OF_HEX]) for line in block.splitlines() if not line.startswith("#"))
+    with open(document) as lines:
+        data = b"".join(bytes.fromhex(line[:BYTES_OF_HEX]) for line in lines if not line.startswith("#"))
     with tempfile.NamedTemporaryFile(suffix=".hrec") as file:
         file.write(data)
         file.flush()

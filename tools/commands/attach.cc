@@ -97,15 +97,12 @@ Command AttachCommand() {
   command.AddOption("--flame", options->flame, "After --duration write a flame graph to PAGE").Value("PAGE");
   command.AddFlag("-f,--force", options->force, "Overwrite PAGE if it exists");
   command.footer =
-      R"(If the JVM belongs to another user or runs in a container, heaprec copies the
-agent to a private folder in the JVM's files and removes it once it is loaded.
-Where the JVM cannot write to FILE itself, attach waits until the recording
-ends, copies it to FILE and removes it from the container; Ctrl-C ends the
-recording. There --lib is a path in the container. JDK 21 and later print a
-warning on the JVM's stderr unless it runs with -XX:+EnableDynamicAgentLoading.
-
-With --report or --flame attach waits, too, and Ctrl-C ends the recording early;
-the recording is written next to the page (PAGE with .hrec) unless -o is given.
+      R"(In the JVM of another user or of a container heaprec loads a private copy of the
+agent; there --lib is a path in the container. Where the JVM cannot write to
+FILE, attach waits for the end and copies the recording out. With --report or
+--flame it waits, too, and writes the recording next to PAGE unless -o is given.
+Ctrl-C ends the recording early. JDK 21 and later print a warning on the JVM's
+stderr unless it runs with -XX:+EnableDynamicAgentLoading.
 
 Examples:
   heaprec attach 12345 --duration 60s -o app.hrec

@@ -91,10 +91,9 @@ Command BenchCommand() {
       .Value("FILE");
   command.operand = "COMMAND_A [-- COMMAND_B]";
   command.takes_command = true;
-  command.footer = R"(Runs alternate, so that a machine that becomes slower or busier affects both
-sides. After three runs of each, bench stops as soon as every site with more
-than 1 % of all bytes is decided; each such look has its part of --fdr. A run
-that fails ends the bench with exit code 1.
+  command.footer = R"(Runs alternate, so that a slower machine affects both sides. After three runs of
+each, bench stops as soon as every site with more than 1 % of all bytes is
+decided. A run that fails ends the bench with exit code 1.
 
 Examples:
   heaprec bench -n 5 -- java -jar old.jar -- java -jar new.jar

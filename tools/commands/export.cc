@@ -113,10 +113,9 @@ Command ExportCommand() {
   options->filter.AddStackChoiceTo(command);
   command.footer =
       R"(Columns of csv and jsonl: time_ns (epoch), kind, thread, class, size,
-weight_bytes, weight_objects, probability, stack (root;...;leaf as
-Class.method:line), labels (key=value;...; JSON lines: an object),
-calibrated_bytes, calibrated_objects. The other formats have calibrated weights,
-or raw weights with --raw.
+weight_bytes, weight_objects, probability, stack (root;...;leaf), labels,
+calibrated_bytes, calibrated_objects. Other formats have calibrated weights, or
+raw weights with --raw.
 
 Examples:
   heaprec export -o rec.csv app.hrec

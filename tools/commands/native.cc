@@ -95,9 +95,8 @@ Command NativeCommand() {
   options->output.AddTo(command);
   command.footer =
       R"(A recording has samples of native memory if it was made with native=on. 'heaprec
-record --native=exact', or libheaprec-native.so in LD_PRELOAD, counts every
-block and writes a table instead. A forked child that does not start a
-program (exec) is neither recorded nor counted.
+record --native=exact' counts every block and writes a table instead. Children
+that are forked without exec are neither recorded nor counted.
 
 Examples:
   heaprec native app.hrec

@@ -22,26 +22,23 @@ Command RecordCommand() {
   Command command("record", "Run a command and record its allocations");
   options->agent.AddTo(command);
   command.AddFlag("--child-jvms", options->child_jvms,
-                  "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS; each JVM prints a line "
-                  "\"Picked up JAVA_TOOL_OPTIONS: ...\" on its stderr. Keep %p in FILE");
+                  "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS, of which each prints a line on "
+                  "stderr. Keep %p in FILE");
   command
       .AddOption(
           "--native", options->native,
-          "Also record native memory (a program without a JVM: native memory only). sampled: sample blocks and track "
-          "them until they are freed; exact: count every block with libheaprec-native.so, which replaces malloc")
+          "Also record native memory (without a JVM: only that). sampled: sample blocks and track them until they "
+          "are freed; exact: count every block with libheaprec-native.so")
       .OneOf({kSampled, kExact})
       .Value("HOW");
   command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line at the end");
   command.operand = "COMMAND...";
   command.takes_command = true;
   command.footer =
-      R"(The exit code is the command's: 128 + N if signal N ended it, 127 if the command
-does not exist. If the command succeeds but the agent did not record it, or
-could not write the whole recording, the exit code is 6. Signals are forwarded
-to the command.
-
-A child that the command forks and that does not start a program (exec) is not
-recorded. So run servers in the foreground.
+      R"(The exit code is the command's (128 + N after signal N, 127: no such command),
+or 6 if it succeeds but was not recorded as a whole. Signals are forwarded. A
+child that is forked without exec is not recorded: run servers in the
+foreground.
 
 Examples:
   heaprec record -- java -jar app.jar

@@ -3,7 +3,8 @@
 Usage: guides_test.py HEAPREC AGENT NATIVE_AGENT JAR
 
 A block behind a comment `<!-- Not run: REASON -->` is skipped. Times and amounts of work are shortened (SHORTER), and a
-running JVM takes the place of PID 12345. Each command must exit with 0; `check` also with 1, its verdict on this program.
+running JVM takes the place of PID 12345. Each command must exit with 0; `check` also with 1, its verdict on this
+program.
 """
 
 import os
@@ -16,9 +17,16 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 JAVA = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/default-java"), "bin")
-BLOCK = re.compile(r"(?P<skip><!-- Not run: [^>]+ -->\n+)?^```(?P<kind>sh|java)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-SHORTER = ((r"(?m)^((?!sudo).*--duration) \S+", r"\1 500ms"), (r"(--min-age|--from) \S+", r"\1 0.1s"), (r"--to \S+", "--to 5s"), (r"-n \d ", "-n 1 "), ("300[_]?000", "9000"),
-           ("--set census=all", "--duration 1s --set census=all"))
+BLOCK = re.compile(r"(?P<skip><!-- Not run: [^>]+ -->\n+)?^```(?P<kind>sh|java)\n(?P<text>.*?)^```$",
+                   re.MULTILINE | re.DOTALL)
+SHORTER = (
+    (r"(?m)^((?!sudo).*--duration) \S+", r"\1 500ms"),
+    (r"(--min-age|--from) \S+", r"\1 0.1s"),
+    (r"--to \S+", "--to 5s"),
+    (r"-n \d ", "-n 1 "),
+    ("300[_]?000", "9000"),
+    ("--set census=all", "--duration 1s --set census=all"),
+)
 LEAST = 50  # commands
 APP = """
 package com.x;
@@ -42,8 +50,13 @@ public class Parser {
 }
 """
 # What a page opens or pipes into, if it is not a part of heaprec: it reads what it is given.
-STAND_INS = {"xdg-open": 'test -s "$1"', "go": 'for last; do :; done; test -s "$last"', "flamegraph.pl": "cat", "sudo": '"$@"'}
-COPIES = "before after new main a1 a2 a3 b1 b2 b3 a b killed node-1 node-2 rec".split()
+STAND_INS = {
+    "xdg-open": 'test -s "$1"',
+    "go": 'for last; do :; done; test -s "$last"',
+    "flamegraph.pl": "cat",
+    "sudo": '"$@"',
+}
+COPIES = "before after new main a1 a2 a3 b1 b2 b3 a b killed node-1 node-2 rec"
 
 
 def program(path, text):
@@ -60,7 +73,8 @@ def shell(text, folder, codes=(0,)):
 
 def prepare(folder, heaprec, agent, native, jar):
     (folder / "bin").mkdir()
-    for name, source in (("heaprec", heaprec), ("libheaprec.so", agent), ("libheaprec-native.so", native), ("heaprec.jar", jar)):
+    names = "heaprec", "libheaprec.so", "libheaprec-native.so", "heaprec.jar"
+    for name, source in zip(names, (heaprec, agent, native, jar)):
         shutil.copy(source, folder / "bin" / name)
         (folder / "bin" / name).chmod(0o755)
     for name, text in STAND_INS.items():
@@ -68,11 +82,12 @@ def prepare(folder, heaprec, agent, native, jar):
     program(folder / "server", 'for i in {1..20000}; do x="$x $i"; x=${x: -1000}; done')
     (folder / "Parser.java").write_text(APP)
     (folder / ".heaprec.key").write_text("0123456789abcdef")
-    shell("javac -d classes Parser.java; jar cfe app.jar com.x.Parser -C classes .; "
-          "for name in old new benchmarks; do cp app.jar $name.jar; done; "
-          "heaprec record -q --set native=on,nmt=1s -o app.hrec -- java -jar app.jar; heaprec export -o theirs.jfr app.hrec; "
-          f"for name in {' '.join(COPIES)}; do cp app.hrec $name.hrec; done; zstd -q app.hrec; "
-          "heaprec record -q --native=exact -o exact.hrec -- java -jar app.jar; cp exact-native-*.hnt n-4711.hnt; cp n-4711.hnt n-4712.hnt", folder)
+    shell("javac -d classes Parser.java; jar cfe app.jar com.x.Parser -C classes .", folder)
+    shell("for name in old new benchmarks; do cp app.jar $name.jar; done", folder)
+    shell("heaprec record -q --set native=on,nmt=1s -o app.hrec -- java -jar app.jar; zstd -q app.hrec", folder)
+    shell(f"for name in {COPIES}; do cp app.hrec $name.hrec; done; heaprec export -o theirs.jfr app.hrec", folder)
+    shell("heaprec record -q --native=exact -o exact.hrec -- java -jar app.jar", folder)
+    shell("cp exact-native-*.hnt n-4711.hnt; cp n-4711.hnt n-4712.hnt", folder)
 
 
 def commands(page, pid, folder):
