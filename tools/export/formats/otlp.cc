@@ -93,8 +93,8 @@ int32_t OtlpDictionary::Numbers::Of(Id id) {
   return numbers_[id];
 }
 
-// In each table the first entry is the empty one. Each table numbers what it refers to, so the next one has nothing
-// that nobody refers to.
+// The first entry of each table is the empty one. Writing a table numbers the entries that it refers to in later ones,
+// so each table has exactly the entries that are used.
 void OtlpDictionary::WriteTo(pbf_builder<Dictionary>* table) {
   WriteStacks(table);
   WriteLocations(table);
