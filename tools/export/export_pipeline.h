@@ -27,10 +27,10 @@ struct ExportedRecording {
 
 struct ExportRequest {
   const Filter& filter;
-  CalibratedTo calibrated_to = CalibratedTo::kCounts;              // else than kNothing: each is read once more
-  Progress::StdoutUse stdout_use = Progress::StdoutUse::kNothing;  // by the exporter
-  std::function<bool()> stop = [] { return false; };               // true: ends early, without reasons
-  std::optional<TimePoint> live_at{};                              // when objects are to be live
+  CalibratedTo calibrated_to = CalibratedTo::kCounts;              // all but kNothing read each recording once more
+  Progress::StdoutUse stdout_use = Progress::StdoutUse::kNothing;  // whether the exporter writes to stdout
+  std::function<bool()> stop = [] { return false; };               // true: ends early, and does not assess trust
+  std::optional<TimePoint> live_at{};                              // when objects must be live
 };
 
 // Reads all recordings into `exporter`; the caller calls its Finish. If no recording has data of the requested times, a

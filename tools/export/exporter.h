@@ -85,8 +85,8 @@ class Exporter {
 using MakeExporter = std::unique_ptr<Exporter>(const ExportSettings& settings, Output* output);
 MakeExporter MakeCollapsed, MakeCsv, MakeJfr, MakeJsonl, MakeOtlp, MakePprof, MakeSpeedscope, MakeSqlite;
 
-// Where the numbers of an export come from and what they lack, as lines for formats that have room for remarks.
-// After the recording was read. `streams`: those that were exported.
+// Where the numbers of an export come from and what they lack, as lines for formats that have room for remarks. Call it
+// after the recording was read. `streams`: those that were exported.
 std::vector<std::string> Provenance(const Recording& recording, const std::vector<format::Stream>& streams);
 
 // The time that the file covers: from its start to its end, or to the last block.

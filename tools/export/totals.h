@@ -134,7 +134,7 @@ class StackTotals {
 
 // What the samples of each stack, class, thread, kind and size add up to: what profiles with labels have as samples.
 //
-// Memory:   bounded: whoever uses it takes the rows out when it is full(); the same key may then come again.
+// Memory:   bounded: the caller takes the rows out when it is full(); the same key may then come again.
 class LabelledTotals {
  public:
   struct Key {

@@ -1,3 +1,4 @@
+// The encodings of a JFR file, and the constants of its chunks.
 #pragma once
 
 #include <array>
@@ -13,10 +14,8 @@
 
 namespace heaprec::tools::jfr {
 
-// The primitive encodings of a JFR file: what is in its chunk headers is big-endian, all other integers are LEB128.
-//
+// Appends primitive values to a text that it does not own. Integers in chunk headers are big-endian, all others LEB128.
 // A long has at most nine bytes, of which the ninth has eight bits. A negative int is its 32 bits, as HotSpot has it.
-// Appends to a text that it does not own.
 class Sink {
  public:
   explicit Sink(std::string* into) : into_(*into) {}

@@ -113,7 +113,7 @@ std::vector<Type> Constants() {
   };
 }
 
-// Those of jdk.OldObjectSample. Tools ask an object for all of this; how it is held nobody here knows.
+// The constants of jdk.OldObjectSample. Tools ask an object for all of them; what holds it is never recorded.
 std::vector<Type> OldObjects() {
   return {
       Type{TypeId::kOldObject,
@@ -216,7 +216,7 @@ std::vector<Type> Samples() {
   };
 }
 
-// What is told of the recording, once.
+// Facts of the recording, written once.
 std::vector<Type> Facts() {
   return {
       Type{TypeId::kActiveRecording,

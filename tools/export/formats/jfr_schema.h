@@ -91,8 +91,7 @@ struct Type {
 
 const std::vector<Type>& Types();
 
-// The metadata event of a chunk: the schema as the format writes it, a tree of elements with attributes.
-// The whole event; the same in every chunk.
+// The whole metadata event, the same in every chunk: the schema as a tree of elements with attributes.
 const std::string& MetadataEvent();
 
 }  // namespace heaprec::tools::jfr

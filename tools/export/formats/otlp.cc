@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <protozero/pbf_writer.hpp>
+#include <protozero/pbf_builder.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,57 +26,26 @@ namespace heaprec::tools {
 namespace {
 
 using Id = Catalogue::Id;
-using protozero::pbf_writer;
+using protozero::pbf_builder;
+using protozero::pbf_tag_type;
 
-// Numbers of fields, by message.
-namespace data {
-enum { kResourceProfiles = 1, kDictionary };
-}
-namespace resource_profiles {
-enum { kResource = 1, kScopeProfiles };
-}
-namespace resource {
-enum { kAttributes = 1 };
-}
-namespace key_value {
-enum { kKey = 1, kValue };
-}
-namespace any_value {
-enum { kString = 1, kInt = 3 };
-}
-namespace scope_profiles {
-enum { kScope = 1, kProfiles };
-}
-namespace scope {
-enum { kName = 1, kVersion };
-}
-namespace profile {
-enum { kSampleType = 1, kSamples, kTime, kDuration, kPeriodType, kPeriod };
-}
-namespace value_type {
-enum { kType = 1, kUnit };
-}
-namespace sample {
-enum { kStack = 1, kAttributes, kLink, kValues };
-}
-namespace dictionary {
-enum { kMapping = 1, kLocation, kFunction, kLink, kString, kAttribute, kStack };
-}
-namespace location {
-enum { kLines = 3 };
-}
-namespace line {
-enum { kFunction = 1, kLine };
-}
-namespace function {
-enum { kName = 1, kSystemName, kFile };
-}
-namespace attribute {
-enum { kKey = 1, kValue };
-}
-namespace stack {
-enum { kLocations = 1 };
-}
+// Messages, with the numbers of their fields.
+enum class ProfilesData : pbf_tag_type { kResourceProfiles = 1, kDictionary };
+enum class ResourceProfiles : pbf_tag_type { kResource = 1, kScopeProfiles };
+enum class Resource : pbf_tag_type { kAttributes = 1 };
+enum class KeyValue : pbf_tag_type { kKey = 1, kValue };
+enum class AnyValue : pbf_tag_type { kString = 1, kInt = 3 };
+enum class ScopeProfiles : pbf_tag_type { kScope = 1, kProfiles };
+enum class Scope : pbf_tag_type { kName = 1, kVersion };
+enum class Profile : pbf_tag_type { kSampleType = 1, kSamples, kTime, kDuration, kPeriodType, kPeriod };
+enum class ValueType : pbf_tag_type { kType = 1, kUnit };
+enum class Sample : pbf_tag_type { kStack = 1, kAttributes, kLink, kValues };
+enum class Dictionary : pbf_tag_type { kMapping = 1, kLocation, kFunction, kLink, kString, kAttribute, kStack };
+enum class Location : pbf_tag_type { kLines = 3 };
+enum class Line : pbf_tag_type { kFunction = 1, kLine };
+enum class Function : pbf_tag_type { kName = 1, kSystemName, kFile };
+enum class KeyValueAndUnit : pbf_tag_type { kKey = 1, kValue };
+enum class Stack : pbf_tag_type { kLocations = 1 };
 
 // What the profiles of all recordings share: stacks with their frames and methods, attributes and texts, by number from
 // 1; 0 is the empty entry of each table. Grows with names and stacks, not with events.
@@ -90,7 +59,7 @@ class OtlpDictionary {
   int32_t StackNumber(Id stack) { return stacks_.Of(stack); }
 
   // Once, when all is known: writing gives more texts numbers.
-  void WriteTo(protozero::pbf_writer* table);
+  void WriteTo(pbf_builder<Dictionary>* table);
 
  private:
   // Numbers from 1, in the order of first use.
@@ -104,11 +73,11 @@ class OtlpDictionary {
     std::vector<Id> ids_;
   };
 
-  void WriteStacks(protozero::pbf_writer* table);
-  void WriteLocations(protozero::pbf_writer* table);
-  void WriteFunctions(protozero::pbf_writer* table);
-  void WriteFunction(std::string_view name, std::string_view file, protozero::pbf_writer* table);
-  void WriteAttributes(protozero::pbf_writer* table);
+  void WriteStacks(pbf_builder<Dictionary>* table);
+  void WriteLocations(pbf_builder<Dictionary>* table);
+  void WriteFunctions(pbf_builder<Dictionary>* table);
+  void WriteFunction(std::string_view name, std::string_view file, pbf_builder<Dictionary>* table);
+  void WriteAttributes(pbf_builder<Dictionary>* table);
 
   const Catalogue& catalogue_;
   StringTable strings_{""}, attributes_{""};  // attributes: key, zero byte, value
@@ -124,16 +93,16 @@ int32_t OtlpDictionary::Numbers::Of(Id id) {
   return numbers_[id];
 }
 
-// In each table the first entry is the empty one. Each table numbers what it refers to, so the next one has nothing
-// that nobody refers to.
-void OtlpDictionary::WriteTo(pbf_writer* table) {
+// The first entry of each table is the empty one. Writing a table numbers the entries that it refers to in later ones,
+// so each table has exactly the entries that are used.
+void OtlpDictionary::WriteTo(pbf_builder<Dictionary>* table) {
   WriteStacks(table);
   WriteLocations(table);
   WriteFunctions(table);
   WriteAttributes(table);
-  table->add_string(dictionary::kMapping, "");
-  table->add_string(dictionary::kLink, "");
-  for (const std::string& text : strings_.texts()) table->add_string(dictionary::kString, text);
+  table->add_string(Dictionary::kMapping, "");
+  table->add_string(Dictionary::kLink, "");
+  for (const std::string& text : strings_.texts()) table->add_string(Dictionary::kString, text);
 }
 
 // A key has no zero byte.
@@ -141,11 +110,11 @@ int32_t OtlpDictionary::Attribute(std::string_view key, std::string_view value) 
   return static_cast<int32_t>(attributes_.NumberOf(std::string(key).append(1, '\0').append(value)));
 }
 
-void OtlpDictionary::WriteStacks(pbf_writer* table) {
-  table->add_string(dictionary::kStack, "");
+void OtlpDictionary::WriteStacks(pbf_builder<Dictionary>* table) {
+  table->add_string(Dictionary::kStack, "");
   for (const Id leaf : stacks_.ids()) {
-    pbf_writer message(*table, dictionary::kStack);
-    protozero::packed_field_int32 locations(message, stack::kLocations);
+    pbf_builder<Stack> message(*table, Dictionary::kStack);
+    protozero::packed_field_int32 locations(message, Stack::kLocations);
     for (Id at = leaf; at != Catalogue::kNone; at = catalogue_.stacks()[at].parent) {
       locations.add_element(frames_.Of(catalogue_.stacks()[at].frame));
     }
@@ -153,22 +122,22 @@ void OtlpDictionary::WriteStacks(pbf_writer* table) {
 }
 
 // A location is a frame, a function a method; after the methods come the functions of frames without one.
-void OtlpDictionary::WriteLocations(pbf_writer* table) {
+void OtlpDictionary::WriteLocations(pbf_builder<Dictionary>* table) {
   const auto methods = static_cast<Id>(catalogue_.methods().size());
-  table->add_string(dictionary::kLocation, "");
+  table->add_string(Dictionary::kLocation, "");
   for (const Id id : frames_.ids()) {
     const Catalogue::Frame& frame = catalogue_.frames()[id];
-    pbf_writer message(*table, dictionary::kLocation);
-    pbf_writer of(message, location::kLines);
+    pbf_builder<Location> message(*table, Dictionary::kLocation);
+    pbf_builder<Line> of(message, Location::kLines);
     const bool has_method = frame.method != Catalogue::kNone;
-    of.add_int32(line::kFunction, functions_.Of(has_method ? frame.method : methods + id));
-    if (frame.line > 0) of.add_int64(line::kLine, frame.line);
+    of.add_int32(Line::kFunction, functions_.Of(has_method ? frame.method : methods + id));
+    if (frame.line > 0) of.add_int64(Line::kLine, frame.line);
   }
 }
 
-void OtlpDictionary::WriteFunctions(pbf_writer* table) {
+void OtlpDictionary::WriteFunctions(pbf_builder<Dictionary>* table) {
   const size_t methods = catalogue_.methods().size();
-  table->add_string(dictionary::kFunction, "");
+  table->add_string(Dictionary::kFunction, "");
   for (const Id id : functions_.ids()) {
     if (id >= methods) {
       WriteFunction(catalogue_.FrameName(id - static_cast<Id>(methods)), "", table);
@@ -180,21 +149,21 @@ void OtlpDictionary::WriteFunctions(pbf_writer* table) {
   }
 }
 
-void OtlpDictionary::WriteFunction(std::string_view name, std::string_view file, pbf_writer* table) {
-  pbf_writer message(*table, dictionary::kFunction);
-  message.add_int32(function::kName, Number(name));
-  if (!file.empty()) message.add_int32(function::kFile, Number(file));
+void OtlpDictionary::WriteFunction(std::string_view name, std::string_view file, pbf_builder<Dictionary>* table) {
+  pbf_builder<Function> message(*table, Dictionary::kFunction);
+  message.add_int32(Function::kName, Number(name));
+  if (!file.empty()) message.add_int32(Function::kFile, Number(file));
 }
 
-void OtlpDictionary::WriteAttributes(pbf_writer* table) {
-  table->add_string(dictionary::kAttribute, "");
+void OtlpDictionary::WriteAttributes(pbf_builder<Dictionary>* table) {
+  table->add_string(Dictionary::kAttribute, "");
   for (const std::string& text : attributes_.texts()) {
     if (text.empty()) continue;  // written above
     const size_t end = text.find('\0');
-    pbf_writer message(*table, dictionary::kAttribute);
-    message.add_int32(attribute::kKey, Number(std::string_view(text).substr(0, end)));
-    pbf_writer value(message, attribute::kValue);
-    value.add_string(any_value::kString, text.substr(end + 1));
+    pbf_builder<KeyValueAndUnit> message(*table, Dictionary::kAttribute);
+    message.add_int32(KeyValueAndUnit::kKey, Number(std::string_view(text).substr(0, end)));
+    pbf_builder<AnyValue> value(message, KeyValueAndUnit::kValue);
+    value.add_string(AnyValue::kString, text.substr(end + 1));
   }
 }
 
@@ -221,8 +190,8 @@ class Otlp final : public LabelledExporter {
   std::optional<format::Error> Finish() override {
     std::string bytes;
     {
-      pbf_writer message(bytes);
-      pbf_writer table(message, data::kDictionary);
+      pbf_builder<ProfilesData> message(bytes);
+      pbf_builder<Dictionary> table(message, ProfilesData::kDictionary);
       dictionary_.WriteTo(&table);
     }
     output_.Append(bytes);
@@ -243,14 +212,14 @@ class Otlp final : public LabelledExporter {
     };
     std::string bytes;
     if (std::ranges::any_of(values, has_any)) {
-      pbf_writer message(bytes);
-      pbf_writer of_resource(message, data::kResourceProfiles);
+      pbf_builder<ProfilesData> message(bytes);
+      pbf_builder<ResourceProfiles> of_resource(message, ProfilesData::kResourceProfiles);
       WriteResource(&of_resource);
-      pbf_writer of_scope(of_resource, resource_profiles::kScopeProfiles);
+      pbf_builder<ScopeProfiles> of_scope(of_resource, ResourceProfiles::kScopeProfiles);
       {
-        pbf_writer who(of_scope, scope_profiles::kScope);
-        who.add_string(scope::kName, "heaprec");
-        who.add_string(scope::kVersion, kVersion);
+        pbf_builder<Scope> who(of_scope, ScopeProfiles::kScope);
+        who.add_string(Scope::kName, "heaprec");
+        who.add_string(Scope::kVersion, kVersion);
       }
       for (size_t i = 0; i < measures_.size(); ++i) {
         if (has_any(values[i])) WriteProfile(measures_[i], values[i], &of_scope);
@@ -269,17 +238,17 @@ class Otlp final : public LabelledExporter {
     return "unknown_service:" + (program.empty() ? "java" : ToUtf8(program.substr(program.rfind('/') + 1)));
   }
 
-  void WriteResource(pbf_writer* into) {
+  void WriteResource(pbf_builder<ResourceProfiles>* into) {
     const format::FileHeader& header = recording_->header();
-    pbf_writer of(*into, resource_profiles::kResource);
+    pbf_builder<Resource> of(*into, ResourceProfiles::kResource);
     const auto add = [&of](const std::string& key, const auto& value) {
-      pbf_writer one(of, resource::kAttributes);
-      one.add_string(key_value::kKey, key);
-      pbf_writer any(one, key_value::kValue);
+      pbf_builder<KeyValue> one(of, Resource::kAttributes);
+      one.add_string(KeyValue::kKey, key);
+      pbf_builder<AnyValue> any(one, KeyValue::kValue);
       if constexpr (std::is_same_v<decltype(value), const uint64_t&>) {
-        any.add_int64(any_value::kInt, static_cast<int64_t>(value));
+        any.add_int64(AnyValue::kInt, static_cast<int64_t>(value));
       } else {
-        any.add_string(any_value::kString, value);
+        any.add_string(AnyValue::kString, value);
       }
     };
     add(kServiceName, ServiceName(header));
@@ -296,27 +265,27 @@ class Otlp final : public LabelledExporter {
     add("heaprec.weights", std::string(weights_));
   }
 
-  void WriteValueType(protozero::pbf_tag_type field, const char* type, const char* unit, pbf_writer* into) {
-    pbf_writer value(*into, field);
-    value.add_int32(value_type::kType, dictionary_.Number(type));
-    value.add_int32(value_type::kUnit, dictionary_.Number(unit));
+  void WriteValueType(Profile field, const char* type, const char* unit, pbf_builder<Profile>* into) {
+    pbf_builder<ValueType> value(*into, field);
+    value.add_int32(ValueType::kType, dictionary_.Number(type));
+    value.add_int32(ValueType::kUnit, dictionary_.Number(unit));
   }
 
-  void WriteProfile(const Measure& measure, const std::vector<int64_t>& values, pbf_writer* into) {
-    pbf_writer message(*into, scope_profiles::kProfiles);
-    WriteValueType(profile::kSampleType, measure.name, measure.unit, &message);
+  void WriteProfile(const Measure& measure, const std::vector<int64_t>& values, pbf_builder<ScopeProfiles>* into) {
+    pbf_builder<Profile> message(*into, ScopeProfiles::kProfiles);
+    WriteValueType(Profile::kSampleType, measure.name, measure.unit, &message);
     for (size_t row = 0; row < values.size(); ++row) {
       if (values[row] > 0) WriteSample(rows_.rows()[row].key, values[row], &message);
     }
     const auto [from_ns, to_ns] = asked_;
-    message.add_fixed64(profile::kTime, recording_->header().start_epoch_ns + from_ns);
-    message.add_uint64(profile::kDuration, to_ns - from_ns);
+    message.add_fixed64(Profile::kTime, recording_->header().start_epoch_ns + from_ns);
+    message.add_uint64(Profile::kDuration, to_ns - from_ns);
     const Measure& unit = period_.UnitFor(measure);
-    WriteValueType(profile::kPeriodType, unit.name, unit.unit, &message);
-    message.add_int64(profile::kPeriod, period_.For(measure));
+    WriteValueType(Profile::kPeriodType, unit.name, unit.unit, &message);
+    message.add_int64(Profile::kPeriod, period_.For(measure));
   }
 
-  void WriteSample(const LabelledTotals::Key& key, int64_t value, pbf_writer* into) {
+  void WriteSample(const LabelledTotals::Key& key, int64_t value, pbf_builder<Profile>* into) {
     std::vector<int32_t> attributes{
         dictionary_.Attribute("thread.name", catalogue_.ThreadName(key.thread)),
         dictionary_.Attribute("heaprec.class", catalogue_.ClassName(key.class_id)),
@@ -327,10 +296,10 @@ class Otlp final : public LabelledExporter {
         attributes.push_back(dictionary_.Attribute("heaprec.label." + ToUtf8(name), ToUtf8(label)));
       });
     }
-    pbf_writer message(*into, profile::kSamples);
-    message.add_int32(sample::kStack, dictionary_.StackNumber(key.stack));
-    message.add_packed_int32(sample::kAttributes, attributes.begin(), attributes.end());
-    message.add_packed_int64(sample::kValues, &value, &value + 1);
+    pbf_builder<Sample> message(*into, Profile::kSamples);
+    message.add_int32(Sample::kStack, dictionary_.StackNumber(key.stack));
+    message.add_packed_int32(Sample::kAttributes, attributes.begin(), attributes.end());
+    message.add_packed_int64(Sample::kValues, &value, &value + 1);
   }
 
   const std::string service_;

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 #include <new>
-#include <protozero/pbf_writer.hpp>
+#include <protozero/pbf_builder.hpp>
 #include <string>
 
 #include "format/model/thread_name.h"
@@ -20,31 +20,29 @@ namespace heaprec::tools {
 namespace {
 
 using Id = Catalogue::Id;
-using protozero::pbf_writer;
+using protozero::pbf_builder;
+using protozero::pbf_tag_type;
 
-// Numbers of fields, by message.
-namespace profile {
-enum { kSampleType = 1, kSample, kMapping, kLocation, kFunction, kStringTable, kDropFrames, kKeepFrames, kTime };
-enum { kDuration = 10, kPeriodType, kPeriod, kComment, kDefaultSampleType };
-}  // namespace profile
-namespace value_type {
-enum { kType = 1, kUnit };
-}
-namespace sample {
-enum { kLocations = 1, kValues, kLabel };
-}
-namespace label {
-enum { kKey = 1, kText, kNumber, kUnit };
-}
-namespace location {
-enum { kId = 1, kMapping, kAddress, kLine };
-}
-namespace line {
-enum { kFunction = 1, kLine };
-}
-namespace function {
-enum { kId = 1, kName, kSystemName, kFile };
-}
+// Messages, with the numbers of their fields.
+enum class Profile : pbf_tag_type {
+  kSampleType = 1,
+  kSample,
+  kLocation = 4,
+  kFunction,
+  kStringTable,
+  kTime = 9,
+  kDuration,
+  kPeriodType,
+  kPeriod,
+  kComment,
+  kDefaultSampleType
+};
+enum class ValueType : pbf_tag_type { kType = 1, kUnit };
+enum class Sample : pbf_tag_type { kLocations = 1, kValues, kLabel };
+enum class Label : pbf_tag_type { kKey = 1, kText, kNumber, kUnit };
+enum class Location : pbf_tag_type { kId = 1, kMapping, kAddress, kLine };
+enum class Line : pbf_tag_type { kFunction = 1, kLine };
+enum class Function : pbf_tag_type { kId = 1, kName, kSystemName, kFile };
 
 constexpr int kGzip = 16 + MAX_WBITS;  // a gzip header instead of zlib's
 constexpr int kMemory = 8;             // zlib's own default
@@ -89,7 +87,7 @@ class Pprof final : public LabelledExporter {
  public:
   Pprof(const ExportSettings& settings, Output* output)
       : LabelledExporter(settings, /*with_size=*/true), streams_(settings.streams), gzip_(output) {
-    for (const Measure& measure : measures_) WriteValueType(profile::kSampleType, measure.name, measure.unit);
+    for (const Measure& measure : measures_) WriteValueType(Profile::kSampleType, measure.name, measure.unit);
   }
 
   void End(const Recording& recording, AskedRange asked) override {
@@ -104,7 +102,7 @@ class Pprof final : public LabelledExporter {
     WriteFunctionsAndLocations();
     WriteRest();
     for (const std::string& text : strings_.texts()) {
-      message_.add_string(profile::kStringTable, text);
+      message_.add_string(Profile::kStringTable, text);
       Tick();
     }
     gzip_.Write(bytes_);
@@ -128,10 +126,10 @@ class Pprof final : public LabelledExporter {
     bytes_.clear();
   }
 
-  void WriteValueType(protozero::pbf_tag_type field, const char* type, const char* unit) {
-    pbf_writer value(message_, field);
-    value.add_int64(value_type::kType, strings_.NumberOf(type));
-    value.add_int64(value_type::kUnit, strings_.NumberOf(unit));
+  void WriteValueType(Profile field, const char* type, const char* unit) {
+    pbf_builder<ValueType> value(message_, field);
+    value.add_int64(ValueType::kType, strings_.NumberOf(type));
+    value.add_int64(ValueType::kUnit, strings_.NumberOf(unit));
   }
 
   void WriteRows() override {
@@ -143,15 +141,15 @@ class Pprof final : public LabelledExporter {
   }
 
   void WriteSample(const LabelledTotals::Row& row) {
-    pbf_writer message(message_, profile::kSample);
+    pbf_builder<Sample> message(message_, Profile::kSample);
     {
-      protozero::packed_field_uint64 locations(message, sample::kLocations);
+      protozero::packed_field_uint64 locations(message, Sample::kLocations);
       for (Id at = row.key.stack; at != Catalogue::kNone; at = catalogue_.stacks()[at].parent) {
         locations.add_element(uint64_t{catalogue_.stacks()[at].frame} + 1);
       }
     }
     {
-      protozero::packed_field_int64 values(message, sample::kValues);
+      protozero::packed_field_int64 values(message, Sample::kValues);
       for (size_t i = 0; i < measures_.size(); ++i) values.add_element(whole_[i].Next(measures_[i].of(row.totals)));
     }
     WriteLabel(&message, "thread", catalogue_.ThreadName(row.key.thread));
@@ -166,18 +164,18 @@ class Pprof final : public LabelledExporter {
     if (row.key.size > 0) WriteSize(&message, row.key.size);
   }
 
-  void WriteLabel(pbf_writer* message, std::string_view key, std::string_view text) {
-    pbf_writer one(*message, sample::kLabel);
-    one.add_int64(label::kKey, strings_.NumberOf(key));
-    one.add_int64(label::kText, strings_.NumberOf(text));
+  void WriteLabel(pbf_builder<Sample>* message, std::string_view key, std::string_view text) {
+    pbf_builder<Label> one(*message, Sample::kLabel);
+    one.add_int64(Label::kKey, strings_.NumberOf(key));
+    one.add_int64(Label::kText, strings_.NumberOf(text));
   }
 
   // As heap profiles of Go have it.
-  void WriteSize(pbf_writer* message, uint64_t size) {
-    pbf_writer one(*message, sample::kLabel);
-    one.add_int64(label::kKey, strings_.NumberOf("bytes"));
-    one.add_int64(label::kNumber, static_cast<int64_t>(size));
-    one.add_int64(label::kUnit, strings_.NumberOf("bytes"));
+  void WriteSize(pbf_builder<Sample>* message, uint64_t size) {
+    pbf_builder<Label> one(*message, Sample::kLabel);
+    one.add_int64(Label::kKey, strings_.NumberOf("bytes"));
+    one.add_int64(Label::kNumber, static_cast<int64_t>(size));
+    one.add_int64(Label::kUnit, strings_.NumberOf("bytes"));
   }
 
   // A location is a frame, a function a method, or a frame without one: numbers from 1.
@@ -193,11 +191,11 @@ class Pprof final : public LabelledExporter {
       const bool has_method = frame.method < methods;
       const uint64_t number = has_method ? uint64_t{frame.method} + 1 : methods + 1 + id;
       if (!has_method) WriteFunction(number, catalogue_.FrameName(id), "");
-      pbf_writer message(message_, profile::kLocation);
-      message.add_uint64(location::kId, uint64_t{id} + 1);
-      pbf_writer of(message, location::kLine);
-      of.add_uint64(line::kFunction, number);
-      if (frame.line > 0) of.add_int64(line::kLine, frame.line);
+      pbf_builder<Location> message(message_, Profile::kLocation);
+      message.add_uint64(Location::kId, uint64_t{id} + 1);
+      pbf_builder<Line> of(message, Location::kLine);
+      of.add_uint64(Line::kFunction, number);
+      if (frame.line > 0) of.add_int64(Line::kLine, frame.line);
       // Ended here, not by Tick's buffer being handed on while they are open.
       of.commit();
       message.commit();
@@ -206,26 +204,26 @@ class Pprof final : public LabelledExporter {
   }
 
   void WriteFunction(uint64_t number, const std::string& name, const std::string& file) {
-    pbf_writer message(message_, profile::kFunction);
-    message.add_uint64(function::kId, number);
-    message.add_int64(function::kName, strings_.NumberOf(name));
-    message.add_int64(function::kSystemName, strings_.NumberOf(name));
-    message.add_int64(function::kFile, strings_.NumberOf(file));
+    pbf_builder<Function> message(message_, Profile::kFunction);
+    message.add_uint64(Function::kId, number);
+    message.add_int64(Function::kName, strings_.NumberOf(name));
+    message.add_int64(Function::kSystemName, strings_.NumberOf(name));
+    message.add_int64(Function::kFile, strings_.NumberOf(file));
     message.commit();
     Tick();
   }
 
   void WriteRest() {
-    message_.add_int64(profile::kTime, static_cast<int64_t>(start_ns_));
-    message_.add_int64(profile::kDuration, static_cast<int64_t>(duration_ns_));
+    message_.add_int64(Profile::kTime, static_cast<int64_t>(start_ns_));
+    message_.add_int64(Profile::kDuration, static_cast<int64_t>(duration_ns_));
     // As heap profiles of Go name bytes here.
     const Measure& unit = period_.UnitFor(measures_[0]);
-    WriteValueType(profile::kPeriodType, unit.of == kSpace.of ? "space" : unit.name, unit.unit);
-    message_.add_int64(profile::kPeriod, period_.For(measures_[0]));
-    message_.add_packed_int64(profile::kComment, comments_.begin(), comments_.end());
+    WriteValueType(Profile::kPeriodType, unit.of == kSpace.of ? "space" : unit.name, unit.unit);
+    message_.add_int64(Profile::kPeriod, period_.For(measures_[0]));
+    message_.add_packed_int64(Profile::kComment, comments_.begin(), comments_.end());
     const auto space = std::ranges::find(measures_, kSpace.of, &Measure::of);
     const bool has_space = period_.allocations().bytes > 0 && space != measures_.end();
-    message_.add_int64(profile::kDefaultSampleType, strings_.NumberOf(has_space ? space->name : measures_[0].name));
+    message_.add_int64(Profile::kDefaultSampleType, strings_.NumberOf(has_space ? space->name : measures_[0].name));
   }
 
   static constexpr size_t kPiece = 1 << 16;
@@ -235,7 +233,7 @@ class Pprof final : public LabelledExporter {
   std::vector<int64_t> comments_;
   uint64_t start_ns_ = 0, duration_ns_ = 0;
   std::string bytes_;  // not handed to gzip_ yet
-  pbf_writer message_{bytes_};
+  pbf_builder<Profile> message_{bytes_};
 };
 
 }  // namespace

@@ -104,7 +104,7 @@ class TemporaryFile {
   const std::string& name() const { return name_; }
   int descriptor() const { return descriptor_; }
   const std::string& error() const { return error_; }
-  // Whoever has it open goes on; nobody else finds it, and a kill leaves nothing behind.
+  // The file stays usable for those who have it open; a kill leaves nothing in the folder.
   void RemoveName() {
     if (descriptor_ >= 0 && !name_.empty()) unlink(name_.c_str());
     name_.clear();
@@ -115,6 +115,7 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
+// Makes the database in a temporary file under $TMPDIR, which has no name by the time it is written.
 class SqliteExporter final : public Exporter {
  public:
   SqliteExporter(const ExportSettings& settings, Output* output) : output_(*output) {
@@ -380,7 +381,6 @@ std::optional<format::Error> SqliteStore::Finish() {
   return std::nullopt;
 }
 
-// A SQLite database: made in a temporary file under $TMPDIR, which has no name by the time it is written.
 std::unique_ptr<Exporter> MakeSqlite(const ExportSettings& settings, Output* output) {
   return std::make_unique<SqliteExporter>(settings, output);
 }

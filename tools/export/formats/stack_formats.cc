@@ -1,4 +1,4 @@
-// "root;...;leaf N": a line for each stack, summed over all recordings, for flamegraph.pl and its like.
+// Sums by stack: collapsed stacks, and speedscope.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -35,6 +35,7 @@ Measure MeasureOf(const ExportSettings& settings) {
   return settings.weights == "objects" ? kObjects : kSpace;
 }
 
+// "root;...;leaf N": a line for each stack, summed over all recordings, for flamegraph.pl and similar tools.
 class Collapsed final : public Exporter {
  public:
   Collapsed(const ExportSettings& settings, Output* output)
@@ -116,6 +117,8 @@ class Collapsed final : public Exporter {
 
 using Id = Catalogue::Id;
 
+// JSON for speedscope: for each recording a profile of its bytes and one of its objects (or throws).
+// https://www.speedscope.app/file-format-schema.json
 class Speedscope final : public Exporter {
  public:
   Speedscope(const ExportSettings& settings, Output* output)
@@ -213,10 +216,6 @@ std::unique_ptr<Exporter> MakeCollapsed(const ExportSettings& settings, Output* 
   return std::make_unique<Collapsed>(settings, output);
 }
 
-// JSON for speedscope: for each recording its bytes and its objects (or throws) as a profile of their own, summed by
-// stack.
-//
-// Format:   https://www.speedscope.app/file-format-schema.json
 std::unique_ptr<Exporter> MakeSpeedscope(const ExportSettings& settings, Output* output) {
   return std::make_unique<Speedscope>(settings, output);
 }

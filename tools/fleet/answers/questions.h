@@ -21,7 +21,7 @@ namespace heaprec::tools::fleet {
 // As given on the command line.
 struct QuestionOptions {
   std::string what;                // "top"
-  std::vector<std::string> words;  // behind it: of diff two versions, of show a site
+  std::vector<std::string> words;  // after it: two versions for diff, a site for show
   std::string by = "site", deploy;
   uint64_t step_ns = 0;
   double min_share = 0.001, rate = 0.05, least_z = 3.5;

@@ -61,7 +61,7 @@ std::optional<format::Error> NameRows(Source* source, std::vector<Row>* rows) {
   return {};
 }
 
-// A duration (so long before `now`: "2h"), or a time in ISO 8601 ("2026-11-20T10:00Z"), in seconds since 1970.
+// Parses a duration before `now` ("2h") or a time in ISO 8601 ("2026-11-20T10:00Z"). Returns seconds since 1970.
 format::Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now);
 // "2026-11-20 16:40:00", UTC.
 std::string TimeText(uint32_t time);

@@ -128,7 +128,7 @@ class Source {
   bool is_damaged() const { return is_damaged_; }
 
   virtual format::Result<std::vector<RecordingInfo>> Recordings() = 0;
-  // `step`: 0: a row for each recording; else one for each time of so many seconds. A range ends in whole slices.
+  // `step`: 0: a row for each recording; else the seconds of a row, of all recordings. A range ends in whole slices.
   virtual format::Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range,
                                                           const std::vector<uint64_t>& recordings, uint32_t step) = 0;
   virtual format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) = 0;

@@ -48,14 +48,14 @@ inline constexpr SumColumn kSumColumns[] = {
 // Totals of all samples of a recording in a time, used to calibrate its rows.
 struct Totals {
   double seconds = 0;
-  double counted = 0;  // bytes, by the recorder; 0: nobody counted
+  double counted = 0;  // bytes, by the recorder; 0: not counted
   double weighed = 0;  // what samples, and losses, say of the same bytes
   double lost = 0;     // bytes of points that no sample shows
   Sums all;
   Totals& operator+=(const Totals& other);
-  // Those that were counted; where nobody counted, those that samples represent.
+  // Counted bytes; without a count, those that samples represent.
   double Bytes() const { return IsCalibrated() || !(all.bytes > 0) ? counted : all.bytes; }
-  // Counted over weighed; 1 if nobody counted.
+  // Counted over weighed; 1 without a count.
   double Factor() const { return IsCalibrated() ? counted / weighed : 1; }
   bool IsCalibrated() const { return counted > 0 && weighed > 0; }
 };

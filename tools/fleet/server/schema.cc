@@ -15,7 +15,7 @@ constexpr uint32_t kHour = 3600, kDay = 86'400;
 // The first server that has all that modern.sql asks for.
 constexpr int kModernMajor = 21;
 constexpr std::string_view kCreate = "CREATE TABLE IF NOT EXISTS ", kEngine = "ENGINE = ReplacingMergeTree";
-// ZooKeeper remembers so many inserts of a table: one that is repeated within them changes nothing. 1,000 hosts make
+// How many inserts of a table ZooKeeper remembers: a repeated one among them changes nothing. 1,000 hosts make
 // two in a second.
 constexpr std::string_view kRemembered =
     " SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800";
@@ -122,7 +122,7 @@ std::optional<Error> Conflict(const Server& server, const Schema& there, const S
   return {};
 }
 
-// Tables by partitions of so many days (schema/tables.sql), and which retention they have.
+// Tables, the days in a partition of each (schema/tables.sql), and its retention.
 struct Kept {
   const char* table;
   uint32_t partition_days;

@@ -113,7 +113,7 @@ format::Result<std::unique_ptr<Server>> Server::Open(const ServerOptions& option
 
 format::Result<std::string> Server::Post(std::string target, std::string body, bool is_data) {
   HttpRequest request{.target = std::move(target), .headers = {}, .body = std::move(body)};
-  // Old servers know nobody by a password alone.
+  // Old servers reject a password without a user.
   if (!options_.user.empty() || !options_.password.empty()) {
     request.headers.emplace_back("X-ClickHouse-User", options_.user.empty() ? "default" : options_.user);
   }

@@ -1,6 +1,6 @@
-// Sends a recording's slices to a server, each exactly once, whoever is killed when.
+// Sends a recording's slices to a server, each exactly once, even if ship or the server is killed at any time.
 //
-// The server's table `shipped` is the ledger: a slice that stands there is whole in all tables. One insert is
+// The server's table `shipped` is the ledger: a slice listed there is complete in all tables. One insert is
 // atomic, so in doubt (after a start, or an error) it is enough to wait until no insert of the recording runs any more,
 // and to count the rows of the slice in each table: there are all of them, or none.
 // A lease keeps shippers of copies of the recording away meanwhile. docs/decisions/0020-the-ledger-is-on-the-server.md

@@ -6,8 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "tools/export/page/report_data.h"
-#include "tools/export/page/report_html.h"
+#include "tools/export/page/report_page.h"
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/samples/sample_columns.h"
