@@ -26,7 +26,7 @@ struct Passed {
   std::vector<const format::CheckpointSample*> live_checkpoint;
   uint64_t points = 0;  // that rows stand for, or samples
   double left_out = 0;  // bytes of rows of which it is not known whether they pass
-  Subset all;
+  Subset all = Subset();
   std::optional<Subset> span;  // if asked for: what passes those of time
 
   bool Keeps(const WeightedSample& one, const format::Sample& sample, Filter* filter) {
@@ -59,8 +59,9 @@ Estimator::Among AmongOf(const Filter& filter) {
 
 // Said behind the name of a recording without this stream; null: it has it.
 const char* NotRecorded(const format::FileHeader& header, Stream stream) {
-  if (stream == Stream::kAllocations || header.CapOf(stream).interval_ns > 0) return nullptr;
-  return TraitsOf(stream).not_recorded;
+  const bool is_heap = stream == Stream::kAllocations;
+  const bool is_recorded = is_heap ? MainStream(header) == stream : header.CapOf(stream).interval_ns > 0;
+  return is_recorded ? nullptr : TraitsOf(stream).not_recorded;
 }
 
 }  // namespace
@@ -188,103 +189,151 @@ ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVi
   return code;
 }
 
+// What is known of the recording that is being read.
+struct RecordingScan::Pass {
+  Recording& recording;
+  ScanVisitor& visitor;
+  Filter filter;
+  RowRules rules;
+  const CensusStrata& census;
+  const RowCalibration& calibration;
+  Design design;
+  StreamTrust trust;
+  Passed passed{};
+  std::optional<CountedClasses> counted{};
+  CpuTimeline cpu{};
+  uint64_t samples = 0, last_ns = 0;  // of the stream, kept; of the blocks
+  bool has_rows = false;
+  double seconds = 0;  // that pass the filters
+
+  bool is_plain() const { return census.strata.count() == 0 && calibration.points() == 0; }
+  // Without a filter the design has exactly the samples of the scanned stream.
+  Filter* sieve() { return filter.chooses_all() ? nullptr : &filter; }
+};
+
 ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* visitor) {
-  if (stream_ == Stream::kAllocations && MainStream(recording->header()) != stream_)
-    return Fail(ExitCode::kUnreadable, recording->source().name() + kNoHeap);
   if (const char* const why = NotRecorded(recording->header(), stream_))
     return Fail(ExitCode::kUnreadable, recording->source().name() + why);
+  Pass pass = Prepare(recording, visitor);
+  ReadBlocks(&pass, tree);
+  AskTimes(&pass);
+  EstimateGroups(&pass);
+  return Summarize(pass);
+}
+
+// Includes the first pass over the recording, if one is needed.
+RecordingScan::Pass RecordingScan::Prepare(Recording* recording, ScanVisitor* visitor) {
+  const format::FileHeader& header = recording->header();
   Filter filter = filter_;
   filter.Start(*recording);
-  const RowRules rules = RulesOf(recording->header(), filter, visitor);
-  const ByRows& by_rows = rules.by_rows;
-  Design design(recording->header(), stream_);
-  const bool uses_census = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
+  RowRules rules = RulesOf(header, filter, visitor);
   if (seen_.size() == first_passes_.size()) {
     auto& [strata, rows] = first_passes_.emplace_back(CensusStrata(), RowCalibration(rules.calibrated));
-    strata = StrataOf(*recording, {uses_census, by_rows, rules.calibrated ? &rows : nullptr});
+    const bool uses_census = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
+    strata = StrataOf(*recording, {uses_census, rules.by_rows, rules.calibrated ? &rows : nullptr});
   }
   const auto& [census, calibration] = first_passes_[seen_.size()];
-  design.SetStrata(census.strata);
-  if (calibration.points() > 0) design.SetCalibration(calibration);
   const bool is_plain = census.strata.count() == 0 && calibration.points() == 0;
-  StreamTrust trust(recording->header(), stream_, is_plain);
-  if (!rules.calibrated && by_rows) recording->LeaveOut(by_rows);
+  Pass pass{*recording, *visitor,    std::move(filter),       std::move(rules),
+            census,     calibration, Design(header, stream_), StreamTrust(header, stream_, is_plain)};
+  pass.design.SetStrata(census.strata);
+  if (calibration.points() > 0) pass.design.SetCalibration(calibration);
+  if (!pass.rules.calibrated && pass.rules.by_rows) recording->LeaveOut(pass.rules.by_rows);
+  if (options_.shares == ScanOptions::ShareOf::kSpan && pass.sieve() != nullptr) pass.passed.span.emplace();
+  if (header.census == format::CensusMode::kAll && pass.filter.chooses_classes()) pass.counted.emplace();
+  return pass;
+}
+
+void RecordingScan::ReadBlocks(Pass* pass, CallTree* tree) const {
+  Recording& recording = pass->recording;
   MergedNames* const merged = tree->names().merged();
-  if (merged != nullptr) merged->Start(recording->header().recording_id);
+  if (merged != nullptr) merged->Start(recording.header().recording_id);
   Names names(merged);
-  // Without a filter the design has exactly the samples of the scanned stream.
-  Filter* const sieve = filter.chooses_all() ? nullptr : &filter;
   tree->Start();
-  visitor->Begin(recording->header());
-  uint64_t samples = 0;  // of the stream
-  Passed passed;
-  bool has_rows = false;
-  if (options_.shares == ScanOptions::ShareOf::kSpan && sieve != nullptr) passed.span.emplace();
-  std::optional<CountedClasses> counted;
-  if (recording->header().census == format::CensusMode::kAll && filter.chooses_classes()) counted.emplace();
-  Progress progress(recording->source().name(), recording->source().size());
-  uint64_t last_ns = 0;
-  CpuTimeline cpu;
-  while (auto block = recording->Next()) {
+  pass->visitor.Begin(recording.header());
+  Progress progress(recording.source().name(), recording.source().size());
+  while (auto block = recording.Next()) {
     names.Enter(*block);
-    filter.Enter(*block, &names);
+    pass->filter.Enter(*block, &names);
     tree->Enter(*block, &names);
-    if (counted) counted->Add(*block, [&](format::Index class_id) { return filter.KeepsClass(class_id); });
-    last_ns = std::max(last_ns, block->end_ns);
-    const bool is_by_rows = by_rows && by_rows(*block);
-    trust.Add(*block, is_by_rows && !rules.calibrated);
-    cpu.Add(*block);
-    const std::span<const WeightedSample> drawn = design.Add(*block, is_by_rows);
-    samples += static_cast<uint64_t>(std::ranges::count(block->samples, stream_, &format::Sample::stream));
+    if (pass->counted) {
+      pass->counted->Add(*block, [pass](format::Index class_id) { return pass->filter.KeepsClass(class_id); });
+    }
+    pass->last_ns = std::max(pass->last_ns, block->end_ns);
+    const bool is_by_rows = pass->rules.by_rows && pass->rules.by_rows(*block);
+    pass->trust.Add(*block, is_by_rows && !pass->rules.calibrated);
+    pass->cpu.Add(*block);
+    const std::span<const WeightedSample> drawn = pass->design.Add(*block, is_by_rows);
+    pass->samples += static_cast<uint64_t>(std::ranges::count(block->samples, stream_, &format::Sample::stream));
     if (is_by_rows) block->samples.clear();
     if (!drawn.empty() && drawn.back().row != nullptr)
-      std::ranges::copy(SamplesOfRows(*block, recording->header().interval_ns), std::back_inserter(block->samples));
-    has_rows |= is_by_rows;
-    passed.Take(*block, drawn, is_by_rows, sieve);
-    visitor->Visit({*block, passed.now, passed.live_checkpoint, names, *tree, design});
-    progress.At(recording->bytes_read());
+      std::ranges::copy(SamplesOfRows(*block, recording.header().interval_ns), std::back_inserter(block->samples));
+    pass->has_rows |= is_by_rows;
+    pass->passed.Take(*block, drawn, is_by_rows, pass->sieve());
+    pass->visitor.Visit({*block, pass->passed.now, pass->passed.live_checkpoint, names, *tree, pass->design});
+    progress.At(recording.bytes_read());
   }
-  const format::StreamCounters& counters = recording->counters(stream_);
-  if (of_exceptions()) design.SetCounted(counters.candidates);
-  design.CountUnwritten(counters);
-  const auto live = visitor->live_times();
-  WarnIfTwice(*recording, last_ns, live.has_value());
-  if (live && live->at) asked_instant_.AddInstant(*recording, *live->at, last_ns);
+}
+
+void RecordingScan::AskTimes(Pass* pass) {
+  const Recording& recording = pass->recording;
+  const uint64_t last_ns = pass->last_ns;
+  const auto live = pass->visitor.live_times();
+  WarnIfTwice(recording, last_ns, live.has_value());
+  if (live && live->at) asked_instant_.AddInstant(recording, *live->at, last_ns);
   if (live && live->span != nullptr) {
     Filter span = *live->span;
-    span.Start(recording->header().start_epoch_ns, RecordedTime(*recording, last_ns).second);
-    asked_span_.Add(*recording, span, last_ns);
+    span.Start(recording.header().start_epoch_ns, RecordedTime(recording, last_ns).second);
+    asked_span_.Add(recording, span, last_ns);
   }
-  const auto [from_ns, to_ns] = asked_time_.Add(*recording, filter, last_ns);
-  const double seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
-  AddCpu(cpu.Between(from_ns, to_ns));
+  const auto [from_ns, to_ns] = asked_time_.Add(recording, pass->filter, last_ns);
+  pass->seconds = static_cast<double>(to_ns - from_ns) * 1e-9;
+  AddCpu(pass->cpu.Between(from_ns, to_ns));
+}
+
+// What matched, and for the visitor its groups.
+void RecordingScan::EstimateGroups(Pass* pass) {
+  const format::StreamCounters& counters = pass->recording.counters(stream_);
+  Design& design = pass->design;
+  Passed& passed = pass->passed;
+  const bool is_chosen = pass->sieve() != nullptr;
+  if (of_exceptions()) design.SetCounted(counters.candidates);
+  design.CountUnwritten(counters);
   Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
-  estimator.SetAmong(AmongOf(filter));
+  estimator.SetAmong(AmongOf(pass->filter));
+  auto& counted = pass->counted;
   if (counted && (counted->has_stack_chunks() || !estimator.counted_by_class())) counted.reset();
-  if (options_.shares == ScanOptions::ShareOf::kSelection && sieve != nullptr) {
+  if (options_.shares == ScanOptions::ShareOf::kSelection && is_chosen) {
     Estimator of_selection(design, counters, Weights::kCalibrated, &passed.all, Estimator::ChosenBy::kAny);
-    of_selection.SetAmong(AmongOf(filter));
+    of_selection.SetAmong(AmongOf(pass->filter));
     if (counted && counted->bytes() > 0) of_selection.SetCountedSelection(counted->bytes());
-    visitor->End(of_selection, seconds);
+    pass->visitor.End(of_selection, pass->seconds);
   } else {
-    visitor->End(estimator, seconds);
+    pass->visitor.End(estimator, pass->seconds);
   }
-  has_unread_ |= recording->has_nothing();
-  GroupEstimates matched = EstimateGroup(sieve != nullptr ? passed.all : design.all(), estimator);
+  GroupEstimates matched = EstimateGroup(is_chosen ? passed.all : design.all(), estimator);
   if (counted) SetCounted(counted->bytes(), counted->objects(), estimator.Whole(), &matched);
   const double calls = static_cast<double>(design.counted_candidates());
-  if (sieve == nullptr && TraitsOf(stream_).counts_calls && calls > 0 && design.uncounted().bytes() == 0) {
+  if (!is_chosen && TraitsOf(stream_).counts_calls && calls > 0 && design.uncounted().bytes() == 0) {
     matched.objects = {calls, calls, calls};
     matched.mean_size = Scaled(estimator.Total(), 1 / calls);
   }
   Conclude(matched, estimator);
-  const ScanSummary::Points points = rules.calibrated
-                                         ? ScanSummary::Points{passed.points, samples, false, calibration.points(),
-                                                               passed.left_out / std::max(design.all().bytes(), 1.0)}
-                                         : ScanSummary::Points{passed.points, design.all().samples(), has_rows};
-  summary_.Note(*recording, seconds, points, census, trust.Reasons(*recording, is_plain ? &design : nullptr));
-  if (is_quiet_) return recording->damaged() ? ExitCode::kDamaged : ExitCode::kOk;
-  return ReportDamage(*recording);
+}
+
+ExitCode RecordingScan::Summarize(const Pass& pass) {
+  const Design& design = pass.design;
+  const Passed& passed = pass.passed;
+  has_unread_ |= pass.recording.has_nothing();
+  ScanSummary::Points points{passed.points, design.all().samples(), pass.has_rows};
+  if (pass.rules.calibrated) {
+    points = {passed.points, pass.samples, false, pass.calibration.points(),
+              passed.left_out / std::max(design.all().bytes(), 1.0)};
+  }
+  summary_.Note(pass.recording, pass.seconds, points, pass.census,
+                pass.trust.Reasons(pass.recording, pass.is_plain() ? &design : nullptr));
+  if (is_quiet_) return pass.recording.damaged() ? ExitCode::kDamaged : ExitCode::kOk;
+  return ReportDamage(pass.recording);
 }
 
 // Paths end at the site that the built-in primitives give.

@@ -162,10 +162,17 @@ class RecordingScan {
  private:
   RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives);
   ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
-  ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
   struct RowRules {
     ByRows by_rows, calibrated;  // calibrated: empty: none
   };
+  struct Pass;
+  // In steps, one after the other.
+  ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
+  Pass Prepare(Recording* recording, ScanVisitor* visitor);
+  void ReadBlocks(Pass* pass, CallTree* tree) const;
+  void AskTimes(Pass* pass);
+  void EstimateGroups(Pass* pass);
+  ExitCode Summarize(const Pass& pass);
   // `filter`: started.
   RowRules RulesOf(const format::FileHeader& header, const Filter& filter, const ScanVisitor* visitor) const;
   void WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live);
