@@ -24,6 +24,7 @@ using format::Stream;
 struct Passed {
   std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
+  std::vector<const format::Row*> outside;
   uint64_t points = 0;  // that rows stand for, or samples
   double left_out = 0;  // bytes of rows of which it is not known whether they pass
   Subset all;
@@ -48,6 +49,11 @@ struct Passed {
     live_checkpoint.clear();
     for (const format::CheckpointSample& one : block.live_checkpoint) {
       if (filter == nullptr || filter->Keeps(one.sample)) live_checkpoint.push_back(&one);
+    }
+    outside.clear();
+    if (filter != nullptr && !filter->chooses_classes()) return;
+    for (const format::Row& one : block.outside) {
+      if (filter == nullptr || filter->KeepsClass(one.class_id)) outside.push_back(&one);
     }
   }
 };
@@ -241,7 +247,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
       std::ranges::copy(SamplesOfRows(*block, recording->header().interval_ns), std::back_inserter(block->samples));
     has_rows |= is_by_rows;
     passed.Take(*block, drawn, is_by_rows, sieve);
-    visitor->Visit({*block, passed.now, passed.live_checkpoint, names, *tree, design});
+    visitor->Visit({*block, passed.now, passed.live_checkpoint, names, *tree, design, passed.outside});
     progress.At(recording->bytes_read());
   }
   const format::StreamCounters& counters = recording->counters(stream_);
