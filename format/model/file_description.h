@@ -34,6 +34,7 @@ enum class SourceFact : uint32_t {
   kAllocatesInline = 2,      // no TLABs, and the JVM's code allocates where the hooks see nothing
   kKeepsYoungReferents = 4,  // weak references to young objects are cleared by major collections only
   kOriginalDoubted = 8,      // an import of a recording that was not trustworthy
+  kOutsideUncounted = 16,    // hooks that do not count what is allocated outside TLABs
 };
 
 // A label of the service to which the process belongs: docs/format/recording.md#service-labels

@@ -387,8 +387,11 @@ ChosenSource Agent::ChooseSource(JNIEnv* jni) {
   if (ready.ok()) {
     TrustHooks();
     const std::string why = options_.source == SourceChoice::kAuto ? "the hooks passed their self-test" : "asked for";
-    return {SourceChoice::kHooks, installed->empty() ? why : fmt::format("{}, by vtables: {}", why, *installed),
-            /*armed=*/true};
+    if (installed->empty()) return {SourceChoice::kHooks, why, /*armed=*/true};
+    return {SourceChoice::kHooks, fmt::format("{}, by vtables: {}", why, *installed),
+            /*armed=*/true,
+            /*no_exceptions=*/{},
+            /*no_census=*/{},     format::SourceFact::kOutsideUncounted};
   }
   auto removed = RemoveHooks();
   if (!removed.ok()) ready = format::Error{fmt::format("{}; {}", ready.error().message, removed.error().message)};

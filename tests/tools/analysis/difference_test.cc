@@ -28,7 +28,7 @@ TEST_CASE("The beta distribution is what its closed forms and binomial sums are"
   CHECK(BetaBelow(0.5, 0.5, 0.5) == Approx(0.5));
   // P(at least 8 of 10) with 0.6.
   CHECK(BetaBelow(0.6, 8, 3) == Approx(0.1672897536));
-  CHECK(BetaAbove(1e-3, 1, 1e-3) == Approx(std::pow(0.999, 1e-3)));
+  CHECK(BetaBelow(0.999, 1e-3, 1) == Approx(std::pow(0.999, 1e-3)));
   CHECK(BetaBelow(1e-9, 1, 2) == Approx(2e-9).epsilon(1e-6));
   CHECK(BetaBelow(0.502, 4e5, 4e5) == Approx(0.99983).margin(2e-5));
   CHECK(BetaBelow(0.502, 6e5, 6e5) ==

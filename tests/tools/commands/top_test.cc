@@ -1,5 +1,6 @@
 // top and tree from outside: groups, orders, filters by frames, several recordings, and what they refuse.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/small_recording.h"
@@ -166,6 +167,47 @@ TEST_CASE("classes and sites are estimated from the rows of all points, whatever
   uint64_t before = 0;
   for (const json& row : same["tables"][0]["rows"]) before += row["points_before"].get<uint64_t>();
   CHECK(before == 93);
+}
+
+TEST_CASE("by class, what was counted outside of TLABs is exact, and has a column where there is any") {
+  const Directory directory;
+  const std::string path = directory / "rec.bin", hooks = directory / "vtables.bin";
+  {
+    RecordingFile file(path, SomeHeader());
+    file.Add(At(500 * kMs));
+    Event array = At(1500 * kMs);
+    array.class_name = "[J";
+    file.Add(array);
+    file.AddOutside("[J", 3, 3'000'000);
+    file.Flush();
+    file.AddOutside("[J", 1, 500'000);
+    file.AddOutside("p/NoPoint", 2, 32);
+    file.End("jvm exit", 2 * kSecond);
+  }
+  for (const std::string filter : {"", "--class 'long[]'"}) {
+    const json rows = Parsed("top --by class --json " + filter + " " + path)["tables"][0]["rows"];
+    REQUIRE(rows.size() == (filter.empty() ? 2 : 1));
+    for (const json& row : rows) {
+      const bool is_array = row["name"] == "long[]";
+      CHECK(row["outside_tlabs"] == json{{"bytes", is_array ? 3'500'000 : 0}, {"objects", is_array ? 4 : 0}});
+    }
+  }
+  CHECK(Heaprec("top --by class --wide " + path).out.find("  outside TLABs  class\n") != std::string::npos);
+  for (const std::string others : {"--by class --from 1s", "--by class --thread main", "--by site"}) {
+    const json row = Parsed("top --json " + others + " " + path)["tables"][0]["rows"][0];
+    CHECK_FALSE(row.contains("outside_tlabs"));
+  }
+  CHECK(Parsed("summary --json " + path)["outside_tlabs"]["bytes"] == 3'500'032);
+  for (const bool is_hooks : {true, false}) {  // which say that nothing is counted
+    format::FileHeader header = SomeHeader();
+    header.source = is_hooks ? "hooks" : "jvmti";
+    if (is_hooks) header.Note(format::SourceFact::kOutsideUncounted);
+    std::filesystem::remove(hooks);
+    WriteSmall(hooks, header);
+    CHECK(Heaprec("summary " + hooks).out.find("outside TLABs: not counted with this source\n") != std::string::npos);
+  }
+  WriteSmall(directory / "none.bin");
+  CHECK(Heaprec("summary " + directory / "none.bin").out.find("outside TLABs") == std::string::npos);
 }
 
 TEST_CASE("trees and exported stacks have the bytes that rows have of each site, with or without samples") {

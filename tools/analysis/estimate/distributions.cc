@@ -93,8 +93,6 @@ double BetaBelow(double x, double a, double b) {
   return x < (a + 1) / (a + b + 2) ? Tail(x, a, b) : 1 - Tail(1 - x, b, a);
 }
 
-double BetaAbove(double x, double a, double b) { return BetaBelow(1 - x, b, a); }
-
 double BetaQuantile(double probability, double a, double b) {
   if (probability > 0.5) return 1 - BetaQuantile(1 - probability, b, a);
   double low = 0, high = 1;

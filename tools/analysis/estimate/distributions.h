@@ -26,9 +26,8 @@ class DensityF {
 // From so many counts in all the beta distribution is taken as normal.
 inline constexpr double kManyCounts = 1e6;
 
-// P(X <= x) of Beta(a, b), 0 <= x <= 1; and P(X > x), as exact where it is small.
+// P(X <= x) of Beta(a, b), 0 <= x <= 1.
 double BetaBelow(double x, double a, double b);
-double BetaAbove(double x, double a, double b);
 
 // The x of which P(X <= x) = probability.
 double BetaQuantile(double probability, double a, double b);

@@ -34,6 +34,12 @@ void Groups::Visit(const MatchedBlock& matched_block) {
   grouping_.KeysOf(matched_block.block, matched_block.drawn, &matched_block.names, &matched_block.tree, &keys_);
   own_.Add(keys_, matched_block.drawn);
   if (cumulative_) AddCumulative(matched_block);
+  if (grouping_.by() != By::kClass) return;
+  for (const format::Row* row : matched_block.outside) {
+    format::Sample of_class;
+    of_class.class_id = row->class_id;
+    outside_[grouping_.KeyOf(of_class, &matched_block.names, &matched_block.tree)].Add(*row);
+  }
 }
 
 void Groups::AddCumulative(const MatchedBlock& matched_block) {

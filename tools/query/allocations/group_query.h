@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "tools/analysis/group_table.h"
@@ -14,6 +15,12 @@
 #include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {
+
+// Objects outside of TLABs that were counted.
+struct OutsideSums {
+  uint64_t objects = 0, bytes = 0;
+  void Add(const format::Row& row) { objects += row.points, bytes += row.seen; }
+};
 
 class Groups {
  public:
@@ -32,6 +39,8 @@ class Groups {
   const std::vector<GroupTable::Key>& keys() const { return keys_; }
   // By method: of each, with what the methods that it called allocated; nullptr by anything else.
   const GroupTable* cumulative() const { return cumulative_ ? &*cumulative_ : nullptr; }
+  // By class: what was counted outside of TLABs; empty: nothing was.
+  const std::unordered_map<GroupTable::Key, OutsideSums>& outside() const { return outside_; }
 
  private:
   void AddCumulative(const MatchedBlock& matched_block);
@@ -39,6 +48,7 @@ class Groups {
   Grouping grouping_;
   GroupTable own_;
   std::optional<GroupTable> cumulative_;
+  std::unordered_map<GroupTable::Key, OutsideSums> outside_;
   std::vector<GroupTable::Key> keys_;
 };
 

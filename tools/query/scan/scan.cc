@@ -24,6 +24,7 @@ using format::Stream;
 struct Passed {
   std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
+  std::vector<const format::Row*> outside;
   uint64_t points = 0;  // that rows stand for, or samples
   double left_out = 0;  // bytes of rows of which it is not known whether they pass
   Subset all = Subset();
@@ -48,6 +49,11 @@ struct Passed {
     live_checkpoint.clear();
     for (const format::CheckpointSample& one : block.live_checkpoint) {
       if (filter == nullptr || filter->Keeps(one.sample)) live_checkpoint.push_back(&one);
+    }
+    outside.clear();
+    if (filter != nullptr && !filter->chooses_classes()) return;
+    for (const format::Row& one : block.outside) {
+      if (filter == nullptr || filter->KeepsClass(one.class_id)) outside.push_back(&one);
     }
   }
 };
@@ -270,7 +276,8 @@ void RecordingScan::ReadBlocks(Pass* pass, CallTree* tree) const {
       std::ranges::copy(SamplesOfRows(*block, recording.header().interval_ns), std::back_inserter(block->samples));
     pass->has_rows |= is_by_rows;
     pass->passed.Take(*block, drawn, is_by_rows, pass->sieve());
-    pass->visitor.Visit({*block, pass->passed.now, pass->passed.live_checkpoint, names, *tree, pass->design});
+    pass->visitor.Visit(
+        {*block, pass->passed.now, pass->passed.live_checkpoint, names, *tree, pass->design, pass->passed.outside});
     progress.At(recording.bytes_read());
   }
 }

@@ -84,6 +84,8 @@ struct MatchedBlock {
   Names& names;
   CallTree& tree;
   const Design& design;  // has added the block
+  // Of block.outside, those of the filter's classes; none if it chooses anything else.
+  std::span<const format::Row* const> outside;
 };
 
 // Receives the matched blocks.

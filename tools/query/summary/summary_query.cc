@@ -40,13 +40,9 @@ void AddTimes(const Recording& recording, const Filter* filter, AskedTime* asked
 }  // namespace
 
 void OutsideTotals::Add(const format::Block& block, Names* names) {
-  const auto add = [](const format::Row& row, Sums* to) {
-    to->objects += row.points;
-    to->bytes += row.seen;
-  };
   for (const format::Row& row : block.outside) {
-    add(row, &all);
-    add(row, &classes[std::string(names->Class(row.class_id))]);
+    all.Add(row);
+    classes[std::string(names->Class(row.class_id))].Add(row);
   }
 }
 

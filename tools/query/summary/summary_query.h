@@ -19,6 +19,7 @@
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"
 #include "tools/query/allocations/class_site_totals.h"
+#include "tools/query/allocations/group_query.h"
 #include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
@@ -27,11 +28,8 @@ namespace heaprec::tools {
 
 // Objects outside of TLABs that were counted.
 struct OutsideTotals {
-  struct Sums {
-    uint64_t objects = 0, bytes = 0;
-  };
-  Sums all{};
-  std::map<std::string, Sums, std::less<>> classes;
+  OutsideSums all{};
+  std::map<std::string, OutsideSums, std::less<>> classes;
   void Add(const format::Block& block, Names* names);
 };
 

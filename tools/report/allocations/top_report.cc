@@ -18,6 +18,7 @@ GroupRow RowOf(GroupTable::Key key, const Groups& of, const CallTree& tree, doub
       .name = of.grouping().NameOf(key, tree), .own = of.own().Of(key), .seconds = seconds, .other = {}, .frames = {}};
   if (of.cumulative() != nullptr) row.other = of.cumulative()->Of(key);
   if (of.grouping().by() == By::kStack) row.frames = FramesOf(key, tree);
+  if (const auto outside = of.outside().find(key); outside != of.outside().end()) row.outside = outside->second;
   return row;
 }
 
@@ -31,6 +32,7 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
   if (of.cumulative() != nullptr) words.other = "cumulative";
   words.shows_other = of.cumulative() != nullptr;
   words.has_frames = of.grouping().by() == By::kStack;
+  words.has_outside = !of.outside().empty();
   const GroupTable& all = of.cumulative() != nullptr ? *of.cumulative() : of.own();
   Table table = MakeTable("tables[]", GroupColumns(words), rows, all.Rows().size());
   if (ranking.min_share > 0) table.more = "--min-share 0 --limit 0 shows all";

@@ -65,6 +65,12 @@ std::vector<Column<GroupRow>> GroupColumns(const GroupWords& words) {
   }
   AddColumns(words, "", Own, true, &columns);
   if (!words.other.empty()) AddColumns(words, words.other + ".", Other, false, &columns);
+  if (words.has_outside) {
+    columns.push_back({"outside_tlabs.bytes", "outside TLABs", Unit::kBytes, Detail::kWide,
+                       [](const GroupRow& row) { return row.outside.bytes; }});
+    columns.push_back({"outside_tlabs.objects", "", Unit::kInteger, Detail::kJsonOnly,
+                       [](const GroupRow& row) { return row.outside.objects; }});
+  }
   if (words.has_frames) columns.push_back({"frames", "", Unit::kText, Detail::kJsonOnly, &GroupRow::frames});
   columns.push_back({"name", words.name, Unit::kText, Detail::kAlways, &GroupRow::name});
   return columns;

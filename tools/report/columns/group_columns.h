@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/analysis/estimate/group_estimates.h"
+#include "tools/query/allocations/group_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
 
@@ -21,6 +22,7 @@ struct GroupRow {
   double seconds = 0;                   // of what was read
   std::optional<GroupEstimates> other;  // GroupWords::other
   std::vector<std::string> frames;      // of a stack, the root first
+  OutsideSums outside{};                // GroupWords::has_outside
 };
 
 // What the columns depend on.
@@ -32,6 +34,7 @@ struct GroupWords {
   std::string other;               // members of JSON for GroupRow::other: "cumulative"; empty: there are none
   bool shows_other = false;        // in text, too: with callees
   bool has_frames = false;
+  bool has_outside = false;  // objects outside of TLABs were counted
 };
 GroupWords WordsOf(const RecordingScan& scan);
 

@@ -293,11 +293,19 @@ void AddCensus(const SummaryAnswer& answer, Group* into) {
                  Detail::kWide));
 }
 
-// Only where the hooks saw some.
+// Only detours see the class of such an object. What another recorder did is not known.
+bool MayCountOutside(const format::FileHeader& header) {
+  return IsImported(header.source) || (header.source == "hooks" && !header.Has(format::SourceFact::kOutsideUncounted));
+}
+
 void AddOutside(const SummaryAnswer& answer, Group* into) {
-  using Named = std::pair<std::string, OutsideTotals::Sums>;
+  using Named = std::pair<std::string, OutsideSums>;
   const OutsideTotals& outside = answer.facts.outside;
-  if (outside.all.objects == 0) return;
+  if (outside.all.objects == 0) {
+    if (!MayCountOutside(answer.recording.header()))
+      into->Add(Fact("outside TLABs", {"outside_tlabs.unavailable_reason", "not counted with this source"}));
+    return;
+  }
   into->Add(Fact("outside TLABs", "{} in {} object(s), counted",
                  {{"outside_tlabs.bytes", outside.all.bytes, Unit::kBytes},
                   {"outside_tlabs.objects", outside.all.objects, Unit::kInteger}}));
