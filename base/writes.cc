@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
+
 namespace heaprec {
 namespace {
 
@@ -36,10 +38,9 @@ File StreamOf(int descriptor) {
 
 // Before any constructor that prints or opens files.
 __attribute__((constructor(101))) void NoteStandardStreams() {
-  const int error = errno;
+  const KeptErrno kept;
   output = StreamOf(STDOUT_FILENO);
   error_output = StreamOf(STDERR_FILENO);
-  errno = error;
 }
 
 bool IsSame(const File& a, const File& b) {
@@ -54,17 +55,16 @@ bool IsLog(int descriptor) {
 }  // namespace
 
 WriteSignals::WriteSignals() {
-  const int error = errno;
+  const KeptErrno kept;
   sigset_t both;
   sigemptyset(&both);
   for (const int signal : kRaised) sigaddset(&both, signal);
   pthread_sigmask(SIG_BLOCK, &both, &mask_before_);
   sigpending(&pending_before_);
-  errno = error;
 }
 
 WriteSignals::~WriteSignals() {
-  const int error = errno;
+  const KeptErrno kept;
   sigset_t pending;
   sigpending(&pending);
   for (const int signal : kRaised) {
@@ -77,25 +77,20 @@ WriteSignals::~WriteSignals() {
     (void)syscall(SYS_rt_sigtimedwait, &one, nullptr, &at_once, kKernelSetBytes);
   }
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
-  errno = error;
 }
 
 // ppoll, as poll is a cancellation point, and aarch64 has no such call.
 bool WouldWait(int descriptor) {
-  const int error = errno;
+  const KeptErrno kept;
   pollfd one{descriptor, POLLOUT, 0};
   timespec at_once{};
-  const bool would_wait = syscall(SYS_ppoll, &one, 1, &at_once, nullptr, kKernelSetBytes) == 0;
-  errno = error;
-  return would_wait;
+  return syscall(SYS_ppoll, &one, 1, &at_once, nullptr, kKernelSetBytes) == 0;
 }
 
 bool IsStandardError(int descriptor) {
-  const int error = errno;
+  const KeptErrno kept;
   const File file = FileOf(descriptor);
-  const bool is = IsSame(file, error_output) || IsSame(file, output) || (error_output.is_open && IsLog(descriptor));
-  errno = error;
-  return is;
+  return IsSame(file, error_output) || IsSame(file, output) || (error_output.is_open && IsLog(descriptor));
 }
 
 int StandardErrorOfProcess() {

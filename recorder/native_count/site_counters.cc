@@ -18,10 +18,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kNames{"libc.so.", "libstdc++.so.", "libgcc_s.so.", "libheaprec-native.so"};
 
-struct Range {
-  uintptr_t begin = 0, end = 0;
-};
-Range ranges[2 * kNames.size()];
+constinit AddressRange ranges[2 * kNames.size()];
 size_t count = 0;
 
 int Note(dl_phdr_info* info, size_t, void*) {
@@ -29,14 +26,7 @@ int Note(dl_phdr_info* info, size_t, void*) {
   name.remove_prefix(name.rfind('/') + 1);
   const bool is_one = std::ranges::any_of(kNames, [&](std::string_view one) { return name.starts_with(one); });
   if (!is_one || !HasReadableSegments(*info) || count == std::size(ranges)) return 0;
-  Range range{UINTPTR_MAX, 0};
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) continue;
-    range.begin = std::min<uintptr_t>(range.begin, info->dlpi_addr + segment.p_vaddr);
-    range.end = std::max<uintptr_t>(range.end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
-  }
-  ranges[count++] = range;
+  ranges[count++] = MappedRange(*info);
   return 0;
 }
 
@@ -182,7 +172,7 @@ void CountFreeSlow(const Header& header) {
 void FindWrapperModules() { dl_iterate_phdr(Note, nullptr); }
 
 bool IsAllocatorWrapper(uintptr_t pc) {
-  return std::any_of(ranges, ranges + count, [pc](const Range& range) { return range.begin <= pc && pc < range.end; });
+  return std::ranges::any_of(std::span(ranges, count), [pc](const AddressRange& range) { return range.Has(pc); });
 }
 
 }  // namespace heaprec::native

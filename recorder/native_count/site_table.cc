@@ -51,52 +51,22 @@ int OpenNew(const char* path) {
   return -1;
 }
 
-bool WriteAt(int descriptor, size_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    offset += static_cast<size_t>(written);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return true;
-}
-
 void CopyName(std::span<char> into, const char* name) {
   const size_t bytes = std::min(std::strlen(name), into.size() - 1);
   std::memcpy(into.data(), name, bytes);
   into[bytes] = 0;
 }
 
-void CopyBuildId(const dl_phdr_info& info, NativeModule* module) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
-    if (segment.p_type != PT_NOTE) continue;
-    const uintptr_t end = info.dlpi_addr + segment.p_vaddr + segment.p_memsz;
-    if (segment.p_memsz == 0 || !IsReadable(info.dlpi_addr + segment.p_vaddr) || !IsReadable(end - 1)) continue;
-    const auto id = BuildIdIn({reinterpret_cast<const char*>(end - segment.p_memsz), segment.p_memsz});
-    if (id.empty()) continue;
-    module->build_id_bytes = static_cast<uint32_t>(std::min(id.size(), sizeof module->build_id));
-    std::memcpy(module->build_id, id.data(), module->build_id_bytes);
-    return;
-  }
-}
-
 // `end` last: 0 until then.
 void Describe(const dl_phdr_info& info, const char* program, NativeModule* module) {
-  uint64_t begin_of_all = UINT64_MAX, end_of_all = 0;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) continue;
-    const uint64_t begin = info.dlpi_addr + segment.p_vaddr;
-    begin_of_all = std::min(begin_of_all, begin);
-    end_of_all = std::max(end_of_all, begin + segment.p_memsz);
-  }
+  const AddressRange range = MappedRange(info);
+  const std::span<const char> build_id = BuildIdOf(info);
   CopyName(module->path, info.dlpi_name != nullptr && *info.dlpi_name != 0 ? info.dlpi_name : program);
-  CopyBuildId(info, module);
+  module->build_id_bytes = static_cast<uint32_t>(std::min(build_id.size(), sizeof module->build_id));
+  std::copy_n(build_id.begin(), module->build_id_bytes, module->build_id);
   module->bias = info.dlpi_addr;
-  module->begin = begin_of_all;
-  std::atomic_ref(module->end).store(end_of_all, std::memory_order_release);
+  module->begin = range.begin;
+  std::atomic_ref(module->end).store(range.end, std::memory_order_release);
 }
 
 constexpr size_t kMaxThreads = 4096;
@@ -175,7 +145,7 @@ bool SiteTable::CopyTo(int descriptor) const {
   const auto& header = *At<NativeHeader>(0);
   const size_t sites = std::min(header.sites_used.load(std::memory_order_acquire), format::kMaxNativeSites - 1) + 1;
   const uint32_t chunks = ChunksUsed();
-  const auto copy = [&](size_t offset, size_t bytes) { return WriteAt(descriptor, offset, {base_ + offset, bytes}); };
+  const auto copy = [&](size_t offset, size_t bytes) { return WriteAt(descriptor, {base_ + offset, bytes}, offset); };
   // What is not in use stays a hole: most programs have a few sites, and end soon.
   if (ftruncate(descriptor, static_cast<off_t>(format::kNativeRowsAt)) != 0 || !copy(0, format::kNativeHeaderBytes) ||
       !copy(format::kNativeSitesAt, sites * sizeof(NativeSite)) ||
@@ -186,7 +156,7 @@ bool SiteTable::CopyTo(int descriptor) const {
   for (uint32_t i = 0; i < chunks; ++i) {
     if (!HasRows(i)) continue;
     const size_t offset = format::kNativeRowsAt + i * format::kNativeChunkBytes;
-    if (!WriteAt(descriptor, offset, {base_ + offset, format::kNativeChunkBytes})) return false;
+    if (!copy(offset, format::kNativeChunkBytes)) return false;
   }
   return true;
 }

@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -20,11 +19,6 @@
 
 namespace heaprec::native {
 namespace {
-
-uintptr_t PageBytes() {
-  static const auto bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 // A loaded module, as far as its imports go. Addresses of this process.
 struct Module {
@@ -43,8 +37,8 @@ struct Module {
       }
       if (segment.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(from);
       if (segment.p_type == PT_GNU_RELRO) {
-        read_only_begin = from & ~(PageBytes() - 1);
-        read_only_end = (from + segment.p_memsz) & ~(PageBytes() - 1);
+        read_only_begin = from & ~(arch::PageSize() - 1);
+        read_only_end = (from + segment.p_memsz) & ~(arch::PageSize() - 1);
       }
     }
     if (dynamic != nullptr) ReadDynamic();
@@ -156,13 +150,13 @@ bool IsSlot(const ElfW(Rela) & relocation) {
 // Memory that is read only may be written for the moment of its life.
 class Writable {
  public:
-  Writable(const Module& module, uintptr_t address) : page_(address & ~(PageBytes() - 1)) {
+  Writable(const Module& module, uintptr_t address) : page_(address & ~(arch::PageSize() - 1)) {
     if (!module.IsReadOnly(address)) return;
-    is_lifted_ = mprotect(reinterpret_cast<void*>(page_), PageBytes(), PROT_READ | PROT_WRITE) == 0;
+    is_lifted_ = mprotect(reinterpret_cast<void*>(page_), arch::PageSize(), PROT_READ | PROT_WRITE) == 0;
     if (!is_lifted_) error_ = errno;
   }
   ~Writable() {
-    if (is_lifted_) mprotect(reinterpret_cast<void*>(page_), PageBytes(), PROT_READ);
+    if (is_lifted_) mprotect(reinterpret_cast<void*>(page_), arch::PageSize(), PROT_READ);
   }
   Writable(const Writable&) = delete;
   Writable& operator=(const Writable&) = delete;

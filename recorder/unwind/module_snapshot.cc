@@ -11,22 +11,13 @@
 #include <array>
 #include <cstring>
 
+#include "base/descriptors.h"
+
 namespace heaprec::native {
 namespace {
 
 using Module = ModuleSnapshot::Module;
 constexpr uintptr_t kPageBytes = 4096;
-
-class KeptErrno {
- public:
-  KeptErrno() : error_(errno) {}
-  ~KeptErrno() { errno = error_; }
-  KeptErrno(const KeptErrno&) = delete;
-  KeptErrno& operator=(const KeptErrno&) = delete;
-
- private:
-  const int error_;
-};
 
 // System calls by number: libc's own are points where a thread can be cancelled, which malloc is not.
 class Descriptor {
