@@ -20,7 +20,8 @@
 
 namespace heaprec {
 
-// Keeps errno as it is while it lives.
+// Keeps errno as it is while it lives. Not around calls that may be cancelled, in what libheaprec-native.so contains:
+// its destructor would need the unwinder there.
 class KeptErrno {
  public:
   KeptErrno() : error_(errno) {}

@@ -13,14 +13,13 @@
 #include <climits>
 #include <iterator>
 
-#include "base/descriptors.h"
-
 namespace heaprec {
 namespace {
 
 void CloseKeepingErrno(int descriptor) {
-  const KeptErrno kept;
+  const int error = errno;
   close(descriptor);
+  errno = error;
 }
 
 // A file that has no name until it is locked. A kill meanwhile leaves nothing.
@@ -66,9 +65,10 @@ int CreateUnderTemporaryName(const char* path) {
   if (descriptor < 0) return -1;
   flock(descriptor, LOCK_EX | LOCK_NB);
   if (MoveWithoutReplacing(temporary, path)) return descriptor;
-  const KeptErrno kept;
+  const int error = errno;
   unlink(temporary);
   close(descriptor);
+  errno = error;
   return -1;
 }
 

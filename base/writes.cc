@@ -8,8 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
-
 namespace heaprec {
 namespace {
 
@@ -38,9 +36,10 @@ File StreamOf(int descriptor) {
 
 // Before any constructor that prints or opens files.
 __attribute__((constructor(101))) void NoteStandardStreams() {
-  const KeptErrno kept;
+  const int error = errno;
   output = StreamOf(STDOUT_FILENO);
   error_output = StreamOf(STDERR_FILENO);
+  errno = error;
 }
 
 bool IsSame(const File& a, const File& b) {
@@ -55,16 +54,17 @@ bool IsLog(int descriptor) {
 }  // namespace
 
 WriteSignals::WriteSignals() {
-  const KeptErrno kept;
+  const int error = errno;
   sigset_t both;
   sigemptyset(&both);
   for (const int signal : kRaised) sigaddset(&both, signal);
   pthread_sigmask(SIG_BLOCK, &both, &mask_before_);
   sigpending(&pending_before_);
+  errno = error;
 }
 
 WriteSignals::~WriteSignals() {
-  const KeptErrno kept;
+  const int error = errno;
   sigset_t pending;
   sigpending(&pending);
   for (const int signal : kRaised) {
@@ -77,20 +77,25 @@ WriteSignals::~WriteSignals() {
     (void)syscall(SYS_rt_sigtimedwait, &one, nullptr, &at_once, kKernelSetBytes);
   }
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  errno = error;
 }
 
 // ppoll, as poll is a cancellation point, and aarch64 has no such call.
 bool WouldWait(int descriptor) {
-  const KeptErrno kept;
+  const int error = errno;
   pollfd one{descriptor, POLLOUT, 0};
   timespec at_once{};
-  return syscall(SYS_ppoll, &one, 1, &at_once, nullptr, kKernelSetBytes) == 0;
+  const bool would_wait = syscall(SYS_ppoll, &one, 1, &at_once, nullptr, kKernelSetBytes) == 0;
+  errno = error;
+  return would_wait;
 }
 
 bool IsStandardError(int descriptor) {
-  const KeptErrno kept;
+  const int error = errno;
   const File file = FileOf(descriptor);
-  return IsSame(file, error_output) || IsSame(file, output) || (error_output.is_open && IsLog(descriptor));
+  const bool is = IsSame(file, error_output) || IsSame(file, output) || (error_output.is_open && IsLog(descriptor));
+  errno = error;
+  return is;
 }
 
 int StandardErrorOfProcess() {

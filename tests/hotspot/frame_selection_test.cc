@@ -1,4 +1,4 @@
-#include "recorder/hotspot/stacks/frame_selection.h"
+#include "recorder/hotspot/stacks/stack_walker.h"
 
 #include <catch2/catch.hpp>
 #include <vector>
