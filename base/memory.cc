@@ -32,7 +32,7 @@ void KeepSparse(void* memory, size_t bytes) {
   if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
 }
 
-// The kernel looks whether a word is what it is not, or, if it is, waits for no time.
+// The kernel reads the word: EAGAIN if it differs from kAnything, else ETIMEDOUT at once; EFAULT if it cannot be read.
 bool IsReadable(uintptr_t address) {
   const KeptErrno kept;
   const timespec at_once{};

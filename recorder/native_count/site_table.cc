@@ -146,7 +146,7 @@ bool SiteTable::CopyTo(int descriptor) const {
   const size_t sites = std::min(header.sites_used.load(std::memory_order_acquire), format::kMaxNativeSites - 1) + 1;
   const uint32_t chunks = ChunksUsed();
   const auto copy = [&](size_t offset, size_t bytes) { return WriteAt(descriptor, {base_ + offset, bytes}, offset); };
-  // What is not in use stays a hole: most programs have a few sites, and end soon.
+  // Unused parts stay holes: most programs have few sites, and end soon.
   if (ftruncate(descriptor, static_cast<off_t>(format::kNativeRowsAt)) != 0 || !copy(0, format::kNativeHeaderBytes) ||
       !copy(format::kNativeSitesAt, sites * sizeof(NativeSite)) ||
       !copy(format::kNativeModulesAt, Modules().size_bytes()) ||
@@ -206,10 +206,10 @@ int SiteTable::Descriptor() {
   const int error = errno;
   int known = descriptor_.load(std::memory_order_acquire);
   if (!LeadsToFile(known)) {
-    // As system calls: who is cancelled is not to be within malloc.
+    // System calls, because libc's functions are cancellation points: no thread may be cancelled inside malloc.
     const long opened = syscall(SYS_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     const int again = MovedUp(static_cast<int>(opened));
-    // Another thread may have come first: then `known` is its one.
+    // If another thread was faster, `known` is that thread's descriptor.
     if (LeadsToFile(again) && descriptor_.compare_exchange_strong(known, again, std::memory_order_acq_rel)) {
       flock(again, LOCK_EX | LOCK_NB);
       known = again;
@@ -270,16 +270,16 @@ bool SiteTable::IsLoaded(const NativeModule& module, uintptr_t pc) const {
          std::memcmp(now.build_id, module.build_id, sizeof now.build_id) == 0;
 }
 
-// A library that comes back to its place has its sites again, or else a program that loads and unloads one all the
-// while would run out of them.
+// A library that is loaded again at the same address gets its old sites; otherwise a program that keeps loading and
+// unloading one would run out of sites.
 void SiteTable::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
   RenewModules();
   const std::span<NativeModule> modules = Modules();
   for (size_t i = 0; i < modules.size(); ++i) {
     const NativeModule& module = modules[i];
-    // One that is being noted has no end yet.
+    // A module that another thread is adding has no end yet.
     if (module.until != 0 || module.end == 0 || is_gone_[i]) continue;
-    // Another thread may be unloading it just now: nothing in it can be looked at before it is on somebody's stack.
+    // Another thread may be unloading the library now, so its memory must not be read until it is on a thread's stack.
     ModuleUnwindInfo there;
     if (LookUpModule(module.begin, &there) && there.end == module.end) continue;
     is_gone_[i].store(true, std::memory_order_release);
@@ -288,7 +288,7 @@ void SiteTable::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
   }
 }
 
-// Threads that come together do the same, each of them wholly.
+// Threads that do this at the same time do the same work, each of them completely.
 void SiteTable::Settle(std::span<const uintptr_t> pcs) {
   const std::span<NativeModule> modules = Modules();
   for (size_t i = 0; i < modules.size(); ++i) {
@@ -316,8 +316,8 @@ void SiteTable::Replace(NativeModule* module) {
   }
 }
 
-// Two threads may note the same one: readers take the last that holds an address, which is right for a library that was
-// loaded where another had been, too.
+// Two threads may add the same module. Readers use the last one that contains an address, which is also right for a
+// library that was loaded where another one had been.
 void SiteTable::NoteModules(std::span<const uintptr_t> pcs) {
   for (const uintptr_t pc : pcs) {
     dl_phdr_info info;

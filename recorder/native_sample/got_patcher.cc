@@ -147,7 +147,7 @@ bool IsSlot(const ElfW(Rela) & relocation) {
          (type == arch::kRelocatedWord && relocation.r_addend == 0);
 }
 
-// Memory that is read only may be written for the moment of its life.
+// Makes a read-only page writable while it lives.
 class Writable {
  public:
   Writable(const Module& module, uintptr_t address) : page_(address & ~(arch::PageSize() - 1)) {
@@ -212,19 +212,20 @@ void* FindFrom(const link_map* module, const char* name) {
 
 }  // namespace
 
-// Over all slots of all modules, while none can come or go: the lock of the loader's list is held.
+// One pass over the slots of all modules. The loader's list is locked, so no module is loaded or unloaded meanwhile.
 class GotPatcher::Pass {
  public:
   Pass(GotPatcher* patcher, bool undoes) : patcher_(*patcher), undoes_(undoes) {}
 
-  // Those that are `listed` alone; null: all. False: since they were listed libraries have gone, and nothing was done.
+  // Visits the modules in `listed`; null: all modules. False: a library was unloaded after the list was made, and
+  // nothing was done.
   bool Run(const Listed* listed) {
     listed_ = listed;
     has_begun_ = false;
     const int refused = dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* self) { return static_cast<Pass*>(self)->Visit(*info); }, this);
     if (refused != 0) return false;
-    // Those of modules that are gone are forgotten, unless they may be of a module that could not be read this time.
+    // Forgets the originals of unloaded modules, unless a module could not be read: they may be its.
     if (is_full_ && !has_skipped_) patcher_.originals_.clear();
     for (const auto& [address, original] : seen_) patcher_.originals_.insert_or_assign(address, original);
     return true;
@@ -246,7 +247,7 @@ class GotPatcher::Pass {
     return 0;
   }
 
-  // As long as no library goes, those that were visited are where they were.
+  // While no library is unloaded, the modules of earlier passes are where they were.
   void Begin(const dl_phdr_info& info) {
     is_full_ = undoes_ || info.dlpi_subs != patcher_.gone_;
     if (is_full_) patcher_.done_.clear();
@@ -282,8 +283,8 @@ class GotPatcher::Pass {
     }
   }
 
-  // What calls the allocator that is replaced comes to the replacements, unless it is in the same module: the program
-  // has been linked with it.
+  // Calls of the replaced allocator go to the replacements, except those from its own module: a program that was linked
+  // with the allocator.
   void VisitAllocator(const Module& module) {
     const bool is_libc = module.DefinesFunction("__libc_start_main") || module.DefinesFunction("__tls_get_addr");
     const Import* const replaced = patcher_.ImportNamed("malloc");
@@ -350,8 +351,8 @@ class GotPatcher::Pass {
     if (outcome_.refusing.empty() || outcome_.refusing.back() != name) outcome_.refusing.emplace_back(name);
   }
 
-  // A lazy slot that has not been bound yet points back into its module. A pointer that does so is the program's: what
-  // it was at load, it has been made another function since.
+  // A lazy slot that is not bound yet points back into its module. A pointer that does so was changed by the program
+  // after it was loaded, and stays.
   static bool MayReplace(const Module& module, uintptr_t before, bool may_be_unbound, const Import& import) {
     return (may_be_unbound && module.Holds(before, 1)) || IsOriginal(before, import);
   }
@@ -403,9 +404,9 @@ GotPatcher::Listed GotPatcher::Loaded() {
   return listed;
 }
 
-// A library is in the loader's list before its slots have their addresses, and before those that will be read only are:
-// to write there then is to break into the loader's work. Who loads has the loader's other lock all the while, which is
-// had by asking for what is there already.
+// The loader lists a library before it has filled the library's slots and made them read-only; a store into a slot
+// would then interfere. A thread that loads a library holds the loader's other lock until it is done, and dlopen of the
+// program, which is loaded already, waits for that lock.
 void GotPatcher::AwaitLoaders() {
   if (void* const program = dlopen(nullptr, RTLD_LAZY)) dlclose(program);
 }
@@ -422,14 +423,14 @@ bool GotPatcher::LibrariesChanged() const {
 }
 
 std::optional<GotPatcher::Outcome> GotPatcher::Patch(const Listed& whole) {
-  // What the replacements read was stored before.
+  // What the replacements read is stored before this fence.
   if (!arch::FenceThreads()) return Outcome{.refused = 1, .refusing = {""}, .error = errno};
   Pass pass(this, /*undoes=*/false);
   if (!pass.Run(&whole)) return std::nullopt;
   return pass.outcome();
 }
 
-// What is ours was whole when it became so.
+// No fence: the originals were complete before the slots were patched.
 GotPatcher::Outcome GotPatcher::UndoAll() {
   Pass pass(this, /*undoes=*/true);
   (void)pass.Run(nullptr);

@@ -13,8 +13,8 @@
 namespace heaprec::native {
 namespace {
 
-// By dlsym: a reference would keep the library from loading with a glibc before 2.35. Asked before anybody can be in
-// malloc on our behalf, since dlsym takes the loader's lock; until then there are no stacks.
+// Looked up with dlsym, because a reference would keep the library from loading with a glibc before 2.35. dlsym takes
+// the loader's lock, so this is done in a constructor, before any hook runs; until then there are no stacks.
 using FindObject = int(void*, dl_find_object*);
 constinit FindObject* find_object = nullptr;
 constinit ModuleSnapshot snapshot;
