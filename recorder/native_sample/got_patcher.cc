@@ -95,43 +95,25 @@ struct Module {
   }
 
   void ReadDynamic() {
-    uintptr_t calls_at = 0, data_at = 0;
-    size_t calls_bytes = 0, data_bytes = 0;
-    bool is_rela = true;
+    using Tag = decltype(dynamic->d_tag);
+    uintptr_t symbols_at = 0, strings_at = 0, calls_at = 0, data_at = 0;
+    size_t calls_bytes = 0, calls_type = DT_RELA, data_bytes = 0;
+    const std::pair<Tag, uintptr_t*> addresses[] = {{DT_SYMTAB, &symbols_at},
+                                                    {DT_GNU_HASH, &hashes},
+                                                    {DT_STRTAB, &strings_at},
+                                                    {DT_JMPREL, &calls_at},
+                                                    {DT_RELA, &data_at}};
+    const std::pair<Tag, size_t*> numbers[] = {
+        {DT_STRSZ, &string_bytes}, {DT_PLTRELSZ, &calls_bytes}, {DT_PLTREL, &calls_type}, {DT_RELASZ, &data_bytes}};
     for (const ElfW(Dyn)* entry = dynamic; entry->d_tag != DT_NULL; ++entry) {
-      switch (entry->d_tag) {
-        case DT_SYMTAB:
-          symbols = reinterpret_cast<const ElfW(Sym)*>(AddressOf(*entry));
-          break;
-        case DT_GNU_HASH:
-          hashes = AddressOf(*entry);
-          break;
-        case DT_STRTAB:
-          strings = reinterpret_cast<const char*>(AddressOf(*entry));
-          break;
-        case DT_STRSZ:
-          string_bytes = entry->d_un.d_val;
-          break;
-        case DT_JMPREL:
-          calls_at = AddressOf(*entry);
-          break;
-        case DT_PLTRELSZ:
-          calls_bytes = entry->d_un.d_val;
-          break;
-        case DT_PLTREL:
-          is_rela = entry->d_un.d_val == DT_RELA;
-          break;
-        case DT_RELA:
-          data_at = AddressOf(*entry);
-          break;
-        case DT_RELASZ:
-          data_bytes = entry->d_un.d_val;
-          break;
-        default:
-          break;
-      }
+      for (const auto& [tag, into] : addresses)
+        if (tag == entry->d_tag) *into = AddressOf(*entry);
+      for (const auto& [tag, into] : numbers)
+        if (tag == entry->d_tag) *into = entry->d_un.d_val;
     }
-    if (is_rela) calls = Table(calls_at, calls_bytes);
+    symbols = reinterpret_cast<const ElfW(Sym)*>(symbols_at);
+    strings = reinterpret_cast<const char*>(strings_at);
+    if (calls_type == DT_RELA) calls = Table(calls_at, calls_bytes);
     data = Table(data_at, data_bytes);
   }
 

@@ -155,33 +155,26 @@ Names Names::FromJvmti(JvmtiMethods* methods) {
 Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& rules, uintptr_t field_access_count,
                              JvmtiMethods* methods) {
   Names names;
-  const char* missing = nullptr;
-  const auto need = [&missing](const char* what, std::optional<size_t> value) {
-    if (!value && missing == nullptr) missing = what;
-    return value.value_or(0);
-  };
-  names.method_const_ = need("Method::_constMethod", structs.Offset("Method", "_constMethod"));
-  names.method_access_ = need("Method::_access_flags", structs.Offset("Method", "_access_flags"));
-  names.const_pool_ = need("ConstMethod::_constants", structs.Offset("ConstMethod", "_constants"));
-  names.const_words_ = need("ConstMethod::_constMethod_size", structs.Offset("ConstMethod", "_constMethod_size"));
-  names.const_flags_ = need("ConstMethod::_flags", structs.Offset("ConstMethod", {"_flags._flags", "_flags"}));
-  names.const_code_size_ = need("ConstMethod::_code_size", structs.Offset("ConstMethod", "_code_size"));
-  names.const_name_ = need("ConstMethod::_name_index", structs.Offset("ConstMethod", "_name_index"));
-  names.const_descriptor_ = need("ConstMethod::_signature_index", structs.Offset("ConstMethod", "_signature_index"));
-  names.const_size_ = need("ConstMethod", structs.SizeOf("ConstMethod"));
-  names.pool_holder_ = need("ConstantPool::_pool_holder", structs.Offset("ConstantPool", "_pool_holder"));
-  names.pool_length_ = need("ConstantPool::_length", structs.Offset("ConstantPool", "_length"));
-  names.pool_size_ = need("ConstantPool", structs.SizeOf("ConstantPool"));
-  names.klass_name_ = need("Klass::_name", structs.Offset("Klass", "_name"));
-  names.symbol_length_ = need("Symbol::_length", structs.Offset("Symbol", "_length"));
-  names.symbol_body_ = need("Symbol::_body", structs.Offset("Symbol", {"_body", "_body[0]"}));
-  names.mirror_klass_ = static_cast<const int*>(structs.Static("java_lang_Class", "_klass_offset"));
-  if (names.mirror_klass_ == nullptr && missing == nullptr) missing = "java_lang_Class::_klass_offset";
-  const auto has_lines =
-      structs.IntConstant({"ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table"});
-  if (!has_lines && missing == nullptr) missing = "has_linenumber_table";
-  if (missing != nullptr) return Error{std::string("libjvm.so does not describe ") + missing};
-  names.has_lines_ = static_cast<uint32_t>(*has_lines);
+  NeededFields fields(structs);
+  names.method_const_ = fields.At("Method", "_constMethod");
+  names.method_access_ = fields.At("Method", "_access_flags");
+  names.const_pool_ = fields.At("ConstMethod", "_constants");
+  names.const_words_ = fields.At("ConstMethod", "_constMethod_size");
+  names.const_flags_ = fields.At({"ConstMethod"}, {"_flags._flags", "_flags"});
+  names.const_code_size_ = fields.At("ConstMethod", "_code_size");
+  names.const_name_ = fields.At("ConstMethod", "_name_index");
+  names.const_descriptor_ = fields.At("ConstMethod", "_signature_index");
+  names.const_size_ = fields.Size("ConstMethod");
+  names.pool_holder_ = fields.At("ConstantPool", "_pool_holder");
+  names.pool_length_ = fields.At("ConstantPool", "_length");
+  names.pool_size_ = fields.Size("ConstantPool");
+  names.klass_name_ = fields.At("Klass", "_name");
+  names.symbol_length_ = fields.At("Symbol", "_length");
+  names.symbol_body_ = fields.At({"Symbol"}, {"_body", "_body[0]"});
+  names.mirror_klass_ = static_cast<const int*>(fields.Static("java_lang_Class", "_klass_offset"));
+  names.has_lines_ = static_cast<uint32_t>(fields.IntConstant(
+      "ConstMethod", {"ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table"}));
+  if (!fields.missing().empty()) return Error{"libjvm.so does not describe " + fields.missing()};
   names.excluded_bytes_ = rules.excluded_bytes;
   names.field_id_shift_ = rules.field_id_shift;
   names.class_methods_ = structs.Offset("InstanceKlass", "_methods").value_or(0);
