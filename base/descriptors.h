@@ -12,9 +12,50 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 namespace heaprec {
+
+// Keeps errno as it is while it lives. Not around calls that may be cancelled, in what libheaprec-native.so contains:
+// its destructor would need the unwinder there.
+class KeptErrno {
+ public:
+  KeptErrno() : error_(errno) {}
+  ~KeptErrno() { errno = error_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  const int error_;
+};
+
+// All bytes of `into` from `offset` on, and all of `from`; false: see errno (ENOSPC if nothing more is written; a file
+// that is too short has none). No heap.
+inline bool ReadAt(int descriptor, std::span<std::byte> into, uint64_t offset) {
+  while (!into.empty()) {
+    const ssize_t got = pread(descriptor, into.data(), into.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    into = into.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+  }
+  return true;
+}
+inline bool WriteAt(int descriptor, std::span<const std::byte> from, uint64_t offset) {
+  while (!from.empty()) {
+    const ssize_t wrote = pwrite(descriptor, from.data(), from.size(), static_cast<off_t>(offset));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote == 0) errno = ENOSPC;
+    if (wrote <= 0) return false;
+    from = from.subspan(static_cast<size_t>(wrote));
+    offset += static_cast<uint64_t>(wrote);
+  }
+  return true;
+}
 
 class GuardedFd {
  public:

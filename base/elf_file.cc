@@ -22,10 +22,10 @@ constexpr uint64_t kMaxFunctionBytes = 1 << 20;
 
 }  // namespace
 
-std::string BuildIdOfNotes(std::span<const char> notes) {
+std::string BuildIdText(std::span<const char> build_id) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  for (const unsigned char byte : BuildIdIn(notes)) hex += {kDigits[byte >> 4], kDigits[byte & 15]};
+  for (const unsigned char byte : build_id) hex += {kDigits[byte >> 4], kDigits[byte & 15]};
   return hex;
 }
 
@@ -88,7 +88,7 @@ const Elf64_Shdr* ElfFile::StringsOf(const Elf64_Shdr& table) const {
 std::string ElfFile::BuildId() const {
   const auto id_at = [this](uint64_t offset, uint64_t bytes) {
     const auto notes = ReadAs<std::string>(offset, bytes);
-    return notes ? BuildIdOfNotes(*notes) : std::string();
+    return notes ? BuildIdText(BuildIdIn(*notes)) : std::string();
   };
   for (const Elf64_Shdr& section : sections_) {
     if (section.sh_type != SHT_NOTE) continue;

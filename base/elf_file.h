@@ -89,8 +89,8 @@ std::optional<Entries> ElfFile::ReadAs(uint64_t offset, uint64_t bytes) const {
   return entries;
 }
 
-// The build id in the bytes of a note segment or section, in lower-case hex; empty if there is none.
-std::string BuildIdOfNotes(std::span<const char> notes);
+// A build id in lower-case hex.
+std::string BuildIdText(std::span<const char> build_id);
 
 // Where a debug package installs the symbols of a file; empty if `build_id` is empty.
 std::string DebugFileOf(const std::string& build_id);

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <new>
 
+#include "base/descriptors.h"
+
 namespace heaprec {
 
 void* MapSparse(size_t bytes) {
@@ -25,22 +27,19 @@ void KeepSparse(void* memory, size_t bytes) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto at = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t begin = (at + page - 1) / page * page, end = (at + bytes) / page * page;
-  const int error = errno;
+  const KeptErrno kept;
   // Fails where there are no huge pages.
   if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
-  errno = error;
 }
 
-// The kernel looks whether a word is what it is not, or, if it is, waits for no time.
+// The kernel reads the word: EAGAIN if it differs from kAnything, else ETIMEDOUT at once; EFAULT if it cannot be read.
 bool IsReadable(uintptr_t address) {
-  const int error = errno;
+  const KeptErrno kept;
   const timespec at_once{};
   constexpr unsigned kAnything = 0x5eed1e55;
   const uintptr_t word = address - address % sizeof(uint32_t);
-  const bool is = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, kAnything, &at_once, nullptr, 0) == 0 ||
-                  errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR;
-  errno = error;
-  return is;
+  return syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, kAnything, &at_once, nullptr, 0) == 0 || errno == EAGAIN ||
+         errno == ETIMEDOUT || errno == EINTR;
 }
 
 constinit std::atomic<bool>* is_this_process = nullptr;

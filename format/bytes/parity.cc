@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "format/bytes/crc32.h"
-
 namespace heaprec::format {
 namespace {
 

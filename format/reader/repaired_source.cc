@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "format/bytes/crc32.h"
+#include "format/bytes/parity.h"
 
 namespace heaprec::format {
 namespace {

@@ -42,29 +42,6 @@ Obstacle Failure(const std::string& path) {
   return {fmt::format("{}: {}", path, std::strerror(error)), is_retryable};
 }
 
-bool ReadAt(int descriptor, std::span<std::byte> into, uint64_t offset) {
-  while (!into.empty()) {
-    const ssize_t got = pread(descriptor, into.data(), into.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    into = into.subspan(static_cast<size_t>(got));
-    offset += static_cast<uint64_t>(got);
-  }
-  return true;
-}
-
-bool WriteAt(int descriptor, std::span<const std::byte> from, uint64_t offset) {
-  while (!from.empty()) {
-    const ssize_t wrote = pwrite(descriptor, from.data(), from.size(), static_cast<off_t>(offset));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote == 0) errno = ENOSPC;
-    if (wrote <= 0) return false;
-    from = from.subspan(static_cast<size_t>(wrote));
-    offset += static_cast<uint64_t>(wrote);
-  }
-  return true;
-}
-
 // The id of the recording that `file` is; nullopt: it is none.
 std::optional<format::RecordingId> IdOfRecording(int file) {
   std::vector<std::byte> bytes(format::kFilePrefixBytes);

@@ -3,6 +3,10 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 
+#include <cstring>
+
+#include "recorder/arch/loader_jumps.h"
+
 extern "C" {
 void* __libc_malloc(size_t);
 void __libc_free(void*);
@@ -10,6 +14,11 @@ void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 }
+
+// dlsym and dlopen of libheaprec-native.so. Through libc's dlsym and dlopen a program could reach libc's free, which
+// takes a block of ours for one that was overwritten, and ends the program.
+void* (*heaprec_real_dlsym)(void*, const char*) = nullptr;
+void* (*heaprec_real_dlopen)(const char*, int) = nullptr;
 
 namespace heaprec::native {
 
@@ -33,6 +42,19 @@ bool Find(const char* name, Function** into) {
 template <typename Function>
 bool IsLibcs(Function* function) {
   return IsInModuleOf(reinterpret_cast<const void*>(function), InLibc());
+}
+
+void* FindNothing(void*, const char*) { return nullptr; }
+void* OpenNothing(const char*, int) { return nullptr; }
+
+// libc's own; libdl's before glibc 2.34, whose version the later ones still have.
+template <typename Function>
+void FindReal(const char* name, Function* otherwise, Function** into) {
+  for (const char* const version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
+    *into = reinterpret_cast<Function*>(dlvsym(RTLD_NEXT, name, version));
+    if (*into != nullptr) return;
+  }
+  *into = otherwise;
 }
 
 }  // namespace
@@ -74,3 +96,20 @@ bool NoteEarly(size_t size) {
 }
 
 }  // namespace heaprec::native
+
+void heaprec_find_loader() {
+  using namespace heaprec::native;
+  FindReal("dlsym", FindNothing, &heaprec_real_dlsym);
+  FindReal("dlopen", OpenNothing, &heaprec_real_dlopen);
+}
+
+void* heaprec_dlsym_in(void* handle, const char* name) {
+  using namespace heaprec::native;
+  void* const found = heaprec_real_dlsym(handle, name);
+  if (found == nullptr || is_preempted) return found;
+  void* const own = OwnFunction(name);
+  if (own == nullptr) return found;
+  const bool is_replaced =
+      IsInModuleOf(found, InLibc()) || IsInModuleOf(found, reinterpret_cast<const void*>(next_allocator.malloc));
+  return is_replaced ? own : found;
+}

@@ -3,7 +3,7 @@
 //
 //   HEAPREC_NATIVE_EXACT=file=native-%p.hnt,depth=1,only=NAME,check
 //
-// Context:  everything here runs inside of malloc: in threads that hold the loader's or anybody's locks, in
+// Context:  everything here runs inside of malloc: in threads that hold the loader's lock or any other, in
 // constructors,
 //           after fork. No heap of our own.
 #include <dlfcn.h>
@@ -52,7 +52,7 @@ constinit size_t block_overhead = kHeaderBytes;
 
 inline bool Overflows(size_t size, size_t more) { return more > PTRDIFF_MAX || size > PTRDIFF_MAX - more; }
 
-// As glibc has it: what is more has no power of two above it.
+// As in glibc: no power of two is larger.
 constexpr size_t kMaxAlignment = ~(SIZE_MAX >> 1);
 
 inline bool IsAtPageBegin(const void* block) {
@@ -198,7 +198,8 @@ void FindNextOperators() {
 
 size_t AlignmentOf(size_t alignment) { return std::max(alignment, kHeaderBytes); }
 
-// libstdc++'s calls its handler, and throws. Where it came with the library that calls us, it is not the next one.
+// Calls libstdc++'s operator new, which calls the handler, and throws. If libstdc++ was loaded together with the
+// library that calls us, it is not the next one.
 void* NewWithoutMemory(const NextOperator& next, size_t size, const void* caller) {
   void* function = next.function;
   Dl_info info;
@@ -234,7 +235,7 @@ HEAPREC_INLINE void Delete(void* block, More... more) {
   return is_preempted ? free(block) : Free(block);
 }
 
-// What is in shared memory is gone with the machine, what is in the file stays.
+// Shared memory is lost when the machine stops; the file stays.
 void CopyTable(SiteTable* of) {
   const int descriptor = MovedUp(open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   const bool is_whole = descriptor >= 0 && of->CopyTo(descriptor);
@@ -275,7 +276,7 @@ bool IsPreempted() {
   return is_other;
 }
 
-// Before every other library's, libc's too (-z initfirst): getenv knows nothing yet.
+// Runs before all other constructors, libc's too (-z initfirst), so getenv does not work yet.
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   const ReentrancyGuard inside;
   if (!FindNextAllocator()) return;
@@ -431,8 +432,8 @@ HEAPREC_DELETE(mSt11align_val_t, (void* block, size_t size, size_t alignment), b
 HEAPREC_DELETE(St11align_val_tRKSt9nothrow_t, (void* block, size_t alignment, const void* nothrow), block, alignment,
                nothrow)
 
-// Another library may come to the place of the one that goes. (Who loads it in the moment before we know is taken for
-// the one that went.)
+// Another library may be loaded where the unloaded one was. If that happens before ForgetUnloaded, its calls count for
+// the old one.
 HEAPREC_EXPORT int dlclose(void* library) {
   if (native::next_allocator.dlclose == nullptr && !native::FindNextAllocator()) return -1;
   const int result = native::next_allocator.dlclose(library);

@@ -14,33 +14,6 @@
 #include "recorder/unwind/module_lookup.h"
 
 namespace heaprec::native {
-namespace {
-
-constexpr std::array<std::string_view, 4> kNames{"libc.so.", "libstdc++.so.", "libgcc_s.so.", "libheaprec-native.so"};
-
-struct Range {
-  uintptr_t begin = 0, end = 0;
-};
-Range ranges[2 * kNames.size()];
-size_t count = 0;
-
-int Note(dl_phdr_info* info, size_t, void*) {
-  std::string_view name = info->dlpi_name != nullptr ? info->dlpi_name : "";
-  name.remove_prefix(name.rfind('/') + 1);
-  const bool is_one = std::ranges::any_of(kNames, [&](std::string_view one) { return name.starts_with(one); });
-  if (!is_one || !HasReadableSegments(*info) || count == std::size(ranges)) return 0;
-  Range range{UINTPTR_MAX, 0};
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) continue;
-    range.begin = std::min<uintptr_t>(range.begin, info->dlpi_addr + segment.p_vaddr);
-    range.end = std::max<uintptr_t>(range.end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
-  }
-  ranges[count++] = range;
-  return 0;
-}
-
-}  // namespace
 
 std::atomic<SiteTable*> table{nullptr};
 constinit ThreadRows empty_rows;
@@ -49,6 +22,27 @@ constinit thread_local ThreadState thread_state __attribute__((tls_model("initia
 namespace {
 
 using format::NativeSiteCounters;
+
+// Libraries whose functions allocate for their callers (strdup, operator new): the caller is the site.
+constexpr std::array<std::string_view, 4> kWrapperModules{"libc.so.", "libstdc++.so.", "libgcc_s.so.",
+                                                          "libheaprec-native.so"};
+
+constinit AddressRange wrapper_ranges[2 * kWrapperModules.size()];
+size_t wrapper_count = 0;
+
+int NoteIfWrapper(dl_phdr_info* info, size_t, void*) {
+  std::string_view name = info->dlpi_name != nullptr ? info->dlpi_name : "";
+  name.remove_prefix(name.rfind('/') + 1);
+  const bool is_one = std::ranges::any_of(kWrapperModules, [&](std::string_view one) { return name.starts_with(one); });
+  if (!is_one || !HasReadableSegments(*info) || wrapper_count == std::size(wrapper_ranges)) return 0;
+  wrapper_ranges[wrapper_count++] = MappedRange(*info);
+  return 0;
+}
+
+bool IsAllocatorWrapper(uintptr_t pc) {
+  return std::ranges::any_of(std::span(wrapper_ranges, wrapper_count),
+                             [pc](const AddressRange& range) { return range.Has(pc); });
+}
 
 CfiCache rules;
 pthread_key_t thread_end;
@@ -110,7 +104,7 @@ uint32_t DeepSite(SiteTable* of, ThreadRows* rows, Call call) {
 bool PrepareCounting(uint32_t depth, bool check) {
   deciding_frames = depth;
   checks = check;
-  FindWrapperModules();
+  dl_iterate_phdr(NoteIfWrapper, nullptr);
   return InitForkGuard() && pthread_key_create(&thread_end, EndThread) == 0;
 }
 
@@ -177,12 +171,6 @@ void CountFreeSlow(const Header& header) {
   SiteTable* const of = TableOfProcess();
   if (of == nullptr) return;
   if (ThreadRows* const rows = Rows(of)) rows->Freed(header.site, header.size);
-}
-
-void FindWrapperModules() { dl_iterate_phdr(Note, nullptr); }
-
-bool IsAllocatorWrapper(uintptr_t pc) {
-  return std::any_of(ranges, ranges + count, [pc](const Range& range) { return range.begin <= pc && pc < range.end; });
 }
 
 }  // namespace heaprec::native

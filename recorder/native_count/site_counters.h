@@ -104,9 +104,4 @@ HEAPREC_INLINE bool DiscountQuickly(void* block) {
   return true;
 }
 
-// Libraries whose functions allocate for their callers (strdup, operator new): the caller is the site.
-// FindWrapperModules finds those that are loaded: libc, libstdc++, libgcc, and this library. Setup, without heap.
-void FindWrapperModules();
-bool IsAllocatorWrapper(uintptr_t pc);
-
 }  // namespace heaprec::native

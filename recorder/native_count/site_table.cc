@@ -51,52 +51,22 @@ int OpenNew(const char* path) {
   return -1;
 }
 
-bool WriteAt(int descriptor, size_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    offset += static_cast<size_t>(written);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return true;
-}
-
 void CopyName(std::span<char> into, const char* name) {
   const size_t bytes = std::min(std::strlen(name), into.size() - 1);
   std::memcpy(into.data(), name, bytes);
   into[bytes] = 0;
 }
 
-void CopyBuildId(const dl_phdr_info& info, NativeModule* module) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
-    if (segment.p_type != PT_NOTE) continue;
-    const uintptr_t end = info.dlpi_addr + segment.p_vaddr + segment.p_memsz;
-    if (segment.p_memsz == 0 || !IsReadable(info.dlpi_addr + segment.p_vaddr) || !IsReadable(end - 1)) continue;
-    const auto id = BuildIdIn({reinterpret_cast<const char*>(end - segment.p_memsz), segment.p_memsz});
-    if (id.empty()) continue;
-    module->build_id_bytes = static_cast<uint32_t>(std::min(id.size(), sizeof module->build_id));
-    std::memcpy(module->build_id, id.data(), module->build_id_bytes);
-    return;
-  }
-}
-
 // `end` last: 0 until then.
 void Describe(const dl_phdr_info& info, const char* program, NativeModule* module) {
-  uint64_t begin_of_all = UINT64_MAX, end_of_all = 0;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) continue;
-    const uint64_t begin = info.dlpi_addr + segment.p_vaddr;
-    begin_of_all = std::min(begin_of_all, begin);
-    end_of_all = std::max(end_of_all, begin + segment.p_memsz);
-  }
+  const AddressRange range = MappedRange(info);
+  const std::span<const char> build_id = BuildIdOf(info);
   CopyName(module->path, info.dlpi_name != nullptr && *info.dlpi_name != 0 ? info.dlpi_name : program);
-  CopyBuildId(info, module);
+  module->build_id_bytes = static_cast<uint32_t>(std::min(build_id.size(), sizeof module->build_id));
+  std::copy_n(build_id.begin(), module->build_id_bytes, module->build_id);
   module->bias = info.dlpi_addr;
-  module->begin = begin_of_all;
-  std::atomic_ref(module->end).store(end_of_all, std::memory_order_release);
+  module->begin = range.begin;
+  std::atomic_ref(module->end).store(range.end, std::memory_order_release);
 }
 
 constexpr size_t kMaxThreads = 4096;
@@ -175,8 +145,8 @@ bool SiteTable::CopyTo(int descriptor) const {
   const auto& header = *At<NativeHeader>(0);
   const size_t sites = std::min(header.sites_used.load(std::memory_order_acquire), format::kMaxNativeSites - 1) + 1;
   const uint32_t chunks = ChunksUsed();
-  const auto copy = [&](size_t offset, size_t bytes) { return WriteAt(descriptor, offset, {base_ + offset, bytes}); };
-  // What is not in use stays a hole: most programs have a few sites, and end soon.
+  const auto copy = [&](size_t offset, size_t bytes) { return WriteAt(descriptor, {base_ + offset, bytes}, offset); };
+  // Unused parts stay holes: most programs have few sites, and end soon.
   if (ftruncate(descriptor, static_cast<off_t>(format::kNativeRowsAt)) != 0 || !copy(0, format::kNativeHeaderBytes) ||
       !copy(format::kNativeSitesAt, sites * sizeof(NativeSite)) ||
       !copy(format::kNativeModulesAt, Modules().size_bytes()) ||
@@ -186,7 +156,7 @@ bool SiteTable::CopyTo(int descriptor) const {
   for (uint32_t i = 0; i < chunks; ++i) {
     if (!HasRows(i)) continue;
     const size_t offset = format::kNativeRowsAt + i * format::kNativeChunkBytes;
-    if (!WriteAt(descriptor, offset, {base_ + offset, format::kNativeChunkBytes})) return false;
+    if (!copy(offset, format::kNativeChunkBytes)) return false;
   }
   return true;
 }
@@ -236,10 +206,10 @@ int SiteTable::Descriptor() {
   const int error = errno;
   int known = descriptor_.load(std::memory_order_acquire);
   if (!LeadsToFile(known)) {
-    // As system calls: who is cancelled is not to be within malloc.
+    // System calls, because libc's functions are cancellation points: no thread may be cancelled inside malloc.
     const long opened = syscall(SYS_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     const int again = MovedUp(static_cast<int>(opened));
-    // Another thread may have come first: then `known` is its one.
+    // If another thread was faster, `known` is that thread's descriptor.
     if (LeadsToFile(again) && descriptor_.compare_exchange_strong(known, again, std::memory_order_acq_rel)) {
       flock(again, LOCK_EX | LOCK_NB);
       known = again;
@@ -300,16 +270,16 @@ bool SiteTable::IsLoaded(const NativeModule& module, uintptr_t pc) const {
          std::memcmp(now.build_id, module.build_id, sizeof now.build_id) == 0;
 }
 
-// A library that comes back to its place has its sites again, or else a program that loads and unloads one all the
-// while would run out of them.
+// A library that is loaded again at the same address gets its old sites; otherwise a program that keeps loading and
+// unloading one would run out of sites.
 void SiteTable::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
   RenewModules();
   const std::span<NativeModule> modules = Modules();
   for (size_t i = 0; i < modules.size(); ++i) {
     const NativeModule& module = modules[i];
-    // One that is being noted has no end yet.
+    // A module that another thread is adding has no end yet.
     if (module.until != 0 || module.end == 0 || is_gone_[i]) continue;
-    // Another thread may be unloading it just now: nothing in it can be looked at before it is on somebody's stack.
+    // Another thread may be unloading the library now, so its memory must not be read until it is on a thread's stack.
     ModuleUnwindInfo there;
     if (LookUpModule(module.begin, &there) && there.end == module.end) continue;
     is_gone_[i].store(true, std::memory_order_release);
@@ -318,7 +288,7 @@ void SiteTable::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
   }
 }
 
-// Threads that come together do the same, each of them wholly.
+// Threads that do this at the same time do the same work, each of them completely.
 void SiteTable::Settle(std::span<const uintptr_t> pcs) {
   const std::span<NativeModule> modules = Modules();
   for (size_t i = 0; i < modules.size(); ++i) {
@@ -346,8 +316,8 @@ void SiteTable::Replace(NativeModule* module) {
   }
 }
 
-// Two threads may note the same one: readers take the last that holds an address, which is right for a library that was
-// loaded where another had been, too.
+// Two threads may add the same module. Readers use the last one that contains an address, which is also right for a
+// library that was loaded where another one had been.
 void SiteTable::NoteModules(std::span<const uintptr_t> pcs) {
   for (const uintptr_t pc : pcs) {
     dl_phdr_info info;

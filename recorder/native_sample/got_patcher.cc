@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -20,11 +19,6 @@
 
 namespace heaprec::native {
 namespace {
-
-uintptr_t PageBytes() {
-  static const auto bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 // A loaded module, as far as its imports go. Addresses of this process.
 struct Module {
@@ -43,8 +37,8 @@ struct Module {
       }
       if (segment.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(from);
       if (segment.p_type == PT_GNU_RELRO) {
-        read_only_begin = from & ~(PageBytes() - 1);
-        read_only_end = (from + segment.p_memsz) & ~(PageBytes() - 1);
+        read_only_begin = from & ~(arch::PageSize() - 1);
+        read_only_end = (from + segment.p_memsz) & ~(arch::PageSize() - 1);
       }
     }
     if (dynamic != nullptr) ReadDynamic();
@@ -101,43 +95,25 @@ struct Module {
   }
 
   void ReadDynamic() {
-    uintptr_t calls_at = 0, data_at = 0;
-    size_t calls_bytes = 0, data_bytes = 0;
-    bool is_rela = true;
+    using Tag = decltype(dynamic->d_tag);
+    uintptr_t symbols_at = 0, strings_at = 0, calls_at = 0, data_at = 0;
+    size_t calls_bytes = 0, calls_type = DT_RELA, data_bytes = 0;
+    const std::pair<Tag, uintptr_t*> addresses[] = {{DT_SYMTAB, &symbols_at},
+                                                    {DT_GNU_HASH, &hashes},
+                                                    {DT_STRTAB, &strings_at},
+                                                    {DT_JMPREL, &calls_at},
+                                                    {DT_RELA, &data_at}};
+    const std::pair<Tag, size_t*> numbers[] = {
+        {DT_STRSZ, &string_bytes}, {DT_PLTRELSZ, &calls_bytes}, {DT_PLTREL, &calls_type}, {DT_RELASZ, &data_bytes}};
     for (const ElfW(Dyn)* entry = dynamic; entry->d_tag != DT_NULL; ++entry) {
-      switch (entry->d_tag) {
-        case DT_SYMTAB:
-          symbols = reinterpret_cast<const ElfW(Sym)*>(AddressOf(*entry));
-          break;
-        case DT_GNU_HASH:
-          hashes = AddressOf(*entry);
-          break;
-        case DT_STRTAB:
-          strings = reinterpret_cast<const char*>(AddressOf(*entry));
-          break;
-        case DT_STRSZ:
-          string_bytes = entry->d_un.d_val;
-          break;
-        case DT_JMPREL:
-          calls_at = AddressOf(*entry);
-          break;
-        case DT_PLTRELSZ:
-          calls_bytes = entry->d_un.d_val;
-          break;
-        case DT_PLTREL:
-          is_rela = entry->d_un.d_val == DT_RELA;
-          break;
-        case DT_RELA:
-          data_at = AddressOf(*entry);
-          break;
-        case DT_RELASZ:
-          data_bytes = entry->d_un.d_val;
-          break;
-        default:
-          break;
-      }
+      for (const auto& [tag, into] : addresses)
+        if (tag == entry->d_tag) *into = AddressOf(*entry);
+      for (const auto& [tag, into] : numbers)
+        if (tag == entry->d_tag) *into = entry->d_un.d_val;
     }
-    if (is_rela) calls = Table(calls_at, calls_bytes);
+    symbols = reinterpret_cast<const ElfW(Sym)*>(symbols_at);
+    strings = reinterpret_cast<const char*>(strings_at);
+    if (calls_type == DT_RELA) calls = Table(calls_at, calls_bytes);
     data = Table(data_at, data_bytes);
   }
 
@@ -153,16 +129,16 @@ bool IsSlot(const ElfW(Rela) & relocation) {
          (type == arch::kRelocatedWord && relocation.r_addend == 0);
 }
 
-// Memory that is read only may be written for the moment of its life.
+// Makes a read-only page writable while it lives.
 class Writable {
  public:
-  Writable(const Module& module, uintptr_t address) : page_(address & ~(PageBytes() - 1)) {
+  Writable(const Module& module, uintptr_t address) : page_(address & ~(arch::PageSize() - 1)) {
     if (!module.IsReadOnly(address)) return;
-    is_lifted_ = mprotect(reinterpret_cast<void*>(page_), PageBytes(), PROT_READ | PROT_WRITE) == 0;
+    is_lifted_ = mprotect(reinterpret_cast<void*>(page_), arch::PageSize(), PROT_READ | PROT_WRITE) == 0;
     if (!is_lifted_) error_ = errno;
   }
   ~Writable() {
-    if (is_lifted_) mprotect(reinterpret_cast<void*>(page_), PageBytes(), PROT_READ);
+    if (is_lifted_) mprotect(reinterpret_cast<void*>(page_), arch::PageSize(), PROT_READ);
   }
   Writable(const Writable&) = delete;
   Writable& operator=(const Writable&) = delete;
@@ -218,19 +194,20 @@ void* FindFrom(const link_map* module, const char* name) {
 
 }  // namespace
 
-// Over all slots of all modules, while none can come or go: the lock of the loader's list is held.
+// One pass over the slots of all modules. The loader's list is locked, so no module is loaded or unloaded meanwhile.
 class GotPatcher::Pass {
  public:
   Pass(GotPatcher* patcher, bool undoes) : patcher_(*patcher), undoes_(undoes) {}
 
-  // Those that are `listed` alone; null: all. False: since they were listed libraries have gone, and nothing was done.
+  // Visits the modules in `listed`; null: all modules. False: a library was unloaded after the list was made, and
+  // nothing was done.
   bool Run(const Listed* listed) {
     listed_ = listed;
     has_begun_ = false;
     const int refused = dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* self) { return static_cast<Pass*>(self)->Visit(*info); }, this);
     if (refused != 0) return false;
-    // Those of modules that are gone are forgotten, unless they may be of a module that could not be read this time.
+    // Forgets the originals of unloaded modules, unless a module could not be read: they may be its.
     if (is_full_ && !has_skipped_) patcher_.originals_.clear();
     for (const auto& [address, original] : seen_) patcher_.originals_.insert_or_assign(address, original);
     return true;
@@ -252,7 +229,7 @@ class GotPatcher::Pass {
     return 0;
   }
 
-  // As long as no library goes, those that were visited are where they were.
+  // While no library is unloaded, the modules of earlier passes are where they were.
   void Begin(const dl_phdr_info& info) {
     is_full_ = undoes_ || info.dlpi_subs != patcher_.gone_;
     if (is_full_) patcher_.done_.clear();
@@ -288,8 +265,8 @@ class GotPatcher::Pass {
     }
   }
 
-  // What calls the allocator that is replaced comes to the replacements, unless it is in the same module: the program
-  // has been linked with it.
+  // Calls of the replaced allocator go to the replacements, except those from its own module: a program that was linked
+  // with the allocator.
   void VisitAllocator(const Module& module) {
     const bool is_libc = module.DefinesFunction("__libc_start_main") || module.DefinesFunction("__tls_get_addr");
     const Import* const replaced = patcher_.ImportNamed("malloc");
@@ -356,8 +333,8 @@ class GotPatcher::Pass {
     if (outcome_.refusing.empty() || outcome_.refusing.back() != name) outcome_.refusing.emplace_back(name);
   }
 
-  // A lazy slot that has not been bound yet points back into its module. A pointer that does so is the program's: what
-  // it was at load, it has been made another function since.
+  // A lazy slot that is not bound yet points back into its module. A pointer that does so was changed by the program
+  // after it was loaded, and stays.
   static bool MayReplace(const Module& module, uintptr_t before, bool may_be_unbound, const Import& import) {
     return (may_be_unbound && module.Holds(before, 1)) || IsOriginal(before, import);
   }
@@ -409,9 +386,9 @@ GotPatcher::Listed GotPatcher::Loaded() {
   return listed;
 }
 
-// A library is in the loader's list before its slots have their addresses, and before those that will be read only are:
-// to write there then is to break into the loader's work. Who loads has the loader's other lock all the while, which is
-// had by asking for what is there already.
+// The loader lists a library before it has filled the library's slots and made them read-only; a store into a slot
+// would then interfere. A thread that loads a library holds the loader's other lock until it is done, and dlopen of the
+// program, which is loaded already, waits for that lock.
 void GotPatcher::AwaitLoaders() {
   if (void* const program = dlopen(nullptr, RTLD_LAZY)) dlclose(program);
 }
@@ -428,14 +405,14 @@ bool GotPatcher::LibrariesChanged() const {
 }
 
 std::optional<GotPatcher::Outcome> GotPatcher::Patch(const Listed& whole) {
-  // What the replacements read was stored before.
+  // What the replacements read is stored before this fence.
   if (!arch::FenceThreads()) return Outcome{.refused = 1, .refusing = {""}, .error = errno};
   Pass pass(this, /*undoes=*/false);
   if (!pass.Run(&whole)) return std::nullopt;
   return pass.outcome();
 }
 
-// What is ours was whole when it became so.
+// No fence: the originals were complete before the slots were patched.
 GotPatcher::Outcome GotPatcher::UndoAll() {
   Pass pass(this, /*undoes=*/true);
   (void)pass.Run(nullptr);

@@ -47,22 +47,22 @@ struct Originals {
 };
 Originals real;
 
-constinit std::atomic<AllocationListener*> active{nullptr};
-// Whoever has it may be in the loader's list. Guards the next two, and the patcher.
+constinit std::atomic<AllocationListener*> active_listener{nullptr};
+// Its holder may hold the lock of the loader's list. Guards the next two variables and the patcher.
 std::timed_mutex patching;
-bool are_led = false;                  // by MallocHooks
+bool are_installed = false;            // the hooks, by MallocHooks
 GotPatcher::Changes seen_changes = 0;  // by TakeLibraryChanges
 SampledBlocks blocks;
 std::atomic<uint32_t> unseen_allocators{0};
 std::atomic<bool> has_found_other{false};  // dlsym, another malloc
 
 AllocationListener* Active() {
-  AllocationListener* const sampler = active.load();
-  return sampler != nullptr && IsOriginalProcess() ? sampler : nullptr;
+  AllocationListener* const listener = active_listener.load();
+  return listener != nullptr && IsOriginalProcess() ? listener : nullptr;
 }
 
-// Sequentially consistent, as are the stores of `active`, of null and of 0 in WakeAll: a thread that finds nobody has
-// said so where WakeAll sees it, or is woken after that.
+// Sequentially consistent, as are the stores of active_listener, and of 0 in WakeAll: a thread that finds no listener
+// finds the next one when it looks again, or its UINT64_MAX comes before WakeAll's 0.
 __attribute__((noinline)) void* Due(void* block, size_t size, Function function, Call call) {
   ThreadClock* const clock = ThreadClocks::Own();
   if (clock->is_in_hook) return block;
@@ -70,8 +70,8 @@ __attribute__((noinline)) void* Due(void* block, size_t size, Function function,
   const int error = errno;
   clock->is_inside.store(true);
   for (;;) {
-    if (AllocationListener* const sampler = Active()) {
-      sampler->OnDue(clock, {block, size, function, {call.pc(), call.cfa, call.frame}});
+    if (AllocationListener* const listener = Active()) {
+      listener->OnDue(clock, {block, size, function, {call.pc(), call.cfa, call.frame}});
       break;
     }
     clock->due.store(UINT64_MAX);
@@ -83,8 +83,8 @@ __attribute__((noinline)) void* Due(void* block, size_t size, Function function,
   return block;
 }
 
-// A thread that has no clock yet has counted nowhere.
-__attribute__((noinline)) void* Come(void* block, size_t size, Function function, Call call) {
+// The first call of a thread: it has no clock yet, so the call has not been counted.
+__attribute__((noinline)) void* DueOrFirst(void* block, size_t size, Function function, Call call) {
   if (ThreadClocks::HasOwn()) return Due(block, size, function, call);
   ThreadClock* const clock = ThreadClocks::Own();
   // No clock was available: this one is shared by many threads.
@@ -103,7 +103,7 @@ HEAPREC_INLINE void* Counted(void* block, size_t size, Function function) {
   clock->bytes.store(bytes, std::memory_order_relaxed);
   clock->calls.store(clock->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (bytes >= clock->due.load(std::memory_order_relaxed)) [[unlikely]] {
-    return Come(block, size, function, HEAPREC_CALL);
+    return DueOrFirst(block, size, function, HEAPREC_CALL);
   }
   return block;
 }
@@ -145,7 +145,7 @@ void Free(void* block) {
   real.free(block);
 }
 
-// It is taken before anybody else can be given the block.
+// The entry is taken before another thread can get the block.
 __attribute__((noinline)) void* ReallocateTracked(void* block, size_t size) {
   const Looking looking;
   const uint16_t place = looking.Take(block);
@@ -193,7 +193,7 @@ void* Valloc(size_t size) { return Counted(real.valloc(size), size, Function::kM
 
 void* Pvalloc(size_t size) { return Counted(real.pvalloc(size), size, Function::kMemalign); }
 
-// libc's own call of malloc in it is not seen: libc's slots are left as they are.
+// The hooks do not see that libc calls malloc in it: libc's slots are left as they are.
 HEAPREC_INLINE char* Duplicated(char* copy) {
   return static_cast<char*>(Counted(copy, copy != nullptr ? strlen(copy) + 1 : 0, Function::kStrdup));
 }
@@ -286,7 +286,7 @@ Import Of(const char* name, Original* original, Replacement* replacement) {
   return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(*original), meant}};
 }
 
-// libc's headers have called `name` instead of a function that is patched already.
+// Programs compiled with older headers of libc call `name` instead of the function of `of`.
 Import AliasOf(const char* name, Import of) {
   of.name = name;
   return of;
@@ -346,13 +346,13 @@ void* Replaced(void* handle, const char* name, const void* caller) {
   return nullptr;
 }
 
-// Who has just loaded a library asks for its functions: before any of them runs, its calls are led here. (But for its
-// constructors. dlopen itself looks at who calls it, so nothing can stand between.) dlsym waits for whoever loads, too;
-// for nothing else may be waited here.
+// A thread that has just loaded a library looks up its functions with dlsym. So the library is patched before any of
+// them runs, except for its constructors. dlopen cannot be replaced, because it examines its caller. dlsym itself waits
+// for threads that load; this function may wait for nothing else.
 void PatchLoaded() {
   const auto try_to = [](const auto& act) {
     const std::unique_lock lock(patching, std::try_to_lock);
-    // Behind the end of MallocHooks nothing may be replaced.
+    // After the end of MallocHooks nothing may be replaced.
     if (lock.owns_lock() && Active() != nullptr) act();
   };
   try {
@@ -369,7 +369,7 @@ void PatchLoaded() {
   }
 }
 
-// Not for a handler of a signal that came in the middle of this.
+// Does nothing in a signal handler that interrupted it.
 void* BeforeDlsym(void* handle, const char* name, const void* caller) {
   [[gnu::tls_model("initial-exec")]] static constinit thread_local bool is_inside = false;
   if (Active() == nullptr || std::exchange(is_inside, true)) return nullptr;
@@ -384,11 +384,11 @@ void* BeforeDlsym(void* handle, const char* name, const void* caller) {
 const char* FunctionName(Function function) { return format::kNativeFunctions[static_cast<size_t>(function)]; }
 
 Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
-  std::unique_ptr<MallocHooks> led(new MallocHooks);
+  std::unique_ptr<MallocHooks> hooks(new MallocHooks);
   {
     const std::lock_guard lock(patching);
-    if (are_led) return Error{"another recording of this process already samples it"};
-    led->has_them_ = are_led = true;
+    if (are_installed) return Error{"another recording of this process already samples it"};
+    hooks->is_installed_ = are_installed = true;
   }
   if (!InitForkGuard() || !ThreadClocks::Prepare()) return Error{"no memory for the threads' clocks"};
   constexpr timespec kPause{0, 1'000'000};
@@ -400,15 +400,15 @@ Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   static bool have_blocks_been_used = false;
   if (std::exchange(have_blocks_been_used, true)) blocks.Clear();
   const GotPatcher::Outcome outcome = PatchLibraries();
-  led->missing_ = outcome.Refusal() + (outcome.refused > 0 && !outcome.unseen.empty() ? "; " : "") + outcome.Unseen();
+  hooks->missing_ = outcome.Refusal() + (outcome.refused > 0 && !outcome.unseen.empty() ? "; " : "") + outcome.Unseen();
   // A program that imports none of these functions may load a library that does.
-  if (outcome.changed > 0 || outcome.refused == 0) return led;
-  return Error{"no library's malloc can be replaced; " + led->missing_};
+  if (outcome.changed > 0 || outcome.refused == 0) return hooks;
+  return Error{"no library's malloc can be replaced; " + hooks->missing_};
 }
 
-void MallocHooks::Activate(AllocationListener* sampler, MmapListener* mapper) {
-  active.store(sampler);
-  SetMmapListener(mapper);
+void MallocHooks::Activate(AllocationListener* listener, MmapListener* mmap_listener) {
+  active_listener.store(listener);
+  SetMmapListener(mmap_listener);
   ThreadClocks::WakeAll();
 }
 
@@ -422,7 +422,7 @@ GotPatcher::Outcome PatchLibraries() {
     }();
     GotPatcher::AwaitLoaders();
     const std::lock_guard lock(patching);
-    if (!are_led) break;
+    if (!are_installed) break;
     if (const auto outcome = Patcher().Patch(loaded)) return NoteUnseen(*outcome), *outcome;
   }
   return {};
@@ -435,12 +435,12 @@ LibraryChanges TakeLibraryChanges() {
 }
 
 MallocHooks::~MallocHooks() {
-  if (!has_them_) return;
-  active.store(nullptr);
+  if (!is_installed_) return;
+  active_listener.store(nullptr);
   SetMmapListener(nullptr);
   const std::lock_guard lock(patching);
   (void)Patcher().UndoAll();
-  are_led = false;
+  are_installed = false;
   unseen_allocators.store(0, std::memory_order_relaxed);
   has_found_other.store(false);
 }
@@ -452,8 +452,8 @@ bool HoldPatching(std::chrono::milliseconds patience) { return patching.try_lock
 void ReleasePatching() { patching.unlock(); }
 
 void AbandonHooks() {
-  active.store(nullptr, std::memory_order_relaxed);
-  AbandonMapper();
+  active_listener.store(nullptr, std::memory_order_relaxed);
+  AbandonMmapListener();
 }
 
 uint32_t UnseenAllocators() { return unseen_allocators.load(std::memory_order_relaxed); }

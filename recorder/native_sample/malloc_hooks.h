@@ -59,8 +59,8 @@ class MallocHooks {
   MallocHooks(const MallocHooks&) = delete;
   MallocHooks& operator=(const MallocHooks&) = delete;
 
-  // `sampler` and `mapper` (null: none) must exist until IsQuiet after the end of this object.
-  void Activate(AllocationListener* sampler, MmapListener* mapper = nullptr);
+  // Both (null: no mmap_listener) must exist until IsQuiet after the end of this object.
+  void Activate(AllocationListener* listener, MmapListener* mmap_listener = nullptr);
   // Libraries that could not be patched, and why, and allocators that are not seen, of those loaded at the start;
   // empty: none.
   const std::string& missing() const { return missing_; }
@@ -68,7 +68,7 @@ class MallocHooks {
  private:
   MallocHooks() = default;
 
-  bool has_them_ = false;
+  bool is_installed_ = false;
   std::string missing_;
 };
 struct LibraryChanges {
@@ -83,7 +83,7 @@ GotPatcher::Outcome PatchLibraries();
 // The number of allocators so far, other than the one whose functions are replaced, that were loaded, or found by dlsym
 // for somebody: their calls are not seen.
 uint32_t UnseenAllocators();
-// Whether no thread is inside a sampler that is no longer active.
+// Whether no thread is inside a listener that is no longer active.
 bool IsQuiet();
 // Between HoldPatching and ReleasePatching no thread of the recorder holds the loader's lock. Returns false if another
 // thread is still patching after `patience`.

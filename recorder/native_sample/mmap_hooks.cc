@@ -13,41 +13,42 @@
 namespace heaprec::native {
 namespace {
 
-constinit std::atomic<MmapListener*> active{nullptr};
+constinit std::atomic<MmapListener*> active_listener{nullptr};
 constinit std::atomic<uint32_t> inside{0};
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_inside = false;
 
-// Sequentially consistent, as is the store of null: who finds a mapper has said so before that is looked at.
+// Sequentially consistent, as is the store of null: a thread that finds a listener is counted in `inside` before
+// AreMappingsQuiet reads it.
 class Visit {
  public:
   Visit() : error_(errno) {
     inside.fetch_add(1);
-    mapper_ = active.load();
-    if (mapper_ != nullptr && !IsOriginalProcess()) mapper_ = nullptr;
-    if (mapper_ == nullptr) return;
+    listener_ = active_listener.load();
+    if (listener_ != nullptr && !IsOriginalProcess()) listener_ = nullptr;
+    if (listener_ == nullptr) return;
     if (is_inside) {
-      mapper_->OnUnknownState();
-      mapper_ = nullptr;
+      listener_->OnUnknownState();
+      listener_ = nullptr;
     } else {
       is_inside = true;
     }
   }
   ~Visit() {
-    if (mapper_ != nullptr) is_inside = false;
+    if (listener_ != nullptr) is_inside = false;
     inside.fetch_sub(1);
     errno = error_;
   }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
-  // What the caller is to find.
+  // The errno that the caller finds.
   void Failed(int error) { error_ = error; }
-  MmapListener* operator->() const { return mapper_; }
-  explicit operator bool() const { return mapper_ != nullptr; }
+  MmapListener* operator->() const { return listener_; }
+  explicit operator bool() const { return listener_ != nullptr; }
 
  private:
   int error_;
-  MmapListener* mapper_;
+  MmapListener* listener_;
 };
 
 uintptr_t PageBytes() {
@@ -59,10 +60,10 @@ uintptr_t PageBytes() {
   return bytes;
 }
 
-// The kernel takes whole pages.
+// The kernel maps whole pages.
 uintptr_t EndOf(uintptr_t begin, size_t bytes) { return (begin + bytes + PageBytes() - 1) & ~(PageBytes() - 1); }
 
-MappingType SortOf(int protection, int flags) {
+MappingType TypeOf(int protection, int flags) {
   if (protection == PROT_NONE) return MappingType::kReserve;
   const int type = flags & MAP_TYPE;
   if (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) return MappingType::kShared;
@@ -87,21 +88,21 @@ void* Map(void* address, size_t bytes, int protection, int flags, int file, off_
     visit->OnUnknownState();
   } else {
     const auto begin = reinterpret_cast<uintptr_t>(at);
-    visit->OnMapped({begin, EndOf(begin, bytes), SortOf(protection, flags), (flags & MAP_FIXED) != 0}, HEAPREC_CALLER);
+    visit->OnMapped({begin, EndOf(begin, bytes), TypeOf(protection, flags), (flags & MAP_FIXED) != 0}, HEAPREC_CALLER);
   }
   return at;
 }
 
 int Unmap(void* address, size_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
-  // Else it fails.
+  // Otherwise munmap fails, and unmaps nothing.
   if (begin % PageBytes() == 0 && EndOf(begin, bytes) > begin) {
     if (const Visit visit; visit) visit->OnUnmapping(begin, EndOf(begin, bytes));
   }
   return munmap(address, bytes);
 }
 
-// What was mapped stays where it was: the new range is another mapping of the same.
+// Whether the old range stays mapped, and the new one is a second mapping of the same memory.
 bool Duplicates(size_t old_bytes, int flags) { return old_bytes == 0 || (flags & MREMAP_DONTUNMAP) != 0; }
 
 // The last argument is read only if the flags say that it is there.
@@ -122,7 +123,7 @@ void* Remap(void* old_address, size_t old_bytes, size_t bytes, int flags, void* 
     const MappingType sort = old_bytes == 0 ? MappingType::kShared : MappingType::kPrivate;
     visit->OnMapped({begin, EndOf(begin, bytes), sort, true}, HEAPREC_CALLER);
   }
-  // The kernel clears the target, and cuts off what is to go, before it looks whether it can move the rest.
+  // The kernel unmaps the target, and the end of a range that shrinks, before it checks whether it can move the rest.
   if (failed && (flags & MREMAP_FIXED) != 0) visit->OnUnknownState();
   return at;
 }
@@ -133,11 +134,11 @@ Import Of(const char* name, void* original, void* replacement) {
 
 }  // namespace
 
-void SetMmapListener(MmapListener* mapper) { active.store(mapper); }
+void SetMmapListener(MmapListener* listener) { active_listener.store(listener); }
 
 bool AreMappingsQuiet() { return inside.load() == 0; }
 
-void AbandonMapper() { active.store(nullptr, std::memory_order_relaxed); }
+void AbandonMmapListener() { active_listener.store(nullptr, std::memory_order_relaxed); }
 
 std::vector<Import> MappingImports() {
   const auto map = reinterpret_cast<void*>(&Map);

@@ -1,7 +1,7 @@
 // Replacements of mmap, munmap and mremap in all libraries while native memory is sampled. These calls are few and take
 // microseconds, so each is recorded.
 //
-// Context:  SetMmapListener: setup or drain. AreMappingsQuiet, AbandonMapper: any. MappingImports: setup.
+// Context:  SetMmapListener: setup or drain. AreMappingsQuiet, AbandonMmapListener: any. MappingImports: setup.
 // Threads:  any number of threads map meanwhile, also in signal handlers. The hooks keep errno, and use no lock, no
 //           heap, and no thread-local memory that is allocated when it is first used. They stay installed, and pass
 //           calls on while there is no listener.
@@ -49,11 +49,11 @@ class MmapListener {
 
 // Null: no listener. Otherwise call it after InitForkGuard; the listener must exist until the next SetMmapListener and
 // AreMappingsQuiet.
-void SetMmapListener(MmapListener* mapper);
+void SetMmapListener(MmapListener* listener);
 // Whether no thread is inside a listener that was removed.
 bool AreMappingsQuiet();
 // In a child of fork.
-void AbandonMapper();
+void AbandonMmapListener();
 
 std::vector<Import> MappingImports();
 

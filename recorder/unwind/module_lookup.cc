@@ -6,14 +6,15 @@
 #include <bit>
 #include <cstring>
 
+#include "base/elf_file.h"
 #include "base/memory.h"
 #include "recorder/unwind/module_snapshot.h"
 
 namespace heaprec::native {
 namespace {
 
-// By dlsym: a reference would keep the library from loading with a glibc before 2.35. Asked before anybody can be in
-// malloc on our behalf, since dlsym takes the loader's lock; until then there are no stacks.
+// Looked up with dlsym, because a reference would keep the library from loading with a glibc before 2.35. dlsym takes
+// the loader's lock, so this is done in a constructor, before any hook runs; until then there are no stacks.
 using FindObject = int(void*, dl_find_object*);
 constinit FindObject* find_object = nullptr;
 constinit ModuleSnapshot snapshot;
@@ -81,6 +82,27 @@ void RenewModules() {
 bool HasReadableSegments(const dl_phdr_info& info) {
   const auto begin = std::bit_cast<uintptr_t>(info.dlpi_phdr);
   return info.dlpi_phnum > 0 && IsReadable(begin) && IsReadable(begin + info.dlpi_phnum * sizeof(ElfW(Phdr)) - 1);
+}
+
+AddressRange MappedRange(const dl_phdr_info& info) {
+  AddressRange range;
+  for (const ElfW(Phdr) & segment : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
+    if (segment.p_type != PT_LOAD) continue;
+    const uintptr_t begin = info.dlpi_addr + segment.p_vaddr;
+    range = {std::min(range.begin, begin), std::max(range.end, begin + segment.p_memsz)};
+  }
+  return range;
+}
+
+std::span<const char> BuildIdOf(const dl_phdr_info& info) {
+  for (const ElfW(Phdr) & segment : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
+    const uintptr_t begin = info.dlpi_addr + segment.p_vaddr;
+    if (segment.p_type != PT_NOTE || segment.p_memsz == 0) continue;
+    if (!IsReadable(begin) || !IsReadable(begin + segment.p_memsz - 1)) continue;
+    const auto id = BuildIdIn({std::bit_cast<const char*>(begin), segment.p_memsz});
+    if (!id.empty()) return id;
+  }
+  return {};
 }
 
 }  // namespace heaprec::native

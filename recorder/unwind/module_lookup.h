@@ -31,4 +31,13 @@ void RenewModules();
 // may protect, and a program may unmap.
 bool HasReadableSegments(const dl_phdr_info& info);
 
+// The next two: precondition HasReadableSegments. From the first mapped byte to the last; empty if nothing is.
+struct AddressRange {
+  uintptr_t begin = UINTPTR_MAX, end = 0;
+  bool Has(uintptr_t address) const { return begin <= address && address < end; }
+};
+AddressRange MappedRange(const dl_phdr_info& info);
+// The bytes of the module's build id; empty if it has none, or it cannot be read.
+std::span<const char> BuildIdOf(const dl_phdr_info& info);
+
 }  // namespace heaprec::native

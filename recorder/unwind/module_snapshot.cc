@@ -11,22 +11,13 @@
 #include <array>
 #include <cstring>
 
+#include "base/descriptors.h"
+
 namespace heaprec::native {
 namespace {
 
 using Module = ModuleSnapshot::Module;
 constexpr uintptr_t kPageBytes = 4096;
-
-class KeptErrno {
- public:
-  KeptErrno() : error_(errno) {}
-  ~KeptErrno() { errno = error_; }
-  KeptErrno(const KeptErrno&) = delete;
-  KeptErrno& operator=(const KeptErrno&) = delete;
-
- private:
-  const int error_;
-};
 
 // System calls by number: libc's own are points where a thread can be cancelled, which malloc is not.
 class Descriptor {
@@ -148,7 +139,7 @@ class Run {
   uint64_t file_ = 0;
 };
 
-// As much of a page as can be read. Another thread may unmap it meanwhile, which the kernel answers with an error.
+// Copies as much of a page as can be read. If another thread unmaps it meanwhile, the kernel returns an error.
 size_t CopyPage(uintptr_t from, std::span<char> into) {
   std::array<int, 2> ends{-1, -1};
   if (syscall(SYS_pipe2, ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return 0;
@@ -157,7 +148,7 @@ size_t CopyPage(uintptr_t from, std::span<char> into) {
   return written > 0 ? out.Read(into.first(static_cast<size_t>(written))) : 0;
 }
 
-// What its ELF header says of the module at `begin`.
+// Reads the ELF header of the module at `begin`.
 bool Measure(uintptr_t begin, Module* module) {
   std::array<char, kPageBytes> page;
   const size_t bytes = CopyPage(begin, page);
@@ -197,7 +188,7 @@ bool ModuleSnapshot::Slot::Read(Module* into) const {
   return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
 }
 
-// Not if another thread changes it, or has changed it already.
+// False: another thread is changing the slot, or has changed it already.
 bool ModuleSnapshot::Slot::Replace(const Module& before, const Module& by) {
   uint32_t even = version.load(std::memory_order_relaxed);
   if (even % 2 != 0 || !version.compare_exchange_strong(even, even + 1, std::memory_order_acquire)) return false;

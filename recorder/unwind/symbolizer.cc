@@ -46,19 +46,9 @@ void Symbolizer::Refresh() {
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* self) {
         if (!HasReadableSegments(*info)) return 0;
-        Library library{UINTPTR_MAX, 0, info->dlpi_addr, info->dlpi_name != nullptr ? info->dlpi_name : "", {}};
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-          if (segment.p_type == PT_LOAD) {
-            library.begin = std::min(library.begin, begin);
-            library.end = std::max(library.end, begin + segment.p_memsz);
-          }
-          const bool is_note = segment.p_type == PT_NOTE && segment.p_memsz > 0;
-          if (is_note && library.build_id.empty() && IsReadable(begin) && IsReadable(begin + segment.p_memsz - 1)) {
-            library.build_id = BuildIdOfNotes({reinterpret_cast<const char*>(begin), segment.p_memsz});
-          }
-        }
+        const auto [begin, end] = MappedRange(*info);
+        Library library{begin, end, info->dlpi_addr, info->dlpi_name != nullptr ? info->dlpi_name : "",
+                        BuildIdText(BuildIdOf(*info))};
         if (library.path.empty()) library.path = ProgramPath();
         static_cast<Symbolizer*>(self)->libraries_.push_back(std::move(library));
         return 0;
@@ -128,16 +118,7 @@ Result<ElfFile> OpenElf(const std::string& path) {
   if (fstat(file->number(), &status) != 0 || !S_ISREG(status.st_mode)) return Error{path + ": not a regular file"};
   return ElfFile::Open(path, [path, file](uint64_t offset, void* out, size_t size) {
     if (!file->Reopen(path, O_RDONLY)) return false;
-    ssize_t got = 0;
-    for (; size > 0; size -= static_cast<size_t>(got), offset += static_cast<uint64_t>(got)) {
-      got = pread(file->number(), out, size, static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR)
-        got = 0;
-      else if (got <= 0)
-        return false;
-      out = static_cast<char*>(out) + got;
-    }
-    return true;
+    return ReadAt(file->number(), {static_cast<std::byte*>(out), size}, offset);
   });
 }
 

@@ -134,12 +134,12 @@ TEST_CASE("What is not a 64-bit ELF file is refused with the file's name") {
 
 TEST_CASE("Notes that lie about their sizes are passed over") {
   const std::string huge("\4\0\0\0\xff\xff\xff\xff\3\0\0\0GNU\0", 16);
-  CHECK(BuildIdOfNotes(huge).empty());
+  CHECK(BuildIdIn(huge).empty());
   const std::string name("\xff\xff\xff\xff\4\0\0\0\3\0\0\0GNU\0", 16);
-  CHECK(BuildIdOfNotes(name).empty());
+  CHECK(BuildIdIn(name).empty());
   const std::string other("\4\0\0\0\0\0\0\0\1\0\0\0GNU\0", 16);
   const std::string good("\4\0\0\0\1\0\0\0\3\0\0\0GNU\0\x5a\0\0\0", 20);
-  CHECK(BuildIdOfNotes(other + good) == "5a");
+  CHECK(BuildIdText(BuildIdIn(other + good)) == "5a");
 }
 
 }  // namespace

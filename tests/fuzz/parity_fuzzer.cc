@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "format/bytes/crc32.h"
 #include "format/bytes/parity.h"
 #include "format/reader/repaired_source.h"
 #include "tests/fuzz/sealed_block.h"

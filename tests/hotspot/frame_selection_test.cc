@@ -1,7 +1,7 @@
-#include "recorder/hotspot/stacks/frame_selection.h"
-
 #include <catch2/catch.hpp>
 #include <vector>
+
+#include "recorder/hotspot/stacks/stack_walker.h"
 
 namespace heaprec::hotspot {
 namespace {

@@ -19,7 +19,6 @@
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "recorder/hotspot/metadata/names.h"
-#include "recorder/hotspot/metadata/self_test.h"
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/hotspot/threads/thread_layout.h"

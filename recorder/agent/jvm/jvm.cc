@@ -7,7 +7,7 @@
 #include "recorder/hotspot/allocation/unseen_allocation.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
-#include "recorder/hotspot/metadata/self_test.h"
+#include "recorder/hotspot/metadata/names.h"
 
 namespace heaprec::agent {
 

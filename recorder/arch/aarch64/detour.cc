@@ -2,11 +2,13 @@
 // can stand between: no trap, no grace period. docs/architecture.md#aarch64
 #include "recorder/arch/detour.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <string>
 
-#include "recorder/arch/aarch64/page_swap.h"
 #include "recorder/arch/aarch64/prologue.h"
 #include "recorder/arch/code_patch.h"
 
@@ -44,6 +46,40 @@ bool FillThunk(uint32_t* thunk, size_t words, const void* replacement, const Lan
   *next++ = WordAt(site);
   *next = EncodeBranch(reinterpret_cast<uintptr_t>(next), site + kWordSize);
   return *next != 0;
+}
+
+Status WriteInCopy(uintptr_t site, uint32_t word, int protection) {
+  auto patch = CodePatch::Begin(site, sizeof word, protection);
+  if (!patch) return patch.error();
+  patch->WriteWord(0, word);
+  patch->Publish();
+  if (!patch->End()) return Error{std::string("mprotect of code is refused: ") + strerror(errno)};
+  return {};
+}
+
+// Replaces one instruction in code that other threads execute.
+//
+// The word is never stored where threads execute it. The architecture allows that for a few instructions only; the
+// first instruction of a function is usually none of them (Arm Architecture Reference Manual, B2.2.5). A copy of the
+// page is changed before anything can execute it, and then mapped in the page's place: a thread fetches from one or
+// the other. The kernel changes code in this way for uprobes.
+//
+// `site`: a multiple of four. `protection`: of its page (PROT_* bits); it does not change. A thread that executes the
+// new word sees everything stored before the call.
+Status ReplaceInstruction(uintptr_t site, uint32_t word, int protection) {
+  const size_t size = PageSize();
+  void* const page = reinterpret_cast<void*>(site & ~(size - 1));  // NOLINT(performance-no-int-to-ptr)
+  void* const copy = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) return Error{std::string("no memory for code: ") + strerror(errno)};
+  std::memcpy(copy, page, size);
+  Status status = WriteInCopy(reinterpret_cast<uintptr_t>(copy) + site % size, word, protection);
+  // One call under the lock of the address space, for which page faults wait: at no time is there no page. It checks
+  // what may fail before it unmaps the old one.
+  if (status && mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, page) == MAP_FAILED) {
+    status = Error{std::string("mremap of code is refused: ") + strerror(errno)};
+  }
+  if (!status) munmap(copy, size);
+  return status;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // heaprec_dlsym, as dlsym_jump.h declares it.
 #pragma once
 
-#include "recorder/arch/aarch64/call_before.h"
+#include "recorder/arch/aarch64/machine.h"
 
 asm(R"(
   .text

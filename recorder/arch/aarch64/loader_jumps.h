@@ -1,7 +1,7 @@
 // dlsym and dlopen, as loader_jumps.h declares them.
 #pragma once
 
-#include "recorder/arch/aarch64/call_before.h"
+#include "recorder/arch/aarch64/machine.h"
 
 #define HEAPREC_LOAD(real) "  adrp x16, " #real "\n  ldr x16, [x16, :lo12:" #real "]\n"
 // Sets x16 to the address in `real`, after the loader's functions were looked up if they are not known.

@@ -1,7 +1,7 @@
 // dlsym and dlopen, as loader_jumps.h declares them.
 #pragma once
 
-#include "recorder/arch/x86_64/call_before.h"
+#include "recorder/arch/x86_64/machine.h"
 
 // Looks up the loader's functions if `real` is not known.
 #define HEAPREC_FIND_FIRST(real) \

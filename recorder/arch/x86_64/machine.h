@@ -66,3 +66,21 @@ inline constexpr uint32_t kRelocatedCall = R_X86_64_JUMP_SLOT, kRelocatedData = 
 // The call of the function that contains this.
 #define HEAPREC_CALL \
   heaprec::arch::Call { std::bit_cast<uintptr_t>(__builtin_dwarf_cfa()), heaprec::arch::CallersFrame() }
+
+// Part of a function in assembly that ends with a jump to another function: calls `function` first. The two arguments
+// and the return address stay where they are, and rax has its result.
+#define HEAPREC_CALL_BEFORE(function) \
+  "  pushq %rdi\n"                    \
+  "  .cfi_adjust_cfa_offset 8\n"      \
+  "  pushq %rsi\n"                    \
+  "  .cfi_adjust_cfa_offset 8\n"      \
+  "  subq $8, %rsp\n"                 \
+  "  .cfi_adjust_cfa_offset 8\n"      \
+  "  call " #function                 \
+  "\n"                                \
+  "  addq $8, %rsp\n"                 \
+  "  .cfi_adjust_cfa_offset -8\n"     \
+  "  popq %rsi\n"                     \
+  "  .cfi_adjust_cfa_offset -8\n"     \
+  "  popq %rdi\n"                     \
+  "  .cfi_adjust_cfa_offset -8\n"

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/elf_file.h"
+#include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/symbolizer.h"
 
 namespace heaprec::hotspot {
@@ -22,6 +23,7 @@ int Visit(dl_phdr_info* info, size_t /*size*/, void* out) {
   LibJvm libjvm;
   libjvm.path = info->dlpi_name;
   libjvm.base = info->dlpi_addr;
+  libjvm.build_id = BuildIdText(native::BuildIdOf(*info));
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
     const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
@@ -31,9 +33,6 @@ int Visit(dl_phdr_info* info, size_t /*size*/, void* out) {
     } else if (segment.p_type == PT_GNU_RELRO) {
       libjvm.constants_begin = begin;
       libjvm.constants_end = begin + segment.p_memsz;
-    } else if (segment.p_type == PT_NOTE && libjvm.build_id.empty()) {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): load bias plus offset
-      libjvm.build_id = BuildIdOfNotes({reinterpret_cast<const char*>(begin), segment.p_filesz});
     }
   }
   *static_cast<std::optional<LibJvm>*>(out) = libjvm;

@@ -58,24 +58,21 @@ Result<VmStructs> VmStructs::Load() {
   if (library == nullptr) return Error{libjvm->path + ": dlopen does not find it loaded"};
   Exports exports(library);
   VmStructs out;
-  out.fields_ = {exports.Read<const char*>("gHotSpotVMStructs"),
-                 exports.Read<uint64_t>("gHotSpotVMStructEntryArrayStride")};
+  const auto table = [&exports](const char* entries, const char* stride, const char* name, const char* value) {
+    return Table{exports.Read<const char*>(entries), exports.Read<uint64_t>(stride), exports.Read<uint64_t>(name),
+                 exports.Read<uint64_t>(value)};
+  };
+  out.fields_ = table("gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride", "gHotSpotVMStructEntryFieldNameOffset",
+                      "gHotSpotVMStructEntryOffsetOffset");
   out.field_type_ = exports.Read<uint64_t>("gHotSpotVMStructEntryTypeNameOffset");
-  out.field_name_ = exports.Read<uint64_t>("gHotSpotVMStructEntryFieldNameOffset");
   out.field_is_static_ = exports.Read<uint64_t>("gHotSpotVMStructEntryIsStaticOffset");
-  out.field_offset_ = exports.Read<uint64_t>("gHotSpotVMStructEntryOffsetOffset");
   out.field_address_ = exports.Read<uint64_t>("gHotSpotVMStructEntryAddressOffset");
-  out.types_ = {exports.Read<const char*>("gHotSpotVMTypes"), exports.Read<uint64_t>("gHotSpotVMTypeEntryArrayStride")};
-  out.type_name_ = exports.Read<uint64_t>("gHotSpotVMTypeEntryTypeNameOffset");
-  out.type_size_ = exports.Read<uint64_t>("gHotSpotVMTypeEntrySizeOffset");
-  out.ints_ = {exports.Read<const char*>("gHotSpotVMIntConstants"),
-               exports.Read<uint64_t>("gHotSpotVMIntConstantEntryArrayStride")};
-  out.int_name_ = exports.Read<uint64_t>("gHotSpotVMIntConstantEntryNameOffset");
-  out.int_value_ = exports.Read<uint64_t>("gHotSpotVMIntConstantEntryValueOffset");
-  out.longs_ = {exports.Read<const char*>("gHotSpotVMLongConstants"),
-                exports.Read<uint64_t>("gHotSpotVMLongConstantEntryArrayStride")};
-  out.long_name_ = exports.Read<uint64_t>("gHotSpotVMLongConstantEntryNameOffset");
-  out.long_value_ = exports.Read<uint64_t>("gHotSpotVMLongConstantEntryValueOffset");
+  out.types_ = table("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride", "gHotSpotVMTypeEntryTypeNameOffset",
+                     "gHotSpotVMTypeEntrySizeOffset");
+  out.ints_ = table("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
+                    "gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset");
+  out.longs_ = table("gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
+                     "gHotSpotVMLongConstantEntryNameOffset", "gHotSpotVMLongConstantEntryValueOffset");
   dlclose(library);  // the JVM keeps its own reference
   if (exports.missing() != nullptr) return Error{libjvm->path + ": does not export " + exports.missing()};
   for (const Table& table : {out.fields_, out.types_, out.ints_, out.longs_})
@@ -86,7 +83,7 @@ Result<VmStructs> VmStructs::Load() {
 const char* VmStructs::FindField(std::string_view type, std::string_view field, bool is_static) const {
   if (fields_.entries == nullptr) return nullptr;
   for (const char* entry = fields_.entries; At<const char*>(entry + field_type_) != nullptr; entry += fields_.stride) {
-    if (Equal(At<const char*>(entry + field_name_), field) && Equal(At<const char*>(entry + field_type_), type) &&
+    if (Equal(At<const char*>(entry + fields_.name), field) && Equal(At<const char*>(entry + field_type_), type) &&
         (At<int32_t>(entry + field_is_static_) != 0) == is_static)
       return entry;
   }
@@ -96,7 +93,7 @@ const char* VmStructs::FindField(std::string_view type, std::string_view field, 
 std::optional<size_t> VmStructs::Offset(std::string_view type, std::string_view field) const {
   const char* const entry = FindField(type, field, false);
   if (entry == nullptr) return std::nullopt;
-  return At<uint64_t>(entry + field_offset_);
+  return At<uint64_t>(entry + fields_.value);
 }
 
 std::optional<size_t> VmStructs::Offset(std::string_view type, std::initializer_list<std::string_view> fields) const {
@@ -110,18 +107,21 @@ void* VmStructs::Static(std::string_view type, std::string_view field) const {
   return entry != nullptr ? At<void*>(entry + field_address_) : nullptr;
 }
 
+const char* VmStructs::Find(const Table& table, std::string_view name) {
+  if (table.entries == nullptr) return nullptr;
+  for (const char* entry = table.entries; At<const char*>(entry + table.name) != nullptr; entry += table.stride)
+    if (Equal(At<const char*>(entry + table.name), name)) return entry + table.value;
+  return nullptr;
+}
+
 std::optional<size_t> VmStructs::SizeOf(std::string_view type) const {
-  if (types_.entries == nullptr) return std::nullopt;
-  for (const char* entry = types_.entries; At<const char*>(entry + type_name_) != nullptr; entry += types_.stride)
-    if (Equal(At<const char*>(entry + type_name_), type)) return At<uint64_t>(entry + type_size_);
-  return std::nullopt;
+  const char* const size = Find(types_, type);
+  return size != nullptr ? std::optional<size_t>(At<uint64_t>(size)) : std::nullopt;
 }
 
 std::optional<int64_t> VmStructs::IntConstant(std::string_view name) const {
-  if (ints_.entries == nullptr) return std::nullopt;
-  for (const char* entry = ints_.entries; At<const char*>(entry + int_name_) != nullptr; entry += ints_.stride)
-    if (Equal(At<const char*>(entry + int_name_), name)) return At<int32_t>(entry + int_value_);
-  return std::nullopt;
+  const char* const value = Find(ints_, name);
+  return value != nullptr ? std::optional<int64_t>(At<int32_t>(value)) : std::nullopt;
 }
 
 std::optional<int64_t> VmStructs::IntConstant(std::initializer_list<std::string_view> names) const {
@@ -131,10 +131,8 @@ std::optional<int64_t> VmStructs::IntConstant(std::initializer_list<std::string_
 }
 
 std::optional<int64_t> VmStructs::LongConstant(std::string_view name) const {
-  if (longs_.entries == nullptr) return std::nullopt;
-  for (const char* entry = longs_.entries; At<const char*>(entry + long_name_) != nullptr; entry += longs_.stride)
-    if (Equal(At<const char*>(entry + long_name_), name)) return At<int64_t>(entry + long_value_);
-  return std::nullopt;
+  const char* const value = Find(longs_, name);
+  return value != nullptr ? std::optional<int64_t>(At<int64_t>(value)) : std::nullopt;
 }
 
 const char* VmStructs::FlagAddress(std::string_view name) const {
@@ -168,6 +166,22 @@ std::optional<std::string_view> VmStructs::TextFlag(std::string_view name) const
 std::optional<int64_t> VmStructs::IntFlag(std::string_view name) const {
   const char* const address = FlagAddress(name);
   return address != nullptr ? std::optional<int64_t>(At<int32_t>(address)) : std::nullopt;
+}
+
+size_t NeededFields::At(Names types, Names fields) {
+  std::optional<size_t> offset;
+  for (const std::string_view type : types)
+    if (!offset) offset = structs_.Offset(type, fields);
+  return Need(*types.begin(), *fields.begin(), offset);
+}
+
+const void* NeededFields::Static(std::string_view type, std::string_view field) {
+  const void* const address = structs_.Static(type, field);
+  return Need(type, field, address != nullptr ? std::optional(address) : std::nullopt);
+}
+
+int64_t NeededFields::IntConstant(std::string_view type, Names names) {
+  return Need(type, *names.begin(), structs_.IntConstant(names));
 }
 
 Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -46,16 +47,38 @@ class VmStructs {
   struct Table {
     const char* entries = nullptr;
     uint64_t stride = 0;
+    uint64_t name = 0, value = 0;  // offsets in an entry; of a field: of its name, and of its offset
   };
-  Table fields_;
-  Table types_;
-  Table ints_;
-  Table longs_;
-  // Offsets inside one entry of fields_, types_, ints_ and longs_.
-  uint64_t field_type_ = 0, field_name_ = 0, field_is_static_ = 0, field_offset_ = 0, field_address_ = 0;
-  uint64_t type_name_ = 0, type_size_ = 0;
-  uint64_t int_name_ = 0, int_value_ = 0;
-  uint64_t long_name_ = 0, long_value_ = 0;
+  static const char* Find(const Table& table, std::string_view name);  // the value; null if there is no such entry
+
+  Table fields_, types_, ints_, longs_;
+  uint64_t field_type_ = 0, field_is_static_ = 0, field_address_ = 0;  // offsets in an entry of fields_
+};
+
+// Collects fields, and remembers the first one that is missing.
+class NeededFields {
+ public:
+  using Names = std::initializer_list<std::string_view>;
+
+  explicit NeededFields(const VmStructs& structs) : structs_(structs) {}
+
+  size_t At(std::string_view type, std::string_view field) { return At({type}, {field}); }
+  // The first that exists: types and fields are renamed between versions.
+  size_t At(Names types, Names fields);
+  size_t Size(std::string_view type) { return Need(type, "size", structs_.SizeOf(type)); }
+  const void* Static(std::string_view type, std::string_view field);
+  int64_t IntConstant(std::string_view type, Names names);  // `type`: for `missing` only
+  const std::string& missing() const { return missing_; }   // "Method::_constMethod"; empty: none
+
+ private:
+  template <typename T>
+  T Need(std::string_view type, std::string_view field, std::optional<T> value) {
+    if (!value && missing_.empty()) missing_.append(type).append("::").append(field);
+    return value.value_or(T{});
+  }
+
+  const VmStructs& structs_;
+  std::string missing_;
 };
 
 // Which JDK this is: 8, 11, 17, ... An Error if neither the JVM's properties nor its tables tell. If `jvmti` is null,

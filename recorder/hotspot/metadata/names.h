@@ -11,6 +11,7 @@
 #pragma once
 
 #include <jni.h>
+#include <jvmti.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -107,5 +108,16 @@ class Names {
 // Decodes a compressed line number table, reading at most `size` bytes: exposed for tests.
 // Returns the line of the last entry at or before `bci`, -1 if none or if the table is malformed before it.
 int DecodeLine(const uint8_t* table, size_t size, int bci, uint8_t excluded_bytes);
+
+// Compares names read from memory with JVMTI's, before anything relies on them.
+//
+// Context:  setup; live phase, a Java thread in native state; needs can_get_line_numbers. About a millisecond.
+// Failure:  an Error naming the class, the method and the step that differs.
+//
+// A few classes every JVM has: plain, interface, nested, array.
+Status VerifyNames(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names);
+
+// All methods and the name of one class.
+Status VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type);
 
 }  // namespace heaprec::hotspot

@@ -7,36 +7,7 @@
 namespace heaprec::hotspot {
 namespace {
 
-// Collects fields; remembers the first one that is missing.
-class Fields {
- public:
-  explicit Fields(const VmStructs& structs) : structs_(structs) {}
-
-  size_t At(const char* type, const char* field) { return Need(type, field, structs_.Offset(type, field)); }
-  // A field of nmethod or, before 25, of its base.
-  size_t CompiledMethodField(const char* field) {
-    const auto offset = structs_.Offset("nmethod", field);
-    return Need("nmethod", field, offset ? offset : structs_.Offset("CompiledMethod", field));
-  }
-  size_t Size(const char* type) { return Need(type, "size", structs_.SizeOf(type)); }
-  const void* Static(const char* type, const char* field) {
-    const void* const address = structs_.Static(type, field);
-    Need(type, field, address != nullptr ? std::optional<size_t>(0) : std::nullopt);
-    return address;
-  }
-  const std::string& missing() const { return missing_; }
-
- private:
-  size_t Need(const char* type, const char* field, std::optional<size_t> value) {
-    if (!value && missing_.empty()) missing_ = std::string(type) + "::" + field;
-    return value.value_or(0);
-  }
-
-  const VmStructs& structs_;
-  std::string missing_;
-};
-
-void ResolveThread(Fields& fields, StackLayout* out) {
+void ResolveThread(NeededFields& fields, StackLayout* out) {
   out->thread = {fields.At("JavaThread", "_anchor"), fields.At("JavaThread", "_stack_base"),
                  fields.At("JavaThread", "_stack_size")};
   out->anchor = {fields.At("JavaFrameAnchor", "_last_Java_sp"), fields.At("JavaFrameAnchor", "_last_Java_fp"),
@@ -44,7 +15,7 @@ void ResolveThread(Fields& fields, StackLayout* out) {
   out->wrapper_anchor = fields.At("JavaCallWrapper", "_anchor");
 }
 
-void ResolveCodeCache(Fields& fields, const VmStructs& structs, StackLayout* out) {
+void ResolveCodeCache(NeededFields& fields, const VmStructs& structs, StackLayout* out) {
   // JDK 17 gave GrowableArray a base; the count is the first word of either.
   const size_t count = structs.Offset("GrowableArrayBase", "_len").value_or(0);
   out->cache = {static_cast<const void* const*>(fields.Static("CodeCache", "_heaps")),
@@ -59,31 +30,32 @@ void ResolveCodeCache(Fields& fields, const VmStructs& structs, StackLayout* out
                 fields.Size("HeapBlock")};
 }
 
-void ResolveCompiled(Fields& fields, const VmStructs& structs, StackLayout* out) {
+void ResolveCompiled(NeededFields& fields, const VmStructs& structs, StackLayout* out) {
   out->has_distances = structs.Offset("CodeBlob", "_code_offset").has_value();
   const bool distances = out->has_distances;
   out->blob = {fields.At("CodeBlob", "_name"), distances ? fields.At("CodeBlob", "_kind") : 0,
                fields.At("CodeBlob", "_size"), fields.At("CodeBlob", distances ? "_code_offset" : "_code_begin"),
                fields.At("CodeBlob", "_frame_size")};
+  // A field of nmethod or, before 25, of its base.
+  const auto compiled = [&fields](const char* field) { return fields.At({"nmethod", "CompiledMethod"}, {field}); };
   // From 26 on calls of method handles have no handler of their own.
   const bool has_one_handler = structs.Offset("nmethod", "_deopt_handler_entry_offset").has_value();
   const char* const deopt = has_one_handler ? "_deopt_handler_entry_offset"
                             : distances     ? "_deopt_handler_offset"
                                             : "_deopt_handler_begin";
-  out->compiled = {fields.CompiledMethodField("_method"),
-                   fields.CompiledMethodField("_compile_id"),
-                   fields.CompiledMethodField("_orig_pc_offset"),
-                   fields.CompiledMethodField(deopt),
-                   has_one_handler
-                       ? fields.CompiledMethodField(deopt)
-                       : fields.CompiledMethodField(distances ? "_deopt_mh_handler_offset" : "_deopt_mh_handler_begin"),
-                   fields.CompiledMethodField("_scopes_pcs_offset"),
-                   fields.CompiledMethodField(distances ? "_scopes_data_offset" : "_dependencies_offset"),
-                   fields.CompiledMethodField(distances ? "_scopes_data_offset" : "_scopes_data_begin"),
-                   distances ? 0 : fields.CompiledMethodField("_metadata_offset")};
+  out->compiled = {
+      compiled("_method"),
+      compiled("_compile_id"),
+      compiled("_orig_pc_offset"),
+      compiled(deopt),
+      has_one_handler ? compiled(deopt) : compiled(distances ? "_deopt_mh_handler_offset" : "_deopt_mh_handler_begin"),
+      compiled("_scopes_pcs_offset"),
+      compiled(distances ? "_scopes_data_offset" : "_dependencies_offset"),
+      compiled(distances ? "_scopes_data_offset" : "_scopes_data_begin"),
+      distances ? 0 : compiled("_metadata_offset")};
   if (distances) {
-    out->immutable_data = fields.CompiledMethodField("_immutable_data");
-    out->immutable_size = fields.CompiledMethodField("_immutable_data_size");
+    out->immutable_data = compiled("_immutable_data");
+    out->immutable_size = compiled("_immutable_data_size");
     out->mutable_size = fields.At("CodeBlob", "_mutable_data_size");
     out->mutable_data = fields.At("CodeBlob", "_mutable_data");
     out->relocation_size = fields.At("CodeBlob", "_relocation_size");
@@ -95,7 +67,7 @@ void ResolveCompiled(Fields& fields, const VmStructs& structs, StackLayout* out)
 }
 
 // The queue of codelets is made before any agent is asked.
-bool ResolveInterpreter(Fields& fields, StackLayout* out) {
+bool ResolveInterpreter(NeededFields& fields, StackLayout* out) {
   const void* const code = fields.Static("AbstractInterpreter", "_code");
   const void* const stub_return = fields.Static("StubRoutines", "_call_stub_return_address");
   const size_t begin = fields.At("StubQueue", "_stub_buffer");
@@ -114,7 +86,7 @@ bool ResolveInterpreter(Fields& fields, StackLayout* out) {
 Result<StackLayout> StackLayout::Resolve(const VmStructs& structs, const JdkRules& rules) {
   if (!rules.knows_frames) return Error{"raw stacks: the frames of this JDK are not known"};
   StackLayout out{};
-  Fields fields(structs);
+  NeededFields fields(structs);
   ResolveThread(fields, &out);
   ResolveCodeCache(fields, structs, &out);
   ResolveCompiled(fields, structs, &out);

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "format/ring/ring_records.h"
-#include "recorder/hotspot/stacks/frame_selection.h"
+#include "recorder/hotspot/stacks/stack_walker.h"
 
 namespace heaprec::sources {
 

@@ -15,7 +15,6 @@
 
 #include "format/ring/ring_records.h"
 #include "recorder/hotspot/metadata/names.h"
-#include "recorder/hotspot/stacks/frame_selection.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/sources/sample/stack_buffers.h"
 

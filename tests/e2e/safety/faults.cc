@@ -22,7 +22,6 @@
 #include "base/result.h"
 #include "recorder/agent/identity.h"
 #include "recorder/arch/detour.h"
-#include "recorder/hotspot/stacks/frame_selection.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
 
 namespace {
