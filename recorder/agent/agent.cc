@@ -11,12 +11,12 @@
 #include "recorder/agent/jvm/events.h"
 #include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/jvm/self_test.h"
-#include "recorder/agent/options/log.h"
-#include "recorder/agent/streams/census_stream.h"
 #include "recorder/hotspot/allocation/inline_allocation.h"
 #include "recorder/hotspot/libjvm/jdk_version.h"
 #include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/census/census.h"
 #include "recorder/sources/java/entry.h"
+#include "recorder/sources/log.h"
 #include "recorder/sources/sample/labels.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/signal_masked_thread.h"
@@ -53,7 +53,7 @@ void JNICALL OnVmDeathEvent(jvmtiEnv*, JNIEnv*) {
 
 void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   sources::ThreadTable::Instance().Forget();
-  CensusStream::OnThreadStart(*Agent::Instance().jvm(), jni, thread);
+  sources::CensusPart::OnThreadStart(*Agent::Instance().jvm(), jni, thread);
   const sources::CallbackScope inside;
   sources::Source* source = sources::CallbackScope::source();
   if (source != nullptr) source->OnThreadStart(Agent::Instance().jvm()->thread_of(jni));
@@ -66,7 +66,7 @@ void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv* jni, jthread) {
   if (source != nullptr) source->OnThreadEnd(java_thread);
   sources::ThreadTable::Instance().Release(java_thread);
   sources::ForgetLabels();
-  CensusStream::OnThreadEnd(java_thread);
+  sources::CensusPart::OnThreadEnd(java_thread);
 }
 
 void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object, jclass object_class,
@@ -267,9 +267,9 @@ void Agent::AskForExceptions() {
 
 format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
   if (jvm_ != nullptr) return std::monostate{};
-  auto jvm = Jvm::Resolve(vm_, jvmti_, jni, options_.source == SourceChoice::kPortable);
+  auto jvm = sources::Jvm::Resolve(vm_, jvmti_, jni, options_.source == SourceChoice::kPortable);
   if (!jvm.ok()) return jvm.error();
-  jvm_ = std::make_unique<Jvm>(std::move(*jvm));
+  jvm_ = std::make_unique<sources::Jvm>(std::move(*jvm));
   // A forked child shares nothing with the recording but its code.
   pthread_atfork(nullptr, nullptr, [] {
     StopSources();
@@ -299,7 +299,7 @@ void Agent::StartAfterDelay() {
   const auto is_over = [this, mine] { return ending_ || !delayed_ || delays_ != mine; };
   if (ending_changed_.wait_for(lock, std::chrono::nanoseconds(options_.delay_ns), is_over)) return;
   delayed_ = false;
-  const AttachedScope attached(vm_);
+  const sources::AttachedScope attached(vm_);
   if (attached.jni() == nullptr) return;
   auto started = StartRecording(attached.jni());
   if (!started.ok()) Fail(started.error().message, false);

@@ -15,12 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "recorder/agent/ended_recordings.h"
-#include "recorder/agent/jvm/jvm.h"
 #include "recorder/agent/options/command.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/agent/recording.h"
 #include "recorder/sources/callback/callback_source.h"
+#include "recorder/sources/jvm/jvm.h"
 
 namespace heaprec::agent {
 
@@ -46,13 +45,13 @@ class Agent {
   int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, SamplingClient sampler);
 
   // For probes (probe_api.h): the JVM's layouts and names, with the probes' hooks installed.
-  format::Result<const Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
+  format::Result<const sources::Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
 
   void OnVmInit(JNIEnv* jni);
   void OnVmDeath();
   // Memory ran out in a command: nothing is taken any more, and the JVM samples as without the agent.
   void Abandon();
-  const Jvm* jvm() const { return jvm_.get(); }
+  const sources::Jvm* jvm() const { return jvm_.get(); }
 
  private:
   format::Result<Options> TakeOptions(const std::string& text);
@@ -98,7 +97,7 @@ class Agent {
   jint Obey(JavaVM* vm, const char* text);
   std::string* listener_ = nullptr;  // receives the reply of Ask
   std::string reply_file_;           // where the attaching tool expects the reply; empty: none is requested
-  std::unique_ptr<Jvm> jvm_;
+  std::unique_ptr<sources::Jvm> jvm_;
   std::unique_ptr<Recording> recording_;  // the last one
   EndedRecordings retired_;               // those before it
   // Why generated code still allocates inline; empty: the agent turned it off. nullopt: it never did.

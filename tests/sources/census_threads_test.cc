@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "format/ring/ring_reader.h"
-#include "recorder/sources/census/class_counts.h"
+#include "recorder/sources/census/census_writer.h"
 
 namespace heaprec::sources {
 namespace {

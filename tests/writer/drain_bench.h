@@ -83,11 +83,9 @@ class Bench {
     options.lane_count = 4;
     options.has_census = true;
     if (has_ring_file) options.path = (directory_ / "rec.ring").string();
-    options.interval_ns = kSecond;
-    options.interval_cap = cap;
+    options.caps[format::Stream::kAllocations] = {kSecond, cap};
     options.start_monotonic_ns = kStart;
-    options.exceptions_interval_ns = thrown_cap > 0 ? kSecond / 2 : 0;
-    options.exceptions_interval_cap = thrown_cap;
+    options.caps[format::Stream::kExceptions] = {thrown_cap > 0 ? kSecond / 2 : 0, thrown_cap};
     ring_ = std::move(buffer::Ring::Create(options).value());
     shared_counters_ = std::make_unique<buffer::SharedCounters>(ring_->header().counters);
     format::FileHeader header;

@@ -33,7 +33,7 @@ struct Classes {
   std::vector<jint> of;
 };
 
-Classes ClassesOf(const Jvm& jvm, const AllocationProbe::Found& found) {
+Classes ClassesOf(const sources::Jvm& jvm, const AllocationProbe::Found& found) {
   Classes classes;
   std::map<const void*, jint> known;
   for (const sources::ProbedObject& object : found.objects) {
@@ -46,7 +46,7 @@ Classes ClassesOf(const Jvm& jvm, const AllocationProbe::Found& found) {
 
 // Object[]: String[] of the classes, int[] which of them each object is of, long[] sizes, long[] count and bytes of all
 // objects, and whether these are whole.
-jobjectArray ToJava(JNIEnv* jni, const Jvm& jvm, const AllocationProbe::Found& found) {
+jobjectArray ToJava(JNIEnv* jni, const sources::Jvm& jvm, const AllocationProbe::Found& found) {
   const Classes classes = ClassesOf(jvm, found);
   std::vector<jlong> sizes;
   for (const sources::ProbedObject& object : found.objects) sizes.push_back(static_cast<jlong>(object.size));
@@ -60,7 +60,7 @@ jobjectArray ToJava(JNIEnv* jni, const Jvm& jvm, const AllocationProbe::Found& f
 
 }  // namespace
 
-format::Result<const Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni) {
+format::Result<const sources::Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni) {
   const std::lock_guard lock(mutex_);
   if (jvmti_ == nullptr) {
     auto environment = MakeEnvironment(vm);
@@ -71,7 +71,7 @@ format::Result<const Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni) {
   if (!prepared.ok()) return prepared.error();
   auto installed = InstallProbeHooks(*jvm_);
   if (!installed.ok()) return installed.error();
-  return static_cast<const Jvm*>(jvm_.get());
+  return static_cast<const sources::Jvm*>(jvm_.get());
 }
 
 }  // namespace heaprec::agent

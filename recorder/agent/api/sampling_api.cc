@@ -5,8 +5,8 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/jvm/events.h"
-#include "recorder/agent/options/log.h"
 #include "recorder/sources/java/entry.h"
+#include "recorder/sources/log.h"
 
 namespace heaprec::agent {
 namespace {
@@ -97,9 +97,9 @@ int64_t Agent::VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* us
 
 }  // namespace heaprec::agent
 
+using heaprec::Log;
+using heaprec::LogLevel;
 using heaprec::agent::Agent;
-using heaprec::agent::Log;
-using heaprec::agent::LogLevel;
 using heaprec::agent::SamplingClient;
 
 extern "C" {

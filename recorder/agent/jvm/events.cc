@@ -6,8 +6,8 @@
 #include <span>
 
 #include "recorder/agent/jvm/hooks.h"
-#include "recorder/agent/options/log.h"
 #include "recorder/sources/java/jvmti_source.h"
+#include "recorder/sources/log.h"
 
 namespace heaprec::agent {
 namespace {
@@ -24,7 +24,7 @@ jvmtiCapabilities SamplingCapability() {
 
 }  // namespace
 
-format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
+format::Result<std::monostate> EnableEvents(const sources::Jvm& jvm, bool exceptions) {
   const jvmtiCapabilities sampling = SamplingCapability();
   if (jvm.jvmti->AddCapabilities(&sampling) != JVMTI_ERROR_NONE) {
     return format::Error{
@@ -42,7 +42,7 @@ format::Result<std::monostate> EnableEvents(const Jvm& jvm, bool exceptions) {
   return std::monostate{};
 }
 
-void DisableEvents(const Jvm& jvm) {
+void DisableEvents(const sources::Jvm& jvm) {
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
   jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION_CATCH, nullptr);
@@ -55,7 +55,7 @@ void DisableEvents(const Jvm& jvm) {
   if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay installed: {}", removed.error().message);
 }
 
-void RestoreInterval(const Jvm& jvm) {
+void RestoreInterval(const sources::Jvm& jvm) {
   jvm.jvmti->SetHeapSamplingInterval(static_cast<jint>(sources::kJvmDefaultInterval));
 }
 

@@ -16,7 +16,6 @@
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/census/allocation_probe.h"
 #include "recorder/sources/census/census.h"
-#include "recorder/sources/census/retirement_watchers.h"
 #include "recorder/sources/java/entry.h"
 #include "recorder/sources/java/outside_counts.h"
 
@@ -95,7 +94,7 @@ constexpr std::array<const void*, sizeof...(I)> RetireEntries(std::index_sequenc
   return {reinterpret_cast<const void*>(&OnRetire<I>)...};
 }
 
-format::Result<std::monostate> InstallRetireDetours(const Jvm& jvm) {
+format::Result<std::monostate> InstallRetireDetours(const sources::Jvm& jvm) {
   const auto entries = RetireEntries(std::make_index_sequence<kRetireFunctions>());
   bool any = false;
   for (size_t i = 0; i < kRetireFunctions; ++i) {
@@ -125,7 +124,7 @@ format::Result<std::monostate> RemoveRetireDetours() {
   return std::monostate{};
 }
 
-format::Result<std::monostate> PrepareDetours(const Jvm& jvm) {
+format::Result<std::monostate> PrepareDetours(const sources::Jvm& jvm) {
   const auto in_new_tlab = jvm.symbols->FindFirst(hotspot::kInNewTlab);
   const auto outside_tlab = jvm.symbols->FindFirst(hotspot::kOutsideTlab);
   if (!in_new_tlab || !outside_tlab) {
@@ -141,7 +140,7 @@ format::Result<std::monostate> PrepareDetours(const Jvm& jvm) {
   return std::monostate{};
 }
 
-format::Result<std::monostate> InstallDetours(const Jvm& jvm) {
+format::Result<std::monostate> InstallDetours(const sources::Jvm& jvm) {
   if (!detours) {
     auto prepared = PrepareDetours(jvm);
     if (!prepared.ok()) return prepared.error();
@@ -170,7 +169,7 @@ format::Result<std::monostate> RemoveDetours() {
 
 // Where it cannot be had, points in stack chunks are missed, and counted as such. In every JVM before 21 there are
 // none.
-void InstallChunkDetour(const Jvm& jvm) {
+void InstallChunkDetour(const sources::Jvm& jvm) {
   for (const std::string& name : hotspot::StackChunkFunctions(jvm.structs)) {
     const auto target = jvm.symbols->FindByPrefix(name);
     if (chunk_detour || !target) continue;
@@ -182,7 +181,7 @@ void InstallChunkDetour(const Jvm& jvm) {
   if (chunk_detour && !chunk_detour->installed()) (void)chunk_detour->Install(hotspot::SafepointGrace(jvm.jvmti));
 }
 
-format::Result<std::monostate> InstallVtables(const Jvm& jvm, JNIEnv* jni) {
+format::Result<std::monostate> InstallVtables(const sources::Jvm& jvm, JNIEnv* jni) {
   const auto libjvm = hotspot::LibJvm::Locate();
   if (!libjvm.ok()) return libjvm.error();
   return hotspot::InstallAllocatorHooks(*libjvm, *jvm.symbols, jvm.layout, jvm.thread_of(jni),
@@ -191,7 +190,7 @@ format::Result<std::monostate> InstallVtables(const Jvm& jvm, JNIEnv* jni) {
 
 }  // namespace
 
-format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni) {
+format::Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   // What an earlier recording could not take away would report everything twice.
@@ -210,7 +209,7 @@ format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni) {
   return format::Error{fmt::format("{}; {}", diverted.error().message, swapped.error().message)};
 }
 
-format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm) {
+format::Result<std::monostate> InstallProbeHooks(const sources::Jvm& jvm) {
   const std::lock_guard lock(installing);
   if (probes_hold_hooks) return std::monostate{};
   if (!jvm.symbols.ok()) return jvm.symbols.error();
@@ -222,7 +221,7 @@ format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm) {
   return diverted;
 }
 
-format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm) {
+format::Result<std::monostate> InstallCensusHooks(const sources::Jvm& jvm) {
   const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   if (!detours || !detours->in_new_tlab.installed()) return format::Error{"the JVM's code cannot be patched"};

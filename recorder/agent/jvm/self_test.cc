@@ -32,7 +32,7 @@ class ActiveScope {
 };
 
 // Allocates one array; answers by how much A moved, 0 if the heap is too small for it.
-uint64_t Allocate(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
+uint64_t Allocate(const sources::Jvm& jvm, JNIEnv* jni, void* java_thread) {
   const uint64_t before = jvm.layout.AllocatedBytes(java_thread);
   jbyteArray array = jni->NewByteArray(kArrayBytes);
   const uint64_t after = jvm.layout.AllocatedBytes(java_thread);
@@ -45,14 +45,15 @@ uint64_t Allocate(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
 }
 
 // Allocates one array; an Error if A did not move by its size.
-format::Result<uint64_t> AllocateExactly(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
+format::Result<uint64_t> AllocateExactly(const sources::Jvm& jvm, JNIEnv* jni, void* java_thread) {
   const uint64_t moved = Allocate(jvm, jni, java_thread);
   if (moved >= kArrayBytes + kMinHeader && moved <= kArrayBytes + kMaxHeader) return moved;
   return format::Error{fmt::format("self-test: the thread's allocation counter advanced by {} for 16 KiB", moved)};
 }
 
 // Allocates until one array takes the slow path, and compares what the hook and the JVM made of it.
-format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe, bool force) {
+format::Result<std::monostate> RunStep(const sources::Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe,
+                                       bool force) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, force);
   for (int array = 0; array < kMaxArrays && probe->hook_size == 0; ++array) {
@@ -71,7 +72,8 @@ format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::Sel
                                    due, force ? "forced" : "far away")};
 }
 
-format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe, uint64_t gap) {
+format::Result<std::monostate> RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe,
+                                            uint64_t gap) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, /*force=*/false);
   jvm.layout.ArmAtRest(java_thread, static_cast<double>(gap));
@@ -89,21 +91,21 @@ format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources
 }
 
 // Never deleted: a hook of another thread may be inside it when the scope ends.
-sources::SelfTestSource* Probe(const Jvm& jvm) {
+sources::SelfTestSource* Probe(const sources::Jvm& jvm) {
   static auto* const probe = new sources::SelfTestSource(jvm.layout);
   return probe;
 }
 
 }  // namespace
 
-format::Result<std::monostate> TestHooks(const Jvm& jvm, JNIEnv* jni) {
+format::Result<std::monostate> TestHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   auto* const probe = Probe(jvm);
   const ActiveScope active(probe);
   auto forced = RunStep(jvm, jni, probe, /*force=*/true);
   return forced.ok() ? RunStep(jvm, jni, probe, /*force=*/false) : forced;
 }
 
-format::Result<std::monostate> TestThreshold(const Jvm& jvm, JNIEnv* jni) {
+format::Result<std::monostate> TestThreshold(const sources::Jvm& jvm, JNIEnv* jni) {
   auto* const probe = Probe(jvm);
   const ActiveScope active(probe);
   auto now = RunArmedStep(jvm, jni, probe, 0);

@@ -15,13 +15,13 @@
 #include "format/model/census.h"
 #include "recorder/agent/options/option_list.h"
 #include "recorder/agent/options/service_labels.h"
+#include "recorder/sources/log.h"
 #include "recorder/writer/limits.h"
 #include "throttle/controller.h"
 
 namespace heaprec::agent {
 
 enum class SourceChoice { kAuto, kHooks, kJvmti, kPortable };
-enum class LogLevel { kOff, kError, kWarn, kInfo, kDebug };
 
 struct Options {
   std::string file = "heaprec-%p.hrec";

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "recorder/sources/census/retirement_watchers.h"
+#include "recorder/sources/census/census.h"
 
 namespace heaprec::sources {
 namespace {

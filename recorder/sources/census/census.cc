@@ -1,12 +1,16 @@
 #include "recorder/sources/census/census.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <new>
 
-#include "recorder/sources/census/retirement_watchers.h"
+#include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/clock.h"
+#include "recorder/sources/log.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
@@ -27,6 +31,15 @@ class KnownClasses {
   static std::array<std::atomic<const void*>, kSlots> of_;
 };
 constinit std::array<std::atomic<const void*>, KnownClasses::kSlots> KnownClasses::of_{};
+
+// Who the threads of the process are: never destroyed, for a thread may end at any time.
+std::atomic<CensusThreads*> directory{nullptr};
+
+void Put(const Jvm& jvm, JNIEnv* jni, jthread thread, const void* java_thread, uint32_t os_tid, CensusThreads* into) {
+  ThreadIdentity identity;
+  jvm.thread_fields.Read(jni, thread, &identity);
+  into->Put(java_thread, identity.java_tid, os_tid, identity.Name());
+}
 
 }  // namespace
 
@@ -219,6 +232,71 @@ bool Census::TryReserveWalk(uint64_t now_ns) {
     if (taken == most_per_second_ || turns >> 32 > second) return false;
     if (turns_.compare_exchange_weak(turns, second << 32 | (taken + 1), std::memory_order_relaxed)) return true;
   }
+}
+
+format::Result<std::unique_ptr<CensusPart>> CensusPart::Make(const Jvm& jvm, buffer::Ring& ring,
+                                                             const std::optional<CensusDraw>& draw, double per_second,
+                                                             uint64_t start_ns) {
+  auto objects = jvm.Objects();
+  if (!objects.ok()) return objects.error();
+  if (directory.load() == nullptr) directory.store(new CensusThreads);
+  std::unique_ptr<CensusPart> part(new CensusPart(jvm, *objects, draw.has_value(), per_second));
+  part->census_ =
+      std::make_unique<Census>(ring, jvm.layout, part->objects_, jvm.names, *directory.load(), draw, start_ns);
+  return part;
+}
+
+void CensusPart::Describe(format::FileHeader* header) const {
+  header->census = is_drawn_ ? format::CensusMode::kDrawn : format::CensusMode::kAll;
+  header->census_per_second = per_second_;
+}
+
+void CensusPart::RegisterThreads(JNIEnv* jni) {
+  jthread* threads = nullptr;
+  jint count = 0;
+  if (jvm_.jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    const void* const java_thread = jvm_.thread_of.OfThread(jni, threads[i]);
+    if (java_thread != nullptr) {
+      Put(jvm_, jni, threads[i], java_thread, jvm_.layout.OsTidOfOther(java_thread), directory.load());
+    }
+    jni->DeleteLocalRef(threads[i]);
+  }
+  jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+}
+
+format::Result<std::monostate> CensusPart::CountInUse() {
+  const std::lock_guard lock(ending_);
+  if (!is_active()) return format::Error{"the census has ended"};
+  const auto look = [](void* self) {
+    auto* const part = static_cast<CensusPart*>(self);
+    part->census_->CountAtSafepoint(*part->jvm_.threads);
+  };
+  return hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, look, this);
+}
+
+void CensusPart::End(JNIEnv* jni) {
+  const std::lock_guard lock(ending_);
+  if (!is_active()) return;
+  const auto end = [](void* self) {
+    auto* const part = static_cast<CensusPart*>(self);
+    part->census_->StopAtSafepoint(*part->jvm_.threads);
+  };
+  const auto stopped = hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, end, this);
+  if (!is_active()) return;
+  Log(LogLevel::kInfo, "census: cannot stop the threads at a safepoint: {}",
+      stopped.ok() ? "" : stopped.error().message);
+  census_->EndRunning(jni != nullptr ? jvm_.AllThreads(jni) : std::vector<void*>());
+}
+
+void CensusPart::OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread) {
+  CensusThreads* const into = directory.load(std::memory_order_acquire);
+  if (into == nullptr) return;
+  Put(jvm, jni, thread, jvm.thread_of(jni), static_cast<uint32_t>(syscall(SYS_gettid)), into);
+}
+
+void CensusPart::OnThreadEnd(const void* java_thread) {
+  if (CensusThreads* const known = directory.load(std::memory_order_acquire)) known->Forget(java_thread);
 }
 
 }  // namespace heaprec::sources

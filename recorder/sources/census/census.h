@@ -12,9 +12,12 @@
 // Maths:    docs/streams.md#census
 #pragma once
 
+#include <jvmti.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -25,10 +28,15 @@
 #include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/hotspot/threads/thread_list.h"
 #include "recorder/sources/census/census_writer.h"
-#include "recorder/sources/census/class_counts.h"
+#include "recorder/sources/jvm/jvm.h"
+#include "recorder/sources/part.h"
 #include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
+
+// The number of users that walk TLABs before they are retired: probes, and a census. If it is 0, a retirement costs a
+// load and a branch.
+inline std::atomic<uint32_t> retirement_watchers{0};
 
 struct CensusDraw {
   throttle::ControllerConfig config;  // in TLABs and objects outside, not in bytes
@@ -114,6 +122,46 @@ class Census {
   std::unique_ptr<Mark[]> marks_;   // open addressing; a power of two, at most half full
   size_t mark_slots_ = 0;
   std::atomic<size_t> marks_left_{0};
+};
+
+// The census of a recording: the layout of objects, the table of threads, and the census itself.
+//
+// Context:  Make, RegisterThreads: setup. Begin: at a safepoint. End: any attached thread, or the drain while
+//           attached. OnThreadStart, OnThreadEnd: inside those events.
+// Failure:  Make returns an Error that says why this JVM cannot be counted.
+class CensusPart final : public Part {
+ public:
+  // All arguments must outlive it. draw: nullopt: everything is walked. `per_second`: as requested, for the header.
+  static format::Result<std::unique_ptr<CensusPart>> Make(const Jvm& jvm, buffer::Ring& ring,
+                                                          const std::optional<CensusDraw>& draw, double per_second,
+                                                          uint64_t start_ns);
+
+  // Registers the current threads, and from now on those that start.
+  void RegisterThreads(JNIEnv* jni);
+  void Begin() { census_->StartAtSafepoint(*jvm_.threads); }
+  bool is_active() const { return census_->is_active(); }
+  // Counts the TLABs in use. Error: the threads cannot be stopped for that, or the census has ended. Context: as End.
+  format::Result<std::monostate> CountInUse();
+  // Counts the TLABs in use while the threads are stopped; if they cannot be stopped, counts these TLABs as
+  // unvisited. Idempotent. It is not Stop, which must do without the JVM.
+  void End(JNIEnv* jni);
+
+  void Describe(format::FileHeader* header) const override;
+  void OnTick(uint64_t now_ns) override { census_->OnTick(now_ns); }
+
+  static void OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread);
+  static void OnThreadEnd(const void* java_thread);
+
+ private:
+  CensusPart(const Jvm& jvm, const hotspot::ObjectLayout& objects, bool is_drawn, double per_second)
+      : jvm_(jvm), objects_(objects), is_drawn_(is_drawn), per_second_(per_second) {}
+
+  const Jvm& jvm_;
+  const hotspot::ObjectLayout objects_;
+  const bool is_drawn_;
+  const double per_second_;
+  std::unique_ptr<Census> census_;
+  std::mutex ending_;
 };
 
 }  // namespace heaprec::sources

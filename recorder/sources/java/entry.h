@@ -19,7 +19,7 @@
 namespace heaprec::sources {
 
 // Null: not recording. A source is freed later than it is removed here, because a thread may still be inside it
-// (recorder/agent/ended_recordings.h). Every hook reads this, so no other data that is written shares its cache line.
+// (recorder/agent/recording.h). Every hook reads this, so no other data that is written shares its cache line.
 alignas(64) extern std::atomic<Source*> active_source;
 // Likewise; null if exceptions are not recorded.
 extern std::atomic<ExceptionSource*> active_exceptions;

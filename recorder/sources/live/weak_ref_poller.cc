@@ -1,7 +1,8 @@
 #include "recorder/sources/live/weak_ref_poller.h"
 
 #include <algorithm>
-#include <cstring>
+#include <chrono>
+#include <ctime>
 
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/sources/clock.h"
@@ -14,6 +15,11 @@ constexpr uint64_t kMinBetweenNs = 100 * kMs, kMaxBetweenNs = 2'000 * kMs;
 // Looks take at most 1/400 of a core, unless that meant more than kMaxBetweenNs between two of them.
 constexpr uint64_t kShareOfLooks = 400;
 constexpr uint32_t kLane = 0;
+
+constexpr std::chrono::milliseconds kTick{50};
+// A thread that has taken an entry tracks its object or cancels within microseconds, or when it is scheduled again.
+constexpr int kMaxClears = 50;
+constexpr timespec kPause{0, 1'000'000};
 
 }  // namespace
 
@@ -63,8 +69,7 @@ void WeakRefPoller::LookAt(JNIEnv* jni, uint16_t place, const WeakRefTable::View
   record.monotonic_ns = MonotonicNs();  // under the lease: a lane is in order of time
   record.sample = view.sample;
   record.collections = std::max(view.collections, last_seen_alive_);
-  constexpr size_t kHeader = sizeof(format::RecordHeader);
-  std::memcpy(into + kHeader, reinterpret_cast<const std::byte*>(&record) + kHeader, sizeof(record) - kHeader);
+  buffer::CopyFixed(into, record);
   lease.Commit();
   Free(jni, place, view.reference);
 }
@@ -86,6 +91,36 @@ bool WeakRefPoller::Clear(JNIEnv* jni) {
     }
   }
   return is_clear;
+}
+
+ObjectTracker::ObjectTracker(JavaVM* vm, const hotspot::HeapMeter& meter, buffer::Ring& ring,
+                             const HeapStateRecorder& pauses, uint32_t bound)
+    : vm_(vm), meter_(meter), table_(bound), poller_(ring, table_, pauses, meter), thread_("heaprec-live", [this] {
+        Track();
+      }) {}
+
+void ObjectTracker::Connect(writer::DrainCallbacks* callbacks) {
+  callbacks->tracked[format::Stream::kAllocations] = {
+      .drop = [this](uint16_t place, uint64_t sample) { (void)table_.Drop(place, sample); },
+      .collections_at_birth =
+          [this](uint16_t place, uint64_t sample) {
+            return table_.CollectionsAtBirth(place, sample, meter_.Collections());
+          },
+      .collections = [this] { return meter_.Collections(); }};
+}
+
+void ObjectTracker::Track() {
+  for (;;) {
+    const AttachedScope attached(vm_, "heaprec-live");
+    if (attached.jni() == nullptr) {
+      if (thread_.SleepOrStop(kTick)) return;
+      continue;
+    }
+    while (!thread_.SleepOrStop(kTick)) poller_.Tick(attached.jni(), MonotonicNs());
+    poller_.PollNow(attached.jni());
+    for (int i = 0; !poller_.Clear(attached.jni()) && i < kMaxClears; ++i) nanosleep(&kPause, nullptr);
+    return;
+  }
 }
 
 }  // namespace heaprec::sources

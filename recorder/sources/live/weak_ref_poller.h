@@ -16,7 +16,9 @@
 
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/usage/heap_meter.h"
+#include "recorder/sources/agent_thread.h"
 #include "recorder/sources/live/weak_ref_table.h"
+#include "recorder/sources/part.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 
 namespace heaprec::sources {
@@ -48,6 +50,36 @@ class WeakRefPoller {
   uint64_t last_look_ns_ = 0, not_before_ns_ = 0;
   uint64_t seen_pauses_ = 0;
   uint64_t last_seen_alive_ = 0;  // collections at the last poll
+};
+
+// Tracks the sampled objects of a recording, on a thread that is attached to the JVM as a daemon. It alone deletes weak
+// references and asks which of them were cleared. Stop polls a last time, deletes all references, and detaches the
+// thread.
+//
+// Failure:  Activate returns an Error if the thread cannot be created. Until the JVM lets it attach, no deaths are
+// found.
+class ObjectTracker final : public Part {
+ public:
+  // All arguments must outlive it. At most `bound` objects are tracked at a time.
+  ObjectTracker(JavaVM* vm, const hotspot::HeapMeter& meter, buffer::Ring& ring, const HeapStateRecorder& pauses,
+                uint32_t bound);
+
+  WeakRefTable& table() { return table_; }
+
+  void Connect(writer::DrainCallbacks* callbacks) override;
+  void Describe(format::FileHeader* header) const override { header->max_tracked_objects = table_.count(); }
+  format::Result<std::monostate> Activate() override { return thread_.Start(); }
+  void Stop() override { thread_.Stop(); }
+  bool TryJoin() override { return thread_.TryJoin(); }
+
+ private:
+  void Track();
+
+  JavaVM* const vm_;
+  const hotspot::HeapMeter& meter_;
+  WeakRefTable table_;
+  WeakRefPoller poller_;
+  StoppableThread thread_;
 };
 
 }  // namespace heaprec::sources

@@ -81,7 +81,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
     }
   }
 
-  WeakRefReservation hold(places_, meter_, context.jni, context.object);
+  WeakRefReservation hold(tracked_, meter_, context.jni, context.object);
   const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
   if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.tally.weight);

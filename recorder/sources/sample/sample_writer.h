@@ -18,7 +18,7 @@
 #include "recorder/buffer/shared_counters.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/usage/heap_meter.h"
-#include "recorder/sources/live/weak_ref_reservation.h"
+#include "recorder/sources/live/weak_ref_table.h"
 #include "recorder/sources/sample/frame_cache.h"
 #include "recorder/sources/sample/native_callers.h"
 #include "recorder/sources/sample/stack_cache.h"
@@ -72,8 +72,8 @@ class SampleWriter {
   void Commit(const CallbackContext& context, const Point& point);
 
   // Tracks sampled objects in this table from now on. Setup; the arguments must outlive the SampleWriter.
-  void FollowIn(WeakRefTable* places, const hotspot::HeapMeter* meter) {
-    places_ = places;
+  void TrackIn(WeakRefTable* table, const hotspot::HeapMeter* meter) {
+    tracked_ = table;
     meter_ = meter;
   }
 
@@ -133,7 +133,7 @@ class SampleWriter {
   const hotspot::Names& names_;
   const ThreadFields& fields_;
   StackBufferPool buffers_;
-  WeakRefTable* places_ = nullptr;
+  WeakRefTable* tracked_ = nullptr;
   const hotspot::HeapMeter* meter_ = nullptr;
   std::atomic<uint32_t> epoch_{1};
   std::atomic<uint64_t> next_id_;

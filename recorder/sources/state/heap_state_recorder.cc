@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/sources/clock.h"
@@ -69,13 +68,7 @@ void HeapStateRecorder::CommitMemory(uint64_t time_ns, const Memory& memory) {
 
 void HeapStateRecorder::Write(format::StateRecord record) {
   record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  buffer::LaneLease lease(ring_, kLane, sizeof(record));
-  if (!lease.ok()) return;
-  std::byte* const into = lease.Reserve(format::RecordType::kState, sizeof(record));
-  if (into == nullptr) return;
-  constexpr size_t kHeader = sizeof(format::RecordHeader);
-  std::memcpy(into + kHeader, reinterpret_cast<const std::byte*>(&record) + kHeader, sizeof(record) - kHeader);
-  lease.Commit();
+  (void)buffer::CommitRecord(ring_, kLane, format::RecordType::kState, record);
 }
 
 void HeapStateRecorder::OnGcBegin() {

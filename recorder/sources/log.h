@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "recorder/agent/options/options.h"
+namespace heaprec {
 
-namespace heaprec::agent {
+enum class LogLevel { kOff, kError, kWarn, kInfo, kDebug };
 
 void SetLogLevel(LogLevel level);
 void WriteLine(LogLevel level, std::string_view text);
@@ -22,4 +22,4 @@ void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
   WriteLine(level, fmt::format(format, std::forward<Args>(args)...));
 }
 
-}  // namespace heaprec::agent
+}  // namespace heaprec

@@ -1,11 +1,11 @@
-#include "recorder/agent/stoppable_thread.h"
+#include "recorder/sources/agent_thread.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <future>
 #include <stdexcept>
 
-namespace heaprec::agent {
+namespace heaprec::sources {
 namespace {
 
 constexpr std::chrono::hours kLong{1};
@@ -57,4 +57,4 @@ TEST_CASE("What never began has ended") {
   thread.Stop();
 }
 
-}  // namespace heaprec::agent
+}  // namespace heaprec::sources

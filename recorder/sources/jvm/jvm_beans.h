@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-namespace heaprec::agent {
+namespace heaprec::sources {
 
 class JvmBeans {
  public:
@@ -36,4 +36,4 @@ class JvmBeans {
   bool has_majors_ = false;
 };
 
-}  // namespace heaprec::agent
+}  // namespace heaprec::sources

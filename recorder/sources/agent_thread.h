@@ -1,9 +1,10 @@
-// A thread of the agent that runs until it is told to stop.
+// A thread of the agent that runs until it is told to stop, and the time that such a thread is attached to the JVM.
 //
-// Context:  Start: setup. Stop, TryJoin: any but the thread itself. SleepOrStop: the thread.
+// Context:  Start: setup. Stop, TryJoin: any but the thread itself. SleepOrStop, AttachedScope: the thread.
 // Failure:  Start returns an Error if the thread cannot be created.
 #pragma once
 
+#include <jni.h>
 #include <pthread.h>
 
 #include <chrono>
@@ -15,7 +16,7 @@
 
 #include "format/bytes/result.h"
 
-namespace heaprec::agent {
+namespace heaprec::sources {
 
 class StoppableThread {
  public:
@@ -46,4 +47,19 @@ class StoppableThread {
   bool stop_requested_ = false, finished_ = false;
 };
 
-}  // namespace heaprec::agent
+// Attaches the calling native thread for its scope; nothing if it is attached already.
+class AttachedScope {
+ public:
+  explicit AttachedScope(JavaVM* vm, const char* name = "heaprec-drain");
+  ~AttachedScope();
+  AttachedScope(const AttachedScope&) = delete;
+  AttachedScope& operator=(const AttachedScope&) = delete;
+  JNIEnv* jni() const { return jni_; }  // null: the JVM refused to attach the thread
+
+ private:
+  JavaVM* vm_;
+  JNIEnv* jni_ = nullptr;
+  bool attached_here_ = false;
+};
+
+}  // namespace heaprec::sources

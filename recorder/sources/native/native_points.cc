@@ -1,4 +1,4 @@
-#include "recorder/sources/native/java_frames.h"
+#include "recorder/sources/native/native_points.h"
 
 #include <array>
 

@@ -1,9 +1,9 @@
 // What the agent prints and replies.
-#include "recorder/agent/options/log.h"
+#include "recorder/sources/log.h"
 
 #include <catch2/catch.hpp>
 
-namespace heaprec::agent {
+namespace heaprec {
 
 TEST_CASE("The agent writes numbers of samples as the command does") {
   CHECK(SampleCount(0) == "0 samples");
@@ -13,4 +13,4 @@ TEST_CASE("The agent writes numbers of samples as the command does") {
   CHECK(SampleCount(1'234'567) == "1,234,567 samples");
 }
 
-}  // namespace heaprec::agent
+}  // namespace heaprec

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "format/bytes/result.h"
-#include "recorder/agent/jvm/jvm_beans.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/libjvm/symbols.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
@@ -25,9 +24,10 @@
 #include "recorder/hotspot/threads/thread_list.h"
 #include "recorder/hotspot/threads/thread_of_env.h"
 #include "recorder/hotspot/usage/heap_meter.h"
+#include "recorder/sources/jvm/jvm_beans.h"
 #include "recorder/sources/sample/thread_fields.h"
 
-namespace heaprec::agent {
+namespace heaprec::sources {
 
 // A missing part has a reason, which its user reports; the recording then does without it.
 struct Jvm {
@@ -44,7 +44,7 @@ struct Jvm {
   std::unique_ptr<hotspot::JvmtiMethods> methods;  // null: not needed
   hotspot::Names names;
   format::Result<hotspot::StackWalker> walker;  // an Error if stacks must come from JVMTI
-  sources::ThreadFields thread_fields;
+  ThreadFields thread_fields;
   hotspot::ThreadOfEnv thread_of;
   hotspot::HeapMeter heap;
   JvmBeans beans;  // for portable mode
@@ -62,19 +62,4 @@ struct Jvm {
   std::string GcName() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
 };
 
-// Attaches the calling native thread for its scope; nothing if it is attached already.
-class AttachedScope {
- public:
-  explicit AttachedScope(JavaVM* vm, const char* name = "heaprec-drain");
-  ~AttachedScope();
-  AttachedScope(const AttachedScope&) = delete;
-  AttachedScope& operator=(const AttachedScope&) = delete;
-  JNIEnv* jni() const { return jni_; }  // null: the JVM refused to attach the thread
-
- private:
-  JavaVM* vm_;
-  JNIEnv* jni_ = nullptr;
-  bool attached_here_ = false;
-};
-
-}  // namespace heaprec::agent
+}  // namespace heaprec::sources

@@ -1,10 +1,10 @@
-#include "recorder/agent/jvm/jvm_beans.h"
+#include "recorder/sources/jvm/jvm_beans.h"
 
 #include <array>
 #include <string_view>
 #include <utility>
 
-namespace heaprec::agent {
+namespace heaprec::sources {
 namespace {
 
 constexpr jint kLocals = 64;
@@ -111,4 +111,4 @@ std::optional<uint64_t> JvmBeans::AllocatedBytes(JNIEnv* jni) const {
   return std::nullopt;
 }
 
-}  // namespace heaprec::agent
+}  // namespace heaprec::sources

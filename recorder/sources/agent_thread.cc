@@ -1,9 +1,9 @@
-#include "recorder/agent/stoppable_thread.h"
+#include "recorder/sources/agent_thread.h"
 
 #include "recorder/native_sample/thread_clocks.h"
 #include "recorder/writer/signal_masked_thread.h"
 
-namespace heaprec::agent {
+namespace heaprec::sources {
 namespace {
 
 constexpr std::chrono::seconds kPatience{2};
@@ -52,4 +52,19 @@ void StoppableThread::Finish() {
   changed_.notify_all();
 }
 
-}  // namespace heaprec::agent
+AttachedScope::AttachedScope(JavaVM* vm, const char* name) : vm_(vm) {
+  if (vm->GetEnv(reinterpret_cast<void**>(&jni_), JNI_VERSION_1_6) == JNI_OK) return;
+  JavaVMAttachArgs args{JNI_VERSION_1_6, const_cast<char*>(name), nullptr};
+  // A daemon: the JVM's exit does not wait for it.
+  if (vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni_), &args) != JNI_OK) {
+    jni_ = nullptr;
+    return;
+  }
+  attached_here_ = true;
+}
+
+AttachedScope::~AttachedScope() {
+  if (attached_here_) vm_->DetachCurrentThread();
+}
+
+}  // namespace heaprec::sources

@@ -1,4 +1,4 @@
-#include "recorder/agent/options/log.h"
+#include "recorder/sources/log.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "recorder/buffer/standard_error.h"
 #include "recorder/buffer/write_signals.h"
 
-namespace heaprec::agent {
+namespace heaprec {
 namespace {
 std::atomic<LogLevel> log_level{LogLevel::kWarn};
 
@@ -51,4 +51,4 @@ void LogOutOfMemory() {
   if (IsLogged(LogLevel::kError)) WriteToStandardError("heaprec: not recording: out of memory\n");
 }
 
-}  // namespace heaprec::agent
+}  // namespace heaprec

@@ -1,4 +1,4 @@
-#include "recorder/agent/jvm/jvm.h"
+#include "recorder/sources/jvm/jvm.h"
 
 #include <array>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/metadata/self_test.h"
 
-namespace heaprec::agent {
+namespace heaprec::sources {
 
 namespace {
 
@@ -70,7 +70,7 @@ format::Result<Jvm> ResolveInternals(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   if (!names.ok()) return names.error();
   auto verified = hotspot::VerifyNames(jvmti, jni, *names);
   if (!verified.ok()) return verified.error();
-  auto fields = sources::ThreadFields::Resolve(jni);
+  auto fields = ThreadFields::Resolve(jni);
   if (!fields.ok()) return fields.error();
   const auto thread_of = ThreadOfEnvFor(jvmti, jni);
   if (!thread_of.ok()) return thread_of.error();
@@ -93,7 +93,7 @@ format::Result<Jvm> ResolveInternals(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
 }
 
 format::Result<Jvm> ResolvePortable(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, const format::Error& why) {
-  auto fields = sources::ThreadFields::Resolve(jni);
+  auto fields = ThreadFields::Resolve(jni);
   if (!fields.ok()) return fields.error();
   auto methods = std::make_unique<hotspot::JvmtiMethods>(vm, jvmti);
   const hotspot::Names names = hotspot::Names::FromJvmti(methods.get());
@@ -178,19 +178,4 @@ bool Jvm::KeepsYoungReferents() const {
   return rules.default_z != hotspot::JdkRules::DefaultZ::kOneGeneration;
 }
 
-AttachedScope::AttachedScope(JavaVM* vm, const char* name) : vm_(vm) {
-  if (vm->GetEnv(reinterpret_cast<void**>(&jni_), JNI_VERSION_1_6) == JNI_OK) return;
-  JavaVMAttachArgs args{JNI_VERSION_1_6, const_cast<char*>(name), nullptr};
-  // A daemon: the JVM's exit does not wait for it.
-  if (vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni_), &args) != JNI_OK) {
-    jni_ = nullptr;
-    return;
-  }
-  attached_here_ = true;
-}
-
-AttachedScope::~AttachedScope() {
-  if (attached_here_) vm_->DetachCurrentThread();
-}
-
-}  // namespace heaprec::agent
+}  // namespace heaprec::sources
