@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "recorder/agent/api/java_api.h"
-#include "recorder/agent/jvm/events.h"
 #include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/jvm/self_test.h"
 #include "recorder/hotspot/allocation/inline_allocation.h"
@@ -17,7 +15,7 @@
 #include "recorder/sources/census/census.h"
 #include "recorder/sources/java/entry.h"
 #include "recorder/sources/log.h"
-#include "recorder/sources/sample/labels.h"
+#include "recorder/sources/sample/thread_fields.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/signal_masked_thread.h"
 
@@ -88,20 +86,16 @@ void JNICALL OnExceptionCatch(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jlo
 }
 
 void JNICALL OnGcStart(jvmtiEnv*) {
-  if (sources::HeapStateRecorder* watch = sources::active_heap_watch.load(std::memory_order_acquire))
-    watch->OnGcBegin();
+  if (auto* const states = sources::active_heap_states.load(std::memory_order_acquire)) states->OnGcBegin();
 }
 
 void JNICALL OnGcFinish(jvmtiEnv*) {
-  if (sources::HeapStateRecorder* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcEnd();
+  if (auto* const states = sources::active_heap_states.load(std::memory_order_acquire)) states->OnGcEnd();
 }
 
 // "com.x.Main", "module/com.x.Main" or "/opt/app.jar"; empty: the JVM was not started by a launcher.
 std::string MainOf(jvmtiEnv* jvmti) {
-  char* command = nullptr;
-  if (jvmti->GetSystemProperty("sun.java.command", &command) != JVMTI_ERROR_NONE) return {};
-  std::string main = command;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(command));
+  const std::string main = sources::PropertyOf(jvmti, "sun.java.command");
   return main.substr(0, main.find(' '));
 }
 
@@ -229,6 +223,13 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   vm_ = vm;
   jvmti_ = jvmti;
   return std::monostate{};
+}
+
+format::Result<std::monostate> Agent::MakeLateEnvironment(JavaVM* vm) {
+  if (jvmti_ != nullptr) return std::monostate{};
+  auto environment = MakeEnvironment(vm);
+  if (environment.ok()) jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
+  return environment;
 }
 
 // Generated code is there to stay once the JVM is up.

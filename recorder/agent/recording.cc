@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "recorder/agent/jvm/events.h"
+#include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/hotspot/usage/nmt_summary.h"
@@ -77,7 +77,7 @@ void EndedRecordings::Free(jvmtiEnv* jvmti) {
 void StopSources() {
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
-  sources::active_heap_watch.store(nullptr);
+  sources::active_heap_states.store(nullptr);
   sources::OutsideRecorder::End();
 }
 
@@ -106,14 +106,14 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& 
   } catch (...) {  // out of memory: streams that go on fill a ring that is not read
   }
   begun.ring_->Close();
-  unlink(path.c_str());  // nothing but a header, and ours
+  unlink(path.c_str());  // it has a header only, and this process made it
   return started.error();
 }
 
 format::Result<std::monostate> Recording::Begin() try {
   Activate();
   // Release: a thread that sees it sees all of it (pairs with the acquires in agent.cc).
-  sources::active_heap_watch.store(heap_watch_.get(), std::memory_order_release);
+  sources::active_heap_states.store(heap_states_.get(), std::memory_order_release);
   auto started = parts_.Activate();
   if (started.ok()) started = drain_->Start();
   return started;
@@ -148,7 +148,7 @@ void Recording::ActivateSource() {
     if (sources::active_source.load(std::memory_order_acquire) == source_.get()) return;
   }
   if (census_ != nullptr) Log(LogLevel::kWarn, "no census: cannot stop the threads at a safepoint");
-  if (JNIEnv* const jni = CallersEnv()) source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
+  if (JNIEnv* const jni = sources::EnvOf(jvm_.vm)) source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
   outside_->Begin();
   sources::active_source.store(source_.get(), std::memory_order_release);
 }
@@ -164,23 +164,23 @@ format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);
   shared_counters_ = std::make_unique<buffer::SharedCounters>(ring_->header().counters);
-  board_ = std::make_unique<sources::WindowPublisher>(allocations, plan_.start_ns);
-  capture_ = std::make_unique<sources::SampleWriter>(*ring_, *shared_counters_, *board_, jvm_.names, Walker(),
-                                                     jvm_.thread_fields, options_.stack_depth);
+  windows_ = std::make_unique<sources::WindowPublisher>(allocations, plan_.start_ns);
+  sample_writer_ = std::make_unique<sources::SampleWriter>(*ring_, *shared_counters_, *windows_, jvm_.names, Walker(),
+                                                           jvm_.thread_fields, options_.stack_depth);
   if (options_.max_points && allocations.points > 0) {
     allowance_.emplace(Walker() != nullptr ? kWalkedPointNs : kAskedPointNs, options_.points_per_second,
                        MostPointsPerSecond());
   }
   MakeSource(source);
-  outside_ = std::make_unique<sources::OutsideRecorder>(*capture_, jvm_.names);
-  heap_watch_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
+  outside_ = std::make_unique<sources::OutsideRecorder>(*sample_writer_, jvm_.names);
+  heap_states_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
   AddExceptions();
   AddNative();
   AddTracker();
   AddMemorySnapshots();
   AddCensus(source);
   auto made = MakeDrain(Header(source));
-  if (made.ok()) capture_->CommitWindow(board_->first(), kDrainLane);
+  if (made.ok()) sample_writer_->CommitWindow(windows_->first(), kDrainLane);
   return made;
 }
 
@@ -204,11 +204,11 @@ void Recording::AddExceptions() {
 void Recording::AddNative() {
   if (!plan_.streams[format::Stream::kNative].is_recorded()) return;
   std::unique_ptr<sources::JavaFrames> java;
-  JNIEnv* const jni = CallersEnv();
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
   if (Walker() != nullptr && jni != nullptr) {
     const auto current = hotspot::CurrentThread::Resolve(jvm_.thread_of(jni), jvm_.AllThreads(jni));
     if (current.ok()) {
-      java = std::make_unique<sources::WalkedJavaFrames>(*current, *Walker(), *capture_);
+      java = std::make_unique<sources::WalkedJavaFrames>(*current, *Walker(), *sample_writer_);
     } else {
       Log(LogLevel::kWarn, "native memory has no Java frames: {}", current.error().message);
     }
@@ -232,8 +232,9 @@ void Recording::AddTracker() {
   }
   // Not a warning: the commands that show live objects show the uncertainty as ranges.
   if (jvm_.KeepsYoungReferents()) Log(LogLevel::kInfo, "live: {}", kYoungReferents);
-  auto& tracker = parts_.Add(std::make_unique<sources::ObjectTracker>(jvm_.vm, jvm_.heap, *ring_, *heap_watch_, bound));
-  capture_->TrackIn(&tracker.table(), &jvm_.heap);
+  auto& tracker =
+      parts_.Add(std::make_unique<sources::ObjectTracker>(jvm_.vm, jvm_.heap, *ring_, *heap_states_, bound));
+  sample_writer_->TrackIn(&tracker.table(), &jvm_.heap);
 }
 
 void Recording::AddMemorySnapshots() {
@@ -249,7 +250,7 @@ void Recording::AddMemorySnapshots() {
       Log(LogLevel::kWarn, "the JVM's native memory (NMT) is not recorded: {}", found.error().message);
     }
   }
-  parts_.Add(std::make_unique<sources::MemorySnapshots>(jvm_.vm, *heap_watch_, summary,
+  parts_.Add(std::make_unique<sources::MemorySnapshots>(jvm_.vm, *heap_states_, summary,
                                                         options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs));
 }
 
@@ -271,25 +272,20 @@ void Recording::AddCensus(const ChosenSource& source) {
       no_census_ = census.error().message;
     }
   }
-  if (JNIEnv* const jni = CallersEnv(); jni != nullptr && census_ != nullptr) census_->RegisterThreads(jni);
+  if (JNIEnv* const jni = sources::EnvOf(jvm_.vm); jni != nullptr && census_ != nullptr) census_->RegisterThreads(jni);
   if (!no_census_.empty()) Log(LogLevel::kWarn, "no census: {}", no_census_);
 }
 
 // Needs an attached thread.
 void Recording::EndCensus() {
-  JNIEnv* const jni = CallersEnv();
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
   if (census_ != nullptr && jni != nullptr) census_->End(jni);
-}
-
-JNIEnv* Recording::CallersEnv() const {
-  JNIEnv* jni = nullptr;
-  return jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK ? jni : nullptr;
 }
 
 format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& header) {
   writer::DrainCallbacks callbacks;
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
-  callbacks.name_of = [this](uint64_t address) { return capture_->NameOf(address); };
+  callbacks.name_of = [this](uint64_t address) { return sample_writer_->NameOf(address); };
   callbacks.on_stop = [this] { OnDrainStop(); };
   auto drain = plan_.MakeDrain(ring_.get(), header, &parts_, std::move(callbacks));
   if (!drain.ok()) return drain.error();
@@ -329,8 +325,8 @@ std::string Recording::StackSourceText() const {
 
 void Recording::MakeSource(const ChosenSource& source) {
   const sources::SourceParts parts{
-      jvm_.layout, *board_,      *shared_counters_,         *capture_, sources::ThreadTable::Instance(),
-      number_,     plan_.Seed(), MaxGapOf(board_->config())};
+      jvm_.layout, *windows_,    *shared_counters_,           *sample_writer_, sources::ThreadTable::Instance(),
+      number_,     plan_.Seed(), MaxGapOf(windows_->config())};
   if (source.armed) {
     active_interval_ = kIntervalUnderHooks;
     source_ = std::make_unique<sources::ByteClockSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
@@ -351,15 +347,15 @@ void Recording::OnTick(uint64_t now_ns) {
   chunks.objects.store(totals.stack_chunks - population_at_start_.stack_chunks, std::memory_order_relaxed);
   chunks.bytes.store(totals.stack_chunk_bytes - population_at_start_.stack_chunk_bytes, std::memory_order_relaxed);
   format::RingStacks& stacks = ring_->header().stacks;
-  stacks.walked.store(capture_->stacks().walked(), std::memory_order_relaxed);
-  stacks.asked.store(capture_->stacks().asked(), std::memory_order_relaxed);
-  stacks.differed.store(capture_->stacks().differed(), std::memory_order_relaxed);
-  const auto window = board_->Tick(now_ns, bytes, PointsFor(heap_watch_->OnTick(now_ns), now_ns));
-  if (window) capture_->CommitWindow(*window, kDrainLane);
+  stacks.walked.store(sample_writer_->stacks().walked(), std::memory_order_relaxed);
+  stacks.asked.store(sample_writer_->stacks().asked(), std::memory_order_relaxed);
+  stacks.differed.store(sample_writer_->stacks().differed(), std::memory_order_relaxed);
+  const auto window = windows_->Tick(now_ns, bytes, PointsFor(heap_states_->OnTick(now_ns), now_ns));
+  if (window) sample_writer_->CommitWindow(*window, kDrainLane);
   outside_->OnTick();
   parts_.OnTick(now_ns);
-  if (capture_->stacks().differed() > 0 && !told_of_walker_) {
-    told_of_walker_ = true;
+  if (sample_writer_->stacks().differed() > 0 && !mismatch_reported_) {
+    mismatch_reported_ = true;
     Log(LogLevel::kWarn, "a walked stack differs from GetStackTrace, which is used for the next ones");
   }
   if (jvmti_source_ == nullptr || sources::active_source.load(std::memory_order_relaxed) != source_.get()) return;
@@ -367,13 +363,14 @@ void Recording::OnTick(uint64_t now_ns) {
   if (attached_->jni() != nullptr) SetJvmInterval();
 }
 
-// Of an interval, for points=max; nullopt: as before.
+// The points of an interval from now on, with points=max; nullopt: as before.
 std::optional<double> Recording::PointsFor(std::optional<uint64_t> cpu_ns, uint64_t now_ns) {
   if (!allowance_ || !cpu_ns) return std::nullopt;
-  return allowance_->Update(now_ns, *cpu_ns) * static_cast<double>(board_->config().interval_ns) * 1e-9;
+  return allowance_->Update(now_ns, *cpu_ns) * static_cast<double>(windows_->config().interval_ns) * 1e-9;
 }
 
-// In the portable mode the JVM's bean tells it, if there is one. `seen`: by the sources. It never falls.
+// All bytes allocated so far: in the portable mode what the JVM's bean reports, if there is one, else what the sources
+// have seen. It never decreases.
 uint64_t Recording::Population(uint64_t seen, uint64_t now_ns) {
   if (!jvm_.beans.CountsAllocatedBytes()) return seen;
   if (now_ns >= bean_.asked_ns + kBeanPeriodNs) AskBean(now_ns);
@@ -381,7 +378,7 @@ uint64_t Recording::Population(uint64_t seen, uint64_t now_ns) {
 }
 
 void Recording::AskBean(uint64_t now_ns) {
-  JNIEnv* const jni = CallersEnv();
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
   const auto bytes = jni != nullptr ? jvm_.beans.AllocatedBytes(jni) : std::nullopt;
   if (!bytes) return;
   if (!bean_.at_start) bean_.at_start = *bytes;
@@ -391,7 +388,7 @@ void Recording::AskBean(uint64_t now_ns) {
 
 // Needs an attached thread. The JVM takes whole bytes.
 void Recording::SetJvmInterval() {
-  const throttle::ActiveWindow now = board_->Read();
+  const throttle::ActiveWindow now = windows_->Read();
   const double wanted = now.lambda > 0 ? 1 / now.lambda : std::numeric_limits<jint>::max();
   const auto interval = static_cast<jint>(std::clamp(wanted, 1.0, double{std::numeric_limits<jint>::max()}));
   if (interval == jvm_interval_) return;
@@ -428,9 +425,9 @@ void Recording::OnDrainStop() {
   sources::active_source.compare_exchange_strong(expected, nullptr);
   sources::OutsideRecorder::End();
   outside_->OnTick();
-  heap_watch_->OnEnd(sources::MonotonicNs());
-  sources::HeapStateRecorder* watch = heap_watch_.get();
-  sources::active_heap_watch.compare_exchange_strong(watch, nullptr, std::memory_order_release);
+  heap_states_->OnEnd(sources::MonotonicNs());
+  sources::HeapStateRecorder* watch = heap_states_.get();
+  sources::active_heap_states.compare_exchange_strong(watch, nullptr, std::memory_order_release);
   parts_.Stop();
   uncounted_at_end_ = source_->UncountedBytes();
   AskBean(sources::MonotonicNs());

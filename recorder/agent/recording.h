@@ -47,7 +47,7 @@ class EndedRecordings {
   // If it throws, `recording` is still the caller's or is kept here: it is never destroyed.
   void Add(std::unique_ptr<Recording>&& recording);
   std::unique_ptr<Recording> TakeLast();
-  // For all that are kept: no source of theirs is active, and the drain has ended or never began.
+  // Frees what can be freed. No source of these recordings may be active, and each drain has ended or never began.
   void Free(jvmtiEnv* jvmti);
 
  private:
@@ -90,7 +90,7 @@ class Recording {
     if (census_ == nullptr) return format::Error{"the recording has no census"};
     return census_->CountInUse();
   }
-  // For a copy of the recording so far (writer::CopyOf); the recording continues.
+  // Requests what writer::CopyOf needs to copy the recording so far; the recording continues.
   std::future<format::Result<writer::Snapshot>> RequestSnapshot() {
     (void)CountInUse();
     return drain_->RequestSnapshot();
@@ -115,7 +115,6 @@ class Recording {
   format::Result<std::monostate> MakeDrain(const format::FileHeader& header);
   const hotspot::StackWalker* Walker() const;  // null: stacks come from JVMTI
   std::string StackSourceText() const;
-  JNIEnv* CallersEnv() const;  // null: the calling thread is not attached
   void MakeSource(const ChosenSource& source);
   // Each adds a part, if it is wanted and possible.
   void AddTracker();
@@ -149,11 +148,11 @@ class Recording {
   std::optional<throttle::PointAllowance> allowance_;  // points=max
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::SharedCounters> shared_counters_;
-  std::unique_ptr<sources::WindowPublisher> board_;
-  std::unique_ptr<sources::SampleWriter> capture_;
+  std::unique_ptr<sources::WindowPublisher> windows_;
+  std::unique_ptr<sources::SampleWriter> sample_writer_;
   std::unique_ptr<sources::RecordingSource> source_;
   std::unique_ptr<sources::OutsideRecorder> outside_;
-  std::unique_ptr<sources::HeapStateRecorder> heap_watch_;
+  std::unique_ptr<sources::HeapStateRecorder> heap_states_;
   sources::Parts parts_;
   sources::CensusPart* census_ = nullptr;         // one of them; null: there is none
   std::string no_census_;                         // why a requested census is missing
@@ -161,9 +160,9 @@ class Recording {
   std::unique_ptr<sources::AttachedScope>
       attached_;  // source=jvmti: for the drain, which sets the JVM's sampling interval
   std::atomic<bool> jvm_ends_{false};
-  bool told_of_walker_ = false;  // the walker's mismatch has been reported
-  int jvm_interval_ = 0;         // source=jvmti: the JVM's sampling interval
-  jint active_interval_ = 0;     // that while the source is active; 0: jvm_interval_
+  bool mismatch_reported_ = false;  // the walker's mismatch has been reported
+  int jvm_interval_ = 0;            // source=jvmti: the JVM's sampling interval
+  jint active_interval_ = 0;        // that while the source is active; 0: jvm_interval_
   std::unique_ptr<writer::Drain> drain_;
 };
 

@@ -28,11 +28,11 @@ using format::Stream;
 
 // A drain that cannot finish in this time is stuck in a system call; the exit of the process does not wait any longer.
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
-// Likewise for the start of the JVM or the program, which waits for the file.
+// The same for the start of the JVM or the program, which waits for the file.
 constexpr std::chrono::seconds kOpenPatience(5);
 // Two intervals of the default rate (docs/decisions/0013).
 constexpr uint64_t kBlockNs = 2'000'000'000;
-// Of 128 KiB or more. As many threads can write at a time, those of a program without a JVM, too (docs/decisions/0014).
+// Lanes have 128 KiB or more. One thread can write to a lane at a time (docs/decisions/0014).
 // Where an interval may hold thousands of samples, as many as fit into 8 MiB with the modules.
 constexpr uint32_t kFewLanes = 32, kManyLanes = 61;
 constexpr double kManySamples = 1000;

@@ -45,7 +45,7 @@ struct RecordingPlan {
   format::Result<std::monostate> InstallMallocHooks();
 
   uint64_t Seed() const;
-  // Of AddNative.
+  // Requires AddNative.
   sources::NativeStream::Config NativeConfig(uint32_t recording) const;
   format::Result<std::unique_ptr<buffer::Ring>> MakeRing() const;
   // The header, except for fields that only a JVM or only a program has, and those that `parts` describe.

@@ -52,8 +52,13 @@ void StoppableThread::Finish() {
   changed_.notify_all();
 }
 
-AttachedScope::AttachedScope(JavaVM* vm, const char* name) : vm_(vm) {
-  if (vm->GetEnv(reinterpret_cast<void**>(&jni_), JNI_VERSION_1_6) == JNI_OK) return;
+JNIEnv* EnvOf(JavaVM* vm) {
+  JNIEnv* jni = nullptr;
+  return vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK ? jni : nullptr;
+}
+
+AttachedScope::AttachedScope(JavaVM* vm, const char* name) : vm_(vm), jni_(EnvOf(vm)) {
+  if (jni_ != nullptr) return;
   JavaVMAttachArgs args{JNI_VERSION_1_6, const_cast<char*>(name), nullptr};
   // A daemon: the JVM's exit does not wait for it.
   if (vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni_), &args) != JNI_OK) {

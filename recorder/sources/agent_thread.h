@@ -47,6 +47,9 @@ class StoppableThread {
   bool stop_requested_ = false, finished_ = false;
 };
 
+// The calling thread's environment; null: it is not attached.
+JNIEnv* EnvOf(JavaVM* vm);
+
 // Attaches the calling native thread for its scope; nothing if it is attached already.
 class AttachedScope {
  public:
@@ -58,7 +61,7 @@ class AttachedScope {
 
  private:
   JavaVM* vm_;
-  JNIEnv* jni_ = nullptr;
+  JNIEnv* jni_;
   bool attached_here_ = false;
 };
 

@@ -9,7 +9,7 @@
 #include "recorder/buffer/ring.h"
 #include "recorder/buffer/shared_counters.h"
 #include "recorder/sources/sample/sample_writer.h"
-#include "recorder/sources/sample/stack_buffers.h"
+#include "recorder/sources/sample/stack_capture.h"
 #include "tests/crash/jvm_link_seams.h"
 
 namespace heaprec::crash {

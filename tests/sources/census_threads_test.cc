@@ -1,5 +1,4 @@
 // Who the threads of a census are, and the sums of a walk.
-#include "recorder/sources/census/census_threads.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -21,7 +21,6 @@
 #include "format/reader/reader.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/sources/census/census_threads.h"
 #include "recorder/sources/census/census_writer.h"
 #include "recorder/writer/drain.h"
 

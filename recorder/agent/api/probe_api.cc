@@ -1,4 +1,9 @@
-#include "recorder/agent/api/probe_api.h"
+// Entry points for heaprec.Probe of Java: what a thread allocates between two calls.
+//
+// Context:  any thread of the application, in native.
+// Failure:  begin0 throws an IllegalStateException that says why this JVM cannot be probed; end0 returns what
+//           was seen.
+#include <jni.h>
 
 #include <algorithm>
 #include <map>
@@ -62,11 +67,8 @@ jobjectArray ToJava(JNIEnv* jni, const sources::Jvm& jvm, const AllocationProbe:
 
 format::Result<const sources::Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni) {
   const std::lock_guard lock(mutex_);
-  if (jvmti_ == nullptr) {
-    auto environment = MakeEnvironment(vm);
-    if (!environment.ok()) return environment.error();
-    jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
-  }
+  auto environment = MakeLateEnvironment(vm);
+  if (!environment.ok()) return environment.error();
   auto prepared = Prepare(jni);
   if (!prepared.ok()) return prepared.error();
   auto installed = InstallProbeHooks(*jvm_);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "recorder/sources/java/entry.h"
-#include "recorder/sources/java/self_test_source.h"
+#include "recorder/sources/java/source.h"
 
 namespace heaprec::agent {
 namespace {
@@ -18,6 +20,52 @@ constexpr uint64_t kMinHeader = 12, kMaxHeader = 32;
 
 // A few arrays away, and most often inside the same TLAB.
 constexpr uint64_t kArmedGap = 3 * kArrayBytes;
+
+// Records what the hooks and the JVM deliver for one thread, and forces objects on request. Ignores other threads.
+//
+// Context:  as Source.
+class SelfTestSource final : public sources::Source {
+ public:
+  explicit SelfTestSource(const hotspot::ThreadLayout& layout) : layout_(layout) {}
+  void OnRefill(void* java_thread, uint64_t size) override { OnHook(java_thread, size, false); }
+  void OnOutside(void* java_thread, uint64_t size) override { OnHook(java_thread, size, true); }
+  void OnDelivered(const sources::Delivered& object) override;
+
+  // Starts a step of the test on `java_thread`.
+  void Reset(void* java_thread, bool force);
+
+  uint64_t hook_size = 0, delivered_size = 0;  // of the last object seen; 0: none
+
+ private:
+  void OnHook(void* java_thread, uint64_t size, bool outside);
+  const hotspot::ThreadLayout& layout_;
+  bool force_ = false;
+  void* java_thread_ = nullptr;
+};
+
+void SelfTestSource::Reset(void* java_thread, bool force) {
+  java_thread_ = java_thread;
+  force_ = force;
+  hook_size = delivered_size = 0;
+}
+
+void SelfTestSource::OnHook(void* java_thread, uint64_t size, bool outside) {
+  if (java_thread != java_thread_) return;
+  hook_size = size;
+  delivered_size = 0;  // what came before was not this object
+  if (force_) {
+    layout_.Force(java_thread);
+  } else {
+    layout_.ArmInHook(java_thread, std::numeric_limits<double>::infinity(), size, outside);
+  }
+}
+
+void SelfTestSource::OnDelivered(const sources::Delivered& object) {
+  if (object.java_thread != java_thread_) return;
+  // What comes after the test finds this thread at its next slow path.
+  layout_.Force(object.java_thread);
+  delivered_size = object.size;
+}
 
 class ActiveScope {
  public:
@@ -52,8 +100,7 @@ format::Result<uint64_t> AllocateExactly(const sources::Jvm& jvm, JNIEnv* jni, v
 }
 
 // Allocates until one array takes the slow path, and compares what the hook and the JVM made of it.
-format::Result<std::monostate> RunStep(const sources::Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe,
-                                       bool force) {
+format::Result<std::monostate> RunStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, bool force) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, force);
   for (int array = 0; array < kMaxArrays && probe->hook_size == 0; ++array) {
@@ -72,8 +119,7 @@ format::Result<std::monostate> RunStep(const sources::Jvm& jvm, JNIEnv* jni, sou
                                    due, force ? "forced" : "far away")};
 }
 
-format::Result<std::monostate> RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe,
-                                            uint64_t gap) {
+format::Result<std::monostate> RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, uint64_t gap) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, /*force=*/false);
   jvm.layout.ArmAtRest(java_thread, static_cast<double>(gap));
@@ -91,8 +137,8 @@ format::Result<std::monostate> RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni
 }
 
 // Never deleted: a hook of another thread may be inside it when the scope ends.
-sources::SelfTestSource* Probe(const sources::Jvm& jvm) {
-  static auto* const probe = new sources::SelfTestSource(jvm.layout);
+SelfTestSource* Probe(const sources::Jvm& jvm) {
+  static auto* const probe = new SelfTestSource(jvm.layout);
   return probe;
 }
 

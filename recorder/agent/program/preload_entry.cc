@@ -21,7 +21,7 @@
 #include <string_view>
 
 #include "recorder/agent/options/command.h"
-#include "recorder/agent/options/program_options.h"
+#include "recorder/agent/options/options.h"
 #include "recorder/agent/program/last_thread.h"
 #include "recorder/agent/program/program_recording.h"
 #include "recorder/native_sample/malloc_hooks.h"

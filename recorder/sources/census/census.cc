@@ -32,7 +32,7 @@ class KnownClasses {
 };
 constinit std::array<std::atomic<const void*>, KnownClasses::kSlots> KnownClasses::of_{};
 
-// Who the threads of the process are: never destroyed, for a thread may end at any time.
+// The threads of the process. Never destroyed, because a thread may end at any time.
 std::atomic<CensusThreads*> directory{nullptr};
 
 void Put(const Jvm& jvm, JNIEnv* jni, jthread thread, const void* java_thread, uint32_t os_tid, CensusThreads* into) {
@@ -55,7 +55,7 @@ Census::Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const h
       writer_(ring, directory, [&names](const void* klass) { return names.KlassName(klass); }),
       start_ns_(start_ns) {
   if (!draw) return;
-  board_ = std::make_unique<WindowPublisher>(draw->config, start_ns);
+  windows_ = std::make_unique<WindowPublisher>(draw->config, start_ns);
   most_per_second_ = draw->most_per_second;
   seed_ = draw->seed;
 }
@@ -75,7 +75,7 @@ void Census::CountAtSafepoint(const hotspot::ThreadList& threads) {
   retirement_watchers.fetch_sub(1);
 }
 
-// From here on the TLABs that are in use now hold nothing new. False: there is no memory.
+// Marks how far the TLABs in use are filled: only later objects count. False: there is no memory.
 bool Census::NoteUse(const hotspot::ThreadList& threads) {
   size_t count = 0;
   threads.ForEach([&count](void*) { ++count; });
@@ -120,11 +120,11 @@ void Census::EndRunning(const std::vector<void*>& threads) {
 }
 
 void Census::OnTick(uint64_t now_ns) {
-  if (board_ == nullptr) return;
+  if (windows_ == nullptr) return;
   const auto at = [this](Count what) {
     return counters_.counters[static_cast<size_t>(what)].load(std::memory_order_relaxed);
   };
-  (void)board_->Tick(now_ns, at(Count::kTlabs) + at(Count::kOutside));
+  (void)windows_->Tick(now_ns, at(Count::kTlabs) + at(Count::kOutside));
 }
 
 void Census::LookAt(const void* tlab) {
@@ -136,7 +136,7 @@ void Census::LookAt(const void* tlab) {
   if (used == before) return;
   const uint64_t bytes = used - before;
   const double weight = Draw(bytes);
-  // What was drawn before the candidate is counted: a controller that sees it has no say in its draw.
+  // Counted after the draw, so that the controller's probability does not depend on this candidate.
   Add(Count::kTlabs, 1);
   Add(Count::kTlabBytes, bytes);
   if (weight > 0) Walk(java_thread, now.start + before, now.top, weight);
@@ -181,14 +181,14 @@ void Census::Publish(const void* java_thread, double weight, std::span<const Cla
   writer_.Write(MonotonicNs(), java_thread, weight, found);
 }
 
-// The TLAB's, or the free one where it would be.
+// The TLAB's mark, or the free mark where it belongs.
 Census::Mark* Census::MarkOf(const void* tlab) const {
   size_t slot = throttle::Mix64(reinterpret_cast<uintptr_t>(tlab)) % mark_slots_;
   while (marks_[slot].tlab != nullptr && marks_[slot].tlab != tlab) slot = (slot + 1) % mark_slots_;
   return &marks_[slot];
 }
 
-// It is retired now, or the census ends: the next one of the thread is new.
+// Called when the TLAB is retired, or the census ends: the thread's next TLAB has no mark.
 uint64_t Census::TakeMark(const void* tlab) {
   if (marks_left_.load(std::memory_order_relaxed) == 0) return 0;
   Mark* const mark = MarkOf(tlab);
@@ -197,13 +197,13 @@ uint64_t Census::TakeMark(const void* tlab) {
   return used;
 }
 
-// The less of its second's walks is left, the less likely: a load that bursts meets the end of them rarely, and has
-// larger weights instead.
+// The fewer of the second's walks are left, the lower the probability: a burst rarely uses up all walks, and has larger
+// weights instead.
 double Census::Draw(uint64_t bytes) {
-  if (board_ == nullptr) return 1;
+  if (windows_ == nullptr) return 1;
   const uint64_t now_ns = MonotonicNs();
   const double left = LeftOf(now_ns);
-  const double probability = std::min(board_->Read().lambda, 1.0) * left * left;
+  const double probability = std::min(windows_->Read().lambda, 1.0) * left * left;
   throttle::Random random(throttle::Mix64(seed_ + draws_.fetch_add(1, std::memory_order_relaxed)));
   if (left > 0 && random.Uniform() >= probability) return 0;
   if (left == 0 || !TryReserveWalk(now_ns)) {
@@ -212,7 +212,7 @@ double Census::Draw(uint64_t bytes) {
     return 0;
   }
   const double weight = 1 / probability;
-  (void)board_->OnPoint({.weight = weight, .effective = weight, .count = 1}, now_ns);
+  (void)windows_->OnPoint({.weight = weight, .effective = weight, .count = 1}, now_ns);
   return weight;
 }
 
@@ -228,7 +228,7 @@ bool Census::TryReserveWalk(uint64_t now_ns) {
   uint64_t turns = turns_.load(std::memory_order_relaxed);
   for (;;) {
     const uint64_t taken = turns >> 32 == second ? turns & 0xffffffff : 0;
-    // One that read the clock in the second before is of that second still.
+    // A thread that read the clock in the second before still belongs to that second.
     if (taken == most_per_second_ || turns >> 32 > second) return false;
     if (turns_.compare_exchange_weak(turns, second << 32 | (taken + 1), std::memory_order_relaxed)) return true;
   }

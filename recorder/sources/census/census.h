@@ -114,7 +114,7 @@ class Census {
   const hotspot::ObjectLayout& objects_;
   CensusWriter writer_;
   const uint64_t start_ns_;
-  std::unique_ptr<WindowPublisher> board_;  // null: everything is walked
+  std::unique_ptr<WindowPublisher> windows_;  // null: everything is walked
   uint32_t most_per_second_ = 0;
   uint64_t seed_ = 0;
   std::atomic<uint64_t> draws_{0};

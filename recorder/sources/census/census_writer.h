@@ -3,13 +3,16 @@
 // Context:  alloc or gc: no heap, no lock.
 // Threads:  any.
 // Failure:  none: what has no row of its own is in a row of all threads, or of all classes
-// (format/ring/census_pages.h). Format:   docs/format/ring.md#census
+//           (format/ring/census_pages.h).
+// Format:   docs/format/ring.md#census
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,10 +20,53 @@
 #include "format/ring/census_pages.h"
 #include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/ring.h"
-#include "recorder/sources/census/census_threads.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
+
+// The key is that of samples, without labels.
+struct CensusThread {
+  static constexpr size_t kMaxNameBytes = 216;
+  uint64_t key = 0;
+  uint64_t java_tid = 0;
+  uint32_t os_tid = 0;
+  uint32_t name_bytes = 0;
+  char name[kMaxNameBytes] = {};
+  std::string_view Name() const { return {name, name_bytes}; }
+};
+
+// The threads' names and ids, for hooks that must not ask the JVM: a collector retires the TLABs of other threads.
+//
+// A thread is added when it starts, or when a census begins, under the address of its JavaThread. It stays until
+// another thread starts at that address, or needs the room, because its last TLAB is retired after it has ended.
+//
+// Context:  Put, Forget: alloc, inside a JVMTI callback, or setup. Find: alloc or gc, no heap.
+// Threads:  any. Find does not wait; it finds nothing while the entry is being written.
+// Failure:  none: a thread without room has no name.
+class CensusThreads {
+ public:
+  CensusThreads();
+
+  void Put(const void* java_thread, uint64_t java_tid, uint32_t os_tid, std::string_view name);
+  // The thread has ended: its entry may be reused.
+  void Forget(const void* java_thread);
+  bool Find(const void* java_thread, CensusThread* into) const;
+
+ private:
+  static constexpr size_t kSlots = 1 << 13, kMaxProbes = 64;
+  // The version is odd while the entry is written.
+  struct alignas(64) Slot {
+    std::atomic<const void*> java_thread{nullptr};
+    std::atomic<uint32_t> version{0};
+    std::atomic<bool> has_ended{false};
+    CensusThread thread;
+  };
+  Slot* Look(const void* java_thread) const;
+  Slot* PlaceFor(const void* java_thread);
+
+  std::unique_ptr<Slot[], void (*)(Slot*)> slots_;
+  std::atomic_flag writing_;
+};
 
 // Objects and bytes by class, for one walk: 30 KiB on the stack, no heap.
 class ClassCounts {

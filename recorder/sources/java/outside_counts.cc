@@ -113,7 +113,7 @@ void OutsideRecorder::OnTick() {
     const uint64_t objects = now[i].objects - written_[i].objects, bytes = now[i].bytes - written_[i].bytes;
     // One of the two may be ahead of the other by an object that is just being counted.
     if (objects == 0 || bytes < objects) continue;
-    if (!capture_.CommitOutside(OutsideClasses::Instance().NameOf(i), objects, bytes, kDrainLane)) return;
+    if (!writer_.CommitOutside(OutsideClasses::Instance().NameOf(i), objects, bytes, kDrainLane)) return;
     written_[i] = now[i];
   }
 }

@@ -48,9 +48,9 @@ class OutsideClasses {
   struct Sums {
     uint64_t objects = 0, bytes = 0;
   };
-  // By the number of the class. 0: those without a name.
+  // The index is the number of the class; 0 is for classes without a name.
   using Totals = std::array<Sums, kClasses>;
-  // Of the numbers below used().
+  // Adds the sums of the classes below used().
   void AddTo(Totals* totals) const;
   uint32_t used() const { return std::min(given_.load(std::memory_order_relaxed) + 1, kClasses); }
   std::string_view NameOf(uint32_t number) const { return classes_[number].Name(); }
@@ -70,24 +70,24 @@ class OutsideClasses {
 
   static std::atomic<const hotspot::Names*> naming;  // null: nothing is counted
 
-  // Of the classes by their names: open addressing.
+  // Finds a class by its name: open addressing.
   std::array<std::atomic<uint32_t>, 2 * kClasses> numbers_;
   std::atomic<uint32_t> given_{0};  // numbers, from 1
   std::array<Class, kClasses> classes_;
 };
 
-// Of one recording.
+// Writes what a recording's objects outside of TLABs add up to.
 class OutsideRecorder {
  public:
   // Both arguments must outlive it; `names` for ever, because a thread may be inside the hook.
-  OutsideRecorder(SampleWriter& capture, const hotspot::Names& names) : capture_(capture), names_(names) {}
+  OutsideRecorder(SampleWriter& writer, const hotspot::Names& names) : writer_(writer), names_(names) {}
   void Begin();
   static void End();
   // Writes what has come since the last tick to a lane. What finds no room there waits for the next one.
   void OnTick();
 
  private:
-  SampleWriter& capture_;
+  SampleWriter& writer_;
   const hotspot::Names& names_;
   OutsideClasses::Totals written_{};
 };

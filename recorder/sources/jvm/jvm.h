@@ -5,9 +5,12 @@
 //           does not match its row of JdkRules, is not an Error.
 #pragma once
 
+#include <jni.h>
 #include <jvmti.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,10 +27,40 @@
 #include "recorder/hotspot/threads/thread_list.h"
 #include "recorder/hotspot/threads/thread_of_env.h"
 #include "recorder/hotspot/usage/heap_meter.h"
-#include "recorder/sources/jvm/jvm_beans.h"
 #include "recorder/sources/sample/thread_fields.h"
 
 namespace heaprec::sources {
+
+// A system property; empty: it is not set.
+std::string PropertyOf(jvmtiEnv* jvmti, const char* name);
+
+// What the JVM's management beans report: how much all threads have allocated, and which collector runs. For JVMs
+// whose own structures are not read.
+//
+// Units:    bytes since the JVM's start, including those of threads that have ended.
+// Context:  Resolve: setup, live phase, an attached thread; Java code runs. AllocatedBytes: an attached thread without
+//           a pending exception; a native method of the JVM runs, no bytecode of the application.
+// Failure:  what is not available (an image without jdk.management, early updates of 11) is nullopt, or empty.
+class JvmBeans {
+ public:
+  static JvmBeans Resolve(JNIEnv* jni);
+
+  bool CountsAllocatedBytes() const { return threads_ != nullptr; }
+  std::optional<uint64_t> AllocatedBytes(JNIEnv* jni) const;
+  // As Jvm::GcName; "unknown" if no bean has a known name.
+  const std::string& gc_name() const { return gc_name_; }
+  // Whether the collector has beans of its own for major collections.
+  bool has_major_collections() const { return has_majors_; }
+
+ private:
+  void FindCollector(JNIEnv* jni, jclass factory);
+  void FindThreads(JNIEnv* jni, jclass factory);
+
+  jobject threads_ = nullptr;  // a global reference; null: there is no such bean
+  jmethodID allocated_ = nullptr;
+  std::string gc_name_ = "unknown";
+  bool has_majors_ = false;
+};
 
 // A missing part has a reason, which its user reports; the recording then does without it.
 struct Jvm {
@@ -46,13 +79,13 @@ struct Jvm {
   format::Result<hotspot::StackWalker> walker;  // an Error if stacks must come from JVMTI
   ThreadFields thread_fields;
   hotspot::ThreadOfEnv thread_of;
-  hotspot::HeapMeter heap;
-  JvmBeans beans;  // for portable mode
+  hotspot::HeapMeter heap{};
+  JvmBeans beans{};  // for portable mode
 
   // `portable`: use JVMTI only, whatever the JVM is.
   static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable);
 
-  std::string Property(const char* name) const;  // a system property; empty if unset
+  std::string Property(const char* name) const { return PropertyOf(jvmti, name); }
   // Returns the platform threads that JVMTI lists now.
   std::vector<void*> AllThreads(JNIEnv* jni) const;
   // Whether only major collections clear weak references to young objects (generational ZGC).

@@ -26,9 +26,9 @@ namespace heaprec::sources {
 class WeakRefPoller {
  public:
   // All arguments must outlive it.
-  WeakRefPoller(buffer::Ring& ring, WeakRefTable& places, const HeapStateRecorder& pauses,
+  WeakRefPoller(buffer::Ring& ring, WeakRefTable& table, const HeapStateRecorder& pauses,
                 const hotspot::HeapMeter& meter)
-      : ring_(ring), places_(places), pauses_(pauses), meter_(meter) {}
+      : ring_(ring), table_(table), pauses_(pauses), meter_(meter) {}
 
   // Deletes the references of dropped entries, and polls if it is time. Call several times a second.
   void Tick(JNIEnv* jni, uint64_t now_ns);
@@ -40,14 +40,14 @@ class WeakRefPoller {
  private:
   bool IsTime(uint64_t now_ns) const;
   void Poll(JNIEnv* jni, bool checks);
-  void LookAt(JNIEnv* jni, uint16_t place, const WeakRefTable::View& view);
-  void Free(JNIEnv* jni, uint16_t place, jweak reference);
+  void Check(JNIEnv* jni, uint16_t index, const WeakRefTable::View& view);
+  void Free(JNIEnv* jni, uint16_t index, jweak reference);
 
   buffer::Ring& ring_;
-  WeakRefTable& places_;
+  WeakRefTable& table_;
   const HeapStateRecorder& pauses_;
   const hotspot::HeapMeter& meter_;
-  uint64_t last_look_ns_ = 0, not_before_ns_ = 0;
+  uint64_t last_poll_ns_ = 0, not_before_ns_ = 0;
   uint64_t seen_pauses_ = 0;
   uint64_t last_seen_alive_ = 0;  // collections at the last poll
 };

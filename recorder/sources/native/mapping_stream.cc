@@ -20,7 +20,7 @@ using format::LossReason;
 using native::MappingType;
 
 constexpr int kCountBits = 32;
-// As many calls as can come between two ticks: 160,000 munmaps in a second.
+// Room for the calls between two ticks: 160,000 munmaps in a second.
 constexpr uint32_t kMaxPoints = 1 << 14;
 constexpr uint32_t kWindow = format::kMappingWindowBit + 1;
 // A page or more is always sampled and represents itself: 1 - exp(-4096) is 1.

@@ -57,16 +57,23 @@ inline auto NewCfiCache() {
 // (Unsafe.allocateMemory). Elsewhere there are none.
 class WalkedJavaFrames final : public JavaFrames {
  public:
-  // All arguments must outlive it. `capture` describes the frames.
-  WalkedJavaFrames(const hotspot::CurrentThread& current, const hotspot::StackWalker& walker, SampleWriter& capture)
-      : current_(current), walker_(walker), capture_(capture) {}
+  // All arguments must outlive it. `writer` describes the frames.
+  WalkedJavaFrames(const hotspot::CurrentThread& current, const hotspot::StackWalker& walker, SampleWriter& writer)
+      : current_(current), walker_(walker), writer_(writer) {}
 
-  void Take(NativePoint* point) override;
+  void Take(NativePoint* point) override {
+    const void* const java_thread = current_();
+    if (java_thread == nullptr || !walker_.IsInNativeMethod(java_thread)) return;
+    std::array<hotspot::MethodFrame, NativePoint::kMaxJava> room;
+    const std::span<hotspot::MethodFrame> frames = walker_.ExpandLeafSide(java_thread, room);
+    point->java_frames = writer_.Describe(frames, point->os_tid, point->java);
+    point->java_is_cut = point->java_frames == room.size();
+  }
 
  private:
   const hotspot::CurrentThread current_;
   const hotspot::StackWalker& walker_;
-  SampleWriter& capture_;
+  SampleWriter& writer_;
 };
 
 }  // namespace heaprec::sources

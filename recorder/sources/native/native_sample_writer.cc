@@ -65,7 +65,7 @@ bool NativeSampleWriter::Write(const NativePoint& point, const As& as, buffer::S
 
 std::vector<format::RingFrame> NativeSampleWriter::FramesOf(const NativePoint& point, format::Kind kind) {
   return format::FramesToShow(
-      point.native_frames, [&](size_t i) -> const format::CodeLocation& { return places_.At(point.native[i]); },
+      point.native_frames, [&](size_t i) -> const format::CodeLocation& { return symbols_.At(point.native[i]); },
       [&](const format::CodeLocation& place) { return MethodOf(place); }, kind,
       std::span(point.java).first(point.java_frames), point.java_is_cut);
 }

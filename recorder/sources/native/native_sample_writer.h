@@ -31,8 +31,8 @@ class NativeSampleWriter {
   // Counts the point that a thread has written to a lane.
   void Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
              std::span<const format::RingFrame> java);
-  // As a sample of another stream. Counts the point in `shared counters`, and the loss if it returns false: there was
-  // no room.
+  // Writes a sample of another stream. Counts the point in `shared_counters`, and the loss if it returns false: there
+  // was no room.
   struct As {
     format::Kind kind;
     std::string_view class_name;
@@ -45,8 +45,8 @@ class NativeSampleWriter {
   void WriteRest();
 
   void RefreshLibraries() {
-    places_.Refresh();
-    if (ring_.modules() != nullptr) places_.PublishTo(ring_.modules());
+    symbols_.Refresh();
+    if (ring_.modules() != nullptr) symbols_.PublishTo(ring_.modules());
   }
   // Definitions emitted before this call are written again on their next use (a new chunk begins).
   void NewEpoch();
@@ -68,7 +68,7 @@ class NativeSampleWriter {
 
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;
-  native::Symbolizer places_;
+  native::Symbolizer symbols_;
   std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that the chunk has
   std::vector<Death> deaths_;                                          // without room so far
 };

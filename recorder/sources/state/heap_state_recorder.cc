@@ -1,22 +1,61 @@
 #include "recorder/sources/state/heap_state_recorder.h"
 
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <optional>
+#include <string>
 
+#include "recorder/buffer/folder_entries.h"
+#include "recorder/buffer/guarded_fd.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/sources/clock.h"
 
 namespace heaprec::sources {
 namespace {
 
+constexpr uint64_t kFirstPeriodNs = 1'000'000'000, kLongestPeriodNs = 64 * kFirstPeriodNs;
+constexpr int kMaxThreads = 4096;  // of those that are looked at
+
+// Serial collects in the VM thread.
+constexpr std::array<std::string_view, 10> kCollectors{"GC Thread#",   "G1 ",      "ZDirector",    "ZDriver",
+                                                       "ZWorker",      "ZStat",    "ZUncommitter", "Shenandoah GC",
+                                                       "Shenandoah C", "VM Thread"};
+
+uint64_t Nanoseconds(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// The clock's number is formed as by the kernel (clock_getcpuclockid(3) does it for processes). The kernel checks that
+// the thread belongs to this process.
+std::optional<uint64_t> CpuTimeOf(pid_t thread) {
+  constexpr unsigned kPerThreadSchedulerClock = 6;
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kPerThreadSchedulerClock);
+  timespec time{};
+  if (clock_gettime(clock, &time) != 0) return std::nullopt;
+  return Nanoseconds(time);
+}
+
+bool HasCollectorName(const char* thread) {
+  const std::string path = std::string("/proc/self/task/") + thread + "/comm";
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  char name[32];
+  if (file < 0) return false;
+  const ssize_t got = read(file, name, sizeof name);
+  close(file);
+  return got > 0 && CpuMeter::IsCollector(std::string_view(name, static_cast<size_t>(got)));
+}
+
 constexpr uint64_t kPeriodNs = 1'000'000'000;
 // Ticks come every 20 to 100 ms: without this every period would be late by up to one.
 constexpr uint64_t kEarlyNs = 50'000'000;
-// Those of the JVM's own thread, and of the drain, begin to look for a lane here: away from where threads begin.
+// Where the JVM's own thread and the drain begin to search for a lane: away from where Java threads begin.
 constexpr uint32_t kLane = 0;
 
 // 0: not known. The second number of statm, in pages.
@@ -39,7 +78,44 @@ uint64_t ResidentBytes() {
 
 }  // namespace
 
-std::atomic<HeapStateRecorder*> active_heap_watch{nullptr};
+bool CpuMeter::IsCollector(std::string_view thread_name) {
+  return std::ranges::any_of(kCollectors, [&](std::string_view prefix) { return thread_name.starts_with(prefix); });
+}
+
+CpuTimes CpuMeter::Read(uint64_t now_ns) {
+  if (now_ns >= next_search_ns_) {
+    FindCollectors();
+    search_period_ns_ = std::clamp(search_period_ns_ * 2, kFirstPeriodNs, kLongestPeriodNs);
+    next_search_ns_ = now_ns + search_period_ns_;
+  }
+  CpuTimes times;
+  timespec process{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = Nanoseconds(process);
+  for (Thread& thread : collectors_) {
+    const auto now = thread.has_ended ? std::nullopt : CpuTimeOf(thread.id);
+    // Less than before: another thread has its number now.
+    thread.has_ended |= !now || *now < thread.cpu_ns;
+    if (!thread.has_ended) thread.cpu_ns = *now;
+    times.collector_ns += thread.cpu_ns;
+  }
+  return times;
+}
+
+void CpuMeter::FindCollectors() {
+  const buffer::GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  int left = kMaxThreads;
+  buffer::ForEachEntry(tasks.number(), [&](const char* task) {
+    pid_t id = 0;
+    const char* const end = task + std::strlen(task);
+    if (std::from_chars(task, end, id).ptr != end) return true;
+    const bool is_known =
+        std::ranges::any_of(collectors_, [id](const Thread& thread) { return thread.id == id && !thread.has_ended; });
+    if (!is_known && HasCollectorName(task)) collectors_.push_back({.id = id});
+    return --left > 0;
+  });
+}
+
+std::atomic<HeapStateRecorder*> active_heap_states{nullptr};
 
 HeapStateRecorder::HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter)
     : ring_(ring), meter_(meter) {}
