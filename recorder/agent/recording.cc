@@ -34,6 +34,23 @@ constexpr uint64_t kMemoryPeriodNs = 10'000'000'000;
 // Target share of census= per second. Census::Draw takes less than the controller aims at, and the more it has taken,
 // the less it takes.
 constexpr double kCensusAim = 0.8;
+// The heap's samples, whose definitions follow the drain's chunks, and its objects outside of TLABs.
+class HeapSamples final : public sources::Part {
+ public:
+  HeapSamples(sources::SampleWriter& writer, sources::OutsideRecorder& outside) : writer_(writer), outside_(outside) {}
+  void OnTick(uint64_t /*now_ns*/) override { outside_.OnTick(); }
+  void NewEpoch() override { writer_.NewEpoch(); }
+  void MarkStackEmitted(const format::StackKey& key) override { writer_.MarkStackEmitted(key); }
+  void Stop() override {
+    sources::OutsideRecorder::End();
+    outside_.OnTick();
+  }
+
+ private:
+  sources::SampleWriter& writer_;
+  sources::OutsideRecorder& outside_;
+};
+
 // A callback takes microseconds; one that was descheduled is not waited for any longer than this.
 constexpr int kMaxPauses = 20;
 constexpr timespec kPause{0, 1'000'000};
@@ -174,6 +191,7 @@ format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
   MakeSource(source);
   outside_ = std::make_unique<sources::OutsideRecorder>(*sample_writer_, jvm_.names);
   heap_states_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
+  parts_.Add(std::make_unique<HeapSamples>(*sample_writer_, *outside_));
   AddExceptions();
   AddNative();
   AddTracker();
@@ -352,7 +370,6 @@ void Recording::OnTick(uint64_t now_ns) {
   stacks.differed.store(sample_writer_->stacks().differed(), std::memory_order_relaxed);
   const auto window = windows_->Tick(now_ns, bytes, PointsFor(heap_states_->OnTick(now_ns), now_ns));
   if (window) sample_writer_->CommitWindow(*window, kDrainLane);
-  outside_->OnTick();
   parts_.OnTick(now_ns);
   if (sample_writer_->stacks().differed() > 0 && !mismatch_reported_) {
     mismatch_reported_ = true;
@@ -423,11 +440,9 @@ void Recording::OnDrainStop() {
   if (is_attached) RestoreInterval();
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr);
-  sources::OutsideRecorder::End();
-  outside_->OnTick();
   heap_states_->OnEnd(sources::MonotonicNs());
-  sources::HeapStateRecorder* watch = heap_states_.get();
-  sources::active_heap_states.compare_exchange_strong(watch, nullptr, std::memory_order_release);
+  sources::HeapStateRecorder* states = heap_states_.get();
+  sources::active_heap_states.compare_exchange_strong(states, nullptr, std::memory_order_release);
   parts_.Stop();
   uncounted_at_end_ = source_->UncountedBytes();
   AskBean(sources::MonotonicNs());

@@ -139,9 +139,9 @@ void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
                       static_cast<int64_t>(MonotonicNs()),
                       0,
                       nullptr};
-  const heaprec_callback_env place{object.jni, object.jvmti, object.object};
+  const heaprec_callback_env environment{object.jni, object.jvmti, object.object};
   entry.due = kNever;  // of what the callback allocates nothing is given
-  const int64_t interval = how->function(&trace, &place, how->user);
+  const int64_t interval = how->function(&trace, &environment, how->user);
   const uint64_t now = std::max(allocated, parts_.layout.AllocatedBytesInCallback(object.java_thread));
   entry.given_at = now;
   entry.due = DueAfter(now, interval);

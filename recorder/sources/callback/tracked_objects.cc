@@ -126,14 +126,14 @@ void TrackedObjects::Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const h
 
 // Null: it is not tracked.
 TrackedObjects::Trace* TrackedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed) {
-  const size_t place = FindFreeEntry();
-  if (place == capacity_) return nullptr;  // drawn out
-  Trace& into = tracked_[place];
+  const size_t entry = FindFreeEntry();
+  if (entry == capacity_) return nullptr;  // drawn out
+  Trace& into = tracked_[entry];
   if (into.object != nullptr) jni->DeleteWeakGlobalRef(std::exchange(into.object, nullptr));
   into.object = jni->NewWeakGlobalRef(object);
   if (into.object == nullptr) {
     jni->ExceptionClear();  // OutOfMemoryError
-    free_.push_back(place);
+    free_.push_back(entry);
     *failed = true;
     return nullptr;
   }
@@ -180,9 +180,9 @@ void TrackedObjects::ForgetNames() {
 size_t TrackedObjects::FindFreeEntry() {
   ++seen_;
   if (!free_.empty()) {
-    const size_t place = free_.back();
+    const size_t entry = free_.back();
     free_.pop_back();
-    return place;
+    return entry;
   }
   const auto drawn = static_cast<uint64_t>(random_.Uniform() * static_cast<double>(seen_));
   return drawn < capacity_ ? static_cast<size_t>(drawn) : capacity_;

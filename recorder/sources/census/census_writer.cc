@@ -5,6 +5,7 @@
 
 #include "format/ring/ring_reader.h"
 #include "format/ring/ring_records.h"
+#include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/sparse_memory.h"
 #include "throttle/random.h"
 
@@ -92,12 +93,11 @@ RingCensusRow* Find(uint64_t second, uint64_t thread_key, uint64_t class_key, Ri
 // False: there is no room. Its header is last, so a record that a kill cut off is none.
 template <typename Record>
 bool Append(format::RecordType type, const Record& fields, std::string_view text, RingCensusPage* page) {
-  constexpr size_t kHeader = sizeof(format::RecordHeader);
   const size_t bytes = (sizeof(fields) + text.size() + format::kRecordAlign - 1) & ~size_t{format::kRecordAlign - 1};
   const size_t at = page->names_used.fetch_add(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
   if (at + bytes > page->names.size()) return false;
   std::byte* const record = page->names.data() + at;
-  std::memcpy(record + kHeader, reinterpret_cast<const std::byte*>(&fields) + kHeader, sizeof(fields) - kHeader);
+  buffer::CopyFixed(record, fields);
   std::memcpy(record + sizeof(fields), text.data(), text.size());
   const format::RecordHeader header{static_cast<uint32_t>(bytes), type, 0};
   std::atomic_signal_fence(std::memory_order_release);
@@ -123,7 +123,7 @@ CensusThreads::Slot* CensusThreads::Look(const void* java_thread) const {
   return nullptr;
 }
 
-CensusThreads::Slot* CensusThreads::PlaceFor(const void* java_thread) {
+CensusThreads::Slot* CensusThreads::SlotFor(const void* java_thread) {
   if (slots_ == nullptr) return nullptr;
   if (Slot* const known = Look(java_thread)) return known;
   for (size_t probe = 0; probe < kMaxProbes; ++probe) {
@@ -146,7 +146,7 @@ void CensusThreads::Put(const void* java_thread, uint64_t java_tid, uint32_t os_
   std::copy(cut.begin(), cut.end(), thread.name);
   while (writing_.test_and_set(std::memory_order_acquire)) {  // another thread that starts: less than a microsecond
   }
-  if (Slot* const slot = PlaceFor(java_thread)) {
+  if (Slot* const slot = SlotFor(java_thread)) {
     slot->version.fetch_add(1, std::memory_order_acq_rel);
     std::atomic_thread_fence(std::memory_order_release);
     slot->thread = thread;
@@ -181,8 +181,8 @@ void CensusWriter::Write(uint64_t now_ns, const void* java_thread, double weight
   for (const ClassCounts::Entry& entry : found) objects += entry.objects, bytes += entry.bytes;
   const uint64_t second = format::SinceStart(now_ns, start_ns_) / format::kCensusSlotNs;
   const PageInUse in_use(&pages_);
-  const auto add = [&](const Place& place, uint64_t row_objects, uint64_t row_bytes) {
-    RingCensusRow& row = RowOf(place, in_use.page());
+  const auto add = [&](const RowKey& key, uint64_t row_objects, uint64_t row_bytes) {
+    RingCensusRow& row = RowOf(key, in_use.page());
     row.walks.fetch_add(1, std::memory_order_relaxed);
     Add(row_objects, bytes, weight, &row.objects);
     Add(row_bytes, bytes, weight, &row.bytes);
@@ -195,33 +195,33 @@ void CensusWriter::Write(uint64_t now_ns, const void* java_thread, double weight
   add({second, known, format::kAllClasses, {}}, objects, bytes);
 }
 
-RingCensusRow& CensusWriter::RowOf(const Place& place, RingCensusPage* page) {
+RingCensusRow& CensusWriter::RowOf(const RowKey& key, RingCensusPage* page) {
   RingCensusRow* row = nullptr;
   bool is_new = false;
-  if (place.thread != nullptr && page->rows_used.load(std::memory_order_relaxed) < kRowsOfThreads) {
-    row = Find(place.second, place.thread->key, place.class_key, page, &is_new);
+  if (key.thread != nullptr && page->rows_used.load(std::memory_order_relaxed) < kRowsOfThreads) {
+    row = Find(key.second, key.thread->key, key.class_key, page, &is_new);
   }
-  if (row == nullptr) row = Find(place.second, 0, place.class_key, page, &is_new);
-  if (is_new) Name(place, page);
+  if (row == nullptr) row = Find(key.second, 0, key.class_key, page, &is_new);
+  if (is_new) Name(key, page);
   if (row != nullptr) return *row;
-  const bool is_total = place.class_key == format::kAllClasses;
+  const bool is_total = key.class_key == format::kAllClasses;
   row = &page->rows[format::kCensusRows + (is_total ? 1 : 0)];
-  (void)Take(1, place.second, 0, is_total ? format::kAllClasses : 0, row, &is_new);
+  (void)Take(1, key.second, 0, is_total ? format::kAllClasses : 0, row, &is_new);
   return *row;
 }
 
-void CensusWriter::Name(const Place& place, RingCensusPage* page) {
+void CensusWriter::Name(const RowKey& row, RingCensusPage* page) {
   const auto number = static_cast<uint32_t>(page->number.load(std::memory_order_relaxed));
   const auto announce = [&](uint64_t key, format::RecordType type, const auto& fields, std::string_view name) {
     if (!known_.Has(key, number) && Append(type, fields, name, page)) known_.Mark(key, number);
   };
-  if (!place.class_name.empty()) {
-    const auto bytes = static_cast<uint32_t>(place.class_name.size());
-    announce(place.class_key, format::RecordType::kClass, format::ClassRecord{{}, place.class_key, bytes, 0},
-             place.class_name);
+  if (!row.class_name.empty()) {
+    const auto bytes = static_cast<uint32_t>(row.class_name.size());
+    announce(row.class_key, format::RecordType::kClass, format::ClassRecord{{}, row.class_key, bytes, 0},
+             row.class_name);
   }
-  if (place.thread == nullptr) return;
-  const CensusThread& thread = *place.thread;
+  if (row.thread == nullptr) return;
+  const CensusThread& thread = *row.thread;
   announce(
       thread.key, format::RecordType::kThread,
       format::ThreadRecord{{}, thread.key, thread.java_tid, thread.os_tid, 0, static_cast<uint16_t>(thread.name_bytes)},

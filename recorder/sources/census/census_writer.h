@@ -62,7 +62,7 @@ class CensusThreads {
     CensusThread thread;
   };
   Slot* Look(const void* java_thread) const;
-  Slot* PlaceFor(const void* java_thread);
+  Slot* SlotFor(const void* java_thread);
 
   std::unique_ptr<Slot[], void (*)(Slot*)> slots_;
   std::atomic_flag writing_;
@@ -132,14 +132,14 @@ class CensusWriter {
   void Write(uint64_t now_ns, const void* java_thread, double weight, std::span<const ClassCounts::Entry> found);
 
  private:
-  struct Place {
+  struct RowKey {
     uint64_t second;
     const CensusThread* thread;   // null: not known
     uint64_t class_key;           // kAllClasses: the total
     std::string_view class_name;  // empty: not known, or all
   };
-  format::RingCensusRow& RowOf(const Place& place, format::RingCensusPage* page);
-  void Name(const Place& place, format::RingCensusPage* page);
+  format::RingCensusRow& RowOf(const RowKey& key, format::RingCensusPage* page);
+  void Name(const RowKey& row, format::RingCensusPage* page);
 
   format::RingCensusPages& pages_;
   const uint64_t start_ns_;

@@ -1,11 +1,11 @@
 // Objects outside of TLABs, counted by class, whatever is sampled. The hook sees each of them.
 //
-// A thread adds to the places of its own entry. Where another class has these it adds to the class itself, which all
+// A thread adds to the slots of its own entry. Where another class has these it adds to the class itself, which all
 // threads share. The drain adds up, and takes down in the ring what has come since.
 //
 // Context:  AtOutside: alloc, inside a hook: no heap, no lock, no call of the JVM. OutsideRecorder: setup, and drain;
 //           Begin also at a safepoint.
-// Threads:  AtOutside, Add: any, each with its own places. One OutsideRecorder at a time.
+// Threads:  AtOutside, Add: any, each with its own slots. One OutsideRecorder at a time.
 // Failure:  a class for which there is no room, or whose name is too long, is counted with all such as one without a
 //           name. A kill loses what came since the drain's last tick.
 #pragma once
@@ -23,12 +23,12 @@ namespace heaprec::sources {
 class SampleWriter;
 
 // The sums never decrease, whoever owns the entry.
-struct OutsidePlace {
+struct OutsideSlot {
   std::atomic<uint32_t> class_number{0};  // 0: free
   std::atomic<uint64_t> objects{0}, bytes{0};
 };
-inline constexpr size_t kOutsidePlaces = 4;
-using OutsidePlaces = std::array<OutsidePlace, kOutsidePlaces>;
+inline constexpr size_t kOutsideSlots = 4;
+using OutsideSlots = std::array<OutsideSlot, kOutsideSlots>;
 
 class OutsideClasses {
  public:
@@ -42,8 +42,8 @@ class OutsideClasses {
     if (const hotspot::Names* const names = naming.load(std::memory_order_acquire))
       AddOfThisThread(names->KlassName(klass), bytes);
   }
-  // An object of the class `name` was allocated. places: null if the thread has none.
-  void Add(std::string_view name, uint64_t bytes, OutsidePlaces* places);
+  // An object of the class `name` was allocated. slots: null if the thread has none.
+  void Add(std::string_view name, uint64_t bytes, OutsideSlots* slots);
 
   struct Sums {
     uint64_t objects = 0, bytes = 0;
@@ -66,7 +66,7 @@ class OutsideClasses {
 
   static void AddOfThisThread(std::string_view name, uint64_t bytes);
   uint32_t NumberOf(std::string_view name);
-  static void AddTo(uint64_t bytes, OutsidePlace* place);
+  static void AddTo(uint64_t bytes, OutsideSlot* slot);
 
   static std::atomic<const hotspot::Names*> naming;  // null: nothing is counted
 

@@ -107,28 +107,28 @@ void MappingSource::OnUnmapping(uintptr_t begin, uintptr_t end) {
 
 // Both points together: a detached range is attached again.
 uint32_t MappingSource::OnMoving(uintptr_t begin, uintptr_t end) {
-  MappingPoint* const lift = points_.Take();
-  MappingPoint* const place = lift != nullptr ? points_.Take() : nullptr;
-  if (place == nullptr) {
-    if (lift != nullptr) points_.Discard(lift);
+  MappingPoint* const detach = points_.Take();
+  MappingPoint* const attach = detach != nullptr ? points_.Take() : nullptr;
+  if (attach == nullptr) {
+    if (detach != nullptr) points_.Discard(detach);
     is_incomplete_.store(true, std::memory_order_relaxed);
     return kNoRoom;
   }
-  const uint32_t moving = points_.NumberOf(place);
-  Fill(lift, MappingPoint::What::kLift, {begin, end, native::MappingType::kReserve, false})->moving = moving;
-  points_.Submit(lift);
+  const uint32_t moving = points_.NumberOf(attach);
+  Fill(detach, MappingPoint::What::kDetach, {begin, end, native::MappingType::kReserve, false})->moving = moving;
+  points_.Submit(detach);
   return moving;
 }
 
 void MappingSource::OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const native::Registers& caller) {
   if (moving == kNoRoom) return;
-  MappingPoint* const place = points_.At(moving);
-  Describe(caller, Fill(place, MappingPoint::What::kPlace, {begin, end, native::MappingType::kReserve, false}));
-  place->moving = moving;
-  points_.Submit(place);
+  MappingPoint* const attach = points_.At(moving);
+  Describe(caller, Fill(attach, MappingPoint::What::kAttach, {begin, end, native::MappingType::kReserve, false}));
+  attach->moving = moving;
+  points_.Submit(attach);
 }
 
-MappingSource::DroppedByJvm MappingSource::TakeMissed() {
+MappingSource::Unreported MappingSource::TakeUnreported() {
   return {missed_.exchange(0, std::memory_order_relaxed), missed_bytes_.exchange(0, std::memory_order_relaxed),
           is_incomplete_.exchange(false, std::memory_order_relaxed)};
 }
@@ -153,7 +153,7 @@ void MappingStream::OnTick(uint64_t now_ns) {
 
 void MappingStream::Stop(uint64_t now_ns) {
   TakeIn(UINT64_MAX, now_ns);
-  if (!kernels_.empty()) TakeIn(UINT64_MAX, now_ns);
+  if (!kernel_mappings_.empty()) TakeIn(UINT64_MAX, now_ns);
 }
 
 void MappingStream::TakeIn(uint64_t until_ns, uint64_t now_ns) {
@@ -169,13 +169,13 @@ void MappingStream::TakeIn(uint64_t until_ns, uint64_t now_ns) {
       late_.push_back(point);
     }
   });
-  const MappingSource::DroppedByJvm missed = source_.TakeMissed();
-  calls_ += missed.mappings;
-  bytes_ += missed.bytes;
-  if (!kernels_.empty() && late_.empty()) ranges_.KeepOnly(std::exchange(kernels_, {}), now_ns);
-  if (missed.is_incomplete) {
+  const MappingSource::Unreported unreported = source_.TakeUnreported();
+  calls_ += unreported.mappings;
+  bytes_ += unreported.bytes;
+  if (!kernel_mappings_.empty() && late_.empty()) ranges_.KeepOnly(std::exchange(kernel_mappings_, {}), now_ns);
+  if (unreported.is_incomplete) {
     ranges_.BeginAge();
-    kernels_ = MapsOfProcess();
+    kernel_mappings_ = MapsOfProcess();
   }
   for (const MappingTable::Change& change : ranges_.TakeChanges()) {
     writer_.WriteDeath(change.sample, change.time_ns, change.left);
@@ -195,9 +195,9 @@ void MappingStream::Apply(const MappingPoint& point) {
       return;
     case MappingPoint::What::kUnmap:
       return ranges_.Unmap(mapping.begin, mapping.end, point.time_ns);
-    case MappingPoint::What::kLift:
+    case MappingPoint::What::kDetach:
       return ranges_.Detach(point.moving, mapping.begin, mapping.end);
-    case MappingPoint::What::kPlace:
+    case MappingPoint::What::kAttach:
       return Add(point, ranges_.Attach(point.moving, sample, mapping.begin, mapping.end, point.time_ns));
   }
 }

@@ -4,10 +4,11 @@
 //
 // Units:    bytes.
 // Context:  MappingSource: as native::MmapListener: alloc, inside mmap's family, in any state of the thread;
-// TakeMissed:
+// TakeUnreported:
 //           drain. MappingStream: the constructor, mapper: setup; the rest: drain.
 // Threads:  any in MappingSource.
-// Failure:  a mapping for which there is no room is counted (TakeMissed, shared counters), and is_incomplete is set:
+// Failure:  a mapping for which there is no room is counted (TakeUnreported, shared counters), and is_incomplete is
+// set:
 //           others may be gone. Both objects live as long as their recording, because a thread may be inside them.
 // Maths:    docs/streams.md#mappings
 // Format:   docs/format/recording.md#mappings
@@ -92,8 +93,8 @@ struct MappingPoint : NativePoint {
   enum class What : uint8_t {
     kMap,
     kUnmap,
-    kLift,  // mremap is about to move it
-    kPlace  // and has; `moving` as of the kLift
+    kDetach,  // mremap is about to move it
+    kAttach   // and has; `moving` as of the kDetach
   };
   What what = What::kMap;
   bool is_lost = false;  // there were too many in this second
@@ -121,11 +122,11 @@ class MappingSource final : public native::MmapListener {
   void OnUnknownState() override { is_incomplete_.store(true, std::memory_order_relaxed); }
 
   // Since the last call: mappings that are not reported, and whether others may have ended unnoticed.
-  struct DroppedByJvm {
+  struct Unreported {
     uint64_t mappings = 0, bytes = 0;
     bool is_incomplete = false;
   };
-  DroppedByJvm TakeMissed();
+  Unreported TakeUnreported();
   // Forgets the rules of unloaded libraries.
   void ForgetLibraries() { rules_->Forget(); }
 
@@ -177,8 +178,8 @@ class MappingStream {
   format::RingMappingCalls& mapping_calls_;
   MappingSource source_;
   MappingTable ranges_;
-  std::deque<MappingPoint> late_;         // of the next interval
-  std::vector<native::Mapping> kernels_;  // the kernel's mappings when a call was missed; empty: no call was
+  std::deque<MappingPoint> late_;                 // of the next interval
+  std::vector<native::Mapping> kernel_mappings_;  // the kernel's mappings when a call was missed; empty: no call was
   uint64_t next_id_, calls_ = 0, bytes_ = 0, interval_ = 0;
 };
 

@@ -58,7 +58,7 @@ class NativeSampleWriter {
     uint64_t sample, freed_ns, left;
   };
   std::vector<format::RingFrame> FramesOf(const NativePoint& point, format::Kind kind);
-  uint64_t MethodOf(const format::CodeLocation& place);
+  uint64_t MethodOf(const format::CodeLocation& location);
   bool Define(format::RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text);
   uint64_t ClassOf(std::string_view name);
   uint64_t ThreadOf(const NativePoint& point);

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "recorder/buffer/folder_entries.h"
@@ -42,14 +43,21 @@ std::optional<uint64_t> CpuTimeOf(pid_t thread) {
   return Nanoseconds(time);
 }
 
-bool HasCollectorName(const char* thread) {
-  const std::string path = std::string("/proc/self/task/") + thread + "/comm";
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  char name[32];
-  if (file < 0) return false;
-  const ssize_t got = read(file, name, sizeof name);
+// What a short file of /proc contains, as much as fits; empty: it cannot be read.
+std::string_view ReadProc(const char* path, std::span<char> room) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  ssize_t got = 0;
+  do {
+    got = read(file, room.data(), room.size());
+  } while (got < 0 && errno == EINTR);
   close(file);
-  return got > 0 && CpuMeter::IsCollector(std::string_view(name, static_cast<size_t>(got)));
+  return {room.data(), static_cast<size_t>(std::max<ssize_t>(got, 0))};
+}
+
+bool HasCollectorName(const char* thread) {
+  std::array<char, 32> name;
+  return CpuMeter::IsCollector(ReadProc((std::string("/proc/self/task/") + thread + "/comm").c_str(), name));
 }
 
 constexpr uint64_t kPeriodNs = 1'000'000'000;
@@ -60,19 +68,13 @@ constexpr uint32_t kLane = 0;
 
 // 0: not known. The second number of statm, in pages.
 uint64_t ResidentBytes() {
-  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  char text[128];
-  ssize_t got = 0;
-  do {
-    got = read(file, text, sizeof(text));
-  } while (got < 0 && errno == EINTR);
-  close(file);
-  if (got <= 0) return 0;
-  const char* const end = text + got;
-  const char* const space = std::find(static_cast<const char*>(text), end, ' ');
+  std::array<char, 128> room;
+  const std::string_view text = ReadProc("/proc/self/statm", room);
+  const size_t space = text.find(' ');
   uint64_t pages = 0;
-  if (space == end || std::from_chars(space + 1, end, pages).ec != std::errc()) return 0;
+  if (space == text.npos ||
+      std::from_chars(text.data() + space + 1, text.data() + text.size(), pages).ec != std::errc())
+    return 0;
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
