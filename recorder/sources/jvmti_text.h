@@ -3,8 +3,6 @@
 
 #include <jvmti.h>
 
-#include <string>
-
 namespace heaprec::sources {
 
 class JvmtiText {

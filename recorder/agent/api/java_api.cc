@@ -6,7 +6,6 @@
 #include <jvmti.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 //
 // Context:  any attached thread of the application, outside of allocations.
 // Failure:  a result that the header names; if sampling cannot be started, the JVM is unchanged.
-#include <algorithm>
 #include <cstdint>
 #include <string>
 

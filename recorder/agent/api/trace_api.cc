@@ -8,7 +8,6 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>

@@ -5,8 +5,6 @@
 // (tests/e2e/safety/alloc_guard.cc).
 #pragma once
 
-#include <jvmti.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>

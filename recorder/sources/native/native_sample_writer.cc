@@ -1,7 +1,6 @@
 #include "recorder/sources/native/native_sample_writer.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "format/native/native_frames.h"

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "format/ring/address_frames.h"
 #include "format/ring/call_path_key.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/sparse_memory.h"

@@ -17,7 +17,6 @@
 
 #include "format/model/allocation_primitives.h"
 #include "format/native/native_frames.h"
-#include "format/ring/address_frames.h"
 #include "recorder/buffer/emitted_definitions.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/shared_counters.h"
