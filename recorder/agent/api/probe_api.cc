@@ -80,6 +80,8 @@ format::Result<const sources::Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni
 
 using heaprec::agent::AllocationProbe;
 
+extern "C" {
+
 JNIEXPORT jlong JNICALL Java_heaprec_Probe_begin0(JNIEnv* jni, jclass, jint most_objects) {
   JavaVM* vm = nullptr;
   if (jni->GetJavaVM(&vm) != JNI_OK) return 0;
@@ -103,4 +105,5 @@ JNIEXPORT jobjectArray JNICALL Java_heaprec_Probe_end0(JNIEnv* jni, jclass, jlon
     heaprec::agent::ThrowIllegalState(jni, "out of memory");
     return nullptr;
   }
+}
 }

@@ -181,6 +181,8 @@ jobjectArray TracesOf(JNIEnv* jni, int which) {
 }  // namespace
 }  // namespace heaprec::agent
 
+extern "C" {
+
 // every_bytes 0: stops sampling. Returns null on success.
 JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_sample0(JNIEnv* jni, jclass, jlong every_bytes, jint tracked) {
   try {
@@ -202,4 +204,5 @@ JNIEXPORT jobjectArray JNICALL Java_heaprec_Heaprec_traces0(JNIEnv* jni, jclass,
     heaprec::agent::ThrowIllegalState(jni, "out of memory");
     return nullptr;
   }
+}
 }
