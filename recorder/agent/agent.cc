@@ -51,7 +51,7 @@ void JNICALL OnVmDeathEvent(jvmtiEnv*, JNIEnv*) {
 
 void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   sources::ThreadTable::Instance().Forget();
-  sources::CensusPart::OnThreadStart(*Agent::Instance().jvm(), jni, thread);
+  sources::Census::OnThreadStart(*Agent::Instance().jvm(), jni, thread);
   const sources::CallbackScope inside;
   sources::Source* source = sources::CallbackScope::source();
   if (source != nullptr) source->OnThreadStart(Agent::Instance().jvm()->thread_of(jni));
@@ -64,7 +64,7 @@ void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv* jni, jthread) {
   if (source != nullptr) source->OnThreadEnd(java_thread);
   sources::ThreadTable::Instance().Release(java_thread);
   sources::ForgetLabels();
-  sources::CensusPart::OnThreadEnd(java_thread);
+  sources::Census::OnThreadEnd(java_thread);
 }
 
 void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object, jclass object_class,

@@ -155,7 +155,7 @@ void Recording::ActivateSource() {
   const auto begin = [](void* self) {
     auto* const recording = static_cast<Recording*>(self);
     recording->source_->StartAtSafepoint(*recording->jvm_.threads);
-    if (recording->census_ != nullptr) recording->census_->Begin();
+    if (recording->census_ != nullptr) recording->census_->StartAtSafepoint();
     recording->outside_->Begin();
     sources::active_source.store(recording->source_.get(), std::memory_order_release);
   };
@@ -283,7 +283,7 @@ void Recording::AddCensus(const ChosenSource& source) {
                    static_cast<uint32_t>(options_.census_per_second), plan_.Seed());
       draw->config.oversampling = draw->config.oversampling_new_stacks = 1;  // there is no second stage
     }
-    auto census = sources::CensusPart::Make(jvm_, *ring_, draw, options_.census_per_second, plan_.start_ns);
+    auto census = sources::Census::Make(jvm_, *ring_, draw, plan_.start_ns);
     if (census.ok()) {
       census_ = &parts_.Add(std::move(*census));
     } else {

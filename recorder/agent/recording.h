@@ -154,7 +154,7 @@ class Recording {
   std::unique_ptr<sources::OutsideRecorder> outside_;
   std::unique_ptr<sources::HeapStateRecorder> heap_states_;
   sources::Parts parts_;
-  sources::CensusPart* census_ = nullptr;         // one of them; null: there is none
+  sources::Census* census_ = nullptr;             // one of them; null: there is none
   std::string no_census_;                         // why a requested census is missing
   sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
   std::unique_ptr<sources::AttachedScope>

@@ -97,6 +97,16 @@ constexpr std::array<const void*, sizeof...(I)> RetireEntries(std::index_sequenc
   return {reinterpret_cast<const void*>(&OnRetire<I>)...};
 }
 
+format::Result<std::monostate> Install(Detour& detour, const sources::Jvm& jvm) {
+  if (detour.installed()) return std::monostate{};
+  return detour.Install(hotspot::SafepointGrace(jvm.jvmti));
+}
+
+format::Result<std::monostate> Remove(Detour& detour) {
+  if (!detour.installed()) return std::monostate{};
+  return detour.Remove();
+}
+
 format::Result<std::monostate> InstallRetireDetours(const sources::Jvm& jvm) {
   const auto entries = RetireEntries(std::make_index_sequence<kRetireFunctions>());
   bool any = false;
@@ -110,9 +120,8 @@ format::Result<std::monostate> InstallRetireDetours(const sources::Jvm& jvm) {
       retire_originals[i].store(retire_detours[i]->OriginalAs<RetireTlab>());
     }
     any = true;
-    if (retire_detours[i]->installed()) continue;
-    auto installed = retire_detours[i]->Install(hotspot::SafepointGrace(jvm.jvmti));
-    if (!installed.ok()) return installed.error();
+    auto installed = Install(*retire_detours[i], jvm);
+    if (!installed.ok()) return installed;
   }
   if (!any) return format::Error{jvm.symbols->origin() + ": no symbols for ThreadLocalAllocBuffer"};
   return std::monostate{};
@@ -120,9 +129,9 @@ format::Result<std::monostate> InstallRetireDetours(const sources::Jvm& jvm) {
 
 format::Result<std::monostate> RemoveRetireDetours() {
   for (auto& detour : retire_detours) {
-    if (!detour || !detour->installed()) continue;
-    auto removed = detour->Remove();
-    if (!removed.ok()) return removed.error();
+    if (!detour) continue;
+    auto removed = Remove(*detour);
+    if (!removed.ok()) return removed;
   }
   return std::monostate{};
 }
@@ -149,25 +158,20 @@ format::Result<std::monostate> InstallDetours(const sources::Jvm& jvm) {
     if (!prepared.ok()) return prepared.error();
   }
   for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
-    if (detour->installed()) continue;
-    auto installed = detour->Install(hotspot::SafepointGrace(jvm.jvmti));
-    if (!installed.ok()) return installed.error();
+    auto installed = Install(*detour, jvm);
+    if (!installed.ok()) return installed;
   }
   return std::monostate{};
 }
 
 format::Result<std::monostate> RemoveDetours() {
-  if (chunk_detour && chunk_detour->installed()) {
-    auto removed = chunk_detour->Remove();
-    if (!removed.ok()) return removed.error();
+  if (chunk_detour) {
+    auto removed = Remove(*chunk_detour);
+    if (!removed.ok()) return removed;
   }
   if (!detours) return std::monostate{};
-  for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
-    if (!detour->installed()) continue;
-    auto removed = detour->Remove();
-    if (!removed.ok()) return removed.error();
-  }
-  return std::monostate{};
+  auto removed = Remove(detours->in_new_tlab);
+  return removed.ok() ? Remove(detours->outside_tlab) : removed;
 }
 
 // Where it cannot be had, points in stack chunks are missed, and counted as such. In every JVM before 21 there are
@@ -181,7 +185,7 @@ void InstallChunkDetour(const sources::Jvm& jvm) {
     chunk_detour.emplace(std::move(*prepared));
     original_allocate_chunk.store(chunk_detour->OriginalAs<AllocateChunk>());
   }
-  if (chunk_detour && !chunk_detour->installed()) (void)chunk_detour->Install(hotspot::SafepointGrace(jvm.jvmti));
+  if (chunk_detour) (void)Install(*chunk_detour, jvm);
 }
 
 format::Result<std::monostate> InstallVtables(const sources::Jvm& jvm, JNIEnv* jni) {
@@ -210,29 +214,29 @@ format::Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   // What an earlier recording could not take away would report everything twice.
   auto restored = hotspot::RemoveAllocatorHooks();
   if (!restored.ok()) return restored.error();
-  auto diverted = InstallDetours(jvm);
-  if (diverted.ok()) {
+  auto installed = InstallDetours(jvm);
+  if (installed.ok()) {
     InstallChunkDetour(jvm);
     return std::string();
   }
   // A detour that stays, because its removal is refused, would report what the vtables report.
   auto removed = RemoveDetours();
-  if (!removed.ok()) return format::Error{fmt::format("{}; {}", diverted.error().message, removed.error().message)};
-  auto swapped = InstallVtables(jvm, jni);
-  if (swapped.ok()) return diverted.error().message;
-  return format::Error{fmt::format("{}; {}", diverted.error().message, swapped.error().message)};
+  if (!removed.ok()) return format::Error{fmt::format("{}; {}", installed.error().message, removed.error().message)};
+  auto vtables = InstallVtables(jvm, jni);
+  if (vtables.ok()) return installed.error().message;
+  return format::Error{fmt::format("{}; {}", installed.error().message, vtables.error().message)};
 }
 
 format::Result<std::monostate> InstallProbeHooks(const sources::Jvm& jvm) {
   const std::lock_guard lock(installing);
   if (probes_hold_hooks) return std::monostate{};
   if (!jvm.symbols.ok()) return jvm.symbols.error();
-  auto retired = InstallRetireDetours(jvm);
-  if (!retired.ok()) return retired;
-  auto diverted = InstallDetours(jvm);
-  if (!diverted.ok()) return diverted;
+  auto retire_installed = InstallRetireDetours(jvm);
+  if (!retire_installed.ok()) return retire_installed;
+  auto installed = InstallDetours(jvm);
+  if (!installed.ok()) return installed;
   probes_hold_hooks = true;
-  return diverted;
+  return installed;
 }
 
 format::Result<std::monostate> InstallCensusHooks(const sources::Jvm& jvm) {
@@ -251,11 +255,11 @@ void TrustHooks() { hotspot::TrustAllocatorHooks(); }
 format::Result<std::monostate> RemoveHooks() {
   const std::lock_guard lock(installing);
   if (probes_hold_hooks) return std::monostate{};
-  auto detached = RemoveDetours();
-  auto given_back = RemoveRetireDetours();
-  if (detached.ok()) detached = given_back;
+  auto removed = RemoveDetours();
+  auto retire_removed = RemoveRetireDetours();
+  if (removed.ok()) removed = retire_removed;
   auto restored = hotspot::RemoveAllocatorHooks();
-  return detached.ok() ? restored : detached;
+  return removed.ok() ? restored : removed;
 }
 
 format::Result<std::monostate> EnableEvents(const sources::Jvm& jvm, bool exceptions) {

@@ -46,13 +46,13 @@ void Put(const Jvm& jvm, JNIEnv* jni, jthread thread, const void* java_thread, u
 std::atomic<Census*> Census::active{nullptr};
 constinit thread_local const void* Census::retiring = nullptr;
 
-Census::Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
-               const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
-               uint64_t start_ns)
-    : counters_(ring.header().census),
-      threads_(threads),
+Census::Census(const Jvm& jvm, buffer::Ring& ring, const hotspot::ObjectLayout& objects, const CensusThreads& directory,
+               const std::optional<CensusDraw>& draw, uint64_t start_ns)
+    : jvm_(jvm),
+      counters_(ring.header().census),
+      threads_(jvm.layout),
       objects_(objects),
-      writer_(ring, directory, [&names](const void* klass) { return names.KlassName(klass); }),
+      writer_(ring, directory, [&jvm](const void* klass) { return jvm.names.KlassName(klass); }),
       start_ns_(start_ns) {
   if (!draw) return;
   windows_ = std::make_unique<WindowPublisher>(draw->config, start_ns);
@@ -60,25 +60,25 @@ Census::Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const h
   seed_ = draw->seed;
 }
 
-void Census::StartAtSafepoint(const hotspot::ThreadList& threads) {
-  if (!NoteUse(threads)) return;
+void Census::StartAtSafepoint() {
+  if (!NoteUse()) return;
   retirement_watchers.fetch_add(1);
   active.store(this, std::memory_order_release);
 }
 
-void Census::CountAtSafepoint(const hotspot::ThreadList& threads) {
+void Census::CountAtSafepoint() {
   if (!is_active()) return;
-  threads.ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
+  jvm_.threads->ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
   // What has just been counted must not be counted again.
-  if (NoteUse(threads)) return;
+  if (NoteUse()) return;
   active.store(nullptr);
   retirement_watchers.fetch_sub(1);
 }
 
 // Marks how far the TLABs in use are filled: only later objects count. False: there is no memory.
-bool Census::NoteUse(const hotspot::ThreadList& threads) {
+bool Census::NoteUse() {
   size_t count = 0;
-  threads.ForEach([&count](void*) { ++count; });
+  jvm_.threads->ForEach([&count](void*) { ++count; });
   mark_slots_ = std::bit_ceil(2 * count + 1);
   marks_left_.store(0, std::memory_order_relaxed);
   marks_.reset(new (std::nothrow) Mark[mark_slots_]);
@@ -86,7 +86,7 @@ bool Census::NoteUse(const hotspot::ThreadList& threads) {
     Add(Count::kUnvisited, 1);
     return false;
   }
-  threads.ForEach([this](void* java_thread) {
+  jvm_.threads->ForEach([this](void* java_thread) {
     const hotspot::ThreadLayout::Tlab now = threads_.TlabOf(java_thread);
     if (now.start == now.top) return;
     const void* const tlab = threads_.TlabAddress(java_thread);
@@ -98,9 +98,9 @@ bool Census::NoteUse(const hotspot::ThreadList& threads) {
   return true;
 }
 
-void Census::StopAtSafepoint(const hotspot::ThreadList& threads) {
+void Census::StopAtSafepoint() {
   if (!is_active()) return;
-  threads.ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
+  jvm_.threads->ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
   active.store(nullptr);
   retirement_watchers.fetch_sub(1);
 }
@@ -234,24 +234,20 @@ bool Census::TryReserveWalk(uint64_t now_ns) {
   }
 }
 
-format::Result<std::unique_ptr<CensusPart>> CensusPart::Make(const Jvm& jvm, buffer::Ring& ring,
-                                                             const std::optional<CensusDraw>& draw, double per_second,
-                                                             uint64_t start_ns) {
+format::Result<std::unique_ptr<Census>> Census::Make(const Jvm& jvm, buffer::Ring& ring,
+                                                     const std::optional<CensusDraw>& draw, uint64_t start_ns) {
   auto objects = jvm.Objects();
   if (!objects.ok()) return objects.error();
   if (directory.load() == nullptr) directory.store(new CensusThreads);
-  std::unique_ptr<CensusPart> part(new CensusPart(jvm, *objects, draw.has_value(), per_second));
-  part->census_ =
-      std::make_unique<Census>(ring, jvm.layout, part->objects_, jvm.names, *directory.load(), draw, start_ns);
-  return part;
+  return std::unique_ptr<Census>(new Census(jvm, ring, *objects, *directory.load(), draw, start_ns));
 }
 
-void CensusPart::Describe(format::FileHeader* header) const {
-  header->census = is_drawn_ ? format::CensusMode::kDrawn : format::CensusMode::kAll;
-  header->census_per_second = per_second_;
+void Census::Describe(format::FileHeader* header) const {
+  header->census = windows_ != nullptr ? format::CensusMode::kDrawn : format::CensusMode::kAll;
+  header->census_per_second = most_per_second_;
 }
 
-void CensusPart::RegisterThreads(JNIEnv* jni) {
+void Census::RegisterThreads(JNIEnv* jni) {
   jthread* threads = nullptr;
   jint count = 0;
   if (jvm_.jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
@@ -265,37 +261,31 @@ void CensusPart::RegisterThreads(JNIEnv* jni) {
   jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
-format::Result<std::monostate> CensusPart::CountInUse() {
+format::Result<std::monostate> Census::CountInUse() {
   const std::lock_guard lock(ending_);
   if (!is_active()) return format::Error{"the census has ended"};
-  const auto look = [](void* self) {
-    auto* const part = static_cast<CensusPart*>(self);
-    part->census_->CountAtSafepoint(*part->jvm_.threads);
-  };
-  return hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, look, this);
+  const auto count = [](void* self) { static_cast<Census*>(self)->CountAtSafepoint(); };
+  return hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, count, this);
 }
 
-void CensusPart::End(JNIEnv* jni) {
+void Census::End(JNIEnv* jni) {
   const std::lock_guard lock(ending_);
   if (!is_active()) return;
-  const auto end = [](void* self) {
-    auto* const part = static_cast<CensusPart*>(self);
-    part->census_->StopAtSafepoint(*part->jvm_.threads);
-  };
+  const auto end = [](void* self) { static_cast<Census*>(self)->StopAtSafepoint(); };
   const auto stopped = hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, end, this);
   if (!is_active()) return;
   Log(LogLevel::kInfo, "census: cannot stop the threads at a safepoint: {}",
       stopped.ok() ? "" : stopped.error().message);
-  census_->EndRunning(jni != nullptr ? jvm_.AllThreads(jni) : std::vector<void*>());
+  EndRunning(jni != nullptr ? jvm_.AllThreads(jni) : std::vector<void*>());
 }
 
-void CensusPart::OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread) {
+void Census::OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread) {
   CensusThreads* const into = directory.load(std::memory_order_acquire);
   if (into == nullptr) return;
   Put(jvm, jni, thread, jvm.thread_of(jni), static_cast<uint32_t>(syscall(SYS_gettid)), into);
 }
 
-void CensusPart::OnThreadEnd(const void* java_thread) {
+void Census::OnThreadEnd(const void* java_thread) {
   if (CensusThreads* const known = directory.load(std::memory_order_acquire)) known->Forget(java_thread);
 }
 

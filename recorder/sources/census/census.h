@@ -5,8 +5,9 @@
 // In a TLAB that was in use when the census began, only later objects count. At the end TLABs in use are walked at a
 // safepoint.
 //
-// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. Uses no heap and waits for no lock. StartAtSafepoint,
-//           CountAtSafepoint, StopAtSafepoint: at a safepoint, when no thread retires TLABs. OnTick: drain.
+// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. Uses no heap and waits for no lock. StartAtSafepoint:
+//           at a safepoint, when no thread retires TLABs. Make, RegisterThreads: setup. CountInUse, End: any attached
+//           thread. OnTick: drain. OnThreadStart, OnThreadEnd: inside those events.
 // Threads:  any.
 // Failure:  bytes that are not counted by class are in other counters (format::CensusCounters).
 // Maths:    docs/streams.md#census
@@ -44,24 +45,29 @@ struct CensusDraw {
   uint64_t seed = 0;
 };
 
-class Census {
+class Census final : public Part {
  public:
-  // All arguments must outlive the census, and the ring have its pages. draw: nullopt: everything is walked.
-  Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
-         const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
-         uint64_t start_ns);
+  // All arguments must outlive the census, and the ring have its pages. draw: nullopt: everything is walked. Error: why
+  // this JVM cannot be counted.
+  static format::Result<std::unique_ptr<Census>> Make(const Jvm& jvm, buffer::Ring& ring,
+                                                      const std::optional<CensusDraw>& draw, uint64_t start_ns);
 
+  // Registers the current threads, and from now on those that start.
+  void RegisterThreads(JNIEnv* jni);
   // Makes it the active census: it sees retirements and outside objects from now on.
-  void StartAtSafepoint(const hotspot::ThreadList& threads);
-  // Walks the TLABs in use; the census continues.
-  void CountAtSafepoint(const hotspot::ThreadList& threads);
-  // Ends the census: walks the TLABs in use.
-  void StopAtSafepoint(const hotspot::ThreadList& threads);
-  // Ends it without a safepoint: TLABs in use are not counted.
-  void EndRunning(const std::vector<void*>& threads);
+  void StartAtSafepoint();
+  // Counts the TLABs in use. Error: the threads cannot be stopped for that, or the census has ended.
+  format::Result<std::monostate> CountInUse();
+  // Ends the census. Counts the TLABs in use while the threads are stopped; if they cannot be stopped, counts these
+  // TLABs as unvisited. Idempotent. It is not Stop, which must do without the JVM.
+  void End(JNIEnv* jni);
   bool is_active() const { return active.load(std::memory_order_relaxed) == this; }
 
-  void OnTick(uint64_t now_ns);
+  void Describe(format::FileHeader* header) const override;
+  void OnTick(uint64_t now_ns) override;
+
+  static void OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread);
+  static void OnThreadEnd(const void* java_thread);
 
   // The hooks. retire() retires the TLAB.
   template <typename Retire>
@@ -89,7 +95,12 @@ class Census {
     std::atomic<uint64_t> used{0};
   };
 
-  bool NoteUse(const hotspot::ThreadList& threads);
+  Census(const Jvm& jvm, buffer::Ring& ring, const hotspot::ObjectLayout& objects, const CensusThreads& directory,
+         const std::optional<CensusDraw>& draw, uint64_t start_ns);
+  void CountAtSafepoint();
+  void StopAtSafepoint();
+  void EndRunning(const std::vector<void*>& threads);
+  bool NoteUse();
   void LookAt(const void* tlab);
   void OnOutside(const void* java_thread, const void* klass, uint64_t bytes);
   void Walk(const void* java_thread, uint64_t begin, uint64_t end, double weight);
@@ -109,9 +120,10 @@ class Census {
   // One of the JVM's functions that retire a TLAB may call another.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local const void* retiring;
 
+  const Jvm& jvm_;
   format::RingCensus& counters_;
   const hotspot::ThreadLayout& threads_;
-  const hotspot::ObjectLayout& objects_;
+  const hotspot::ObjectLayout objects_;
   CensusWriter writer_;
   const uint64_t start_ns_;
   std::unique_ptr<WindowPublisher> windows_;  // null: everything is walked
@@ -122,45 +134,6 @@ class Census {
   std::unique_ptr<Mark[]> marks_;   // open addressing; a power of two, at most half full
   size_t mark_slots_ = 0;
   std::atomic<size_t> marks_left_{0};
-};
-
-// The census of a recording: the layout of objects, the table of threads, and the census itself.
-//
-// Context:  Make, RegisterThreads: setup. Begin: at a safepoint. End: any attached thread, or the drain while
-//           attached. OnThreadStart, OnThreadEnd: inside those events.
-// Failure:  Make returns an Error that says why this JVM cannot be counted.
-class CensusPart final : public Part {
- public:
-  // All arguments must outlive it. draw: nullopt: everything is walked. `per_second`: as requested, for the header.
-  static format::Result<std::unique_ptr<CensusPart>> Make(const Jvm& jvm, buffer::Ring& ring,
-                                                          const std::optional<CensusDraw>& draw, double per_second,
-                                                          uint64_t start_ns);
-
-  // Registers the current threads, and from now on those that start.
-  void RegisterThreads(JNIEnv* jni);
-  void Begin() { census_->StartAtSafepoint(*jvm_.threads); }
-  bool is_active() const { return census_->is_active(); }
-  // Counts the TLABs in use. Error: the threads cannot be stopped for that, or the census has ended. Context: as End.
-  format::Result<std::monostate> CountInUse();
-  // Counts the TLABs in use while the threads are stopped; if they cannot be stopped, counts these TLABs as
-  // unvisited. Idempotent. It is not Stop, which must do without the JVM.
-  void End(JNIEnv* jni);
-
-  void Describe(format::FileHeader* header) const override;
-  void OnTick(uint64_t now_ns) override { census_->OnTick(now_ns); }
-
-  static void OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread);
-  static void OnThreadEnd(const void* java_thread);
-
- private:
-  CensusPart(const Jvm& jvm, const hotspot::ObjectLayout& objects, bool is_drawn, double per_second)
-      : jvm_(jvm), objects_(objects), is_drawn_(is_drawn), per_second_(per_second) {}
-
-  const Jvm& jvm_;
-  const hotspot::ObjectLayout objects_;
-  const bool is_drawn_;
-  const double per_second_;
-  std::unique_ptr<Census> census_;
   std::mutex ending_;
 };
 

@@ -70,7 +70,8 @@ format::Result<hotspot::SymbolTable> LoadSymbols(const hotspot::VmStructs& struc
 // Returns the offset of a field in an object, from Unsafe. Runs Java code.
 std::optional<size_t> OffsetOf(JNIEnv* jni, const char* class_name, const char* field) {
   std::optional<size_t> offset;
-  if (jni->PushLocalFrame(8) != JNI_OK) return offset;
+  const LocalFrame frame(jni);
+  if (!frame.ok()) return offset;
   const jclass unsafe = jni->FindClass("jdk/internal/misc/Unsafe");
   const jclass of = unsafe != nullptr ? jni->FindClass(class_name) : nullptr;
   const jmethodID get =
@@ -84,8 +85,6 @@ std::optional<size_t> OffsetOf(JNIEnv* jni, const char* class_name, const char* 
     const jlong found = jni->CallLongMethod(one, ask, of, name);
     if (jni->ExceptionCheck() == JNI_FALSE && found > 0) offset = static_cast<size_t>(found);
   }
-  jni->ExceptionClear();
-  jni->PopLocalFrame(nullptr);
   return offset;
 }
 
