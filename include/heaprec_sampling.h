@@ -68,10 +68,10 @@ typedef struct heaprec_sampling {
   int64_t first_interval;             /* bytes of a thread before its first sample, from the first time heaprec sees it;
                                          below 0: random for each thread, exponential with mean -first_interval */
   int32_t depth;                      /* maximum frames of a stack, 1 to HEAPREC_MAX_FRAMES */
-  int32_t followed; /* maximum objects tracked by weak references, up to HEAPREC_MAX_FOLLOWED; 0: none */
+  int32_t tracked;                    /* maximum objects with a weak reference, up to HEAPREC_MAX_TRACKED; 0: none */
 } heaprec_sampling;
 
-enum { HEAPREC_MAX_FRAMES = 128, HEAPREC_MAX_FOLLOWED = 65536, HEAPREC_GARBAGE = 200 };
+enum { HEAPREC_MAX_FRAMES = 128, HEAPREC_MAX_TRACKED = 65536, HEAPREC_GARBAGE = 200 };
 
 /* Results of heaprec_sample. */
 enum {
@@ -83,7 +83,7 @@ enum {
 };
 
 /* Starts sampling. If it has been started already, replaces function, user and first_interval, and keeps depth and
- * followed; if first_interval is below 0, each thread draws its next sample anew. `vm` is the JavaVM*. Call it from an
+ * tracked; if first_interval is below 0, each thread draws its next sample anew. `vm` is the JavaVM*. Call it from an
  * attached thread, outside of the callback. */
 typedef int (*heaprec_sample_function)(void* vm, const heaprec_sampling* how);
 

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/agent/options/rates.h"
-#include "recorder/agent/streams/native_stream.h"
+#include "recorder/sources/native/native_stream.h"
 
 namespace {
 
@@ -30,10 +30,10 @@ double Median(std::vector<double> of) {
 
 // What the drain does with points.
 struct Namer final : heaprec::format::RecordVisitor {
-  explicit Namer(heaprec::agent::NativeStream* to) : stream(*to) {}
+  explicit Namer(heaprec::sources::NativeStream* stream) { stream->Connect(&callbacks); }
   void OnNativePoint(const heaprec::format::NativePointRecord* record, std::span<const uint64_t> pcs,
                      std::span<const heaprec::format::RingFrame> java) override {
-    stream.OnPoint(*record, pcs, java);
+    callbacks.on_native_point(*record, pcs, java);
   }
   void OnClass(uint64_t, std::string_view) override {}
   void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
@@ -42,7 +42,7 @@ struct Namer final : heaprec::format::RecordVisitor {
   void OnThread(uint64_t, const heaprec::format::ThreadRecord&, std::string_view) override {}
   void OnWindow(const heaprec::format::WindowRecord&) override {}
   void OnSample(const heaprec::format::SampleRecord&, uint32_t, uint64_t, uint64_t) override {}
-  heaprec::agent::NativeStream& stream;
+  heaprec::writer::DrainCallbacks callbacks;
 };
 
 // Hooks, and a thread that takes in what they leave.
@@ -52,15 +52,18 @@ class Sampling {
     const auto config = heaprec::agent::ControllerFor(rate, /*unit_is_event=*/false);
     static uint32_t number = 0;
     heaprec::buffer::RingOptions options;
-    options.native_interval_ns = config.interval_ns;
-    options.native_interval_cap = static_cast<uint32_t>(config.cap);
+    options.caps[heaprec::format::Stream::kNative] = {config.interval_ns, static_cast<uint32_t>(config.cap)};
     ring_ = std::move(heaprec::buffer::Ring::Create(options).value());
-    const double max_gap = heaprec::agent::MaxGapOf(config);
-    stream_ = std::make_unique<heaprec::agent::NativeStream>(*ring_, config, MonotonicNs(), ++number, number, max_gap,
-                                                             nullptr);
-    auto calls = heaprec::native::MallocHooks::Install();
-    if (!calls.ok()) std::abort();
-    stream_->Activate(std::move(*calls));
+    auto hooks = heaprec::native::MallocHooks::Install();
+    if (!hooks.ok()) std::abort();
+    ++number;
+    const heaprec::sources::NativeStream::Config stream{.throttle = config,
+                                                        .start_ns = MonotonicNs(),
+                                                        .recording = number,
+                                                        .seed = number,
+                                                        .max_gap = heaprec::agent::MaxGapOf(config)};
+    stream_ = std::make_unique<heaprec::sources::NativeStream>(*ring_, stream, nullptr, std::move(*hooks));
+    (void)stream_->Activate();
     drain_ = std::thread([this] {
       while (!stop_) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -87,7 +90,7 @@ class Sampling {
   }
 
   std::unique_ptr<heaprec::buffer::Ring> ring_;
-  std::unique_ptr<heaprec::agent::NativeStream> stream_;
+  std::unique_ptr<heaprec::sources::NativeStream> stream_;
   std::atomic<bool> stop_{false};
   std::thread drain_;
 };

@@ -7,17 +7,15 @@
 #include <cstdlib>
 #include <utility>
 
-#include "recorder/agent/api/java_api.h"
-#include "recorder/agent/jvm/events.h"
 #include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/jvm/self_test.h"
-#include "recorder/agent/options/log.h"
-#include "recorder/agent/streams/census_stream.h"
 #include "recorder/hotspot/allocation/unseen_allocation.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/census/census.h"
 #include "recorder/sources/java/entry.h"
-#include "recorder/sources/sample/labels.h"
+#include "recorder/sources/log.h"
+#include "recorder/sources/sample/thread_fields.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/signal_masked_thread.h"
 
@@ -53,7 +51,7 @@ void JNICALL OnVmDeathEvent(jvmtiEnv*, JNIEnv*) {
 
 void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   sources::ThreadTable::Instance().Forget();
-  CensusStream::OnThreadStart(*Agent::Instance().jvm(), jni, thread);
+  sources::Census::OnThreadStart(*Agent::Instance().jvm(), jni, thread);
   const sources::CallbackScope inside;
   sources::Source* source = sources::CallbackScope::source();
   if (source != nullptr) source->OnThreadStart(Agent::Instance().jvm()->thread_of(jni));
@@ -66,7 +64,7 @@ void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv* jni, jthread) {
   if (source != nullptr) source->OnThreadEnd(java_thread);
   sources::ThreadTable::Instance().Release(java_thread);
   sources::ForgetLabels();
-  CensusStream::OnThreadEnd(java_thread);
+  sources::Census::OnThreadEnd(java_thread);
 }
 
 void JNICALL OnSampledObjectAlloc(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object, jclass object_class,
@@ -88,20 +86,16 @@ void JNICALL OnExceptionCatch(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jlo
 }
 
 void JNICALL OnGcStart(jvmtiEnv*) {
-  if (sources::HeapStateRecorder* watch = sources::active_heap_watch.load(std::memory_order_acquire))
-    watch->OnGcBegin();
+  if (auto* const states = sources::active_heap_states.load(std::memory_order_acquire)) states->OnGcBegin();
 }
 
 void JNICALL OnGcFinish(jvmtiEnv*) {
-  if (sources::HeapStateRecorder* watch = sources::active_heap_watch.load(std::memory_order_acquire)) watch->OnGcEnd();
+  if (auto* const states = sources::active_heap_states.load(std::memory_order_acquire)) states->OnGcEnd();
 }
 
 // "com.x.Main", "module/com.x.Main" or "/opt/app.jar"; empty: the JVM was not started by a launcher.
 std::string MainOf(jvmtiEnv* jvmti) {
-  char* command = nullptr;
-  if (jvmti->GetSystemProperty("sun.java.command", &command) != JVMTI_ERROR_NONE) return {};
-  std::string main = command;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(command));
+  const std::string main = sources::PropertyOf(jvmti, "sun.java.command");
   return main.substr(0, main.find(' '));
 }
 
@@ -231,6 +225,13 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   return std::monostate{};
 }
 
+format::Result<std::monostate> Agent::MakeLateEnvironment(JavaVM* vm) {
+  if (jvmti_ != nullptr) return std::monostate{};
+  auto environment = MakeEnvironment(vm);
+  if (environment.ok()) jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
+  return environment;
+}
+
 // Generated code is there to stay once the JVM is up.
 void Agent::StopInlineAllocation(bool is_late) {
   const auto structs = hotspot::VmStructs::Load();
@@ -267,9 +268,9 @@ void Agent::AskForExceptions() {
 
 format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
   if (jvm_ != nullptr) return std::monostate{};
-  auto jvm = Jvm::Resolve(vm_, jvmti_, jni, options_.source == SourceChoice::kPortable);
+  auto jvm = sources::Jvm::Resolve(vm_, jvmti_, jni, options_.source == SourceChoice::kPortable);
   if (!jvm.ok()) return jvm.error();
-  jvm_ = std::make_unique<Jvm>(std::move(*jvm));
+  jvm_ = std::make_unique<sources::Jvm>(std::move(*jvm));
   // A forked child shares nothing with the recording but its code.
   pthread_atfork(nullptr, nullptr, [] {
     StopSources();
@@ -299,7 +300,7 @@ void Agent::StartAfterDelay() {
   const auto is_over = [this, mine] { return ending_ || !delayed_ || delays_ != mine; };
   if (ending_changed_.wait_for(lock, std::chrono::nanoseconds(options_.delay_ns), is_over)) return;
   delayed_ = false;
-  const AttachedScope attached(vm_);
+  const sources::AttachedScope attached(vm_);
   if (attached.jni() == nullptr) return;
   auto started = StartRecording(attached.jni());
   if (!started.ok()) Fail(started.error().message, false);

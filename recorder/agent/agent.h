@@ -15,12 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "recorder/agent/ended_recordings.h"
-#include "recorder/agent/jvm/jvm.h"
 #include "recorder/agent/options/command.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/agent/recording.h"
 #include "recorder/sources/callback/callback_source.h"
+#include "recorder/sources/jvm/jvm.h"
 
 namespace heaprec::agent {
 
@@ -39,20 +38,20 @@ class Agent {
   bool Ask(JavaVM* vm, const char* command, std::string* reply);
   // Copies the running recording to `pattern` (as Options::file); returns the copy's name.
   format::Result<std::string> Dump(const std::string& pattern);
-  // For another agent (include/heaprec_sampling.h) or the application (trace_api.h), one of them at a time.
+  // For another agent (include/heaprec_sampling.h) or the application (api/trace_api.cc), one of them at a time.
   // Returns a result of that header. `*why` (may be null): the reason, unless the result is HEAPREC_OK.
   int Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sampler, std::string* why);
   // Visits the traces of this client's last sampling.
   int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, SamplingClient sampler);
 
-  // For probes (probe_api.h): the JVM's layouts and names, with the probes' hooks installed.
-  format::Result<const Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
+  // For probes (api/probe_api.cc): the JVM's layouts and names, with the probes' hooks installed.
+  format::Result<const sources::Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
 
   void OnVmInit(JNIEnv* jni);
   void OnVmDeath();
   // Memory ran out in a command: nothing is taken any more, and the JVM samples as without the agent.
   void Abandon();
-  const Jvm* jvm() const { return jvm_.get(); }
+  const sources::Jvm* jvm() const { return jvm_.get(); }
 
  private:
   format::Result<Options> TakeOptions(const std::string& text);
@@ -61,6 +60,8 @@ class Agent {
   jint FlushByCommand();
   std::string State() const;
   format::Result<std::monostate> MakeEnvironment(JavaVM* vm);
+  // For an agent that was loaded, or called, after the JVM's start: makes the environment unless there is one.
+  format::Result<std::monostate> MakeLateEnvironment(JavaVM* vm);
   // If the JVM's code allocates inline, without calling a hook: tries to turn that off, and notes the result.
   void StopInlineAllocation(bool is_late);
   void NoteInlineAllocation(ChosenSource* choice) const;
@@ -98,7 +99,7 @@ class Agent {
   jint Obey(JavaVM* vm, const char* text);
   std::string* listener_ = nullptr;  // receives the reply of Ask
   std::string reply_file_;           // where the attaching tool expects the reply; empty: none is requested
-  std::unique_ptr<Jvm> jvm_;
+  std::unique_ptr<sources::Jvm> jvm_;
   std::unique_ptr<Recording> recording_;  // the last one
   EndedRecordings retired_;               // those before it
   // Why generated code still allocates inline; empty: the agent turned it off. nullopt: it never did.
@@ -108,5 +109,8 @@ class Agent {
   SamplingClient sampler_ = SamplingClient::kAgent;                  // the last one
   std::vector<std::unique_ptr<sources::CallbackSource>> samplings_;  // of which the last may be active
 };
+
+// For an agent that attached late: if heaprec.Heaprec is loaded, it may have given up looking for an agent.
+void LinkLabels(jvmtiEnv* jvmti, JNIEnv* jni);
 
 }  // namespace heaprec::agent

@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include "recorder/agent/agent.h"
-#include "recorder/agent/api/java_api.h"
 
 namespace heaprec::agent {
 namespace {
 
-// Between the loading of agents and its live phase a JVM gives nobody an environment.
+// Between the loading of agents and its live phase a JVM provides no environment.
 bool IsStarting(JavaVM* vm) {
   jvmtiEnv* jvmti = nullptr;
   const jint got = vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11);
@@ -42,14 +41,12 @@ jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
   }
   auto options = TakeOptions(command.options);
   if (!options.ok()) return Refuse(options.error().message);
-  JNIEnv* jni = nullptr;
-  if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK)
-    return Refuse("the JVM provides no JNI environment");
+  JNIEnv* const jni = sources::EnvOf(vm);
+  if (jni == nullptr) return Refuse("the JVM provides no JNI environment");
   if (jvmti_ == nullptr) {
     if (IsStarting(vm)) return Refuse("the JVM is still starting", ReplyStatus::kStarting);
-    auto environment = MakeEnvironment(vm);
+    auto environment = MakeLateEnvironment(vm);
     if (!environment.ok()) return Refuse(environment.error().message);
-    jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
     StopInlineAllocation(/*is_late=*/true);
   }
   AskForExceptions();

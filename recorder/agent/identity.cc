@@ -2,10 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <string_view>
@@ -66,9 +66,7 @@ std::string ContainerId() {
 }
 
 std::string DefaultRingPath(const format::RecordingId& id) {
-  std::string hex;
-  for (const uint8_t byte : id) hex += fmt::format("{:02x}", byte);
-  return fmt::format("{}/heaprec-{}-{}.ring", kRingFolder, getpid(), hex);
+  return fmt::format("{}/heaprec-{}-{:02x}.ring", kRingFolder, getpid(), fmt::join(id, ""));
 }
 
 }  // namespace heaprec::agent

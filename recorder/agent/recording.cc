@@ -3,16 +3,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <limits>
 #include <utility>
 
-#include "base/clock.h"
-#include "recorder/agent/jvm/events.h"
-#include "recorder/agent/options/log.h"
+#include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
+#include "recorder/hotspot/usage/nmt_summary.h"
+#include "recorder/native_sample/malloc_hooks.h"
+#include "base/clock.h"
 #include "recorder/sources/java/byte_clock_source.h"
 #include "recorder/sources/java/entry.h"
+#include "recorder/sources/java/exception_source.h"
+#include "recorder/sources/live/weak_ref_poller.h"
+#include "recorder/sources/log.h"
+#include "recorder/sources/native/native_stream.h"
+#include "recorder/sources/sample_limits.h"
+#include "recorder/sources/state/memory_poller.h"
 
 namespace heaprec::agent {
 namespace {
@@ -21,17 +29,76 @@ namespace {
 constexpr uint32_t kDrainLane = 0;
 // The JVM adds up the bytes of all threads under a lock.
 constexpr uint64_t kBeanPeriodNs = 100'000'000;
+constexpr uint32_t kMinTracked = 4096;
+constexpr uint64_t kMemoryPeriodNs = 10'000'000'000;
+// Target share of census= per second. Census::Draw takes less than the controller aims at, and the more it has taken,
+// the less it takes.
+constexpr double kCensusAim = 0.8;
+// The heap's samples, whose definitions follow the drain's chunks, and its objects outside of TLABs.
+class HeapSamples final : public sources::Part {
+ public:
+  HeapSamples(sources::SampleWriter& writer, sources::OutsideRecorder& outside) : writer_(writer), outside_(outside) {}
+  void OnTick(uint64_t /*now_ns*/) override { outside_.OnTick(); }
+  void NewEpoch() override { writer_.NewEpoch(); }
+  void MarkStackEmitted(const format::StackKey& key) override { writer_.MarkStackEmitted(key); }
+  void Stop() override {
+    sources::OutsideRecorder::End();
+    outside_.OnTick();
+  }
+
+ private:
+  sources::SampleWriter& writer_;
+  sources::OutsideRecorder& outside_;
+};
+
+// A callback takes microseconds; one that was descheduled is not waited for any longer than this.
+constexpr int kMaxPauses = 20;
+constexpr timespec kPause{0, 1'000'000};
+
+bool CallbacksHaveLeft() {
+  for (int pause = 0; !sources::CallbackScope::NobodyIsInside() || !native::IsQuiet(); ++pause) {
+    if (pause == kMaxPauses) return false;
+    nanosleep(&kPause, nullptr);
+  }
+  return true;
+}
 
 }  // namespace
+
+// Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
+// run in native code, where a safepoint does not wait for them: they are counted, as are threads in malloc's hooks.
+bool NoThreadInside(jvmtiEnv* jvmti) {
+  const arch::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
+  return safepoint.wait(safepoint.context) && CallbacksHaveLeft();
+}
+
+EndedRecordings::EndedRecordings() = default;
+EndedRecordings::~EndedRecordings() = default;
+
+void EndedRecordings::Add(std::unique_ptr<Recording>&& recording) {
+  recordings_.emplace_back();
+  recordings_.back() = std::move(recording);
+}
+
+std::unique_ptr<Recording> EndedRecordings::TakeLast() {
+  std::unique_ptr<Recording> last = std::move(recordings_.back());
+  recordings_.pop_back();
+  return last;
+}
+
+void EndedRecordings::Free(jvmtiEnv* jvmti) {
+  if (recordings_.empty() || !NoThreadInside(jvmti)) return;
+  std::erase_if(recordings_, [](const std::unique_ptr<Recording>& recording) { return recording->TryJoin(); });
+}
 
 void StopSources() {
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
-  sources::active_heap_watch.store(nullptr);
+  sources::active_heap_states.store(nullptr);
   sources::OutsideRecorder::End();
 }
 
-format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, const Options& options,
+format::Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& jvm, const Options& options,
                                                             const ChosenSource& source, uint32_t number,
                                                             const std::atomic<bool>& ending, EndedRecordings* retired) {
   std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
@@ -51,25 +118,20 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const Jvm& jvm, cons
   begun.RestoreInterval();
   StopSources();
   try {
-    if (begun.native_ != nullptr) begun.native_->Stop();
-    if (begun.live_ != nullptr) begun.live_->Stop();
-    if (begun.memory_ != nullptr) begun.memory_->Stop();
+    begun.parts_.Stop();
     begun.EndCensus();
   } catch (...) {  // out of memory: streams that go on fill a ring that is not read
   }
   begun.ring_->Close();
-  unlink(path.c_str());  // nothing but a header, and ours
+  unlink(path.c_str());  // it has a header only, and this process made it
   return started.error();
 }
 
 format::Result<std::monostate> Recording::Begin() try {
   Activate();
-  if (exceptions_ != nullptr) exceptions_->Activate();
-  if (native_ != nullptr) native_->Activate(std::move(plan_.native_calls));
   // Release: a thread that sees it sees all of it (pairs with the acquires in agent.cc).
-  sources::active_heap_watch.store(heap_watch_.get(), std::memory_order_release);
-  auto started = live_ != nullptr ? live_->Start() : format::Result<std::monostate>(std::monostate{});
-  if (started.ok() && memory_ != nullptr) started = memory_->Start();
+  sources::active_heap_states.store(heap_states_.get(), std::memory_order_release);
+  auto started = parts_.Activate();
   if (started.ok()) started = drain_->Start();
   return started;
 } catch (...) {
@@ -93,7 +155,7 @@ void Recording::ActivateSource() {
   const auto begin = [](void* self) {
     auto* const recording = static_cast<Recording*>(self);
     recording->source_->StartAtSafepoint(*recording->jvm_.threads);
-    if (recording->census_ != nullptr) recording->census_->Begin();
+    if (recording->census_ != nullptr) recording->census_->StartAtSafepoint();
     recording->outside_->Begin();
     sources::active_source.store(recording->source_.get(), std::memory_order_release);
   };
@@ -103,80 +165,155 @@ void Recording::ActivateSource() {
     if (sources::active_source.load(std::memory_order_acquire) == source_.get()) return;
   }
   if (census_ != nullptr) Log(LogLevel::kWarn, "no census: cannot stop the threads at a safepoint");
-  JNIEnv* jni = nullptr;
-  if (jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK) {
-    source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
-  }
+  if (JNIEnv* const jni = sources::EnvOf(jvm_.vm)) source_->BeginRunning(jvm_.AllThreads(jni), jvm_.thread_of(jni));
   outside_->Begin();
   sources::active_source.store(source_.get(), std::memory_order_release);
 }
 
-Recording::Recording(const Jvm& jvm, const Options& options, uint32_t number)
+Recording::Recording(const sources::Jvm& jvm, const Options& options, uint32_t number)
     : jvm_(jvm), options_(options), number_(number), plan_(options_) {}
 
 format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
   population_at_start_ = sources::ThreadTable::Instance().Total();
   PlanStreams(source);
+  const throttle::ControllerConfig& allocations = *plan_.streams[format::Stream::kAllocations].throttle;
   auto ring = plan_.MakeRing();
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);
   shared_counters_ = std::make_unique<buffer::SharedCounters>(ring_->header().counters);
-  board_ = std::make_unique<sources::WindowPublisher>(*plan_.allocations, plan_.start_ns);
-  capture_ = std::make_unique<sources::SampleWriter>(*ring_, *shared_counters_, *board_, jvm_.names, Walker(),
-                                                     jvm_.thread_fields, options_.stack_depth);
-  if (options_.max_points && plan_.allocations->points > 0) {
+  windows_ = std::make_unique<sources::WindowPublisher>(allocations, plan_.start_ns);
+  sample_writer_ = std::make_unique<sources::SampleWriter>(*ring_, *shared_counters_, *windows_, jvm_.names, Walker(),
+                                                           jvm_.thread_fields, options_.stack_depth);
+  if (options_.max_points && allocations.points > 0) {
     allowance_.emplace(Walker() != nullptr ? kWalkedPointNs : kAskedPointNs, options_.points_per_second,
                        MostPointsPerSecond());
   }
   MakeSource(source);
-  outside_ = std::make_unique<sources::OutsideRecorder>(*capture_, jvm_.names);
-  heap_watch_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
-  if (options_.tracks) MakeLive();
-  MakeMemory();
-  if (plan_.exceptions) {
-    exceptions_ = std::make_unique<ExceptionStream>(*ring_, jvm_, *plan_.exceptions, plan_.start_ns,
-                                                    options_.stack_depth, plan_.Seed());
-  }
-  if (plan_.native) MakeNative();
-  MakeCensus(source);
+  outside_ = std::make_unique<sources::OutsideRecorder>(*sample_writer_, jvm_.names);
+  heap_states_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
+  parts_.Add(std::make_unique<HeapSamples>(*sample_writer_, *outside_));
+  AddExceptions();
+  AddNative();
+  AddTracker();
+  AddMemorySnapshots();
+  AddCensus(source);
   auto made = MakeDrain(Header(source));
-  if (made.ok()) capture_->CommitWindow(board_->first(), kDrainLane);
+  if (made.ok()) sample_writer_->CommitWindow(windows_->first(), kDrainLane);
   return made;
+}
+
+void Recording::PlanStreams(const ChosenSource& source) {
+  plan_.AddAllocations();
+  if (options_.exceptions && source.no_exceptions.empty()) {
+    plan_.Add(format::Stream::kExceptions, options_.exceptions_per_second);
+  }
+  if (!options_.native) return;
+  auto installed = plan_.InstallMallocHooks();
+  if (!installed.ok()) Log(LogLevel::kWarn, "native memory is not sampled: {}", installed.error().message);
+}
+
+void Recording::AddExceptions() {
+  const StreamPlan& planned = plan_.streams[format::Stream::kExceptions];
+  if (!planned.is_recorded()) return;
+  parts_.Add(std::make_unique<sources::ExceptionStream>(*ring_, jvm_.names, jvm_.thread_fields, *planned.throttle,
+                                                        plan_.start_ns, options_.stack_depth, plan_.Seed()));
+}
+
+void Recording::AddNative() {
+  if (!plan_.streams[format::Stream::kNative].is_recorded()) return;
+  std::unique_ptr<sources::JavaFrames> java;
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
+  if (Walker() != nullptr && jni != nullptr) {
+    const auto current = hotspot::CurrentThread::Resolve(jvm_.thread_of(jni), jvm_.AllThreads(jni));
+    if (current.ok()) {
+      java = std::make_unique<sources::WalkedJavaFrames>(*current, *Walker(), *sample_writer_);
+    } else {
+      Log(LogLevel::kWarn, "native memory has no Java frames: {}", current.error().message);
+    }
+  }
+  parts_.Add(std::make_unique<sources::NativeStream>(*ring_, plan_.NativeConfig(number_), std::move(java),
+                                                     std::move(plan_.malloc_hooks)));
+}
+
+// At most half of the entries are for objects of the open intervals (writer::ReservoirOf).
+void Recording::AddTracker() {
+  if (!options_.tracks) return;
+  const auto times = [this](uint64_t n) {
+    const uint32_t buffered = plan_.streams[format::Stream::kAllocations].buffered_per_interval;
+    return static_cast<uint32_t>(std::min<uint64_t>(n * buffered, sources::kMaxTracked));
+  };
+  const uint32_t bound =
+      options_.max_tracked_objects > 0 ? options_.max_tracked_objects : std::max(kMinTracked, times(12));
+  if (bound < times(4)) {
+    Log(LogLevel::kWarn, "live={} is too small for this rate, some objects will not be tracked; use live={}", bound,
+        times(12));
+  }
+  // Not a warning: the commands that show live objects show the uncertainty as ranges.
+  if (jvm_.KeepsYoungReferents()) Log(LogLevel::kInfo, "live: {}", kYoungReferents);
+  auto& tracker =
+      parts_.Add(std::make_unique<sources::ObjectTracker>(jvm_.vm, jvm_.heap, *ring_, *heap_states_, bound));
+  sample_writer_->TrackIn(&tracker.table(), &jvm_.heap);
+}
+
+void Recording::AddMemorySnapshots() {
+  const bool has_nmt = hotspot::NmtEnabled(jvm_.structs);
+  if (options_.no_nmt || (options_.nmt_ns == 0 && !has_nmt)) return;
+  std::optional<hotspot::NmtSummary> summary;
+  if (has_nmt) {
+    auto found = jvm_.symbols.ok() ? hotspot::NmtSummary::Find(*jvm_.symbols)
+                                   : format::Result<hotspot::NmtSummary>(jvm_.symbols.error());
+    if (found.ok()) {
+      summary = *found;
+    } else {
+      Log(LogLevel::kWarn, "the JVM's native memory (NMT) is not recorded: {}", found.error().message);
+    }
+  }
+  parts_.Add(std::make_unique<sources::MemorySnapshots>(jvm_.vm, *heap_states_, summary,
+                                                        options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs));
+}
+
+// Without a census the recording is what it is without the option.
+void Recording::AddCensus(const ChosenSource& source) {
+  if (options_.census == format::CensusMode::kOff) return;
+  no_census_ = source.no_census;
+  if (no_census_.empty()) {
+    std::optional<sources::CensusDraw> draw;
+    if (options_.census == format::CensusMode::kDrawn) {
+      draw.emplace(ControllerFor(kCensusAim * options_.census_per_second, /*unit_is_event=*/true),
+                   static_cast<uint32_t>(options_.census_per_second), plan_.Seed());
+      draw->config.oversampling = draw->config.oversampling_new_stacks = 1;  // there is no second stage
+    }
+    auto census = sources::Census::Make(jvm_, *ring_, draw, plan_.start_ns);
+    if (census.ok()) {
+      census_ = &parts_.Add(std::move(*census));
+    } else {
+      no_census_ = census.error().message;
+    }
+  }
+  if (JNIEnv* const jni = sources::EnvOf(jvm_.vm); jni != nullptr && census_ != nullptr) census_->RegisterThreads(jni);
+  if (!no_census_.empty()) Log(LogLevel::kWarn, "no census: {}", no_census_);
+}
+
+// Needs an attached thread.
+void Recording::EndCensus() {
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
+  if (census_ != nullptr && jni != nullptr) census_->End(jni);
 }
 
 format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& header) {
   writer::DrainCallbacks callbacks;
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
-  callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
-    if (native_ != nullptr) native_->OnPoint(record, pcs, java);
-  };
-  callbacks.name_of = [this](uint64_t address) { return capture_->NameOf(address); };
-  callbacks.on_new_chunk = [this] {
-    capture_->NewEpoch();
-    if (exceptions_ != nullptr) exceptions_->NewEpoch();
-    if (native_ != nullptr) native_->NewEpoch();
-  };
-  callbacks.on_stack = [this](const format::StackKey& key) {
-    capture_->MarkStackEmitted(key);
-    if (exceptions_ != nullptr) exceptions_->MarkStackEmitted(key);
-    if (native_ != nullptr) native_->MarkStackEmitted(key);
-  };
+  callbacks.name_of = [this](uint64_t address) { return sample_writer_->NameOf(address); };
   callbacks.on_stop = [this] { OnDrainStop(); };
-  if (live_ != nullptr) callbacks.tracked[format::Stream::kAllocations] = Tracked();
-  auto drain = plan_.MakeDrain(ring_.get(), header, std::move(callbacks));
+  auto drain = plan_.MakeDrain(ring_.get(), header, &parts_, std::move(callbacks));
   if (!drain.ok()) return drain.error();
   drain_ = std::move(*drain);
   return std::monostate{};
 }
 
 format::FileHeader Recording::Header(const ChosenSource& source) const {
-  format::FileHeader header = plan_.Header(*ring_);
+  format::FileHeader header = plan_.Header(*ring_, parts_);
   header.exceptions_unavailable_reason = source.no_exceptions;
-  if (live_ != nullptr) header.max_tracked_objects = live_->places().count();
-  if (census_ != nullptr) {
-    header.census = options_.census;
-    header.census_per_second = options_.census_per_second;
-  }
   header.census_unavailable_reason = no_census_;
   header.jvm_name = jvm_.Property("java.vm.name");
   header.jvm_version = jvm_.Property("java.vm.version");
@@ -188,7 +325,7 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
     header.source_reason += "; threads are read by " + reader.Description();
   }
   if (source.fact) header.Note(*source.fact);
-  if (live_ != nullptr && jvm_.KeepsYoungReferents()) {
+  if (header.max_tracked_objects > 0 && jvm_.KeepsYoungReferents()) {
     header.Note(format::SourceFact::kKeepsYoungReferents);
     header.source_reason += std::string("; ") + kYoungReferents;
   }
@@ -206,8 +343,8 @@ std::string Recording::StackSourceText() const {
 
 void Recording::MakeSource(const ChosenSource& source) {
   const sources::SourceParts parts{
-      jvm_.layout, *board_,      *shared_counters_,         *capture_, sources::ThreadTable::Instance(),
-      number_,     plan_.Seed(), MaxGapOf(board_->config())};
+      jvm_.layout, *windows_,    *shared_counters_,           *sample_writer_, sources::ThreadTable::Instance(),
+      number_,     plan_.Seed(), MaxGapOf(windows_->config())};
   if (source.armed) {
     active_interval_ = kIntervalUnderHooks;
     source_ = std::make_unique<sources::ByteClockSource>(parts, /*hooked=*/source.source == SourceChoice::kHooks);
@@ -228,31 +365,29 @@ void Recording::OnTick(uint64_t now_ns) {
   chunks.objects.store(totals.stack_chunks - population_at_start_.stack_chunks, std::memory_order_relaxed);
   chunks.bytes.store(totals.stack_chunk_bytes - population_at_start_.stack_chunk_bytes, std::memory_order_relaxed);
   format::RingStacks& stacks = ring_->header().stacks;
-  stacks.walked.store(capture_->stacks().walked(), std::memory_order_relaxed);
-  stacks.asked.store(capture_->stacks().asked(), std::memory_order_relaxed);
-  stacks.differed.store(capture_->stacks().differed(), std::memory_order_relaxed);
-  const auto window = board_->Tick(now_ns, bytes, PointsFor(heap_watch_->OnTick(now_ns), now_ns));
-  if (window) capture_->CommitWindow(*window, kDrainLane);
-  outside_->OnTick();
-  if (exceptions_ != nullptr) exceptions_->OnTick(now_ns);
-  if (native_ != nullptr) native_->OnTick(now_ns);
-  if (census_ != nullptr) census_->OnTick(now_ns);
-  if (capture_->stacks().differed() > 0 && !told_of_walker_) {
-    told_of_walker_ = true;
+  stacks.walked.store(sample_writer_->stacks().walked(), std::memory_order_relaxed);
+  stacks.asked.store(sample_writer_->stacks().asked(), std::memory_order_relaxed);
+  stacks.differed.store(sample_writer_->stacks().differed(), std::memory_order_relaxed);
+  const auto window = windows_->Tick(now_ns, bytes, PointsFor(heap_states_->OnTick(now_ns), now_ns));
+  if (window) sample_writer_->CommitWindow(*window, kDrainLane);
+  parts_.OnTick(now_ns);
+  if (sample_writer_->stacks().differed() > 0 && !mismatch_reported_) {
+    mismatch_reported_ = true;
     Log(LogLevel::kWarn, "a walked stack differs from GetStackTrace, which is used for the next ones");
   }
   if (jvmti_source_ == nullptr || sources::active_source.load(std::memory_order_relaxed) != source_.get()) return;
-  if (attached_ == nullptr) attached_ = std::make_unique<AttachedScope>(jvm_.vm);
+  if (attached_ == nullptr) attached_ = std::make_unique<sources::AttachedScope>(jvm_.vm);
   if (attached_->jni() != nullptr) SetJvmInterval();
 }
 
-// Of an interval, for points=max; nullopt: as before.
+// The points of an interval from now on, with points=max; nullopt: as before.
 std::optional<double> Recording::PointsFor(std::optional<uint64_t> cpu_ns, uint64_t now_ns) {
   if (!allowance_ || !cpu_ns) return std::nullopt;
-  return allowance_->Update(now_ns, *cpu_ns) * static_cast<double>(board_->config().interval_ns) * 1e-9;
+  return allowance_->Update(now_ns, *cpu_ns) * static_cast<double>(windows_->config().interval_ns) * 1e-9;
 }
 
-// In the portable mode the JVM's bean tells it, if there is one. `seen`: by the sources. It never falls.
+// All bytes allocated so far: in the portable mode what the JVM's bean reports, if there is one, else what the sources
+// have seen. It never decreases.
 uint64_t Recording::Population(uint64_t seen, uint64_t now_ns) {
   if (!jvm_.beans.CountsAllocatedBytes()) return seen;
   if (now_ns >= bean_.asked_ns + kBeanPeriodNs) AskBean(now_ns);
@@ -260,9 +395,8 @@ uint64_t Recording::Population(uint64_t seen, uint64_t now_ns) {
 }
 
 void Recording::AskBean(uint64_t now_ns) {
-  JNIEnv* jni = nullptr;
-  if (jvm_.vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return;
-  const auto bytes = jvm_.beans.AllocatedBytes(jni);
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
+  const auto bytes = jni != nullptr ? jvm_.beans.AllocatedBytes(jni) : std::nullopt;
   if (!bytes) return;
   if (!bean_.at_start) bean_.at_start = *bytes;
   bean_.most = std::max(bean_.most, *bytes - std::min(*bytes, *bean_.at_start));
@@ -271,7 +405,7 @@ void Recording::AskBean(uint64_t now_ns) {
 
 // Needs an attached thread. The JVM takes whole bytes.
 void Recording::SetJvmInterval() {
-  const throttle::ActiveWindow now = board_->Read();
+  const throttle::ActiveWindow now = windows_->Read();
   const double wanted = now.lambda > 0 ? 1 / now.lambda : std::numeric_limits<jint>::max();
   const auto interval = static_cast<jint>(std::clamp(wanted, 1.0, double{std::numeric_limits<jint>::max()}));
   if (interval == jvm_interval_) return;
@@ -300,21 +434,16 @@ std::string Recording::UnwrittenText() const {
 }
 
 void Recording::OnDrainStop() {
-  std::optional<AttachedScope> attached;
+  std::optional<sources::AttachedScope> attached;
   if (!jvm_ends_.load(std::memory_order_relaxed)) attached.emplace(jvm_.vm);
   const bool is_attached = attached && attached->jni() != nullptr;
   if (is_attached) RestoreInterval();
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr);
-  sources::OutsideRecorder::End();
-  outside_->OnTick();
-  if (exceptions_ != nullptr) exceptions_->Stop();
-  if (native_ != nullptr) native_->Stop();
-  heap_watch_->OnEnd(MonotonicNs());
-  sources::HeapStateRecorder* watch = heap_watch_.get();
-  sources::active_heap_watch.compare_exchange_strong(watch, nullptr, std::memory_order_release);
-  if (live_ != nullptr) live_->Stop();
-  if (memory_ != nullptr) memory_->Stop();
+  heap_states_->OnEnd(MonotonicNs());
+  sources::HeapStateRecorder* states = heap_states_.get();
+  sources::active_heap_states.compare_exchange_strong(states, nullptr, std::memory_order_release);
+  parts_.Stop();
   uncounted_at_end_ = source_->UncountedBytes();
   AskBean(MonotonicNs());
   if (attached) EndCensus();

@@ -10,24 +10,49 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "recorder/agent/ended_recordings.h"
-#include "recorder/agent/jvm/jvm.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/agent/recording_plan.h"
-#include "recorder/agent/streams/census_stream.h"
-#include "recorder/agent/streams/exception_stream.h"
-#include "recorder/agent/streams/memory_thread.h"
-#include "recorder/agent/streams/native_stream.h"
-#include "recorder/agent/streams/tracker_thread.h"
+#include "recorder/sources/agent_thread.h"
+#include "recorder/sources/census/census.h"
 #include "recorder/sources/java/jvmti_source.h"
 #include "recorder/sources/java/outside_counts.h"
 #include "recorder/sources/java/source.h"
+#include "recorder/sources/jvm/jvm.h"
+#include "recorder/sources/part.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/drain.h"
 #include "throttle/throttle.h"
 
 namespace heaprec::agent {
+
+class Recording;
+
+// Whether every thread has left sources that are no longer active: hooks, after a safepoint, and callbacks, for which
+// it waits a few milliseconds.
+bool NoThreadInside(jvmtiEnv* jvmti);
+
+// Keeps recordings that have ended, until no thread can be inside them.
+//
+// Context:  setup: live phase, an attached thread.
+// Failure:  what cannot be freed yet stays until the next call.
+class EndedRecordings {
+ public:
+  EndedRecordings();
+  ~EndedRecordings();
+  EndedRecordings(const EndedRecordings&) = delete;
+  EndedRecordings& operator=(const EndedRecordings&) = delete;
+
+  // If it throws, `recording` is still the caller's or is kept here: it is never destroyed.
+  void Add(std::unique_ptr<Recording>&& recording);
+  std::unique_ptr<Recording> TakeLast();
+  // Frees what can be freed. No source of these recordings may be active, and each drain has ended or never began.
+  void Free(jvmtiEnv* jvmti);
+
+ private:
+  std::vector<std::unique_ptr<Recording>> recordings_;
+};
 
 struct ChosenSource {
   SourceChoice source;          // not kAuto
@@ -52,7 +77,7 @@ class Recording {
   // `number` counts the recordings of this process from 1. Creating the file may take long. If the JVM is `ending` once
   // the file exists, Start removes the file, and nothing begins. `retired` keeps a recording that failed to start after
   // a thread may have seen it.
-  static format::Result<std::unique_ptr<Recording>> Start(const Jvm& jvm, const Options& options,
+  static format::Result<std::unique_ptr<Recording>> Start(const sources::Jvm& jvm, const Options& options,
                                                           const ChosenSource& source, uint32_t number,
                                                           const std::atomic<bool>& ending, EndedRecordings* retired);
 
@@ -65,7 +90,7 @@ class Recording {
     if (census_ == nullptr) return format::Error{"the recording has no census"};
     return census_->CountInUse();
   }
-  // For a copy of the recording so far (writer::CopyOf); the recording continues.
+  // Requests what writer::CopyOf needs to copy the recording so far; the recording continues.
   std::future<format::Result<writer::Snapshot>> RequestSnapshot() {
     (void)CountInUse();
     return drain_->RequestSnapshot();
@@ -73,16 +98,14 @@ class Recording {
   // Whether it has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
   // Whether its threads have ended, so that the destructor does not wait. A disk that hangs can keep a thread forever.
-  bool TryJoin() {
-    return drain_->TryJoin() && (live_ == nullptr || live_->TryJoin()) && (memory_ == nullptr || memory_->TryJoin());
-  }
+  bool TryJoin() { return drain_->TryJoin() && parts_.TryJoin(); }
 
   std::string path() const { return drain_->path(); }
   // A sentence about data that could not be written, with the file's name; empty: all was written.
   std::string UnwrittenText() const;
 
  private:
-  Recording(const Jvm& jvm, const Options& options, uint32_t number);
+  Recording(const sources::Jvm& jvm, const Options& options, uint32_t number);
 
   format::Result<std::monostate> Build(const ChosenSource& source);
   // Makes the sources active, then starts the threads. After an error the caller ends what has begun. Throws nothing.
@@ -93,12 +116,13 @@ class Recording {
   const hotspot::StackWalker* Walker() const;  // null: stacks come from JVMTI
   std::string StackSourceText() const;
   void MakeSource(const ChosenSource& source);
-  void MakeLive();
-  void MakeNative();
-  void MakeMemory();
-  void MakeCensus(const ChosenSource& source);
+  // Each adds a part, if it is wanted and possible.
+  void AddTracker();
+  void AddMemorySnapshots();
+  void AddExceptions();
+  void AddNative();
+  void AddCensus(const ChosenSource& source);
   void EndCensus();
-  writer::TrackedSet::Callbacks Tracked() const;
   void Activate();
   void ActivateSource();
   // While the source is active. Needs an attached thread.
@@ -110,7 +134,7 @@ class Recording {
   uint64_t Population(uint64_t seen, uint64_t now_ns);
   void AskBean(uint64_t now_ns);
 
-  const Jvm& jvm_;
+  const sources::Jvm& jvm_;
   const Options options_;
   const uint32_t number_;
   RecordingPlan plan_;
@@ -124,24 +148,21 @@ class Recording {
   std::optional<throttle::PointAllowance> allowance_;  // points=max
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::SharedCounters> shared_counters_;
-  std::unique_ptr<sources::WindowPublisher> board_;
-  std::unique_ptr<sources::SampleWriter> capture_;
+  std::unique_ptr<sources::WindowPublisher> windows_;
+  std::unique_ptr<sources::SampleWriter> sample_writer_;
   std::unique_ptr<sources::RecordingSource> source_;
   std::unique_ptr<sources::OutsideRecorder> outside_;
-  std::unique_ptr<sources::HeapStateRecorder> heap_watch_;
-  std::unique_ptr<MemoryThread> memory_;              // null: no snapshots are recorded
-  std::unique_ptr<TrackerThread> live_;               // null: objects are not tracked
-  std::unique_ptr<ExceptionStream> exceptions_;       // null: they are not recorded
-  std::unique_ptr<sources::JavaFrames> java_frames_;  // of native memory; null: not available
-  std::unique_ptr<NativeStream> native_;              // null: it is not recorded
-  std::unique_ptr<CensusStream> census_;              // null: there is none
-  std::string no_census_;                             // why a requested census is missing
-  sources::JvmtiSource* jvmti_source_ = nullptr;      // source_, if it is one
-  std::unique_ptr<AttachedScope> attached_;  // source=jvmti: for the drain, which sets the JVM's sampling interval
+  std::unique_ptr<sources::HeapStateRecorder> heap_states_;
+  sources::Parts parts_;
+  sources::Census* census_ = nullptr;             // one of them; null: there is none
+  std::string no_census_;                         // why a requested census is missing
+  sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
+  std::unique_ptr<sources::AttachedScope>
+      attached_;  // source=jvmti: for the drain, which sets the JVM's sampling interval
   std::atomic<bool> jvm_ends_{false};
-  bool told_of_walker_ = false;  // the walker's mismatch has been reported
-  int jvm_interval_ = 0;         // source=jvmti: the JVM's sampling interval
-  jint active_interval_ = 0;     // that while the source is active; 0: jvm_interval_
+  bool mismatch_reported_ = false;  // the walker's mismatch has been reported
+  int jvm_interval_ = 0;            // source=jvmti: the JVM's sampling interval
+  jint active_interval_ = 0;        // that while the source is active; 0: jvm_interval_
   std::unique_ptr<writer::Drain> drain_;
 };
 

@@ -14,11 +14,10 @@
 #include "format/model/version.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/identity.h"
-#include "recorder/agent/options/log.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/options/service_labels.h"
-#include "recorder/agent/streams/native_stream.h"
 #include "recorder/buffer/stale_rings.h"
+#include "recorder/sources/log.h"
 #include "recorder/writer/open_store.h"
 #include "recorder/writer/signal_masked_thread.h"
 
@@ -29,19 +28,14 @@ using format::Stream;
 
 // A drain that cannot finish in this time is stuck in a system call; the exit of the process does not wait any longer.
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
-// Likewise for the start of the JVM or the program, which waits for the file.
+// The same for the start of the JVM or the program, which waits for the file.
 constexpr std::chrono::seconds kOpenPatience(5);
 // Two intervals of the default rate (docs/decisions/0013).
 constexpr uint64_t kBlockNs = 2'000'000'000;
-// Of 128 KiB or more. As many threads can write at a time, those of a program without a JVM, too (docs/decisions/0014).
+// Lanes have 128 KiB or more. One thread can write to a lane at a time (docs/decisions/0014).
 // Where an interval may hold thousands of samples, as many as fit into 8 MiB with the modules.
 constexpr uint32_t kFewLanes = 32, kManyLanes = 61;
 constexpr double kManySamples = 1000;
-
-format::StreamCap CapOf(const RecordingPlan::Config& stream, double rate) {
-  if (!stream) return {};
-  return {stream->interval_ns, static_cast<uint32_t>(stream->cap), rate};
-}
 
 std::string RingPathOf(const Options& options, const format::RecordingId& id) {
   if (options.ring == "off") return {};
@@ -68,28 +62,52 @@ void StartMovingRings() {
 RecordingPlan::RecordingPlan(const Options& of)
     : options(of), id(NewRecordingId()), start_epoch_ns(EpochNs()), start_ns(MonotonicNs()) {}
 
-RecordingPlan::Config RecordingPlan::At(double per_second, bool unit_is_event) const {
-  throttle::ControllerConfig config = ControllerFor(per_second, unit_is_event);
+void RecordingPlan::Add(Stream stream, double per_second) {
+  throttle::ControllerConfig config = ControllerFor(per_second, format::CountsEvents(stream));
   config.rule = options.rule;
-  return config;
+  streams[stream] = {.cap = {config.interval_ns, static_cast<uint32_t>(config.cap), per_second},
+                     .throttle = config,
+                     .buffered_per_interval = static_cast<uint32_t>(std::ceil(config.oversampling * config.cap))};
 }
 
 // The window rule has no light points. In intervals of more than a second too many would wait.
-void RecordingPlan::PlanAllocations() {
-  allocations = At(options.rate_per_second, /*unit_is_event=*/false);
+void RecordingPlan::AddAllocations() {
+  Add(Stream::kAllocations, options.rate_per_second);
   if (options.rule != throttle::Rule::kAdaptive || options.rate_per_second < 1) return;
-  allocations->points = options.points_per_second * static_cast<double>(allocations->interval_ns) * 1e-9;
+  throttle::ControllerConfig& config = *streams[Stream::kAllocations].throttle;
+  config.points = options.points_per_second * static_cast<double>(config.interval_ns) * 1e-9;
+}
+
+void RecordingPlan::AddNative() {
+  Add(Stream::kNative, options.native_per_second);
+  streams[Stream::kNative].max_tracked = sources::NativeStream::kMaxTracked;
+  const uint32_t maps = options.maps_per_second;
+  if (maps == 0) return;
+  streams[Stream::kMapping] = {.cap = {sources::MappingStream::kIntervalNs, maps, static_cast<double>(maps)},
+                               .throttle = std::nullopt,
+                               .buffered_per_interval = sources::MappingStream::kOversampling * maps,
+                               .max_tracked = sources::MappingStream::kMaxTracked};
 }
 
 format::Result<std::monostate> RecordingPlan::InstallMallocHooks() {
-  auto calls = native::MallocHooks::Install();
-  native_unavailable_reason = calls.ok() ? (*calls)->missing() : calls.error().message;
-  if (!calls.ok()) return calls.error();
+  auto hooks = native::MallocHooks::Install();
+  native_unavailable_reason = hooks.ok() ? (*hooks)->missing() : hooks.error().message;
+  if (!hooks.ok()) return hooks.error();
   if (!native_unavailable_reason.empty())
     Log(LogLevel::kWarn, "native memory is only partly sampled: {}", native_unavailable_reason);
-  native_calls = std::move(*calls);
-  native = At(options.native_per_second, /*unit_is_event=*/false);
+  malloc_hooks = std::move(*hooks);
+  AddNative();
   return std::monostate{};
+}
+
+sources::NativeStream::Config RecordingPlan::NativeConfig(uint32_t recording) const {
+  const throttle::ControllerConfig& config = *streams[Stream::kNative].throttle;
+  return {.throttle = config,
+          .start_ns = start_ns,
+          .recording = recording,
+          .seed = Seed(),
+          .max_gap = MaxGapOf(config),
+          .maps_per_second = streams[Stream::kMapping].cap.interval_cap};
 }
 
 uint64_t RecordingPlan::Seed() const {
@@ -100,11 +118,7 @@ uint64_t RecordingPlan::Seed() const {
 
 format::PerStream<format::StreamCap> RecordingPlan::Caps() const {
   format::PerStream<format::StreamCap> caps;
-  caps[Stream::kAllocations] = CapOf(allocations, options.rate_per_second);
-  caps[Stream::kExceptions] = CapOf(exceptions, options.exceptions_per_second);
-  caps[Stream::kNative] = CapOf(native, options.native_per_second);
-  const uint32_t maps = maps_per_second();
-  if (maps > 0) caps[Stream::kMapping] = {MappingStream::kIntervalNs, maps, static_cast<double>(maps)};
+  for (const Stream stream : format::kAllStreams) caps[stream] = streams[stream].cap;
   return caps;
 }
 
@@ -114,22 +128,15 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.recording_id = id;
   ring.start_epoch_ns = start_epoch_ns;
   ring.start_monotonic_ns = start_ns;
-  const format::PerStream<format::StreamCap> caps = Caps();
-  ring.interval_ns = caps[Stream::kAllocations].interval_ns;
-  ring.interval_cap = caps[Stream::kAllocations].interval_cap;
-  ring.exceptions_interval_ns = caps[Stream::kExceptions].interval_ns;
-  ring.exceptions_interval_cap = caps[Stream::kExceptions].interval_cap;
-  ring.native_interval_ns = caps[Stream::kNative].interval_ns;
-  ring.native_interval_cap = caps[Stream::kNative].interval_cap;
-  ring.mapping_interval_ns = caps[Stream::kMapping].interval_ns;
-  ring.mapping_interval_cap = caps[Stream::kMapping].interval_cap;
-  ring.has_modules = native.has_value();
+  ring.caps = Caps();
+  ring.has_modules = streams[Stream::kNative].is_recorded();
   ring.has_census = options.census != format::CensusMode::kOff;
   double samples = 0;
-  for (const Config* stream : {&allocations, &exceptions, &native}) samples += *stream ? (*stream)->cap : 0;
+  for (const StreamPlan& stream : streams.of) samples += stream.throttle ? stream.throttle->cap : 0;
   // The light points of two blocks have room, too.
   const double most =
       options.max_points ? std::max(options.points_per_second, MostPointsPerSecond()) : options.points_per_second;
+  const auto& allocations = streams[Stream::kAllocations].throttle;
   const double points = allocations && allocations->points > 0 ? most : 0;
   const double needed = points * 2 * static_cast<double>(kBlockNs) * 1e-9 * sizeof(format::PointRecord);
   const auto room = [&ring] { return static_cast<double>(uint64_t{ring.lane_count} * ring.lane_bytes); };
@@ -146,7 +153,7 @@ format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   return made;
 }
 
-format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
+format::FileHeader RecordingPlan::Header(const buffer::Ring& ring, const sources::Parts& parts) const {
   format::FileHeader header;
   header.recording_id = id;
   header.start_epoch_ns = start_epoch_ns;
@@ -158,11 +165,10 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
   header.exceptions = caps[Stream::kExceptions];
   header.native = caps[Stream::kNative];
   header.mapped = caps[Stream::kMapping];
-  if (native) {
-    header.max_tracked_blocks = NativeStream::kMaxTracked;
-    header.native_not_seen = native::kNotSeen;
-  }
-  if (maps_per_second() > 0) header.max_tracked_mappings = MappingStream::kMaxTracked;
+  header.max_tracked_objects = streams[Stream::kAllocations].max_tracked;
+  header.max_tracked_blocks = streams[Stream::kNative].max_tracked;
+  header.max_tracked_mappings = streams[Stream::kMapping].max_tracked;
+  if (streams[Stream::kNative].is_recorded()) header.native_not_seen = native::kNotSeen;
   header.native_unavailable_reason = native_unavailable_reason;
   header.max_samples = options.max_samples;
   header.duration_ns = options.duration_ns;
@@ -173,11 +179,13 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring) const {
   header.agent_options = options.given;
   header.service_labels = ServiceLabels(options.service, options.labels);
   header.ring_path = ring.path();
+  parts.Describe(&header);
   return header;
 }
 
 format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::Ring* ring,
                                                                         const format::FileHeader& header,
+                                                                        sources::Parts* parts,
                                                                         writer::DrainCallbacks callbacks) const {
   auto store = writer::OpenStore({options.file, header, options.limits, options.sync}, kOpenPatience);
   if (!store.ok()) return store.error();
@@ -185,10 +193,9 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
   drain.header = header;
   drain.max_samples = options.max_samples;
   drain.duration_ns = options.duration_ns;
-  if (allocations) drain.buffered_per_interval[Stream::kAllocations] = BufferedPerInterval(*allocations);
-  if (native) drain.buffered_per_interval[Stream::kNative] = BufferedPerInterval(*native);
-  drain.buffered_per_interval[Stream::kMapping] = MappingStream::kOversampling * maps_per_second();
-  // Whoever closely bounds what a file holds, or what a power cut takes, wants each interval by itself.
+  for (const Stream stream : format::kAllStreams)
+    drain.buffered_per_interval[stream] = streams[stream].buffered_per_interval;
+  // With a close limit on the size or age of a file, or on what a power cut takes, each interval gets its own block.
   const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.are_close();
   drain.block_ns = may_share ? kBlockNs : 0;
   if (options.ring == "auto") callbacks.on_start = StartMovingRings;
@@ -205,17 +212,8 @@ format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::
         "{}; fdatasync failed and will be retried. A power cut may damage or shorten the recording; check the disk",
         error);
   };
-  // Collections have no part in when a block is freed.
-  callbacks.tracked[Stream::kNative] = {.drop = NativeStream::Drop,
-                                        .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
-                                        .collections = [] { return 0; }};
-  callbacks.tracked[Stream::kMapping] = callbacks.tracked[Stream::kNative];
-  callbacks.tracked[Stream::kMapping].drop = [](uint16_t, uint64_t) {};
+  parts->Connect(&callbacks);
   return std::make_unique<writer::Drain>(*ring, std::move(*store), drain, std::move(callbacks));
-}
-
-uint32_t BufferedPerInterval(const throttle::ControllerConfig& config) {
-  return static_cast<uint32_t>(std::ceil(config.oversampling * config.cap));
 }
 
 void EndAndWait(writer::Drain* drain, const std::string& reason) {

@@ -16,43 +16,55 @@
 #include "recorder/agent/options/options.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/native/native_stream.h"
+#include "recorder/sources/part.h"
 #include "recorder/writer/drain.h"
 #include "throttle/controller.h"
 
 namespace heaprec::agent {
 
+// What is planned for one stream.
+struct StreamPlan {
+  format::StreamCap cap;                               // without an interval: the stream is not recorded
+  std::optional<throttle::ControllerConfig> throttle;  // nullopt: each event is a sample, up to the cap
+  uint32_t buffered_per_interval = 0;                  // about how many samples wait until the interval is reduced
+  uint32_t max_tracked = 0;                            // at a time
+  bool is_recorded() const { return cap.interval_ns > 0; }
+};
+
 // Times of the recording count from the construction of its plan.
 struct RecordingPlan {
-  using Config = std::optional<throttle::ControllerConfig>;  // nullopt: the stream is not recorded
-
   // `of` must outlive the plan.
   explicit RecordingPlan(const Options& of);
 
-  Config At(double per_second, bool unit_is_event) const;
-  void PlanAllocations();
-  // Installs the malloc hooks; the stream activates them later. On failure the plan has the reason.
+  // The stream is recorded, with at most this many samples per second.
+  void Add(format::Stream stream, double per_second);
+  void AddAllocations();
+  void AddNative();  // malloc, and mmap if the options want it
+  // Installs the malloc hooks and adds native memory, which activates them later. On failure the plan has the reason.
   format::Result<std::monostate> InstallMallocHooks();
 
   uint64_t Seed() const;
-  uint32_t maps_per_second() const { return native ? options.maps_per_second : 0; }
-  format::PerStream<format::StreamCap> Caps() const;
+  // Requires AddNative.
+  sources::NativeStream::Config NativeConfig(uint32_t recording) const;
   format::Result<std::unique_ptr<buffer::Ring>> MakeRing() const;
-  // The header, except for fields that only a JVM or only a program has, and for tracking on the heap.
-  format::FileHeader Header(const buffer::Ring& ring) const;
-  // `ring` must outlive the drain. `callbacks`: all except the clock and those of native memory.
+  // The header, except for fields that only a JVM or only a program has, and those that `parts` describe.
+  format::FileHeader Header(const buffer::Ring& ring, const sources::Parts& parts) const;
+  // `ring` and `parts` must outlive the drain. `callbacks`: on_tick, on_stop and name_of.
   format::Result<std::unique_ptr<writer::Drain>> MakeDrain(buffer::Ring* ring, const format::FileHeader& header,
+                                                           sources::Parts* parts,
                                                            writer::DrainCallbacks callbacks) const;
 
   const Options& options;
   const format::RecordingId id;
   const uint64_t start_epoch_ns, start_ns;
-  Config allocations, exceptions, native;
-  std::unique_ptr<native::MallocHooks> native_calls;  // until the stream takes them
+  format::PerStream<StreamPlan> streams;
+  std::unique_ptr<native::MallocHooks> malloc_hooks;  // until the stream takes them
   std::string native_unavailable_reason;              // why native memory, or a part of it, is not recorded
-};
 
-// About how many samples of an interval are buffered until it is reduced.
-uint32_t BufferedPerInterval(const throttle::ControllerConfig& config);
+ private:
+  format::PerStream<format::StreamCap> Caps() const;
+};
 
 // Ends the recording and waits until it is complete in its file, at most for some seconds.
 void EndAndWait(writer::Drain* drain, const std::string& reason);

@@ -16,6 +16,8 @@
 namespace heaprec::buffer {
 namespace {
 
+using format::Stream;
+
 size_t ModulesAt(const RingOptions& options) {
   return format::kRingHeaderBytes + size_t{options.lane_count} * (format::kLaneHeaderBytes + options.lane_bytes);
 }
@@ -87,14 +89,14 @@ Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   header->lane_bytes = options.lane_bytes;
   header->start_epoch_ns = options.start_epoch_ns;
   header->start_monotonic_ns = options.start_monotonic_ns;
-  header->interval_ns = options.interval_ns;
-  header->interval_cap = options.interval_cap;
-  header->exceptions.interval_ns = options.exceptions_interval_ns;
-  header->exceptions.interval_cap = options.exceptions_interval_cap;
-  header->native.interval_ns = options.native_interval_ns;
-  header->native.interval_cap = options.native_interval_cap;
-  header->mapped.interval_ns = options.mapping_interval_ns;
-  header->mapped.interval_cap = options.mapping_interval_cap;
+  header->interval_ns = options.caps[Stream::kAllocations].interval_ns;
+  header->interval_cap = options.caps[Stream::kAllocations].interval_cap;
+  for (const Stream stream : format::kAllStreams) {
+    if (auto* const other = const_cast<format::RingStream*>(header->OtherStream(stream))) {
+      other->interval_ns = options.caps[stream].interval_ns;
+      other->interval_cap = options.caps[stream].interval_cap;
+    }
+  }
   if (options.has_modules) {
     header->modules_at = ModulesAt(options);
     ring->modules_ = new (ring->base_ + ModulesAt(options)) format::RingModules;

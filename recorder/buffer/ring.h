@@ -23,15 +23,8 @@ struct RingOptions {
   std::string path;  // empty: private memory
   format::RecordingId recording_id{};
   uint64_t start_epoch_ns = 0, start_monotonic_ns = 0;
-  uint64_t interval_ns = 0;
-  uint32_t interval_cap = 0;
-  uint64_t exceptions_interval_ns = 0;  // 0: exceptions are not recorded
-  uint32_t exceptions_interval_cap = 0;
-  uint64_t native_interval_ns = 0;  // 0: native memory is not recorded
-  uint32_t native_interval_cap = 0;
-  uint64_t mapping_interval_ns = 0;  // 0: mappings are not recorded
-  uint32_t mapping_interval_cap = 0;
-  bool has_modules = false;  // for native points
+  format::PerStream<format::StreamCap> caps;  // without an interval: the stream is not recorded
+  bool has_modules = false;                   // for native points
   bool has_census = false;
   uint32_t lane_count = 32;
   uint32_t lane_bytes = 128 * 1024;  // power of two

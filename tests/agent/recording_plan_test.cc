@@ -5,11 +5,19 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <span>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "format/reader/memory_source.h"
+#include "format/reader/reader.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/options/options.h"
+#include "recorder/buffer/lane_lease.h"
 
 namespace heaprec::agent {
 namespace {
@@ -22,15 +30,89 @@ Options Of(const char* text) {
   return *options;
 }
 
+// A stream that does not exist: its source. Three threads waited for a lock. The counters are those of the exceptions.
+class Locks final : public sources::Part {
+ public:
+  explicit Locks(buffer::Ring& ring) : ring_(ring), counters_(ring.header().CountersOf(Stream::kExceptions)) {}
+  void Describe(format::FileHeader* header) const override { header->source_reason += "; locks are sampled"; }
+  format::Result<std::monostate> Activate() override {
+    waits_ = 3;
+    return std::monostate{};
+  }
+  void OnTick(uint64_t now_ns) override {
+    for (; committed_ < waits_; ++committed_) {
+      format::SampleRecord sample{};
+      sample.monotonic_ns = now_ns;
+      sample.id = format::FirstIdOf(Stream::kExceptions) + committed_;
+      sample.weight = 1;
+      sample.kind = static_cast<uint16_t>(format::Kind::kException);
+      counters_.Point();
+      counters_.Committed();
+      REQUIRE(buffer::CommitRecord(ring_, 0, format::RecordType::kSample, sample));
+    }
+    counters_.SetPopulation(committed_, 0);
+  }
+  void Stop() override { waits_ = 0; }
+
+ private:
+  buffer::Ring& ring_;
+  buffer::SharedCounters counters_;
+  uint64_t waits_ = 0, committed_ = 0;
+};
+
 }  // namespace
+
+TEST_CASE("A new stream is a row of the plan and a part of the recording") {
+  std::string folder = "/dev/shm/heaprec-plan-test-XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const std::string path = folder + "/rec.hrec";
+  const Options options = Of(("ring=off,file=" + path).c_str());
+  RecordingPlan plan(options);
+  plan.AddAllocations();
+  plan.Add(Stream::kExceptions, 30);
+  const auto ring = plan.MakeRing();
+  REQUIRE(ring.ok());
+  sources::Parts parts;
+  parts.Add(std::make_unique<Locks>(**ring));
+  writer::DrainCallbacks callbacks;
+  callbacks.on_tick = [&](uint64_t now_ns) { parts.OnTick(now_ns); };
+  callbacks.on_stop = [&] { parts.Stop(); };
+  const format::FileHeader header = plan.Header(**ring, parts);
+  CHECK(header.source_reason == "; locks are sampled");
+  const auto drain = plan.MakeDrain(ring->get(), header, &parts, std::move(callbacks));
+  REQUIRE(drain.ok());
+  REQUIRE(parts.Activate().ok());
+  (*drain)->Tick();
+  (*drain)->RequestStop("test");
+  (*drain)->End();
+  CHECK(parts.TryJoin());
+
+  std::ifstream file(path, std::ios::binary);
+  const std::string chars((std::istreambuf_iterator<char>(file)), {});
+  format::MemoryByteSource source(std::as_bytes(std::span(chars)), "rec");
+  const auto reader = format::Reader::Open(&source);
+  REQUIRE(reader.ok());
+  CHECK((*reader)->header().CapOf(Stream::kExceptions).rate_per_second == 30);
+  std::vector<uint64_t> ids;
+  format::StreamCounters counters;
+  while (const auto block = (*reader)->Next()) {
+    for (const format::Sample& sample : block->samples)
+      ids.push_back(sample.id - format::FirstIdOf(Stream::kExceptions));
+    counters = block->counters[Stream::kExceptions];
+  }
+  CHECK(ids == std::vector<uint64_t>{0, 1, 2});
+  CHECK(counters.candidates == 3);
+  CHECK(counters.committed == 3);
+  std::filesystem::remove_all(folder);
+}
 
 TEST_CASE("What is not planned is in neither ring nor header") {
   const Options options = Of("ring=off,exceptions=on,native=on,rate=200");
   RecordingPlan plan(options);
-  plan.PlanAllocations();
+  plan.AddAllocations();
   const auto ring = plan.MakeRing();
   REQUIRE(ring.ok());
-  const format::FileHeader header = plan.Header(**ring);
+  const format::FileHeader header = plan.Header(**ring, {});
   CHECK(header.rate_per_second == 200);
   CHECK(header.interval_cap == (*ring)->header().interval_cap);
   CHECK(header.interval_cap > 0);
@@ -50,12 +132,12 @@ TEST_CASE("What is not planned is in neither ring nor header") {
 TEST_CASE("Each stream that is planned has the same bounds in the ring and in the header") {
   const Options options = Of("ring=off,native=on,native.rate=300,native.mmap_rate=20,maxsamples=5000,duration=3s");
   RecordingPlan plan(options);
-  plan.allocations = plan.At(150, /*unit_is_event=*/false);
-  plan.exceptions = plan.At(100, /*unit_is_event=*/true);
-  plan.native = plan.At(options.native_per_second, /*unit_is_event=*/false);
+  plan.Add(Stream::kAllocations, 150);
+  plan.Add(Stream::kExceptions, 100);
+  plan.AddNative();
   const auto ring = plan.MakeRing();
   REQUIRE(ring.ok());
-  const format::FileHeader header = plan.Header(**ring);
+  const format::FileHeader header = plan.Header(**ring, {});
   for (const Stream stream : format::kAllStreams) {
     CAPTURE(static_cast<int>(stream));
     CHECK(header.CapOf(stream).interval_ns > 0);
@@ -76,12 +158,12 @@ TEST_CASE("Each stream that is planned has the same bounds in the ring and in th
 TEST_CASE("There are as many lanes as the intervals of all streams need") {
   const Options options = Of("ring=off");
   RecordingPlan plan(options);
-  plan.native = plan.At(100, /*unit_is_event=*/false);
+  plan.Add(Stream::kNative, 100);
   const uint32_t few = (*plan.MakeRing())->lane_count();
   CHECK(few == 32);
-  plan.native = plan.At(600, /*unit_is_event=*/false);
+  plan.Add(Stream::kNative, 600);
   CHECK((*plan.MakeRing())->lane_count() == few);
-  plan.exceptions = plan.At(600, /*unit_is_event=*/true);
+  plan.Add(Stream::kExceptions, 600);
   const auto large = plan.MakeRing();
   CHECK((*large)->lane_count() > few);
   CHECK((*large)->size() <= 8 << 20);
@@ -95,8 +177,8 @@ TEST_CASE("The ring has room for the light points of two blocks") {
     CAPTURE(text);
     const Options options = Of(text);
     RecordingPlan plan(options);
-    plan.PlanAllocations();
-    CHECK(plan.allocations->points == Approx(points));
+    plan.AddAllocations();
+    CHECK(plan.streams[Stream::kAllocations].throttle->points == Approx(points));
     const auto ring = plan.MakeRing();
     REQUIRE(ring.ok());
     CHECK((*ring)->lane_count() == lanes);
@@ -107,8 +189,10 @@ TEST_CASE("The ring has room for the light points of two blocks") {
   // P is of a second, whatever the length of an interval.
   const Options options = Of("ring=off,rate=16000");
   RecordingPlan plan(options);
-  plan.PlanAllocations();
-  CHECK(plan.allocations->points * 1e9 / static_cast<double>(plan.allocations->interval_ns) == Approx(4000));
+  plan.AddAllocations();
+  CHECK(plan.streams[Stream::kAllocations].throttle->points * 1e9 /
+            static_cast<double>(plan.streams[Stream::kAllocations].cap.interval_ns) ==
+        Approx(4000));
 }
 
 TEST_CASE("Streams draw by the recording's own id, and no two recordings have the same") {
@@ -126,7 +210,7 @@ TEST_CASE("A ring has its whole path, for readers in other folders") {
   const auto ring = plan.MakeRing();
   REQUIRE(ring.ok());
   CHECK((*ring)->path() == "/dev/shm/" + name);
-  CHECK(plan.Header(**ring).ring_path == "/dev/shm/" + name);
+  CHECK(plan.Header(**ring, {}).ring_path == "/dev/shm/" + name);
   (*ring)->Close();
 }
 

@@ -18,8 +18,7 @@ std::unique_ptr<Ring> MakeRing(uint32_t lanes, uint32_t lane_bytes) {
   RingOptions options;
   options.lane_count = lanes;
   options.lane_bytes = lane_bytes;
-  options.interval_ns = 1'000'000'000;
-  options.interval_cap = 150;
+  options.caps[format::Stream::kAllocations] = {1'000'000'000, 150};
   return std::move(Ring::Create(options).value());
 }
 

@@ -94,8 +94,7 @@ class Recording {
     options.recording_id = IdOf(plan_.seed);
     options.start_epoch_ns = EpochNs();
     options.start_monotonic_ns = start_ns_;
-    options.interval_ns = plan_.interval_ns;
-    options.interval_cap = plan_.cap;
+    options.caps[format::Stream::kAllocations] = {plan_.interval_ns, plan_.cap};
     options.lane_count = plan_.lanes;
     options.lane_bytes = plan_.lane_bytes;
     return std::move(buffer::Ring::Create(options).value());

@@ -26,7 +26,7 @@
 #include "base/clock.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/options/rates.h"
-#include "recorder/agent/streams/native_stream.h"
+#include "recorder/sources/native/native_stream.h"
 #include "recorder/writer/drain.h"
 #include "tests/crash/points.h"
 #include "tools/analysis/health/verification.h"
@@ -85,20 +85,21 @@ class Recorder {
  public:
   explicit Recorder(const Plan& plan)
       : plan_(plan), config_(Config(plan)), start_ns_(MonotonicNs()), ring_(MakeRing()) {
-    stream_ = std::make_unique<agent::NativeStream>(*ring_, config_, start_ns_, 1, plan.seed, agent::MaxGapOf(config_),
-                                                    nullptr);
+    auto hooks = native::MallocHooks::Install();
+    if (!hooks.ok()) std::abort();
+    parts_.Add(
+        std::make_unique<sources::NativeStream>(*ring_,
+                                                sources::NativeStream::Config{.throttle = config_,
+                                                                              .start_ns = start_ns_,
+                                                                              .recording = 1,
+                                                                              .seed = plan.seed,
+                                                                              .max_gap = agent::MaxGapOf(config_)},
+                                                nullptr, std::move(*hooks)));
     writer::DrainCallbacks callbacks;
     callbacks.now = [] { return MonotonicNs(); };
-    callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };
-    callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
-      stream_->OnPoint(record, pcs, java);
-    };
-    callbacks.on_new_chunk = [this] { stream_->NewEpoch(); };
-    callbacks.on_stack = [this](const format::StackKey& key) { stream_->MarkStackEmitted(key); };
-    callbacks.on_stop = [this] { stream_->Stop(); };
-    callbacks.tracked[Stream::kNative] = {.drop = agent::NativeStream::Drop,
-                                          .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
-                                          .collections = [] { return 0; }};
+    callbacks.on_tick = [this](uint64_t now_ns) { parts_.OnTick(now_ns); };
+    callbacks.on_stop = [this] { parts_.Stop(); };
+    parts_.Connect(&callbacks);
     writer::DrainConfig config;
     config.header = Header();
     config.block_ns = plan.block_ns;
@@ -109,9 +110,7 @@ class Recorder {
 
   [[noreturn]] void Run(Churn churn) {
     heaprec::crash::native_point_committed = Note;
-    auto calls = native::MallocHooks::Install();
-    if (!calls.ok()) std::abort();
-    stream_->Activate(std::move(*calls));
+    if (!parts_.Activate().ok()) std::abort();
     if (!drain_->Start().ok()) std::abort();
     for (uint32_t i = 0; i < plan_.threads; ++i) {
       std::thread([churn, size = 40 + 24 * i] {
@@ -134,10 +133,8 @@ class Recorder {
     options.recording_id = IdOf(plan_.seed);
     options.start_epoch_ns = EpochNs();
     options.start_monotonic_ns = start_ns_;
-    options.interval_ns = plan_.interval_ns;
-    options.interval_cap = 1;
-    options.native_interval_ns = plan_.interval_ns;
-    options.native_interval_cap = kMaxKept;
+    options.caps[Stream::kAllocations] = {plan_.interval_ns, 1};
+    options.caps[Stream::kNative] = {plan_.interval_ns, kMaxKept};
     options.has_modules = true;
     options.lane_count = plan_.lanes;
     return std::move(buffer::Ring::Create(options).value());
@@ -150,7 +147,7 @@ class Recorder {
     header.interval_ns = plan_.interval_ns;
     header.interval_cap = 1;
     header.native = {plan_.interval_ns, kMaxKept, kRate};
-    header.max_tracked_blocks = agent::NativeStream::kMaxTracked;
+    header.max_tracked_blocks = sources::NativeStream::kMaxTracked;
     header.pid = static_cast<uint32_t>(getpid());
     header.ring_path = ring_->path();
     return header;
@@ -160,7 +157,7 @@ class Recorder {
   const throttle::ControllerConfig config_;
   const uint64_t start_ns_;
   std::unique_ptr<buffer::Ring> ring_;
-  std::unique_ptr<agent::NativeStream> stream_;
+  sources::Parts parts_;
   std::unique_ptr<writer::Drain> drain_;
 };
 

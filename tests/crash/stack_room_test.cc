@@ -9,7 +9,7 @@
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/sources/sample/sample_writer.h"
-#include "recorder/sources/sample/stack_buffers.h"
+#include "recorder/sources/sample/stack_capture.h"
 #include "tests/crash/jvm_link_seams.h"
 
 namespace heaprec::crash {
@@ -36,11 +36,10 @@ struct Sampled {
 // Bytes of its stack that a thread has touched which takes samples of stacks of up to `depth` frames.
 size_t StackTouched(int depth) {
   buffer::RingOptions options;
-  options.interval_ns = 1'000'000'000;
-  options.interval_cap = 100;
+  options.caps[format::Stream::kAllocations] = {1'000'000'000, 100};
   const auto ring = std::move(buffer::Ring::Create(options).value());
   buffer::SharedCounters shared_counters(ring->header().counters);
-  sources::WindowPublisher board({.interval_ns = options.interval_ns, .cap = 100}, 0);
+  sources::WindowPublisher board({.interval_ns = 1'000'000'000, .cap = 100}, 0);
   const hotspot::Names names;
   const sources::ThreadFields fields;
   const auto capture =

@@ -1,7 +1,7 @@
 /* The places in which sampled objects are followed (recorder/sources/live/weak_ref_table.h), in every interleaving.
  *
  * Threads that allocate take a place, make a weak reference, lead the place to followed and publish the sample
- * (recorder/sources/sample/sample_writer.cc, weak_ref_reservation.h); or give it up. Objects die. The watch looks at all places, tells deaths and alone
+ * (recorder/sources/sample/sample_writer.cc, weak_ref_table.h); or give it up. Objects die. The watch looks at all places, tells deaths and alone
  * deletes references (recorder/sources/live/weak_ref_poller.cc). The drain takes samples and deaths in any order that two lanes
  * allow, keeps a sample or not, and drops what it does not keep or has no room for (recorder/writer/tracked_set.cc).
  *

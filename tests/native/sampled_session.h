@@ -16,7 +16,7 @@
 #include "format/reader/memory_source.h"
 #include "format/reader/reader.h"
 #include "recorder/agent/options/rates.h"
-#include "recorder/agent/streams/native_stream.h"
+#include "recorder/sources/native/native_stream.h"
 #include "recorder/writer/drain.h"
 
 namespace heaprec::native {
@@ -50,20 +50,25 @@ class SampledSession {
     static uint32_t number = 0;
     ++number;
     buffer::RingOptions options;
-    options.interval_ns = 1'000'000'000;
-    options.interval_cap = 1;
+    options.caps[format::Stream::kAllocations] = {1'000'000'000, 1};
     options.start_monotonic_ns = MonotonicNs();
-    options.native_interval_ns = config.interval_ns;
-    options.native_interval_cap = static_cast<uint32_t>(config.cap);
-    options.mapping_interval_ns = maps_per_second > 0 ? agent::MappingStream::kIntervalNs : 0;
-    options.mapping_interval_cap = maps_per_second;
+    options.caps[format::Stream::kNative] = {config.interval_ns, static_cast<uint32_t>(config.cap)};
+    if (maps_per_second > 0)
+      options.caps[format::Stream::kMapping] = {sources::MappingStream::kIntervalNs, maps_per_second};
     ring_ = std::move(buffer::Ring::Create(options).value());
-    stream_ = std::make_unique<agent::NativeStream>(*ring_, config, options.start_monotonic_ns, number, 0x5eed + number,
-                                                    0.1, nullptr, maps_per_second);
+    auto hooks = MallocHooks::Install();
+    REQUIRE(hooks.ok());
+    parts_.Add(
+        std::make_unique<sources::NativeStream>(*ring_,
+                                                sources::NativeStream::Config{.throttle = config,
+                                                                              .start_ns = options.start_monotonic_ns,
+                                                                              .recording = number,
+                                                                              .seed = 0x5eed + number,
+                                                                              .max_gap = 0.1,
+                                                                              .maps_per_second = maps_per_second},
+                                                nullptr, std::move(*hooks)));
     MakeDrain(config);
-    auto calls = MallocHooks::Install();
-    REQUIRE(calls.ok());
-    stream_->Activate(std::move(*calls));
+    REQUIRE(parts_.Activate().ok());
     REQUIRE(drain_->Start().ok());
   }
   ~SampledSession() {
@@ -122,30 +127,21 @@ class SampledSession {
     header.interval_ns = 1'000'000'000;
     header.interval_cap = 1;
     header.native = {config.interval_ns, static_cast<uint32_t>(config.cap), config.cap};
-    header.max_tracked_blocks = agent::NativeStream::kMaxTracked;
-    if (maps_per_second_ > 0) header.mapped = {agent::MappingStream::kIntervalNs, maps_per_second_, 0};
-    if (maps_per_second_ > 0) header.max_tracked_mappings = agent::MappingStream::kMaxTracked;
+    header.max_tracked_blocks = sources::NativeStream::kMaxTracked;
+    if (maps_per_second_ > 0) header.mapped = {sources::MappingStream::kIntervalNs, maps_per_second_, 0};
+    if (maps_per_second_ > 0) header.max_tracked_mappings = sources::MappingStream::kMaxTracked;
     path_ = (directory_ / "rec.hrec").string();
     auto store = writer::Store::Create({path_, header, {}, {}, writer::Syncer::Where::kAtOnce});
     REQUIRE(store.ok());
     writer::DrainConfig drain;
     drain.header = header;
     drain.buffered_per_interval[format::Stream::kNative] = static_cast<uint32_t>(4 * config.cap);
-    drain.buffered_per_interval[format::Stream::kMapping] = agent::MappingStream::kOversampling * maps_per_second_;
+    drain.buffered_per_interval[format::Stream::kMapping] = sources::MappingStream::kOversampling * maps_per_second_;
     writer::DrainCallbacks callbacks;
     callbacks.now = [] { return MonotonicNs(); };
-    callbacks.on_tick = [this](uint64_t now_ns) { stream_->OnTick(now_ns); };
-    callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) {
-      stream_->OnPoint(record, pcs, java);
-    };
-    callbacks.on_new_chunk = [this] { stream_->NewEpoch(); };
-    callbacks.on_stack = [this](const format::StackKey& key) { stream_->MarkStackEmitted(key); };
-    callbacks.on_stop = [this] { stream_->Stop(); };
-    callbacks.tracked[format::Stream::kNative] = {.drop = agent::NativeStream::Drop,
-                                                  .collections_at_birth = [](uint16_t, uint64_t) { return 0; },
-                                                  .collections = [] { return 0; }};
-    callbacks.tracked[format::Stream::kMapping] = callbacks.tracked[format::Stream::kNative];
-    callbacks.tracked[format::Stream::kMapping].drop = [](uint16_t, uint64_t) {};
+    callbacks.on_tick = [this](uint64_t now_ns) { parts_.OnTick(now_ns); };
+    callbacks.on_stop = [this] { parts_.Stop(); };
+    parts_.Connect(&callbacks);
     drain_ = std::make_unique<writer::Drain>(*ring_, std::move(*store), drain, std::move(callbacks));
   }
 
@@ -214,7 +210,7 @@ class SampledSession {
   std::filesystem::path directory_;
   std::string path_;
   std::unique_ptr<buffer::Ring> ring_;
-  std::unique_ptr<agent::NativeStream> stream_;
+  sources::Parts parts_;
   std::unique_ptr<writer::Drain> drain_;
   const uint32_t maps_per_second_;
   bool is_stopped_ = false;

@@ -1,5 +1,4 @@
 // Who the threads of a census are, and the sums of a walk.
-#include "recorder/sources/census/census_threads.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -8,7 +7,7 @@
 #include <thread>
 
 #include "format/ring/ring_reader.h"
-#include "recorder/sources/census/class_counts.h"
+#include "recorder/sources/census/census_writer.h"
 
 namespace heaprec::sources {
 namespace {

@@ -1,10 +1,10 @@
-#include "recorder/sources/sample/frame_cache.h"
-
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "recorder/sources/sample/caches.h"
 
 namespace heaprec::sources {
 

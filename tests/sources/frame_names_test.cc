@@ -1,7 +1,7 @@
-#include "recorder/sources/callback/frame_names.h"
-
 #include <catch2/catch.hpp>
 #include <string>
+
+#include "recorder/sources/callback/tracked_objects.h"
 
 namespace heaprec::sources {
 namespace {

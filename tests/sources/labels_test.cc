@@ -1,10 +1,10 @@
-#include "recorder/sources/sample/labels.h"
-
 #include <malloc.h>
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <thread>
+
+#include "recorder/sources/sample/thread_fields.h"
 
 namespace heaprec::sources {
 namespace {

@@ -15,15 +15,15 @@ struct Counted {
   bool operator==(const Counted&) const = default;
 };
 
-// By name, those of `places` included.
-std::map<std::string, Counted> SumsOf(const OutsideClasses& classes, const std::vector<OutsidePlaces>& places) {
+// By name, those of `slots` included.
+std::map<std::string, Counted> SumsOf(const OutsideClasses& classes, const std::vector<OutsideSlots>& slots) {
   const auto totals = std::make_unique<OutsideClasses::Totals>();
   classes.AddTo(totals.get());
-  for (const OutsidePlaces& of_thread : places) {
-    for (const OutsidePlace& place : of_thread) {
-      OutsideClasses::Sums& sums = (*totals)[place.class_number];
-      sums.objects += place.objects;
-      sums.bytes += place.bytes;
+  for (const OutsideSlots& of_thread : slots) {
+    for (const OutsideSlot& slot : of_thread) {
+      OutsideClasses::Sums& sums = (*totals)[slot.class_number];
+      sums.objects += slot.objects;
+      sums.bytes += slot.bytes;
     }
   }
   std::map<std::string, Counted> found;
@@ -39,17 +39,17 @@ std::map<std::string, Counted> SumsOf(const OutsideClasses& classes, const std::
 }  // namespace
 
 // Run under --config=tsan as well.
-TEST_CASE("Each object is counted once under its class, whether its thread has a place for the class or not") {
+TEST_CASE("Each object is counted once under its class, whether its thread has a slot for the class or not") {
   constexpr int kThreads = 4, kEach = 20'000, kClasses = 11;
   const auto classes = std::make_unique<OutsideClasses>();
-  std::vector<OutsidePlaces> places(kThreads);
+  std::vector<OutsideSlots> slots(kThreads);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kEach; ++i) {
         const int which = (i + t) % kClasses;
         classes->Add("[Lp/C" + std::to_string(which) + ";", 8 * static_cast<uint64_t>(which + 1),
-                     t == 0 ? nullptr : &places[static_cast<size_t>(t)]);
+                     t == 0 ? nullptr : &slots[static_cast<size_t>(t)]);
       }
     });
   }
@@ -63,18 +63,18 @@ TEST_CASE("Each object is counted once under its class, whether its thread has a
       counted.bytes += 8 * static_cast<uint64_t>(which + 1);
     }
   }
-  CHECK(SumsOf(*classes, places) == expected);
+  CHECK(SumsOf(*classes, slots) == expected);
 }
 
 TEST_CASE("A class without room, or with a long name, counts as of no class") {
   const auto classes = std::make_unique<OutsideClasses>();
-  std::vector<OutsidePlaces> places(1);
+  std::vector<OutsideSlots> slots(1);
   const std::string longest(OutsideClasses::kMaxNameBytes, 'l');
-  classes->Add(longest, 24, &places[0]);
-  classes->Add(longest + "l", 40, &places[0]);
+  classes->Add(longest, 24, &slots[0]);
+  classes->Add(longest + "l", 40, &slots[0]);
   constexpr uint64_t kMany = 2000;
-  for (uint64_t i = 0; i < kMany; ++i) classes->Add("p/C" + std::to_string(i), 16, &places[0]);
-  const std::map<std::string, Counted> found = SumsOf(*classes, places);
+  for (uint64_t i = 0; i < kMany; ++i) classes->Add("p/C" + std::to_string(i), 16, &slots[0]);
+  const std::map<std::string, Counted> found = SumsOf(*classes, slots);
   CHECK(found.at(longest) == Counted{1, 24});
   CHECK(found.size() > OutsideClasses::kClasses / 2);
   CHECK(found.size() <= OutsideClasses::kClasses);

@@ -1,8 +1,8 @@
-#include "recorder/sources/java/start_positions.h"
-
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <vector>
+
+#include "recorder/sources/java/source.h"
 
 namespace heaprec::sources {
 namespace {

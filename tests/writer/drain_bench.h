@@ -21,7 +21,6 @@
 #include "format/reader/reader.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
-#include "recorder/sources/census/census_threads.h"
 #include "recorder/sources/census/census_writer.h"
 #include "recorder/writer/drain.h"
 
@@ -83,11 +82,9 @@ class Bench {
     options.lane_count = 4;
     options.has_census = true;
     if (has_ring_file) options.path = (directory_ / "rec.ring").string();
-    options.interval_ns = kSecond;
-    options.interval_cap = cap;
+    options.caps[format::Stream::kAllocations] = {kSecond, cap};
     options.start_monotonic_ns = kStart;
-    options.exceptions_interval_ns = thrown_cap > 0 ? kSecond / 2 : 0;
-    options.exceptions_interval_cap = thrown_cap;
+    options.caps[format::Stream::kExceptions] = {thrown_cap > 0 ? kSecond / 2 : 0, thrown_cap};
     ring_ = std::move(buffer::Ring::Create(options).value());
     shared_counters_ = std::make_unique<buffer::SharedCounters>(ring_->header().counters);
     format::FileHeader header;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "recorder/agent/options/program_options.h"
+#include "recorder/agent/options/options.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/control/program_file.h"

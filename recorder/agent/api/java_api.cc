@@ -1,15 +1,19 @@
-#include "recorder/agent/api/java_api.h"
-
+// Entry points for the application: heaprec.Heaprec of Java, heaprec_label of C (include/heaprec.h).
+//
+// Context:  any thread of the application, outside of allocations.
+// Failure:  a label that cannot be set is ignored. Nothing is thrown into the application except by Heaprec.java.
+#include <jni.h>
+#include <jvmti.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
 #include "recorder/agent/agent.h"
-#include "recorder/sources/sample/labels.h"
+#include "recorder/sources/jvmti_text.h"
+#include "recorder/sources/sample/thread_fields.h"
 
 namespace heaprec::agent {
 namespace {
@@ -37,11 +41,9 @@ class Text {
 };
 
 bool IsOurs(jvmtiEnv* jvmti, jclass loaded) {
-  char* signature = nullptr;
-  if (jvmti->GetClassSignature(loaded, &signature, nullptr) != JVMTI_ERROR_NONE) return false;
-  const bool ours = signature == kClass;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
-  return ours;
+  sources::JvmtiText signature(jvmti);
+  jvmti->GetClassSignature(loaded, signature.out(), nullptr);
+  return signature.c_str() == kClass;
 }
 
 }  // namespace

@@ -29,28 +29,24 @@ JavaArrays& JavaArrays::Add(const std::vector<std::string>& texts) {
   return *this;
 }
 
+template <typename Value, typename Array>
+JavaArrays& JavaArrays::AddNumbers(const std::vector<Value>& values, Array (JNIEnv::*make)(jsize),
+                                   void (JNIEnv::*set)(Array, jsize, jsize, const Value*)) {
+  const auto size = static_cast<jsize>(values.size());
+  const Array array = jni_->ExceptionCheck() == JNI_TRUE ? nullptr : (jni_->*make)(size);
+  if (array != nullptr) (jni_->*set)(array, 0, size, values.data());
+  arrays_.push_back(array);
+  return *this;
+}
+
 JavaArrays& JavaArrays::Add(const std::vector<jint>& values) {
-  const auto size = static_cast<jsize>(values.size());
-  const jintArray array = jni_->ExceptionCheck() == JNI_TRUE ? nullptr : jni_->NewIntArray(size);
-  if (array != nullptr) jni_->SetIntArrayRegion(array, 0, size, values.data());
-  arrays_.push_back(array);
-  return *this;
+  return AddNumbers(values, &JNIEnv::NewIntArray, &JNIEnv::SetIntArrayRegion);
 }
-
 JavaArrays& JavaArrays::Add(const std::vector<jlong>& values) {
-  const auto size = static_cast<jsize>(values.size());
-  const jlongArray array = jni_->ExceptionCheck() == JNI_TRUE ? nullptr : jni_->NewLongArray(size);
-  if (array != nullptr) jni_->SetLongArrayRegion(array, 0, size, values.data());
-  arrays_.push_back(array);
-  return *this;
+  return AddNumbers(values, &JNIEnv::NewLongArray, &JNIEnv::SetLongArrayRegion);
 }
-
 JavaArrays& JavaArrays::Add(const std::vector<jdouble>& values) {
-  const auto size = static_cast<jsize>(values.size());
-  const jdoubleArray array = jni_->ExceptionCheck() == JNI_TRUE ? nullptr : jni_->NewDoubleArray(size);
-  if (array != nullptr) jni_->SetDoubleArrayRegion(array, 0, size, values.data());
-  arrays_.push_back(array);
-  return *this;
+  return AddNumbers(values, &JNIEnv::NewDoubleArray, &JNIEnv::SetDoubleArrayRegion);
 }
 
 jobjectArray JavaArrays::Take() {

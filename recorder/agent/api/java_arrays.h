@@ -23,6 +23,9 @@ class JavaArrays {
   jobjectArray Take();
 
  private:
+  template <typename Value, typename Array>
+  JavaArrays& AddNumbers(const std::vector<Value>& values, Array (JNIEnv::*make)(jsize),
+                         void (JNIEnv::*set)(Array, jsize, jsize, const Value*));
   JNIEnv* const jni_;
   std::vector<jobject> arrays_;  // null: there was no memory for it
 };

@@ -1,4 +1,9 @@
-#include "recorder/agent/api/probe_api.h"
+// Entry points for heaprec.Probe of Java: what a thread allocates between two calls.
+//
+// Context:  any thread of the application, in native.
+// Failure:  begin0 throws an IllegalStateException that says why this JVM cannot be probed; end0 returns what
+//           was seen.
+#include <jni.h>
 
 #include <algorithm>
 #include <map>
@@ -33,7 +38,7 @@ struct Classes {
   std::vector<jint> of;
 };
 
-Classes ClassesOf(const Jvm& jvm, const AllocationProbe::Found& found) {
+Classes ClassesOf(const sources::Jvm& jvm, const AllocationProbe::Found& found) {
   Classes classes;
   std::map<const void*, jint> known;
   for (const sources::ProbedObject& object : found.objects) {
@@ -46,7 +51,7 @@ Classes ClassesOf(const Jvm& jvm, const AllocationProbe::Found& found) {
 
 // Object[]: String[] of the classes, int[] which of them each object is of, long[] sizes, long[] count and bytes of all
 // objects, and whether these are whole.
-jobjectArray ToJava(JNIEnv* jni, const Jvm& jvm, const AllocationProbe::Found& found) {
+jobjectArray ToJava(JNIEnv* jni, const sources::Jvm& jvm, const AllocationProbe::Found& found) {
   const Classes classes = ClassesOf(jvm, found);
   std::vector<jlong> sizes;
   for (const sources::ProbedObject& object : found.objects) sizes.push_back(static_cast<jlong>(object.size));
@@ -60,23 +65,22 @@ jobjectArray ToJava(JNIEnv* jni, const Jvm& jvm, const AllocationProbe::Found& f
 
 }  // namespace
 
-format::Result<const Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni) {
+format::Result<const sources::Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni) {
   const std::lock_guard lock(mutex_);
-  if (jvmti_ == nullptr) {
-    auto environment = MakeEnvironment(vm);
-    if (!environment.ok()) return environment.error();
-    jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
-  }
+  auto environment = MakeLateEnvironment(vm);
+  if (!environment.ok()) return environment.error();
   auto prepared = Prepare(jni);
   if (!prepared.ok()) return prepared.error();
   auto installed = InstallProbeHooks(*jvm_);
   if (!installed.ok()) return installed.error();
-  return static_cast<const Jvm*>(jvm_.get());
+  return static_cast<const sources::Jvm*>(jvm_.get());
 }
 
 }  // namespace heaprec::agent
 
 using heaprec::agent::AllocationProbe;
+
+extern "C" {
 
 JNIEXPORT jlong JNICALL Java_heaprec_Probe_begin0(JNIEnv* jni, jclass, jint most_objects) {
   JavaVM* vm = nullptr;
@@ -101,4 +105,5 @@ JNIEXPORT jobjectArray JNICALL Java_heaprec_Probe_end0(JNIEnv* jni, jclass, jlon
     heaprec::agent::ThrowIllegalState(jni, "out of memory");
     return nullptr;
   }
+}
 }

@@ -1,12 +1,16 @@
-#include "recorder/agent/api/sampling_api.h"
-
-#include <algorithm>
+// Entry points for other agents that sample through this one: heaprec_sample_allocations and heaprec_visit_traces of
+// include/heaprec_sampling.h. Defines the members of Agent that serve them.
+//
+// Context:  any attached thread of the application, outside of allocations.
+// Failure:  a result that the header names; if sampling cannot be started, the JVM is unchanged.
+#include <cstdint>
 #include <string>
 
+#include "include/heaprec_sampling.h"
 #include "recorder/agent/agent.h"
-#include "recorder/agent/jvm/events.h"
-#include "recorder/agent/options/log.h"
+#include "recorder/agent/jvm/hooks.h"
 #include "recorder/sources/java/entry.h"
+#include "recorder/sources/log.h"
 
 namespace heaprec::agent {
 namespace {
@@ -14,7 +18,7 @@ namespace {
 bool IsValid(const heaprec_sampling& how) {
   if (how.struct_bytes < sizeof(how)) return false;
   if (how.function == nullptr) return true;
-  return how.depth >= 1 && how.depth <= HEAPREC_MAX_FRAMES && how.followed >= 0 && how.followed <= HEAPREC_MAX_FOLLOWED;
+  return how.depth >= 1 && how.depth <= HEAPREC_MAX_FRAMES && how.tracked >= 0 && how.tracked <= HEAPREC_MAX_TRACKED;
 }
 
 }  // namespace
@@ -26,8 +30,8 @@ int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sample
   };
   if (vm == nullptr || !IsValid(how)) return refuse(HEAPREC_INVALID, "invalid sampling parameters");
   const std::lock_guard lock(mutex_);
-  JNIEnv* jni = nullptr;
-  if (vm->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK) return HEAPREC_INVALID;
+  JNIEnv* const jni = sources::EnvOf(vm);
+  if (jni == nullptr) return HEAPREC_INVALID;
   // After Abandon its source is off: it begins anew.
   if (samples_ && sampler == sampler_ && sources::active_source.load() != samplings_.back().get()) StopSampling(jni);
   const bool is_its_own = samples_ && sampler == sampler_;
@@ -43,11 +47,8 @@ int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sample
   if (delayed_ || (recording_ != nullptr && !recording_->ended())) {
     return refuse(HEAPREC_RECORDING, "a recording is running or waiting for its delay; stop it first");
   }
-  if (jvmti_ == nullptr) {
-    auto environment = MakeEnvironment(vm);
-    if (!environment.ok()) return refuse(HEAPREC_UNSUPPORTED, environment.error().message);
-    jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
-  }
+  auto environment = MakeLateEnvironment(vm);
+  if (!environment.ok()) return refuse(HEAPREC_UNSUPPORTED, environment.error().message);
   auto started = StartSampling(jni, how);
   if (!started.ok()) return refuse(HEAPREC_UNSUPPORTED, started.error().message);
   sampler_ = sampler;
@@ -97,9 +98,9 @@ int64_t Agent::VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* us
 
 }  // namespace heaprec::agent
 
+using heaprec::Log;
+using heaprec::LogLevel;
 using heaprec::agent::Agent;
-using heaprec::agent::Log;
-using heaprec::agent::LogLevel;
 using heaprec::agent::SamplingClient;
 
 extern "C" {

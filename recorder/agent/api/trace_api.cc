@@ -1,10 +1,13 @@
-#include "recorder/agent/api/trace_api.h"
+// Entry points for sampling by heaprec.Heaprec of Java: random points in bytes, tracked objects, traces as arrays.
+//
+// Context:  any thread of the application, in native.
+// Failure:  sample0 returns the reason as a sentence; traces0 throws an IllegalStateException.
+#include <jni.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -14,6 +17,7 @@
 #include "format/model/java_names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
+#include "recorder/sources/jvmti_text.h"
 #include "throttle/byte_clock.h"
 #include "throttle/random.h"
 
@@ -77,21 +81,6 @@ std::string NameOf(std::string_view signature) {
   return format::JavaClassName(is_class ? signature.substr(1, signature.size() - 2) : signature);
 }
 
-// A text that JVMTI allocates.
-class Text {
- public:
-  explicit Text(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
-  ~Text() { jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text_)); }
-  Text(const Text&) = delete;
-  Text& operator=(const Text&) = delete;
-  char** out() { return &text_; }
-  std::string text() const { return text_ != nullptr ? text_ : ""; }
-
- private:
-  jvmtiEnv* const jvmti_;
-  char* text_ = nullptr;
-};
-
 // Frames as StackTraceElement has them, each once.
 class Frames {
  public:
@@ -128,12 +117,12 @@ class Frames {
       const auto kept = kept_.find(key);
       return kept != kept_.end() ? kept->second : KeptName();
     }
-    Text name(&jvmti_), signature(&jvmti_), file(&jvmti_);
+    sources::JvmtiText name(&jvmti_), signature(&jvmti_), file(&jvmti_);
     jvmti_.GetMethodName(method, name.out(), nullptr, nullptr);
     jvmti_.GetClassSignature(type, signature.out(), nullptr);
     jvmti_.GetSourceFileName(type, file.out());
     jni_.DeleteLocalRef(type);
-    return {NameOf(signature.text()), name.text(), file.text(),
+    return {NameOf(signature.c_str()), name.c_str(), file.c_str(),
             key.second < 0 ? kNativeLine : LineOf(method, key.second)};
   }
 
@@ -192,6 +181,9 @@ jobjectArray TracesOf(JNIEnv* jni, int which) {
 }  // namespace
 }  // namespace heaprec::agent
 
+extern "C" {
+
+// every_bytes 0: stops sampling. Returns null on success.
 JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_sample0(JNIEnv* jni, jclass, jlong every_bytes, jint tracked) {
   try {
     const std::string why = heaprec::agent::Sample(jni, every_bytes, tracked);
@@ -202,6 +194,9 @@ JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_sample0(JNIEnv* jni, jclass, jlon
   }
 }
 
+// Returns for each trace its class, its numbers (uid, bytes, thread id, age in ns), its weight, and its number of
+// frames in `stacks`, where the frames of all traces follow one another. Then the frames (class, method, file: "" if
+// unknown) and their lines.
 JNIEXPORT jobjectArray JNICALL Java_heaprec_Heaprec_traces0(JNIEnv* jni, jclass, jint which) {
   try {
     return heaprec::agent::TracesOf(jni, which);
@@ -209,4 +204,5 @@ JNIEXPORT jobjectArray JNICALL Java_heaprec_Heaprec_traces0(JNIEnv* jni, jclass,
     heaprec::agent::ThrowIllegalState(jni, "out of memory");
     return nullptr;
   }
+}
 }

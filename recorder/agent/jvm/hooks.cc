@@ -7,6 +7,7 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "recorder/arch/detour.h"
@@ -16,9 +17,10 @@
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/census/allocation_probe.h"
 #include "recorder/sources/census/census.h"
-#include "recorder/sources/census/retirement_watchers.h"
 #include "recorder/sources/java/entry.h"
+#include "recorder/sources/java/jvmti_source.h"
 #include "recorder/sources/java/outside_counts.h"
+#include "recorder/sources/log.h"
 
 namespace heaprec::agent {
 namespace {
@@ -95,7 +97,17 @@ constexpr std::array<const void*, sizeof...(I)> RetireEntries(std::index_sequenc
   return {reinterpret_cast<const void*>(&OnRetire<I>)...};
 }
 
-format::Result<std::monostate> InstallRetireDetours(const Jvm& jvm) {
+format::Result<std::monostate> Install(Detour& detour, const sources::Jvm& jvm) {
+  if (detour.installed()) return std::monostate{};
+  return detour.Install(hotspot::SafepointGrace(jvm.jvmti));
+}
+
+format::Result<std::monostate> Remove(Detour& detour) {
+  if (!detour.installed()) return std::monostate{};
+  return detour.Remove();
+}
+
+format::Result<std::monostate> InstallRetireDetours(const sources::Jvm& jvm) {
   const auto entries = RetireEntries(std::make_index_sequence<kRetireFunctions>());
   bool any = false;
   for (size_t i = 0; i < kRetireFunctions; ++i) {
@@ -108,9 +120,8 @@ format::Result<std::monostate> InstallRetireDetours(const Jvm& jvm) {
       retire_originals[i].store(retire_detours[i]->OriginalAs<RetireTlab>());
     }
     any = true;
-    if (retire_detours[i]->installed()) continue;
-    auto installed = retire_detours[i]->Install(hotspot::SafepointGrace(jvm.jvmti));
-    if (!installed.ok()) return installed.error();
+    auto installed = Install(*retire_detours[i], jvm);
+    if (!installed.ok()) return installed;
   }
   if (!any) return format::Error{jvm.symbols->origin() + ": no symbols for ThreadLocalAllocBuffer"};
   return std::monostate{};
@@ -118,14 +129,14 @@ format::Result<std::monostate> InstallRetireDetours(const Jvm& jvm) {
 
 format::Result<std::monostate> RemoveRetireDetours() {
   for (auto& detour : retire_detours) {
-    if (!detour || !detour->installed()) continue;
-    auto removed = detour->Remove();
-    if (!removed.ok()) return removed.error();
+    if (!detour) continue;
+    auto removed = Remove(*detour);
+    if (!removed.ok()) return removed;
   }
   return std::monostate{};
 }
 
-format::Result<std::monostate> PrepareDetours(const Jvm& jvm) {
+format::Result<std::monostate> PrepareDetours(const sources::Jvm& jvm) {
   const auto in_new_tlab = jvm.symbols->FindFirst(hotspot::kInNewTlab);
   const auto outside_tlab = jvm.symbols->FindFirst(hotspot::kOutsideTlab);
   if (!in_new_tlab || !outside_tlab) {
@@ -141,36 +152,31 @@ format::Result<std::monostate> PrepareDetours(const Jvm& jvm) {
   return std::monostate{};
 }
 
-format::Result<std::monostate> InstallDetours(const Jvm& jvm) {
+format::Result<std::monostate> InstallDetours(const sources::Jvm& jvm) {
   if (!detours) {
     auto prepared = PrepareDetours(jvm);
     if (!prepared.ok()) return prepared.error();
   }
   for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
-    if (detour->installed()) continue;
-    auto installed = detour->Install(hotspot::SafepointGrace(jvm.jvmti));
-    if (!installed.ok()) return installed.error();
+    auto installed = Install(*detour, jvm);
+    if (!installed.ok()) return installed;
   }
   return std::monostate{};
 }
 
 format::Result<std::monostate> RemoveDetours() {
-  if (chunk_detour && chunk_detour->installed()) {
-    auto removed = chunk_detour->Remove();
-    if (!removed.ok()) return removed.error();
+  if (chunk_detour) {
+    auto removed = Remove(*chunk_detour);
+    if (!removed.ok()) return removed;
   }
   if (!detours) return std::monostate{};
-  for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
-    if (!detour->installed()) continue;
-    auto removed = detour->Remove();
-    if (!removed.ok()) return removed.error();
-  }
-  return std::monostate{};
+  auto removed = Remove(detours->in_new_tlab);
+  return removed.ok() ? Remove(detours->outside_tlab) : removed;
 }
 
 // Where it cannot be had, points in stack chunks are missed, and counted as such. In every JVM before 21 there are
 // none.
-void InstallChunkDetour(const Jvm& jvm) {
+void InstallChunkDetour(const sources::Jvm& jvm) {
   for (const std::string& name : hotspot::StackChunkFunctions(jvm.structs)) {
     const auto target = jvm.symbols->FindByPrefix(name);
     if (chunk_detour || !target) continue;
@@ -179,50 +185,61 @@ void InstallChunkDetour(const Jvm& jvm) {
     chunk_detour.emplace(std::move(*prepared));
     original_allocate_chunk.store(chunk_detour->OriginalAs<AllocateChunk>());
   }
-  if (chunk_detour && !chunk_detour->installed()) (void)chunk_detour->Install(hotspot::SafepointGrace(jvm.jvmti));
+  if (chunk_detour) (void)Install(*chunk_detour, jvm);
 }
 
-format::Result<std::monostate> InstallVtables(const Jvm& jvm, JNIEnv* jni) {
+format::Result<std::monostate> InstallVtables(const sources::Jvm& jvm, JNIEnv* jni) {
   const auto libjvm = hotspot::LibJvm::Locate();
   if (!libjvm.ok()) return libjvm.error();
   return hotspot::InstallAllocatorHooks(*libjvm, *jvm.symbols, jvm.layout, jvm.thread_of(jni),
                                         {heaprec_on_refill, heaprec_on_outside});
 }
 
+// The last two only where exceptions are recorded.
+constexpr std::array kEvents{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
+                             JVMTI_EVENT_EXCEPTION, JVMTI_EVENT_EXCEPTION_CATCH};
+constexpr std::array kGcEvents{JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
+
+jvmtiCapabilities SamplingCapability() {
+  jvmtiCapabilities capabilities{};
+  capabilities.can_generate_sampled_object_alloc_events = 1;
+  return capabilities;
+}
+
 }  // namespace
 
-format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni) {
+format::Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   // What an earlier recording could not take away would report everything twice.
   auto restored = hotspot::RemoveAllocatorHooks();
   if (!restored.ok()) return restored.error();
-  auto diverted = InstallDetours(jvm);
-  if (diverted.ok()) {
+  auto installed = InstallDetours(jvm);
+  if (installed.ok()) {
     InstallChunkDetour(jvm);
     return std::string();
   }
   // A detour that stays, because its removal is refused, would report what the vtables report.
   auto removed = RemoveDetours();
-  if (!removed.ok()) return format::Error{fmt::format("{}; {}", diverted.error().message, removed.error().message)};
-  auto swapped = InstallVtables(jvm, jni);
-  if (swapped.ok()) return diverted.error().message;
-  return format::Error{fmt::format("{}; {}", diverted.error().message, swapped.error().message)};
+  if (!removed.ok()) return format::Error{fmt::format("{}; {}", installed.error().message, removed.error().message)};
+  auto vtables = InstallVtables(jvm, jni);
+  if (vtables.ok()) return installed.error().message;
+  return format::Error{fmt::format("{}; {}", installed.error().message, vtables.error().message)};
 }
 
-format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm) {
+format::Result<std::monostate> InstallProbeHooks(const sources::Jvm& jvm) {
   const std::lock_guard lock(installing);
   if (probes_hold_hooks) return std::monostate{};
   if (!jvm.symbols.ok()) return jvm.symbols.error();
-  auto retired = InstallRetireDetours(jvm);
-  if (!retired.ok()) return retired;
-  auto diverted = InstallDetours(jvm);
-  if (!diverted.ok()) return diverted;
+  auto retire_installed = InstallRetireDetours(jvm);
+  if (!retire_installed.ok()) return retire_installed;
+  auto installed = InstallDetours(jvm);
+  if (!installed.ok()) return installed;
   probes_hold_hooks = true;
-  return diverted;
+  return installed;
 }
 
-format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm) {
+format::Result<std::monostate> InstallCensusHooks(const sources::Jvm& jvm) {
   const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   if (!detours || !detours->in_new_tlab.installed()) return format::Error{"the JVM's code cannot be patched"};
@@ -238,11 +255,55 @@ void TrustHooks() { hotspot::TrustAllocatorHooks(); }
 format::Result<std::monostate> RemoveHooks() {
   const std::lock_guard lock(installing);
   if (probes_hold_hooks) return std::monostate{};
-  auto detached = RemoveDetours();
-  auto given_back = RemoveRetireDetours();
-  if (detached.ok()) detached = given_back;
+  auto removed = RemoveDetours();
+  auto retire_removed = RemoveRetireDetours();
+  if (removed.ok()) removed = retire_removed;
   auto restored = hotspot::RemoveAllocatorHooks();
-  return detached.ok() ? restored : detached;
+  return removed.ok() ? restored : removed;
+}
+
+format::Result<std::monostate> EnableEvents(const sources::Jvm& jvm, bool exceptions) {
+  const jvmtiCapabilities sampling = SamplingCapability();
+  if (jvm.jvmti->AddCapabilities(&sampling) != JVMTI_ERROR_NONE) {
+    return format::Error{
+        "another agent owns the SampledObjectAlloc capability; remove that agent or stop its allocation profiling"};
+  }
+  for (const jvmtiEvent event : std::span(kEvents).first(kEvents.size() - (exceptions ? 0 : 2))) {
+    const jvmtiError error = jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
+    if (error == JVMTI_ERROR_NONE) continue;
+    DisableEvents(jvm);
+    return format::Error{
+        fmt::format("the JVM refused JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
+  }
+  // A recording without collections is still one.
+  for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
+  return std::monostate{};
+}
+
+void DisableEvents(const sources::Jvm& jvm) {
+  for (const jvmtiEvent event : kEvents) {
+    if (event != JVMTI_EVENT_THREAD_START && event != JVMTI_EVENT_THREAD_END)
+      jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
+  }
+  for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
+  RestoreInterval(jvm);
+  const jvmtiCapabilities sampling = SamplingCapability();
+  jvm.jvmti->RelinquishCapabilities(&sampling);
+  auto removed = RemoveHooks();
+  // Installed but without a source, a hook is one load and a branch.
+  if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay installed: {}", removed.error().message);
+}
+
+void RestoreInterval(const sources::Jvm& jvm) {
+  jvm.jvmti->SetHeapSamplingInterval(static_cast<jint>(sources::kJvmDefaultInterval));
+}
+
+EventsOfStart::~EventsOfStart() {
+  if (jvm_ == nullptr) return;
+  try {
+    DisableEvents(*jvm_);
+  } catch (...) {  // no memory for the sentence why the hooks stay
+  }
 }
 
 }  // namespace heaprec::agent

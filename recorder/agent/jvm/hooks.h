@@ -1,7 +1,8 @@
-// Installs the hooks that report candidates: two detours on AllocTracer, which call the active source, then always the
-// original. Where code may not be changed, it uses the vtables of the JVM's allocators.
+// What the agent changes in the JVM: hooks that report candidates, and the JVMTI events that it uses. The hooks are two
+// detours on AllocTracer, which call the active source, then always the original. Where code may not be changed, they
+// are in the vtables of the JVM's allocators.
 //
-// Context:  setup (Install: an attached thread), drain (Remove).
+// Context:  setup (Install, Enable: an attached thread, live phase), or the drain while attached (Remove, Disable).
 // Threads:  any; they serialise themselves.
 // Failure:  an Error with the reasons; libjvm's code and vtables are then unchanged.
 #pragma once
@@ -10,12 +11,12 @@
 #include <variant>
 
 #include "base/result.h"
-#include "recorder/agent/jvm/jvm.h"
+#include "recorder/sources/jvm/jvm.h"
 
 namespace heaprec::agent {
 
 // Idempotent. Returns why the vtables are used; empty: the detours are used.
-format::Result<std::string> InstallHooks(const Jvm& jvm, JNIEnv* jni);
+format::Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni);
 format::Result<std::monostate> RemoveHooks();
 // Call when the self-test of what InstallHooks has installed has passed. Until then vtable hooks report the installing
 // thread only.
@@ -23,10 +24,45 @@ void TrustHooks();
 
 // Installs what sources::Census needs besides the detours on AllocTracer, which must be in place. RemoveHooks
 // removes it.
-format::Result<std::monostate> InstallCensusHooks(const Jvm& jvm);
+format::Result<std::monostate> InstallCensusHooks(const sources::Jvm& jvm);
 
 // Installs what sources::AllocationProbe needs, for the rest of the process. Without an active probe and without a
 // recording it costs a load and a branch in each slow path.
-format::Result<std::monostate> InstallProbeHooks(const Jvm& jvm);
+format::Result<std::monostate> InstallProbeHooks(const sources::Jvm& jvm);
+
+// Takes the sampling capability, which only one agent of a JVM can hold. Turns on SampledObjectAlloc, ThreadStart,
+// ThreadEnd, the begin and end of collections, and Exception and ExceptionCatch if requested. Their callbacks are set
+// once, in agent.cc.
+format::Result<std::monostate> EnableEvents(const sources::Jvm& jvm, bool exceptions);
+
+// Turns sampling and exceptions off, gives the sampling capability back, and restores the JVM's default interval and
+// libjvm's code. Some things stay: ThreadStart and ThreadEnd, without which the entries of threads that end later
+// would never be free again; a handler of SIGTRAP that passes on foreign traps; and the capability for exceptions,
+// which a JVM gives only at its start.
+void DisableEvents(const sources::Jvm& jvm);
+
+// The JVM's own sampling interval while a source arms the threads. The agent's thresholds override the JVM's at every
+// clock update. Where the JVM drops an event, its own draw bounds the stretch in which the thread is not armed. Set
+// only while the source is active: without one the JVM would deliver an object for every 512 bytes, and nothing would
+// use it.
+inline constexpr jint kIntervalUnderHooks = 512;  // bytes
+
+// Sets the JVM's default interval. Call it before the source that armed the threads ceases to be active. Needs an
+// attached thread.
+void RestoreInterval(const sources::Jvm& jvm);
+
+// After EnableEvents: disables the events again unless the start that needs them succeeds. If there is no memory for
+// that, the hooks may stay installed.
+class EventsOfStart {
+ public:
+  explicit EventsOfStart(const sources::Jvm& jvm) : jvm_(&jvm) {}
+  ~EventsOfStart();
+  EventsOfStart(const EventsOfStart&) = delete;
+  EventsOfStart& operator=(const EventsOfStart&) = delete;
+  void Keep() { jvm_ = nullptr; }
+
+ private:
+  const sources::Jvm* jvm_;
+};
 
 }  // namespace heaprec::agent

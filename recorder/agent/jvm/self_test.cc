@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "recorder/sources/java/entry.h"
-#include "recorder/sources/java/self_test_source.h"
+#include "recorder/sources/java/source.h"
 
 namespace heaprec::agent {
 namespace {
@@ -19,6 +21,52 @@ constexpr uint64_t kMinHeader = 12, kMaxHeader = 32;
 // A few arrays away, and most often inside the same TLAB.
 constexpr uint64_t kArmedGap = 3 * kArrayBytes;
 
+// Records what the hooks and the JVM deliver for one thread, and forces objects on request. Ignores other threads.
+//
+// Context:  as Source.
+class SelfTestSource final : public sources::Source {
+ public:
+  explicit SelfTestSource(const hotspot::ThreadLayout& layout) : layout_(layout) {}
+  void OnRefill(void* java_thread, uint64_t size) override { OnHook(java_thread, size, false); }
+  void OnOutside(void* java_thread, uint64_t size) override { OnHook(java_thread, size, true); }
+  void OnDelivered(const sources::Delivered& object) override;
+
+  // Starts a step of the test on `java_thread`.
+  void Reset(void* java_thread, bool force);
+
+  uint64_t hook_size = 0, delivered_size = 0;  // of the last object seen; 0: none
+
+ private:
+  void OnHook(void* java_thread, uint64_t size, bool outside);
+  const hotspot::ThreadLayout& layout_;
+  bool force_ = false;
+  void* java_thread_ = nullptr;
+};
+
+void SelfTestSource::Reset(void* java_thread, bool force) {
+  java_thread_ = java_thread;
+  force_ = force;
+  hook_size = delivered_size = 0;
+}
+
+void SelfTestSource::OnHook(void* java_thread, uint64_t size, bool outside) {
+  if (java_thread != java_thread_) return;
+  hook_size = size;
+  delivered_size = 0;  // what came before was not this object
+  if (force_) {
+    layout_.Force(java_thread);
+  } else {
+    layout_.ArmInHook(java_thread, std::numeric_limits<double>::infinity(), size, outside);
+  }
+}
+
+void SelfTestSource::OnDelivered(const sources::Delivered& object) {
+  if (object.java_thread != java_thread_) return;
+  // What comes after the test finds this thread at its next slow path.
+  layout_.Force(object.java_thread);
+  delivered_size = object.size;
+}
+
 class ActiveScope {
  public:
   explicit ActiveScope(sources::Source* source)
@@ -32,7 +80,7 @@ class ActiveScope {
 };
 
 // Allocates one array; answers by how much A moved, 0 if the heap is too small for it.
-uint64_t Allocate(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
+uint64_t Allocate(const sources::Jvm& jvm, JNIEnv* jni, void* java_thread) {
   const uint64_t before = jvm.layout.AllocatedBytes(java_thread);
   jbyteArray array = jni->NewByteArray(kArrayBytes);
   const uint64_t after = jvm.layout.AllocatedBytes(java_thread);
@@ -45,14 +93,14 @@ uint64_t Allocate(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
 }
 
 // Allocates one array; an Error if A did not move by its size.
-format::Result<uint64_t> AllocateExactly(const Jvm& jvm, JNIEnv* jni, void* java_thread) {
+format::Result<uint64_t> AllocateExactly(const sources::Jvm& jvm, JNIEnv* jni, void* java_thread) {
   const uint64_t moved = Allocate(jvm, jni, java_thread);
   if (moved >= kArrayBytes + kMinHeader && moved <= kArrayBytes + kMaxHeader) return moved;
   return format::Error{fmt::format("self-test: the thread's allocation counter advanced by {} for 16 KiB", moved)};
 }
 
 // Allocates until one array takes the slow path, and compares what the hook and the JVM made of it.
-format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe, bool force) {
+format::Result<std::monostate> RunStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, bool force) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, force);
   for (int array = 0; array < kMaxArrays && probe->hook_size == 0; ++array) {
@@ -71,7 +119,7 @@ format::Result<std::monostate> RunStep(const Jvm& jvm, JNIEnv* jni, sources::Sel
                                    due, force ? "forced" : "far away")};
 }
 
-format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources::SelfTestSource* probe, uint64_t gap) {
+format::Result<std::monostate> RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, uint64_t gap) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, /*force=*/false);
   jvm.layout.ArmAtRest(java_thread, static_cast<double>(gap));
@@ -89,21 +137,21 @@ format::Result<std::monostate> RunArmedStep(const Jvm& jvm, JNIEnv* jni, sources
 }
 
 // Never deleted: a hook of another thread may be inside it when the scope ends.
-sources::SelfTestSource* Probe(const Jvm& jvm) {
-  static auto* const probe = new sources::SelfTestSource(jvm.layout);
+SelfTestSource* Probe(const sources::Jvm& jvm) {
+  static auto* const probe = new SelfTestSource(jvm.layout);
   return probe;
 }
 
 }  // namespace
 
-format::Result<std::monostate> TestHooks(const Jvm& jvm, JNIEnv* jni) {
+format::Result<std::monostate> TestHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   auto* const probe = Probe(jvm);
   const ActiveScope active(probe);
   auto forced = RunStep(jvm, jni, probe, /*force=*/true);
   return forced.ok() ? RunStep(jvm, jni, probe, /*force=*/false) : forced;
 }
 
-format::Result<std::monostate> TestThreshold(const Jvm& jvm, JNIEnv* jni) {
+format::Result<std::monostate> TestThreshold(const sources::Jvm& jvm, JNIEnv* jni) {
   auto* const probe = Probe(jvm);
   const ActiveScope active(probe);
   auto now = RunArmedStep(jvm, jni, probe, 0);

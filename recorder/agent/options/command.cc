@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/option_text.h"
 #include "base/output_path.h"
@@ -22,31 +24,22 @@ Part Separate(std::string_view part) {
   return {part.substr(0, separator), part.substr(std::min(separator + 1, part.size()))};
 }
 
-const char* NameOf(CommandKind kind) {
-  switch (kind) {
-    case CommandKind::kStop:
-      return "stop";
-    case CommandKind::kFlush:
-      return "flush";
-    case CommandKind::kStatus:
-      return "status";
-    case CommandKind::kStart:
-      break;
-  }
-  return "start";
-}
+constexpr std::pair<std::string_view, CommandKind> kCommands[] = {{"start", CommandKind::kStart},
+                                                                  {"stop", CommandKind::kStop},
+                                                                  {"flush", CommandKind::kFlush},
+                                                                  {"status", CommandKind::kStatus}};
 
 // True if the part is not an option of a recording: a command's name (as the first part only) or the reply's file.
 bool Take(Part part, bool first, Command* command) {
   if (part.key == "reply") return command->reply_file = part.value, true;
-  if (!first) return false;
-  if (part.key == "start" && part.value.empty()) return true;
-  if (part.key == "stop" && part.value.empty()) return command->kind = CommandKind::kStop, true;
-  if (part.key == "flush" && part.value.empty()) return command->kind = CommandKind::kFlush, true;
-  if (part.key != "status") return false;
-  command->kind = CommandKind::kStatus;
-  if (!part.value.empty()) command->reply_file = part.value;
-  return true;
+  for (const auto& [name, kind] : kCommands) {
+    const bool is_reply = kind == CommandKind::kStatus;  // status=FILE
+    if (!first || part.key != name || (!part.value.empty() && !is_reply)) continue;
+    command->kind = kind;
+    if (!part.value.empty()) command->reply_file = part.value;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -64,7 +57,8 @@ format::Result<Command> ParseCommand(std::string_view text) {
     first = false;
   }
   if (command.kind != CommandKind::kStart && !command.options.empty()) {
-    return format::Error{fmt::format("{} takes no options, but `{}` was given", NameOf(command.kind), command.options)};
+    const auto name = std::ranges::find(kCommands, command.kind, &std::pair<std::string_view, CommandKind>::second);
+    return format::Error{fmt::format("{} takes no options, but `{}` was given", name->first, command.options)};
   }
   return command;
 }

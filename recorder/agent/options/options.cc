@@ -1,60 +1,116 @@
 #include "recorder/agent/options/options.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/duration.h"
-#include "recorder/agent/options/option_list.h"
+#include "base/option_text.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/sources/sample_limits.h"
 
 namespace heaprec::agent {
 namespace {
 
+using format::Error;
+using format::Result;
+
+constexpr size_t kMaxBytes = 64 << 10;
+constexpr std::string_view kSpace = " \t\r";
+
+std::string_view Trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  return text.substr(0, text.find_last_not_of(kSpace) + 1);
+}
+
+Option ToOption(std::string_view part, const std::string& where) {
+  const size_t separator = std::min(part.find_first_of("=:"), part.size());
+  return {std::string(Trimmed(part.substr(0, separator))),
+          std::string(part.substr(std::min(separator + 1, part.size()))), where};
+}
+
+Result<std::string> ReadOptionFile(const std::string& path) {
+  const auto fail = [&path] { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; };
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return fail();
+  std::string text(kMaxBytes + 1, '\0');
+  const ssize_t got = read(descriptor, text.data(), text.size());
+  if (got < 0) {
+    const Error error = fail();
+    close(descriptor);
+    return error;
+  }
+  close(descriptor);
+  text.resize(static_cast<size_t>(got));
+  if (text.size() > kMaxBytes || text.find('\0') != std::string::npos) {
+    return Error{path + ": not a text file of agent options"};
+  }
+  return text;
+}
+
+Result<std::monostate> AddFile(const std::string& path, std::vector<Option>* options) {
+  auto file = ReadOptionFile(path);
+  if (!file.ok()) return file.error();
+  std::string_view text = *file;
+  for (int line = 1; !text.empty(); ++line) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view content = Trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (content.empty() || content.front() == '#') continue;
+    Option option = ToOption(content, fmt::format("{}:{}: ", path, line));
+    option.value = Trimmed(option.value);
+    if (option.key.empty() || option.key.front() == '@') {
+      return Error{fmt::format("{}`{}` is not of the form key=value", option.where, content)};
+    }
+    options->push_back(std::move(option));
+  }
+  return std::monostate{};
+}
+
 constexpr double kMaxPerSecond = 200'000;
 constexpr double kMinPerSecond = 1.0 / 3600;
 constexpr uint64_t kMinTracked = 64;
-// Of a recording whose user chose no bound: hours to days at the default rate (docs/reference/agent-options.md).
+// Maximum size if the user chose no bound: hours to days at the default rate (docs/reference/agent-options.md).
 constexpr uint64_t kDefaultMaxBytes = 256 << 20;
 constexpr double kMaxWalksPerSecond = 8000;
 
-struct Named {
+// What a number may be followed by, and the factor that it stands for.
+struct Unit {
   std::string_view name;
-  double value;
+  double factor;
 };
-constexpr std::array<Named, 9> kSizeUnits{{{"k", 1 << 10},
-                                           {"kb", 1 << 10},
-                                           {"kib", 1 << 10},
-                                           {"m", 1 << 20},
-                                           {"mb", 1 << 20},
-                                           {"mib", 1 << 20},
-                                           {"g", 1 << 30},
-                                           {"gb", 1 << 30},
-                                           {"gib", 1 << 30}}};
-constexpr std::array<Named, 4> kRateUnits{{{"/s", 1}, {"/min", 1.0 / 60}, {"/m", 1.0 / 60}, {"/h", 1.0 / 3600}}};
-
-// The number at the start of `text`; the rest stays in `text`.
-std::optional<double> TakeNumber(std::string_view* text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || !std::isfinite(value) || value < 0) return std::nullopt;
-  text->remove_prefix(static_cast<size_t>(end - text->data()));
-  return value;
-}
+constexpr Unit kSizeUnits[] = {{"", 1},         {"k", 1 << 10},   {"kb", 1 << 10}, {"kib", 1 << 10}, {"m", 1 << 20},
+                               {"mb", 1 << 20}, {"mib", 1 << 20}, {"g", 1 << 30},  {"gb", 1 << 30},  {"gib", 1 << 30}};
+constexpr Unit kRateUnits[] = {{"", 1}, {"/s", 1}, {"/m", 1.0 / 60}, {"/min", 1.0 / 60}, {"/h", 1.0 / 3600}};
 
 // An eighth of them is still a chunk worth its dictionaries.
 constexpr uint64_t kMinFileBytes = 1 << 20;
 constexpr uint64_t kMinFileNs = 10'000'000'000;
 constexpr uint64_t kMinNmtNs = 1'000'000'000;
+
+// A number and its unit.
+std::optional<double> ParseQuantity(std::string_view text, std::span<const Unit> units) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+  const auto unit = std::ranges::find(units, std::string_view(rest, end), &Unit::name);
+  return unit != units.end() ? std::optional(number * unit->factor) : std::nullopt;
+}
 
 std::optional<uint64_t> ParseTime(std::string_view text, uint64_t least_ns = 0) {
   // Past a century the sum with the clock could overflow.
@@ -63,27 +119,18 @@ std::optional<uint64_t> ParseTime(std::string_view text, uint64_t least_ns = 0) 
   return ns >= least_ns && ns <= kMostNs ? ns : std::nullopt;
 }
 
-// A plain number is bytes.
 std::optional<uint64_t> ParseSize(std::string_view text) {
-  const auto number = TakeNumber(&text);
-  if (!number) return std::nullopt;
-  std::string unit(text);
-  for (char& letter : unit) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  double factor = unit.empty() ? 1 : 0;
-  for (const Named& known : kSizeUnits) factor = known.name == unit ? known.value : factor;
-  const double bytes = *number * factor;
-  if (factor == 0 || bytes < kMinFileBytes || bytes > 1e18) return std::nullopt;
-  return static_cast<uint64_t>(bytes);
+  std::string lower(text);
+  for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  const auto bytes = ParseQuantity(lower, kSizeUnits);
+  if (!bytes || *bytes < kMinFileBytes || *bytes > 1e18) return std::nullopt;
+  return static_cast<uint64_t>(*bytes);
 }
 
 std::optional<double> ParseRate(std::string_view text) {
-  const auto number = TakeNumber(&text);
-  if (!number) return std::nullopt;
-  double factor = text.empty() ? 1 : 0;
-  for (const Named& unit : kRateUnits) factor = unit.name == text ? unit.value : factor;
-  const double rate = *number * factor;
+  const auto rate = ParseQuantity(text, kRateUnits);
   // A little slack: 1/h is not exact in binary.
-  if (rate < kMinPerSecond * 0.999 || rate > kMaxPerSecond) return std::nullopt;
+  if (!rate || *rate < kMinPerSecond * 0.999 || *rate > kMaxPerSecond) return std::nullopt;
   return rate;
 }
 
@@ -108,24 +155,29 @@ bool SetPoints(Options* options, std::string_view value) {
   return rate <= kMaxPointsPerSecond && Set(&options->points_per_second, rate);
 }
 
+// One of a few words, each with its value.
+template <typename T, size_t N>
+bool Choose(T* field, std::string_view word, const std::pair<std::string_view, T> (&choices)[N]) {
+  const auto found = std::ranges::find(choices, word, &std::pair<std::string_view, T>::first);
+  if (found != std::end(choices)) *field = found->second;
+  return found != std::end(choices);
+}
+
 bool SetSource(Options* options, std::string_view value) {
-  for (const SourceChoice choice :
-       {SourceChoice::kAuto, SourceChoice::kHooks, SourceChoice::kJvmti, SourceChoice::kPortable}) {
-    if (value != SourceName(choice)) continue;
-    options->source = choice;
-    return true;
-  }
-  return false;
+  return Choose(&options->source, value,
+                {{"auto", SourceChoice::kAuto},
+                 {"hooks", SourceChoice::kHooks},
+                 {"jvmti", SourceChoice::kJvmti},
+                 {"portable", SourceChoice::kPortable}});
 }
 
 bool SetLogLevel(Options* options, std::string_view value) {
-  constexpr std::array<std::string_view, 5> kNames{"off", "error", "warn", "info", "debug"};
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (value != kNames[i]) continue;
-    options->log_level = static_cast<LogLevel>(i);
-    return true;
-  }
-  return false;
+  return Choose(&options->log_level, value,
+                {{"off", LogLevel::kOff},
+                 {"error", LogLevel::kError},
+                 {"warn", LogLevel::kWarn},
+                 {"info", LogLevel::kInfo},
+                 {"debug", LogLevel::kDebug}});
 }
 
 bool SetSync(Options* options, std::string_view value) {
@@ -135,7 +187,7 @@ bool SetSync(Options* options, std::string_view value) {
   return Set(&options->sync.every_ns, ParseTime(value, 1));
 }
 
-// By size if that can be meant: "100m" is 100 MiB, not 100 minutes.
+// A size if the value can be one: "100m" is 100 MiB, not 100 minutes.
 bool SetRotation(Options* options, std::string_view value) {
   const bool has_unit = value.find_first_not_of("0123456789.") != std::string_view::npos;
   if (has_unit && Set(&options->limits.rotate_bytes, ParseSize(value))) return true;
@@ -185,12 +237,8 @@ bool SetNmt(Options* options, std::string_view value) {
 }
 
 bool SetLabels(Options* options, std::string_view value) {
-  constexpr std::pair<std::string_view, LabelChoice> kChoices[] = {
-      {"on", LabelChoice::kOn}, {"off", LabelChoice::kOff}, {"redact", LabelChoice::kRedact}};
-  for (const auto& [name, choice] : kChoices) {
-    if (value == name) return options->labels = choice, true;
-  }
-  return false;
+  return Choose(&options->labels, value,
+                {{"on", LabelChoice::kOn}, {"off", LabelChoice::kOff}, {"redact", LabelChoice::kRedact}});
 }
 
 struct Key {
@@ -206,8 +254,7 @@ const std::array kKeys = {
     Key{"points", "a rate, such as 4000 or 4000/s; maximum 100000/s; max; 0: count samples only", SetPoints},
     Key{"throttle", "adaptive, or window: a fixed probability for each 200 ms",
         [](Options* o, View v) {
-          o->rule = v == "window" ? throttle::Rule::kWindow : throttle::Rule::kAdaptive;
-          return v == "window" || v == "adaptive";
+          return Choose(&o->rule, v, {{"adaptive", throttle::Rule::kAdaptive}, {"window", throttle::Rule::kWindow}});
         }},
     Key{"maxsamples", "a number, 1 or more",
         [](Options* o, View v) { return Set(&o->max_samples, ParseCount(v, 1, UINT64_MAX)); }},
@@ -218,7 +265,9 @@ const std::array kKeys = {
     Key{"stackdepth", "a number from 1 to 1024",
         [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
     Key{"stacks", "auto or jvmti",
-        [](Options* o, View v) { return o->walk_stacks = v == "auto", v == "auto" || v == "jvmti"; }},
+        [](Options* o, View v) {
+          return Choose(&o->walk_stacks, v, {{"auto", true}, {"jvmti", false}});
+        }},
     Key{"source", "auto, hooks, jvmti or portable", SetSource},
     Key{"exceptions", "on or off: record thrown exceptions too",
         [](Options* o, View v) { return Set(&o->exceptions, ParseSwitch(v)); }},
@@ -251,7 +300,62 @@ const std::array kKeys = {
         [](Options* o, View v) { return Set(&o->strict, ParseSwitch(v)); }},
 };
 
+constexpr std::array<std::string_view, 14> kValid{
+    "file", "rate",    "only",   "native.mmap_rate", "duration", "throttle", "ring",
+    "sync", "maxsize", "maxage", "rotate",           "loglevel", "service",  "labels"};
+
+// native.rate: as the agent of a JVM has it, where `rate` is that of the heap.
+bool IsValid(std::string_view key) { return key == "native.rate" || std::ranges::find(kValid, key) != kValid.end(); }
+
+format::Result<ProgramOptions> Parse(const std::vector<Option>& given) {
+  ProgramOptions plain;
+  std::vector<Option> common;
+  bool has_rate = false;
+  for (const Option& option : given) {
+    if (option.key == "only") {
+      plain.only = option.value;
+    } else if (option.key == "reply") {
+      plain.reply_file = option.value;
+    } else if (IsValid(option.key)) {
+      common.push_back(option);
+      has_rate = has_rate || option.key == "rate";
+    } else {
+      return format::Error{fmt::format("{}option `{}` is not available without a JVM; valid options: {}", option.where,
+                                       option.key, fmt::join(kValid, ", "))};
+    }
+  }
+  auto options = ParseOptions(common);
+  if (!options.ok()) return options.error();
+  plain.options = std::move(*options);
+  plain.options.native = true;
+  if (has_rate) plain.options.native_per_second = plain.options.rate_per_second;
+  return plain;
+}
+
 }  // namespace
+
+Result<std::vector<Option>> SplitOptions(std::string_view text) {
+  std::vector<Option> options;
+  while (!text.empty()) {
+    const std::string part = Unescaped(TakePart(&text));
+    if (part.starts_with('@')) {
+      auto added = AddFile(part.substr(1), &options);
+      if (!added.ok()) return added.error();
+    } else if (!part.empty()) {
+      options.push_back(ToOption(part, ""));
+    }
+  }
+  return options;
+}
+
+std::string AsText(const std::vector<Option>& options) {
+  std::string text;
+  for (const Option& option : options) {
+    if (!text.empty()) text += ',';
+    text += option.value.empty() ? option.key : fmt::format("{}={}", option.key, Escaped(option.value));
+  }
+  return text;
+}
 
 std::vector<std::string> OptionNames() {
   std::vector<std::string> names;
@@ -317,6 +421,12 @@ bool AsksForStrict(std::string_view text) {
     if (option.key == "strict") strict = ParseSwitch(option.value).value_or(false);
   }
   return strict;
+}
+
+format::Result<ProgramOptions> ParseProgramOptions(std::string_view text) {
+  const auto given = SplitOptions(text);
+  if (!given.ok()) return given.error();
+  return Parse(*given);
 }
 
 }  // namespace heaprec::agent

@@ -1,7 +1,6 @@
-// The agent's options: "file=rec.hrec,rate=150,duration=30s". A key may be separated by ':' instead of '='; "@my.conf"
-// includes the options of a file (recorder/agent/options/option_list.h).
+// The agent's options: "file=rec.hrec,rate=150,duration=30s". A key may be separated by ':' instead of '='.
 //
-// Context:  setup.
+// Context:  setup; "@my.conf" reads a file.
 // Failure:  ParseOptions: an Error of one line that names the invalid part and lists the valid values.
 // Format:   docs/reference/agent-options.md
 #pragma once
@@ -13,15 +12,31 @@
 
 #include "base/result.h"
 #include "format/model/census.h"
-#include "recorder/agent/options/option_list.h"
 #include "recorder/agent/options/service_labels.h"
+#include "recorder/sources/log.h"
 #include "recorder/writer/limits.h"
 #include "throttle/controller.h"
 
 namespace heaprec::agent {
 
+// Splits option text (format/bytes/option_text.h): "rate=20,@my.conf,strict" becomes key and value of each; a file's
+// options replace its name.
+//
+// A file has one key=value per line. Blank lines, lines that begin with '#', and spaces around key and value are
+// ignored. Commas and backslashes in a file stand for themselves. A file cannot include another file.
+//
+// Failure:  a file that cannot be read, or does not contain options: the error names file and line.
+struct Option {
+  std::string key, value;
+  std::string where;  // "my.conf:3: "; empty: not from a file
+};
+
+format::Result<std::vector<Option>> SplitOptions(std::string_view text);
+
+// "rate=20,source=jvmti,strict"; SplitOptions takes it.
+std::string AsText(const std::vector<Option>& options);
+
 enum class SourceChoice { kAuto, kHooks, kJvmti, kPortable };
-enum class LogLevel { kOff, kError, kWarn, kInfo, kDebug };
 
 struct Options {
   std::string file = "heaprec-%p.hrec";
@@ -70,5 +85,17 @@ std::vector<std::string> OptionNames();
 bool AsksForStrict(std::string_view text);
 
 const char* SourceName(SourceChoice choice);
+
+// HEAPREC_NATIVE_SAMPLED, the options of libheaprec.so in a program without a JVM:
+// "file=rec-%p.hrec,rate=100,only=NAME". They are those of the agent that need no JVM, and `only`.
+//
+// Format:   docs/guide/native-memory.md#programs-without-a-jvm
+struct ProgramOptions {
+  Options options{};         // native, at native_per_second
+  std::string only{};        // the name of a program's file; empty: any
+  std::string reply_file{};  // as agent::Command
+};
+
+format::Result<ProgramOptions> ParseProgramOptions(std::string_view text);
 
 }  // namespace heaprec::agent

@@ -38,7 +38,7 @@ double MostPointsPerSecond() {
 double MaxGapOf(const throttle::ControllerConfig& config) {
   const double seconds = static_cast<double>(config.interval_ns) * 1e-9;
   const double points_per_second = std::max(config.oversampling * config.cap, config.points) / seconds;
-  // With a limit of m mean gaps a thread is touched 1 / (1 - exp(-m)) times per point.
+  // With a limit of m mean gaps a thread's clock is updated 1 / (1 - exp(-m)) times per point.
   return std::min(kLargestGap, -std::log1p(-std::min(points_per_second / kTouchesPerSecond, 1.0)));
 }
 

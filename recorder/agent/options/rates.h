@@ -12,7 +12,7 @@ inline constexpr double kMaxPointsPerSecond = 100'000;
 // with one from GetStackTrace.
 inline constexpr double kWalkedPointNs = 2000, kAskedPointNs = 4000;
 
-// With points=max: 1 % of all CPUs, in points of the cheaper kind.
+// The limit of points=max: 1 % of all CPUs, in points with a walked stack.
 double MostPointsPerSecond();
 
 // unit_is_event: lambda is a probability per event, not per byte.

@@ -1,8 +1,9 @@
 #include "recorder/agent/options/service_labels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -87,10 +88,7 @@ std::string ValueOf(const LabelSource& source, std::string_view attributes, cons
 }
 
 std::string Hashed(std::string_view value) {
-  const uint64_t hash = format::Hash(std::as_bytes(std::span(value.data(), value.size())));
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
-  return digits;
+  return fmt::format("{:016x}", format::Hash(std::as_bytes(std::span(value))));
 }
 
 }  // namespace

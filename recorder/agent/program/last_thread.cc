@@ -53,7 +53,7 @@ void NoteEndOfMain(void*) {
   main_has_ended.store(true);
 }
 
-// As ExitAsLast and StartSignalMaskedThread's callers name them.
+// By the names that ExitAsLast and the callers of StartSignalMaskedThread give.
 bool IsAgentThread(const char* task) {
   std::string name;
   std::getline(std::ifstream(std::string("/proc/self/task/") + task + "/comm"), name);

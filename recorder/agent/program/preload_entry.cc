@@ -16,16 +16,15 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "recorder/agent/options/command.h"
-#include "recorder/agent/options/log.h"
-#include "recorder/agent/options/program_options.h"
+#include "recorder/agent/options/options.h"
 #include "recorder/agent/program/last_thread.h"
 #include "recorder/agent/program/program_recording.h"
 #include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/log.h"
 
 namespace heaprec::agent {
 namespace {

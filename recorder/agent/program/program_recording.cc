@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/descriptors.h"
-#include "recorder/agent/options/rates.h"
 #include "recorder/agent/program/last_thread.h"
+#include "base/descriptors.h"
+#include "recorder/sources/native/native_stream.h"
 #include "recorder/writer/signal_masked_thread.h"
 
 namespace heaprec::agent {
@@ -28,8 +28,8 @@ Options WithAbsoluteFile(Options options) {
 format::Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const Options& options,
                                                                           const std::string& program) {
   std::unique_ptr<ProgramRecording> recording(new ProgramRecording(options, program));
-  auto led = recording->plan_.InstallMallocHooks();
-  if (!led.ok()) return led.error();
+  auto installed = recording->plan_.InstallMallocHooks();
+  if (!installed.ok()) return installed.error();
   Beginning beginning{recording.get(), {}};
   auto outcome = beginning.outcome.get_future();
   auto thread =
@@ -57,8 +57,7 @@ void ProgramRecording::Enter(void* beginning) {
 format::Result<std::monostate> ProgramRecording::Begin() {
   try {
     auto built = Build();
-    if (built.ok()) native_->Activate(std::move(plan_.native_calls));
-    return built;
+    return built.ok() ? parts_.Activate() : built;
   } catch (const std::exception&) {
     return format::Error{"out of memory"};
   }
@@ -71,19 +70,16 @@ format::Result<std::monostate> ProgramRecording::Build() {
   auto ring = plan_.MakeRing();
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);
-  native_ = std::make_unique<NativeStream>(*ring_, *plan_.native, plan_.start_ns, kNumber, plan_.Seed(),
-                                           MaxGapOf(*plan_.native), /*java=*/nullptr, plan_.maps_per_second());
-  format::FileHeader header = plan_.Header(*ring_);
+  parts_.Add(std::make_unique<sources::NativeStream>(*ring_, plan_.NativeConfig(kNumber), /*java=*/nullptr,
+                                                     std::move(plan_.malloc_hooks)));
+  format::FileHeader header = plan_.Header(*ring_, parts_);
   header.jvm_name = program_;
   header.source = "preload";
   header.source_reason = "HEAPREC_NATIVE_SAMPLED";
   writer::DrainCallbacks callbacks;
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
-  callbacks.on_native_point = [this](const auto& record, auto pcs, auto java) { native_->OnPoint(record, pcs, java); };
-  callbacks.on_new_chunk = [this] { native_->NewEpoch(); };
-  callbacks.on_stack = [this](const format::StackKey& key) { native_->MarkStackEmitted(key); };
-  callbacks.on_stop = [this] { native_->Stop(); };
-  auto drain = plan_.MakeDrain(ring_.get(), header, std::move(callbacks));
+  callbacks.on_stop = [this] { parts_.Stop(); };
+  auto drain = plan_.MakeDrain(ring_.get(), header, &parts_, std::move(callbacks));
   if (!drain.ok()) return drain.error();
   drain_ = std::move(*drain);
   return std::monostate{};
@@ -92,7 +88,7 @@ format::Result<std::monostate> ProgramRecording::Build() {
 void ProgramRecording::OnTick(uint64_t now_ns) {
   if (OnlyAgentThreadsLeft()) ExitProcess();
   const std::lock_guard lock(looking_);
-  native_->OnTick(now_ns);
+  parts_.OnTick(now_ns);
 }
 
 void ProgramRecording::Pause() {

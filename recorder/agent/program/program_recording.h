@@ -18,8 +18,8 @@
 #include "format/model/model.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/agent/recording_plan.h"
-#include "recorder/agent/streams/native_stream.h"
 #include "recorder/buffer/ring.h"
+#include "recorder/sources/part.h"
 #include "recorder/writer/drain.h"
 
 namespace heaprec::agent {
@@ -57,7 +57,7 @@ class ProgramRecording {
   const std::string program_;
   RecordingPlan plan_;
   std::unique_ptr<buffer::Ring> ring_;
-  std::unique_ptr<NativeStream> native_;
+  sources::Parts parts_;
   std::unique_ptr<writer::Drain> drain_;
   std::timed_mutex looking_;             // held while the drain reads the loader's list
   std::atomic<pthread_t> paused_by_{0};  // the thread that holds it, if it is not the drain

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "recorder/sources/jvmti_text.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
@@ -27,24 +28,6 @@ double GapTo(uint64_t due, uint64_t allocated) {
   return throttle::Length(due - std::min(due, allocated));
 }
 
-// JVMTI's name of a class, which it allocates.
-class Signature {
- public:
-  Signature(jvmtiEnv* jvmti, jclass type) : jvmti_(jvmti) {
-    if (jvmti->GetClassSignature(type, &text_, nullptr) != JVMTI_ERROR_NONE) text_ = nullptr;
-  }
-  ~Signature() {
-    if (text_ != nullptr) jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text_));
-  }
-  Signature(const Signature&) = delete;
-  Signature& operator=(const Signature&) = delete;
-  const char* text() const { return text_ != nullptr ? text_ : ""; }
-
- private:
-  jvmtiEnv* const jvmti_;
-  char* text_ = nullptr;
-};
-
 }  // namespace
 
 CallbackSource::CallbackSource(const CallbackSourceParts& parts, const heaprec_sampling& how)
@@ -52,7 +35,7 @@ CallbackSource::CallbackSource(const CallbackSourceParts& parts, const heaprec_s
       depth_(how.depth),
       started_ns_(MonotonicNs()),
       how_(Keep(how, nullptr)),
-      tracked_(how.followed, how.depth, parts.names) {}
+      tracked_(how.tracked, how.depth, parts.names) {}
 
 CallbackSource::~CallbackSource() {
   for (const How* how = how_.load(); how != nullptr;) delete std::exchange(how, how->before);
@@ -71,7 +54,7 @@ uint64_t CallbackSource::First(const How& how) {
 }
 
 void CallbackSource::Replace(const heaprec_sampling& how) {
-  // Release: a thread that sees it sees its contents.
+  // Release: a thread that sees the pointer sees what it points to.
   how_.store(Keep(how, how_.load(std::memory_order_relaxed)), std::memory_order_release);
 }
 
@@ -142,11 +125,12 @@ void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
   if (object.jvmti->GetStackTrace(nullptr, 0, depth_, frames, &count) != JVMTI_ERROR_NONE) count = 0;
   ThreadIdentity identity;
   parts_.fields.Read(object.jni, object.thread, &identity);
-  const Signature signature(object.jvmti, object.object_class);
+  JvmtiText signature(object.jvmti);
+  object.jvmti->GetClassSignature(object.object_class, signature.out(), nullptr);
   heaprec_trace trace{sizeof(trace),
                       next_uid_.fetch_add(1, std::memory_order_relaxed),
                       static_cast<int64_t>(identity.java_tid),
-                      signature.text(),
+                      signature.c_str(),
                       static_cast<int64_t>(object.size),
                       static_cast<int64_t>(allocated - entry.given_at),
                       reinterpret_cast<const heaprec_frame*>(frames),
@@ -155,9 +139,9 @@ void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
                       static_cast<int64_t>(MonotonicNs()),
                       0,
                       nullptr};
-  const heaprec_callback_env place{object.jni, object.jvmti, object.object};
+  const heaprec_callback_env environment{object.jni, object.jvmti, object.object};
   entry.due = kNever;  // of what the callback allocates nothing is given
-  const int64_t interval = how->function(&trace, &place, how->user);
+  const int64_t interval = how->function(&trace, &environment, how->user);
   const uint64_t now = std::max(allocated, parts_.layout.AllocatedBytesInCallback(object.java_thread));
   entry.given_at = now;
   entry.due = DueAfter(now, interval);

@@ -7,9 +7,14 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "recorder/sources/jvmti_text.h"
+#include "throttle/random.h"
 
 namespace heaprec::sources {
 namespace {
+
+// Maximum number of entries in a table, so that searches stay short.
+constexpr size_t MostIn(size_t slots) { return slots / 8 * 7; }
 
 // Looked at for each object that is tracked: twice as many die as are born, so that the dead make room.
 constexpr size_t kLooks = 2;
@@ -23,6 +28,71 @@ struct Release {
 };
 
 }  // namespace
+
+FrameNames::FrameNames(bool is_needed)
+    : methods_(is_needed ? kMaxMethods : 1),
+      frames_(is_needed ? kMaxFrames : 1),
+      texts_(is_needed ? std::make_unique_for_overwrite<char[]>(kTextBytes) : nullptr) {}
+
+size_t FrameNames::MethodSlot(const void* method) const {
+  size_t slot = throttle::Mix64(reinterpret_cast<uintptr_t>(method)) % methods_.size();
+  while (methods_[slot].id != nullptr && methods_[slot].id != method) slot = (slot + 1) % methods_.size();
+  return slot;
+}
+
+size_t FrameNames::FrameSlot(const heaprec_frame& frame) const {
+  const uint64_t key = reinterpret_cast<uintptr_t>(frame.method) * 31 + static_cast<uint64_t>(frame.location);
+  size_t slot = throttle::Mix64(key) % frames_.size();
+  while (frames_[slot].method != nullptr &&
+         (frames_[slot].method != frame.method || frames_[slot].location != frame.location)) {
+    slot = (slot + 1) % frames_.size();
+  }
+  return slot;
+}
+
+uint32_t FrameNames::Append(std::string_view text) {
+  char* const at = texts_.get() + text_bytes_;
+  std::memcpy(at, text.data(), text.size());
+  at[text.size()] = '\0';
+  text_bytes_ += text.size() + 1;
+  return static_cast<uint32_t>(at - texts_.get());
+}
+
+void FrameNames::AddMethod(void* method, const Method& names) {
+  const size_t bytes = names.class_name.size() + names.name.size() + names.file.size() + 3;
+  if (texts_ == nullptr || method_count_ >= MostIn(kMaxMethods) || text_bytes_ + bytes > kTextBytes) return;
+  KnownMethod& known = methods_[MethodSlot(method)];
+  if (known.id != nullptr) return;
+  known = {method, Append(names.class_name), Append(names.name), Append(names.file)};
+  ++method_count_;
+}
+
+void FrameNames::Add(const heaprec_frame& frame, int32_t line) {
+  if (frame_count_ >= MostIn(kMaxFrames) || texts_ == nullptr || !HasMethod(frame.method)) return;
+  KnownFrame& known = frames_[FrameSlot(frame)];
+  if (known.method != nullptr) return;
+  known = {frame.method, frame.location, line};
+  ++frame_count_;
+}
+
+heaprec_frame_name FrameNames::Find(const heaprec_frame& frame) const {
+  const KnownFrame& known = frames_[FrameSlot(frame)];
+  const KnownMethod& method = methods_[MethodSlot(frame.method)];
+  if (known.method == nullptr || method.id == nullptr) return {nullptr, nullptr, nullptr, -1};
+  const char* const texts = texts_.get();
+  return {texts + method.class_name, texts + method.name, texts + method.file, known.line};
+}
+
+bool FrameNames::IsHalfFull() const {
+  return frame_count_ > kMaxFrames / 2 || method_count_ > kMaxMethods / 2 || text_bytes_ > kTextBytes / 2;
+}
+
+void FrameNames::CopyFrom(const FrameNames& other, const heaprec_frame& frame) {
+  const heaprec_frame_name names = other.Find(frame);
+  if (names.class_name == nullptr) return;
+  AddMethod(frame.method, {names.class_name, names.method_name, names.file_name});
+  Add(frame, names.line);
+}
 
 TrackedObjects::TrackedObjects(int capacity, int depth, const hotspot::Names& names)
     : capacity_(static_cast<size_t>(capacity)),
@@ -56,14 +126,14 @@ void TrackedObjects::Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const h
 
 // Null: it is not tracked.
 TrackedObjects::Trace* TrackedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed) {
-  const size_t place = FindFreeEntry();
-  if (place == capacity_) return nullptr;  // drawn out
-  Trace& into = tracked_[place];
+  const size_t entry = FindFreeEntry();
+  if (entry == capacity_) return nullptr;  // drawn out
+  Trace& into = tracked_[entry];
   if (into.object != nullptr) jni->DeleteWeakGlobalRef(std::exchange(into.object, nullptr));
   into.object = jni->NewWeakGlobalRef(object);
   if (into.object == nullptr) {
     jni->ExceptionClear();  // OutOfMemoryError
-    free_.push_back(place);
+    free_.push_back(entry);
     *failed = true;
     return nullptr;
   }
@@ -86,16 +156,15 @@ void TrackedObjects::KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method) {
   hotspot::Names::MethodView view;
   if (!vm_names_.Method(id, &view)) return;
   jclass type = nullptr;
-  char* file = nullptr;  // JVMTI allocates it
+  JvmtiText file(jvmti);
   if (jvmti->GetMethodDeclaringClass(id, &type) == JVMTI_ERROR_NONE && type != nullptr) {
-    if (jvmti->GetSourceFileName(type, &file) != JVMTI_ERROR_NONE) file = nullptr;
+    jvmti->GetSourceFileName(type, file.out());
     jni->DeleteLocalRef(type);
   }
-  names_.AddMethod(method, {view.class_name, view.name, file != nullptr ? file : ""});
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(file));
+  names_.AddMethod(method, {view.class_name, view.name, file.c_str()});
 }
 
-// Methods come and go with their classes; what is kept of those that no trace has makes room.
+// Methods come and go with their classes: forgets the names of methods that no trace has.
 void TrackedObjects::ForgetNames() {
   if (!names_.IsHalfFull()) return;
   names_.Retain([this](const auto& keep) {
@@ -107,13 +176,13 @@ void TrackedObjects::ForgetNames() {
   });
 }
 
-// A free one, or one whose object has to go; capacity_: the new one has to.
+// A free entry, or one whose object is replaced; capacity_: the new object is not tracked.
 size_t TrackedObjects::FindFreeEntry() {
   ++seen_;
   if (!free_.empty()) {
-    const size_t place = free_.back();
+    const size_t entry = free_.back();
     free_.pop_back();
-    return place;
+    return entry;
   }
   const auto drawn = static_cast<uint64_t>(random_.Uniform() * static_cast<double>(seen_));
   return drawn < capacity_ ? static_cast<size_t>(drawn) : capacity_;

@@ -4,12 +4,12 @@
 #include <memory>
 #include <utility>
 
-#include "recorder/sources/census/retirement_watchers.h"
+#include "recorder/sources/census/census.h"
 
 namespace heaprec::sources {
 namespace {
 
-// A slot is taken while its probe is not null. Who calls a hook looks at all of them: there are few.
+// A slot is taken while its probe is not null. A hook looks at all slots, because there are few.
 std::array<std::atomic<AllocationProbe*>, AllocationProbe::kMax> probes;
 // Hooks that are inside a probe, so that it is not freed under them.
 std::atomic<uint32_t> visitors{0};

@@ -1,12 +1,16 @@
 #include "recorder/sources/census/census.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <new>
 
+#include "recorder/hotspot/threads/safepoint.h"
 #include "base/clock.h"
-#include "recorder/sources/census/retirement_watchers.h"
+#include "recorder/sources/log.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
@@ -28,44 +32,53 @@ class KnownClasses {
 };
 constinit std::array<std::atomic<const void*>, KnownClasses::kSlots> KnownClasses::of_{};
 
+// The threads of the process. Never destroyed, because a thread may end at any time.
+std::atomic<CensusThreads*> directory{nullptr};
+
+void Put(const Jvm& jvm, JNIEnv* jni, jthread thread, const void* java_thread, uint32_t os_tid, CensusThreads* into) {
+  ThreadIdentity identity;
+  jvm.thread_fields.Read(jni, thread, &identity);
+  into->Put(java_thread, identity.java_tid, os_tid, identity.Name());
+}
+
 }  // namespace
 
 std::atomic<Census*> Census::active{nullptr};
 constinit thread_local const void* Census::retiring = nullptr;
 
-Census::Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
-               const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
-               uint64_t start_ns)
-    : counters_(ring.header().census),
-      threads_(threads),
+Census::Census(const Jvm& jvm, buffer::Ring& ring, const hotspot::ObjectLayout& objects, const CensusThreads& directory,
+               const std::optional<CensusDraw>& draw, uint64_t start_ns)
+    : jvm_(jvm),
+      counters_(ring.header().census),
+      threads_(jvm.layout),
       objects_(objects),
-      writer_(ring, directory, [&names](const void* klass) { return names.KlassName(klass); }),
+      writer_(ring, directory, [&jvm](const void* klass) { return jvm.names.KlassName(klass); }),
       start_ns_(start_ns) {
   if (!draw) return;
-  board_ = std::make_unique<WindowPublisher>(draw->config, start_ns);
+  windows_ = std::make_unique<WindowPublisher>(draw->config, start_ns);
   most_per_second_ = draw->most_per_second;
   seed_ = draw->seed;
 }
 
-void Census::StartAtSafepoint(const hotspot::ThreadList& threads) {
-  if (!NoteUse(threads)) return;
+void Census::StartAtSafepoint() {
+  if (!NoteUse()) return;
   retirement_watchers.fetch_add(1);
   active.store(this, std::memory_order_release);
 }
 
-void Census::CountAtSafepoint(const hotspot::ThreadList& threads) {
+void Census::CountAtSafepoint() {
   if (!is_active()) return;
-  threads.ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
+  jvm_.threads->ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
   // What has just been counted must not be counted again.
-  if (NoteUse(threads)) return;
+  if (NoteUse()) return;
   active.store(nullptr);
   retirement_watchers.fetch_sub(1);
 }
 
-// From here on the TLABs that are in use now hold nothing new. False: there is no memory.
-bool Census::NoteUse(const hotspot::ThreadList& threads) {
+// Marks how far the TLABs in use are filled: only later objects count. False: there is no memory.
+bool Census::NoteUse() {
   size_t count = 0;
-  threads.ForEach([&count](void*) { ++count; });
+  jvm_.threads->ForEach([&count](void*) { ++count; });
   mark_slots_ = std::bit_ceil(2 * count + 1);
   marks_left_.store(0, std::memory_order_relaxed);
   marks_.reset(new (std::nothrow) Mark[mark_slots_]);
@@ -73,7 +86,7 @@ bool Census::NoteUse(const hotspot::ThreadList& threads) {
     Add(Count::kUnvisited, 1);
     return false;
   }
-  threads.ForEach([this](void* java_thread) {
+  jvm_.threads->ForEach([this](void* java_thread) {
     const hotspot::ThreadLayout::Tlab now = threads_.TlabOf(java_thread);
     if (now.start == now.top) return;
     const void* const tlab = threads_.TlabAddress(java_thread);
@@ -85,9 +98,9 @@ bool Census::NoteUse(const hotspot::ThreadList& threads) {
   return true;
 }
 
-void Census::StopAtSafepoint(const hotspot::ThreadList& threads) {
+void Census::StopAtSafepoint() {
   if (!is_active()) return;
-  threads.ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
+  jvm_.threads->ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
   active.store(nullptr);
   retirement_watchers.fetch_sub(1);
 }
@@ -107,11 +120,11 @@ void Census::EndRunning(const std::vector<void*>& threads) {
 }
 
 void Census::OnTick(uint64_t now_ns) {
-  if (board_ == nullptr) return;
+  if (windows_ == nullptr) return;
   const auto at = [this](Count what) {
     return counters_.counters[static_cast<size_t>(what)].load(std::memory_order_relaxed);
   };
-  (void)board_->Tick(now_ns, at(Count::kTlabs) + at(Count::kOutside));
+  (void)windows_->Tick(now_ns, at(Count::kTlabs) + at(Count::kOutside));
 }
 
 void Census::LookAt(const void* tlab) {
@@ -123,7 +136,7 @@ void Census::LookAt(const void* tlab) {
   if (used == before) return;
   const uint64_t bytes = used - before;
   const double weight = Draw(bytes);
-  // What was drawn before the candidate is counted: a controller that sees it has no say in its draw.
+  // Counted after the draw, so that the controller's probability does not depend on this candidate.
   Add(Count::kTlabs, 1);
   Add(Count::kTlabBytes, bytes);
   if (weight > 0) Walk(java_thread, now.start + before, now.top, weight);
@@ -168,14 +181,14 @@ void Census::Publish(const void* java_thread, double weight, std::span<const Cla
   writer_.Write(MonotonicNs(), java_thread, weight, found);
 }
 
-// The TLAB's, or the free one where it would be.
+// The TLAB's mark, or the free mark where it belongs.
 Census::Mark* Census::MarkOf(const void* tlab) const {
   size_t slot = throttle::Mix64(reinterpret_cast<uintptr_t>(tlab)) % mark_slots_;
   while (marks_[slot].tlab != nullptr && marks_[slot].tlab != tlab) slot = (slot + 1) % mark_slots_;
   return &marks_[slot];
 }
 
-// It is retired now, or the census ends: the next one of the thread is new.
+// Called when the TLAB is retired, or the census ends: the thread's next TLAB has no mark.
 uint64_t Census::TakeMark(const void* tlab) {
   if (marks_left_.load(std::memory_order_relaxed) == 0) return 0;
   Mark* const mark = MarkOf(tlab);
@@ -184,13 +197,13 @@ uint64_t Census::TakeMark(const void* tlab) {
   return used;
 }
 
-// The less of its second's walks is left, the less likely: a load that bursts meets the end of them rarely, and has
-// larger weights instead.
+// The fewer of the second's walks are left, the lower the probability: a burst rarely uses up all walks, and has larger
+// weights instead.
 double Census::Draw(uint64_t bytes) {
-  if (board_ == nullptr) return 1;
+  if (windows_ == nullptr) return 1;
   const uint64_t now_ns = MonotonicNs();
   const double left = LeftOf(now_ns);
-  const double probability = std::min(board_->Read().lambda, 1.0) * left * left;
+  const double probability = std::min(windows_->Read().lambda, 1.0) * left * left;
   throttle::Random random(throttle::Mix64(seed_ + draws_.fetch_add(1, std::memory_order_relaxed)));
   if (left > 0 && random.Uniform() >= probability) return 0;
   if (left == 0 || !TryReserveWalk(now_ns)) {
@@ -199,7 +212,7 @@ double Census::Draw(uint64_t bytes) {
     return 0;
   }
   const double weight = 1 / probability;
-  (void)board_->OnPoint({.weight = weight, .effective = weight, .count = 1}, now_ns);
+  (void)windows_->OnPoint({.weight = weight, .effective = weight, .count = 1}, now_ns);
   return weight;
 }
 
@@ -215,10 +228,65 @@ bool Census::TryReserveWalk(uint64_t now_ns) {
   uint64_t turns = turns_.load(std::memory_order_relaxed);
   for (;;) {
     const uint64_t taken = turns >> 32 == second ? turns & 0xffffffff : 0;
-    // One that read the clock in the second before is of that second still.
+    // A thread that read the clock in the second before still belongs to that second.
     if (taken == most_per_second_ || turns >> 32 > second) return false;
     if (turns_.compare_exchange_weak(turns, second << 32 | (taken + 1), std::memory_order_relaxed)) return true;
   }
+}
+
+format::Result<std::unique_ptr<Census>> Census::Make(const Jvm& jvm, buffer::Ring& ring,
+                                                     const std::optional<CensusDraw>& draw, uint64_t start_ns) {
+  auto objects = jvm.Objects();
+  if (!objects.ok()) return objects.error();
+  if (directory.load() == nullptr) directory.store(new CensusThreads);
+  return std::unique_ptr<Census>(new Census(jvm, ring, *objects, *directory.load(), draw, start_ns));
+}
+
+void Census::Describe(format::FileHeader* header) const {
+  header->census = windows_ != nullptr ? format::CensusMode::kDrawn : format::CensusMode::kAll;
+  header->census_per_second = most_per_second_;
+}
+
+void Census::RegisterThreads(JNIEnv* jni) {
+  jthread* threads = nullptr;
+  jint count = 0;
+  if (jvm_.jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    const void* const java_thread = jvm_.thread_of.OfThread(jni, threads[i]);
+    if (java_thread != nullptr) {
+      Put(jvm_, jni, threads[i], java_thread, jvm_.layout.OsTidOfOther(java_thread), directory.load());
+    }
+    jni->DeleteLocalRef(threads[i]);
+  }
+  jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+}
+
+format::Result<std::monostate> Census::CountInUse() {
+  const std::lock_guard lock(ending_);
+  if (!is_active()) return format::Error{"the census has ended"};
+  const auto count = [](void* self) { static_cast<Census*>(self)->CountAtSafepoint(); };
+  return hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, count, this);
+}
+
+void Census::End(JNIEnv* jni) {
+  const std::lock_guard lock(ending_);
+  if (!is_active()) return;
+  const auto end = [](void* self) { static_cast<Census*>(self)->StopAtSafepoint(); };
+  const auto stopped = hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, end, this);
+  if (!is_active()) return;
+  Log(LogLevel::kInfo, "census: cannot stop the threads at a safepoint: {}",
+      stopped.ok() ? "" : stopped.error().message);
+  EndRunning(jni != nullptr ? jvm_.AllThreads(jni) : std::vector<void*>());
+}
+
+void Census::OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread) {
+  CensusThreads* const into = directory.load(std::memory_order_acquire);
+  if (into == nullptr) return;
+  Put(jvm, jni, thread, jvm.thread_of(jni), static_cast<uint32_t>(syscall(SYS_gettid)), into);
+}
+
+void Census::OnThreadEnd(const void* java_thread) {
+  if (CensusThreads* const known = directory.load(std::memory_order_acquire)) known->Forget(java_thread);
 }
 
 }  // namespace heaprec::sources

@@ -5,16 +5,20 @@
 // In a TLAB that was in use when the census began, only later objects count. At the end TLABs in use are walked at a
 // safepoint.
 //
-// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. Uses no heap and waits for no lock. StartAtSafepoint,
-//           CountAtSafepoint, StopAtSafepoint: at a safepoint, when no thread retires TLABs. OnTick: drain.
+// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. Uses no heap and waits for no lock. StartAtSafepoint:
+//           at a safepoint, when no thread retires TLABs. Make, RegisterThreads: setup. CountInUse, End: any attached
+//           thread. OnTick: drain. OnThreadStart, OnThreadEnd: inside those events.
 // Threads:  any.
 // Failure:  bytes that are not counted by class are in other counters (format::CensusCounters).
 // Maths:    docs/streams.md#census
 #pragma once
 
+#include <jvmti.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -24,10 +28,15 @@
 #include "recorder/hotspot/metadata/object_layout.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/sources/census/census_writer.h"
-#include "recorder/sources/census/class_counts.h"
+#include "recorder/sources/jvm/jvm.h"
+#include "recorder/sources/part.h"
 #include "recorder/sources/window_publisher.h"
 
 namespace heaprec::sources {
+
+// The number of users that walk TLABs before they are retired: probes, and a census. If it is 0, a retirement costs a
+// load and a branch.
+inline std::atomic<uint32_t> retirement_watchers{0};
 
 struct CensusDraw {
   throttle::ControllerConfig config;  // in TLABs and objects outside, not in bytes
@@ -35,24 +44,29 @@ struct CensusDraw {
   uint64_t seed = 0;
 };
 
-class Census {
+class Census final : public Part {
  public:
-  // All arguments must outlive the census, and the ring have its pages. draw: nullopt: everything is walked.
-  Census(buffer::Ring& ring, const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
-         const hotspot::Names& names, const CensusThreads& directory, const std::optional<CensusDraw>& draw,
-         uint64_t start_ns);
+  // All arguments must outlive the census, and the ring have its pages. draw: nullopt: everything is walked. Error: why
+  // this JVM cannot be counted.
+  static format::Result<std::unique_ptr<Census>> Make(const Jvm& jvm, buffer::Ring& ring,
+                                                      const std::optional<CensusDraw>& draw, uint64_t start_ns);
 
+  // Registers the current threads, and from now on those that start.
+  void RegisterThreads(JNIEnv* jni);
   // Makes it the active census: it sees retirements and outside objects from now on.
-  void StartAtSafepoint(const hotspot::ThreadList& threads);
-  // Walks the TLABs in use; the census continues.
-  void CountAtSafepoint(const hotspot::ThreadList& threads);
-  // Ends the census: walks the TLABs in use.
-  void StopAtSafepoint(const hotspot::ThreadList& threads);
-  // Ends it without a safepoint: TLABs in use are not counted.
-  void EndRunning(const std::vector<void*>& threads);
+  void StartAtSafepoint();
+  // Counts the TLABs in use. Error: the threads cannot be stopped for that, or the census has ended.
+  format::Result<std::monostate> CountInUse();
+  // Ends the census. Counts the TLABs in use while the threads are stopped; if they cannot be stopped, counts these
+  // TLABs as unvisited. Idempotent. It is not Stop, which must do without the JVM.
+  void End(JNIEnv* jni);
   bool is_active() const { return active.load(std::memory_order_relaxed) == this; }
 
-  void OnTick(uint64_t now_ns);
+  void Describe(format::FileHeader* header) const override;
+  void OnTick(uint64_t now_ns) override;
+
+  static void OnThreadStart(const Jvm& jvm, JNIEnv* jni, jthread thread);
+  static void OnThreadEnd(const void* java_thread);
 
   // The hooks. retire() retires the TLAB.
   template <typename Retire>
@@ -80,7 +94,12 @@ class Census {
     std::atomic<uint64_t> used{0};
   };
 
-  bool NoteUse(const hotspot::ThreadList& threads);
+  Census(const Jvm& jvm, buffer::Ring& ring, const hotspot::ObjectLayout& objects, const CensusThreads& directory,
+         const std::optional<CensusDraw>& draw, uint64_t start_ns);
+  void CountAtSafepoint();
+  void StopAtSafepoint();
+  void EndRunning(const std::vector<void*>& threads);
+  bool NoteUse();
   void LookAt(const void* tlab);
   void OnOutside(const void* java_thread, const void* klass, uint64_t bytes);
   void Walk(const void* java_thread, uint64_t begin, uint64_t end, double weight);
@@ -100,12 +119,13 @@ class Census {
   // One of the JVM's functions that retire a TLAB may call another.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local const void* retiring;
 
+  const Jvm& jvm_;
   format::RingCensus& counters_;
   const hotspot::ThreadLayout& threads_;
-  const hotspot::ObjectLayout& objects_;
+  const hotspot::ObjectLayout objects_;
   CensusWriter writer_;
   const uint64_t start_ns_;
-  std::unique_ptr<WindowPublisher> board_;  // null: everything is walked
+  std::unique_ptr<WindowPublisher> windows_;  // null: everything is walked
   uint32_t most_per_second_ = 0;
   uint64_t seed_ = 0;
   std::atomic<uint64_t> draws_{0};
@@ -113,6 +133,7 @@ class Census {
   std::unique_ptr<Mark[]> marks_;   // open addressing; a power of two, at most half full
   size_t mark_slots_ = 0;
   std::atomic<size_t> marks_left_{0};
+  std::mutex ending_;
 };
 
 }  // namespace heaprec::sources

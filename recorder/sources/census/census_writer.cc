@@ -1,13 +1,27 @@
 #include "recorder/sources/census/census_writer.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "format/ring/ring_reader.h"
 #include "format/ring/ring_records.h"
+#include "recorder/buffer/lane_lease.h"
+#include "base/memory.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
 namespace {
+
+// Not in the middle of a character.
+std::string_view Cut(std::string_view name, size_t most) {
+  if (name.size() <= most) return name;
+  while (most > 0 && (static_cast<unsigned char>(name[most]) & 0xc0) == 0x80) --most;
+  return name.substr(0, most);
+}
+
+size_t SlotOf(const void* java_thread, size_t probe, size_t slots) {
+  return (throttle::Mix64(reinterpret_cast<uintptr_t>(java_thread)) + probe) % slots;
+}
 
 using format::RingCensusPage;
 using format::RingCensusRow;
@@ -79,12 +93,11 @@ RingCensusRow* Find(uint64_t second, uint64_t thread_key, uint64_t class_key, Ri
 // False: there is no room. Its header is last, so a record that a kill cut off is none.
 template <typename Record>
 bool Append(format::RecordType type, const Record& fields, std::string_view text, RingCensusPage* page) {
-  constexpr size_t kHeader = sizeof(format::RecordHeader);
   const size_t bytes = (sizeof(fields) + text.size() + format::kRecordAlign - 1) & ~size_t{format::kRecordAlign - 1};
   const size_t at = page->names_used.fetch_add(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
   if (at + bytes > page->names.size()) return false;
   std::byte* const record = page->names.data() + at;
-  std::memcpy(record + kHeader, reinterpret_cast<const std::byte*>(&fields) + kHeader, sizeof(fields) - kHeader);
+  buffer::CopyFixed(record, fields);
   std::memcpy(record + sizeof(fields), text.data(), text.size());
   const format::RecordHeader header{static_cast<uint32_t>(bytes), type, 0};
   std::atomic_signal_fence(std::memory_order_release);
@@ -93,6 +106,71 @@ bool Append(format::RecordType type, const Record& fields, std::string_view text
 }
 
 }  // namespace
+
+CensusThreads::CensusThreads()
+    // Zeros are what slots begin with; pages are touched as threads come.
+    : slots_(static_cast<Slot*>(MapSparse(kSlots * sizeof(Slot))),
+             [](Slot* slots) { UnmapSparse(slots, kSlots * sizeof(Slot)); }) {}
+
+CensusThreads::Slot* CensusThreads::Look(const void* java_thread) const {
+  if (slots_ == nullptr) return nullptr;
+  for (size_t probe = 0; probe < kMaxProbes; ++probe) {
+    Slot& slot = slots_[SlotOf(java_thread, probe, kSlots)];
+    const void* const owner = slot.java_thread.load(std::memory_order_acquire);
+    if (owner == java_thread) return &slot;
+    if (owner == nullptr) return nullptr;
+  }
+  return nullptr;
+}
+
+CensusThreads::Slot* CensusThreads::SlotFor(const void* java_thread) {
+  if (slots_ == nullptr) return nullptr;
+  if (Slot* const known = Look(java_thread)) return known;
+  for (size_t probe = 0; probe < kMaxProbes; ++probe) {
+    Slot& slot = slots_[SlotOf(java_thread, probe, kSlots)];
+    if (slot.java_thread.load(std::memory_order_relaxed) == nullptr || slot.has_ended.load(std::memory_order_relaxed)) {
+      return &slot;
+    }
+  }
+  return nullptr;
+}
+
+void CensusThreads::Put(const void* java_thread, uint64_t java_tid, uint32_t os_tid, std::string_view name) {
+  CensusThread thread;
+  // Labels follow a zero byte.
+  const std::string_view cut = Cut(name.substr(0, name.find('\0')), CensusThread::kMaxNameBytes);
+  thread.key = format::ThreadKey(java_tid, os_tid, /*is_virtual=*/false, cut);
+  thread.java_tid = java_tid;
+  thread.os_tid = os_tid;
+  thread.name_bytes = static_cast<uint32_t>(cut.size());
+  std::copy(cut.begin(), cut.end(), thread.name);
+  while (writing_.test_and_set(std::memory_order_acquire)) {  // another thread that starts: less than a microsecond
+  }
+  if (Slot* const slot = SlotFor(java_thread)) {
+    slot->version.fetch_add(1, std::memory_order_acq_rel);
+    std::atomic_thread_fence(std::memory_order_release);
+    slot->thread = thread;
+    slot->has_ended.store(false, std::memory_order_relaxed);
+    slot->java_thread.store(java_thread, std::memory_order_release);
+    slot->version.fetch_add(1, std::memory_order_release);
+  }
+  writing_.clear(std::memory_order_release);
+}
+
+void CensusThreads::Forget(const void* java_thread) {
+  if (Slot* const slot = Look(java_thread)) slot->has_ended.store(true, std::memory_order_relaxed);
+}
+
+bool CensusThreads::Find(const void* java_thread, CensusThread* into) const {
+  const Slot* const slot = Look(java_thread);
+  if (slot == nullptr) return false;
+  const uint32_t before = slot->version.load(std::memory_order_acquire);
+  if (before % 2 != 0) return false;
+  std::memcpy(into, &slot->thread, sizeof(*into));
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return slot->version.load(std::memory_order_relaxed) == before &&
+         slot->java_thread.load(std::memory_order_relaxed) == java_thread;
+}
 
 void CensusWriter::Write(uint64_t now_ns, const void* java_thread, double weight,
                          std::span<const ClassCounts::Entry> found) {
@@ -103,8 +181,8 @@ void CensusWriter::Write(uint64_t now_ns, const void* java_thread, double weight
   for (const ClassCounts::Entry& entry : found) objects += entry.objects, bytes += entry.bytes;
   const uint64_t second = format::SinceStart(now_ns, start_ns_) / format::kCensusSlotNs;
   const PageInUse in_use(&pages_);
-  const auto add = [&](const Place& place, uint64_t row_objects, uint64_t row_bytes) {
-    RingCensusRow& row = RowOf(place, in_use.page());
+  const auto add = [&](const RowKey& key, uint64_t row_objects, uint64_t row_bytes) {
+    RingCensusRow& row = RowOf(key, in_use.page());
     row.walks.fetch_add(1, std::memory_order_relaxed);
     Add(row_objects, bytes, weight, &row.objects);
     Add(row_bytes, bytes, weight, &row.bytes);
@@ -117,33 +195,33 @@ void CensusWriter::Write(uint64_t now_ns, const void* java_thread, double weight
   add({second, known, format::kAllClasses, {}}, objects, bytes);
 }
 
-RingCensusRow& CensusWriter::RowOf(const Place& place, RingCensusPage* page) {
+RingCensusRow& CensusWriter::RowOf(const RowKey& key, RingCensusPage* page) {
   RingCensusRow* row = nullptr;
   bool is_new = false;
-  if (place.thread != nullptr && page->rows_used.load(std::memory_order_relaxed) < kRowsOfThreads) {
-    row = Find(place.second, place.thread->key, place.class_key, page, &is_new);
+  if (key.thread != nullptr && page->rows_used.load(std::memory_order_relaxed) < kRowsOfThreads) {
+    row = Find(key.second, key.thread->key, key.class_key, page, &is_new);
   }
-  if (row == nullptr) row = Find(place.second, 0, place.class_key, page, &is_new);
-  if (is_new) Name(place, page);
+  if (row == nullptr) row = Find(key.second, 0, key.class_key, page, &is_new);
+  if (is_new) Name(key, page);
   if (row != nullptr) return *row;
-  const bool is_total = place.class_key == format::kAllClasses;
+  const bool is_total = key.class_key == format::kAllClasses;
   row = &page->rows[format::kCensusRows + (is_total ? 1 : 0)];
-  (void)Take(1, place.second, 0, is_total ? format::kAllClasses : 0, row, &is_new);
+  (void)Take(1, key.second, 0, is_total ? format::kAllClasses : 0, row, &is_new);
   return *row;
 }
 
-void CensusWriter::Name(const Place& place, RingCensusPage* page) {
+void CensusWriter::Name(const RowKey& row, RingCensusPage* page) {
   const auto number = static_cast<uint32_t>(page->number.load(std::memory_order_relaxed));
   const auto announce = [&](uint64_t key, format::RecordType type, const auto& fields, std::string_view name) {
     if (!known_.Has(key, number) && Append(type, fields, name, page)) known_.Mark(key, number);
   };
-  if (!place.class_name.empty()) {
-    const auto bytes = static_cast<uint32_t>(place.class_name.size());
-    announce(place.class_key, format::RecordType::kClass, format::ClassRecord{{}, place.class_key, bytes, 0},
-             place.class_name);
+  if (!row.class_name.empty()) {
+    const auto bytes = static_cast<uint32_t>(row.class_name.size());
+    announce(row.class_key, format::RecordType::kClass, format::ClassRecord{{}, row.class_key, bytes, 0},
+             row.class_name);
   }
-  if (place.thread == nullptr) return;
-  const CensusThread& thread = *place.thread;
+  if (row.thread == nullptr) return;
+  const CensusThread& thread = *row.thread;
   announce(
       thread.key, format::RecordType::kThread,
       format::ThreadRecord{{}, thread.key, thread.java_tid, thread.os_tid, 0, static_cast<uint16_t>(thread.name_bytes)},

@@ -13,7 +13,7 @@ void ByteClockSource::OnRefill(void* java_thread, uint64_t size) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* const entry = Started(java_thread);
   double gap = 0;
-  if (entry == nullptr || entry->in_stack_chunk || !entry->clock.TrySkipRefill(allocated, parts_.board.window(), gap))
+  if (entry == nullptr || entry->in_stack_chunk || !entry->clock.TrySkipRefill(allocated, parts_.windows.window(), gap))
       [[unlikely]] {
     return Refill(java_thread, size);
   }
@@ -27,7 +27,7 @@ void ByteClockSource::OnOutside(void* java_thread, uint64_t size) {
   ThreadEntry* const entry = Started(java_thread);
   double gap = 0;
   if (entry == nullptr || entry->in_stack_chunk ||
-      !entry->clock.TrySkipOutside(allocated, size, parts_.board.window(), gap)) [[unlikely]] {
+      !entry->clock.TrySkipOutside(allocated, size, parts_.windows.window(), gap)) [[unlikely]] {
     return Outside(java_thread, size);
   }
   entry->counted_to.store(allocated, std::memory_order_relaxed);
@@ -36,7 +36,7 @@ void ByteClockSource::OnOutside(void* java_thread, uint64_t size) {
 }
 
 void ByteClockSource::Refill(void* java_thread, uint64_t size) {
-  const ActiveWindow now = parts_.board.Read();
+  const ActiveWindow now = parts_.windows.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
   if (entry == nullptr || entry->in_stack_chunk) return;
@@ -45,7 +45,7 @@ void ByteClockSource::Refill(void* java_thread, uint64_t size) {
 }
 
 void ByteClockSource::Outside(void* java_thread, uint64_t size) {
-  const ActiveWindow now = parts_.board.Read();
+  const ActiveWindow now = parts_.windows.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, size, now);
   if (entry == nullptr || entry->in_stack_chunk) return;
@@ -92,11 +92,11 @@ void ByteClockSource::Apply(void* java_thread, ThreadEntry& entry, const HookDec
 
 void ByteClockSource::OnDelivered(const Delivered& object) {
   // Before the hit changes any counter: docs/sampler.md#windows.
-  const ActiveWindow now = parts_.board.Read();
+  const ActiveWindow now = parts_.windows.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, now);
   if (entry == nullptr) return;
-  parts_.capture.Prefetch(entry->index);
+  parts_.writer.Prefetch(entry->index);
   const Kind kind = KindOf(object, *entry);
   entry->pending = Pending::kNothing;
   entry->counted_to.store(allocated, std::memory_order_relaxed);
@@ -113,7 +113,7 @@ Kind ByteClockSource::KindOf(const Delivered& object, const ThreadEntry& entry) 
 // Without hooks nothing else would touch a thread before the JVM delivers something of it.
 void ByteClockSource::OnThreadStart(void* java_thread) {
   if (hooked_) return;
-  const ActiveWindow now = parts_.board.Read();
+  const ActiveWindow now = parts_.windows.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(java_thread);
   ThreadEntry* entry = Entry(java_thread, allocated, 0, now);
   if (entry == nullptr) return;

@@ -20,7 +20,7 @@ class ByteClockSource final : public RecordingSource {
   void EndStackChunk() override;
 
  private:
-  throttle::ActiveWindow AtStart() const override { return parts_.board.Read(); }
+  throttle::ActiveWindow AtStart() const override { return parts_.windows.Read(); }
   format::Kind KindOf(const Delivered& object, const ThreadEntry& entry) const;
   // The slow part of a hook.
   void Refill(void* java_thread, uint64_t size);

@@ -35,7 +35,7 @@ void heaprec_on_outside(void* java_thread, size_t object_bytes) {
   if (Source* source = active_source.load(std::memory_order_acquire)) source->OnOutside(java_thread, object_bytes);
 }
 
-// It may wait for a collection between the two: the second may meet another source, or none.
+// The thread may wait for a collection between the two calls, so the second may find another source, or none.
 void heaprec_on_stack_chunk(bool begins) {
   Source* const source = active_source.load(std::memory_order_acquire);
   if (source == nullptr) return;

@@ -5,8 +5,6 @@
 // (tests/e2e/safety/alloc_guard.cc).
 #pragma once
 
-#include <jvmti.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -19,7 +17,7 @@
 namespace heaprec::sources {
 
 // Null: not recording. A source is freed later than it is removed here, because a thread may still be inside it
-// (recorder/agent/ended_recordings.h). Every hook reads this, so no other data that is written shares its cache line.
+// (recorder/agent/recording.h). Every hook reads this, so no other data that is written shares its cache line.
 alignas(64) extern std::atomic<Source*> active_source;
 // Likewise; null if exceptions are not recorded.
 extern std::atomic<ExceptionSource*> active_exceptions;

@@ -5,11 +5,15 @@
 
 #include <utility>
 
+#include "recorder/sources/java/entry.h"
 #include "throttle/byte_clock.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
 namespace {
+
+// The drain's own lane hint: it writes windows only.
+constexpr uint32_t kDrainLane = 0;
 
 // The thread's last event. On the carrier of virtual threads it may be another thread's: of another exception.
 struct LastThrow {
@@ -41,7 +45,7 @@ void ExceptionSource::OnException(const ExceptionEvent& thrown) {
   const LastThrow throwing{*reinterpret_cast<void* const*>(thrown.exception), thrown.method, thrown.location, false};
   if (IsThrownAgain(std::exchange(last_throw, throwing), throwing)) return;
   // Before the event changes any counter: docs/sampler.md#windows.
-  const throttle::ActiveWindow now = board_.Read();
+  const throttle::ActiveWindow now = windows_.Read();
   // A JNIEnv is a thread's own.
   const uint64_t stripe = throttle::Mix64(reinterpret_cast<uintptr_t>(thrown.jni)) % kStripes;
   const uint64_t before = stripes_[stripe].thrown.fetch_add(1, std::memory_order_relaxed);
@@ -60,8 +64,8 @@ void ExceptionSource::Keep(const ExceptionEvent& thrown, double weight, uint32_t
   point.window = window;
   const auto os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
   const jclass thrown_class = thrown.jni->GetObjectClass(thrown.exception);
-  capture_.Commit({thrown.jvmti, thrown.jni, thrown.java_thread, thrown.thread, thrown_class, nullptr, os_tid, os_tid},
-                  point);
+  writer_.Commit({thrown.jvmti, thrown.jni, thrown.java_thread, thrown.thread, thrown_class, nullptr, os_tid, os_tid},
+                 point);
   thrown.jni->DeleteLocalRef(thrown_class);
 }
 
@@ -69,6 +73,37 @@ uint64_t ExceptionSource::thrown() const {
   uint64_t sum = 0;
   for (const Stripe& stripe : stripes_) sum += stripe.thrown.load(std::memory_order_relaxed);
   return sum;
+}
+
+ExceptionStream::ExceptionStream(buffer::Ring& ring, const hotspot::Names& names, const ThreadFields& fields,
+                                 const throttle::ControllerConfig& config, uint64_t start_ns, int stack_depth,
+                                 uint64_t seed)
+    : shared_counters_(ring.header().CountersOf(format::Stream::kExceptions)),
+      windows_(config, start_ns, format::kWindowStreamBit),
+      // Stacks from JVMTI: where an exception is thrown the topmost frame is not always one that can be walked from.
+      writer_(ring, shared_counters_, windows_, names, /*walker=*/nullptr, fields, stack_depth,
+              format::FirstIdOf(format::Stream::kExceptions)),
+      source_(windows_, shared_counters_, writer_, seed) {
+  writer_.CommitWindow(windows_.first(), kDrainLane);
+}
+
+format::Result<std::monostate> ExceptionStream::Activate() {
+  // Release: a thread that sees the source sees all of it (pairs with the acquire in entry.cc).
+  active_exceptions.store(&source_, std::memory_order_release);
+  return std::monostate{};
+}
+
+void ExceptionStream::OnTick(uint64_t now_ns) {
+  const uint64_t thrown = source_.thrown();
+  shared_counters_.SetPopulation(thrown, 0);
+  const auto window = windows_.Tick(now_ns, thrown);
+  if (window) writer_.CommitWindow(*window, kDrainLane);
+}
+
+void ExceptionStream::Stop() {
+  ExceptionSource* expected = &source_;
+  active_exceptions.compare_exchange_strong(expected, nullptr);
+  shared_counters_.SetPopulation(source_.thrown(), 0);
 }
 
 }  // namespace heaprec::sources

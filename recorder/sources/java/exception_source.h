@@ -15,6 +15,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "recorder/buffer/lane_lease.h"
+#include "recorder/sources/part.h"
 #include "recorder/sources/sample/sample_writer.h"
 #include "recorder/sources/window_publisher.h"
 
@@ -33,8 +35,9 @@ struct ExceptionEvent {
 class ExceptionSource {
  public:
   // All arguments must outlive the source.
-  ExceptionSource(WindowPublisher& board, buffer::SharedCounters& shared_counters, SampleWriter& capture, uint64_t seed)
-      : board_(board), shared_counters_(shared_counters), capture_(capture), seed_(seed) {}
+  ExceptionSource(WindowPublisher& windows, buffer::SharedCounters& shared_counters, SampleWriter& writer,
+                  uint64_t seed)
+      : windows_(windows), shared_counters_(shared_counters), writer_(writer), seed_(seed) {}
 
   void OnException(const ExceptionEvent& thrown);
   // A handler of the calling thread begins at this place.
@@ -51,11 +54,30 @@ class ExceptionSource {
 
   void Keep(const ExceptionEvent& thrown, double weight, uint32_t window);
 
-  WindowPublisher& board_;
+  WindowPublisher& windows_;
   buffer::SharedCounters& shared_counters_;
-  SampleWriter& capture_;
+  SampleWriter& writer_;
   const uint64_t seed_;
   std::array<Stripe, kStripes> stripes_{};
+};
+
+// The exceptions of a recording: windows, counters, SampleWriter and source of their stream.
+class ExceptionStream final : public Part {
+ public:
+  // All arguments must outlive it.
+  ExceptionStream(buffer::Ring& ring, const hotspot::Names& names, const ThreadFields& fields,
+                  const throttle::ControllerConfig& config, uint64_t start_ns, int stack_depth, uint64_t seed);
+  format::Result<std::monostate> Activate() override;
+  void OnTick(uint64_t now_ns) override;
+  void NewEpoch() override { writer_.NewEpoch(); }
+  void MarkStackEmitted(const format::StackKey& key) override { writer_.MarkStackEmitted(key); }
+  void Stop() override;
+
+ private:
+  buffer::SharedCounters shared_counters_;
+  WindowPublisher windows_;
+  SampleWriter writer_;
+  ExceptionSource source_;
 };
 
 }  // namespace heaprec::sources

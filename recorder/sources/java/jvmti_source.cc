@@ -25,7 +25,7 @@ void JvmtiSource::OnThreadStart(void* java_thread) {
 }
 
 void JvmtiSource::OnDelivered(const Delivered& object) {
-  const ActiveWindow now = parts_.board.Read();
+  const ActiveWindow now = parts_.windows.Read();
   const ThreadEntry* known = parts_.threads.Find(object.java_thread);
   const bool first = known == nullptr || known->recording != parts_.recording;
   if (parts_.layout.is_estimated()) {
@@ -39,8 +39,8 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   entry->clock.OnRefill(allocated, object.size, kCountOnly);
   // The JVM drew this thread's next threshold just before it called us.
   const ActiveWindow was = std::exchange(entry->drawn, InForce());
-  // Nobody knows under which mean the first threshold of a thread that was there before the recording was drawn: the
-  // thread's population begins here.
+  // The first threshold of a thread that existed before the recording was drawn with an unknown mean, so the thread's
+  // population begins here.
   if (first) return;
   throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
   const DeliveryDecision decision = throttle::DecideJvmtiSample(was, object.size, now, random);
@@ -54,7 +54,7 @@ void JvmtiSource::SetInForce(uint32_t interval, uint32_t window) {
 ActiveWindow JvmtiSource::InForce() const {
   const uint64_t word = in_force_.load(std::memory_order_relaxed);
   const auto window = static_cast<uint32_t>(word);
-  return {1.0 / static_cast<double>(word >> 32), window, parts_.board.Find(window).whole_lambda};
+  return {1.0 / static_cast<double>(word >> 32), window, parts_.windows.Find(window).whole_lambda};
 }
 
 }  // namespace heaprec::sources

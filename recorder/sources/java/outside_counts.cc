@@ -17,12 +17,12 @@ OutsideClasses::Totals TotalsNow() {
   OutsideClasses::Totals totals{};
   OutsideClasses::Instance().AddTo(&totals);
   ThreadTable::Instance().ForEachEntry([&totals](const ThreadEntry& entry) {
-    for (const OutsidePlace& place : entry.outside) {
+    for (const OutsideSlot& slot : entry.outside) {
       // Acquire: the sums are of this class (pairs with the release in Add).
-      const uint32_t number = place.class_number.load(std::memory_order_acquire);
+      const uint32_t number = slot.class_number.load(std::memory_order_acquire);
       if (number == 0) return;
-      totals[number].objects += place.objects.load(std::memory_order_relaxed);
-      totals[number].bytes += place.bytes.load(std::memory_order_relaxed);
+      totals[number].objects += slot.objects.load(std::memory_order_relaxed);
+      totals[number].bytes += slot.bytes.load(std::memory_order_relaxed);
     }
   });
   return totals;
@@ -43,16 +43,16 @@ void OutsideClasses::AddOfThisThread(std::string_view name, uint64_t bytes) {
 }
 
 // Names are compared, not their addresses: those of unloaded classes are given again.
-void OutsideClasses::Add(std::string_view name, uint64_t bytes, OutsidePlaces* places) {
-  OutsidePlace* free = nullptr;
-  for (size_t i = 0; places != nullptr && i < places->size(); ++i) {
-    OutsidePlace& place = (*places)[i];
-    const uint32_t number = place.class_number.load(std::memory_order_relaxed);
+void OutsideClasses::Add(std::string_view name, uint64_t bytes, OutsideSlots* slots) {
+  OutsideSlot* free = nullptr;
+  for (size_t i = 0; slots != nullptr && i < slots->size(); ++i) {
+    OutsideSlot& slot = (*slots)[i];
+    const uint32_t number = slot.class_number.load(std::memory_order_relaxed);
     if (number == 0) {
-      free = &place;
+      free = &slot;
       break;
     }
-    if (classes_[number].Name() == name) return AddTo(bytes, &place);
+    if (classes_[number].Name() == name) return AddTo(bytes, &slot);
   }
   const uint32_t number = NumberOf(name);
   if (free != nullptr && number != kUnnamed) {
@@ -64,9 +64,9 @@ void OutsideClasses::Add(std::string_view name, uint64_t bytes, OutsidePlaces* p
 }
 
 // Only the owner writes: a plain load and store, no locked instruction.
-void OutsideClasses::AddTo(uint64_t bytes, OutsidePlace* place) {
-  place->bytes.store(place->bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
-  place->objects.store(place->objects.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+void OutsideClasses::AddTo(uint64_t bytes, OutsideSlot* slot) {
+  slot->bytes.store(slot->bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  slot->objects.store(slot->objects.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 // Two threads may meet a class at once, and give it two numbers: what has one name is added up where it is read.
@@ -113,7 +113,7 @@ void OutsideRecorder::OnTick() {
     const uint64_t objects = now[i].objects - written_[i].objects, bytes = now[i].bytes - written_[i].bytes;
     // One of the two may be ahead of the other by an object that is just being counted.
     if (objects == 0 || bytes < objects) continue;
-    if (!capture_.CommitOutside(OutsideClasses::Instance().NameOf(i), objects, bytes, kDrainLane)) return;
+    if (!writer_.CommitOutside(OutsideClasses::Instance().NameOf(i), objects, bytes, kDrainLane)) return;
     written_[i] = now[i];
   }
 }

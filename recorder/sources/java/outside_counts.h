@@ -1,11 +1,11 @@
 // Objects outside of TLABs, counted by class, whatever is sampled. The hook sees each of them.
 //
-// A thread adds to the places of its own entry. Where another class has these it adds to the class itself, which all
+// A thread adds to the slots of its own entry. Where another class has these it adds to the class itself, which all
 // threads share. The drain adds up, and takes down in the ring what has come since.
 //
 // Context:  AtOutside: alloc, inside a hook: no heap, no lock, no call of the JVM. OutsideRecorder: setup, and drain;
 //           Begin also at a safepoint.
-// Threads:  AtOutside, Add: any, each with its own places. One OutsideRecorder at a time.
+// Threads:  AtOutside, Add: any, each with its own slots. One OutsideRecorder at a time.
 // Failure:  a class for which there is no room, or whose name is too long, is counted with all such as one without a
 //           name. A kill loses what came since the drain's last tick.
 #pragma once
@@ -23,12 +23,12 @@ namespace heaprec::sources {
 class SampleWriter;
 
 // The sums never decrease, whoever owns the entry.
-struct OutsidePlace {
+struct OutsideSlot {
   std::atomic<uint32_t> class_number{0};  // 0: free
   std::atomic<uint64_t> objects{0}, bytes{0};
 };
-inline constexpr size_t kOutsidePlaces = 4;
-using OutsidePlaces = std::array<OutsidePlace, kOutsidePlaces>;
+inline constexpr size_t kOutsideSlots = 4;
+using OutsideSlots = std::array<OutsideSlot, kOutsideSlots>;
 
 class OutsideClasses {
  public:
@@ -42,15 +42,15 @@ class OutsideClasses {
     if (const hotspot::Names* const names = naming.load(std::memory_order_acquire))
       AddOfThisThread(names->KlassName(klass), bytes);
   }
-  // An object of the class `name` was allocated. places: null if the thread has none.
-  void Add(std::string_view name, uint64_t bytes, OutsidePlaces* places);
+  // An object of the class `name` was allocated. slots: null if the thread has none.
+  void Add(std::string_view name, uint64_t bytes, OutsideSlots* slots);
 
   struct Sums {
     uint64_t objects = 0, bytes = 0;
   };
-  // By the number of the class. 0: those without a name.
+  // The index is the number of the class; 0 is for classes without a name.
   using Totals = std::array<Sums, kClasses>;
-  // Of the numbers below used().
+  // Adds the sums of the classes below used().
   void AddTo(Totals* totals) const;
   uint32_t used() const { return std::min(given_.load(std::memory_order_relaxed) + 1, kClasses); }
   std::string_view NameOf(uint32_t number) const { return classes_[number].Name(); }
@@ -66,28 +66,28 @@ class OutsideClasses {
 
   static void AddOfThisThread(std::string_view name, uint64_t bytes);
   uint32_t NumberOf(std::string_view name);
-  static void AddTo(uint64_t bytes, OutsidePlace* place);
+  static void AddTo(uint64_t bytes, OutsideSlot* slot);
 
   static std::atomic<const hotspot::Names*> naming;  // null: nothing is counted
 
-  // Of the classes by their names: open addressing.
+  // Finds a class by its name: open addressing.
   std::array<std::atomic<uint32_t>, 2 * kClasses> numbers_;
   std::atomic<uint32_t> given_{0};  // numbers, from 1
   std::array<Class, kClasses> classes_;
 };
 
-// Of one recording.
+// Writes what a recording's objects outside of TLABs add up to.
 class OutsideRecorder {
  public:
   // Both arguments must outlive it; `names` for ever, because a thread may be inside the hook.
-  OutsideRecorder(SampleWriter& capture, const hotspot::Names& names) : capture_(capture), names_(names) {}
+  OutsideRecorder(SampleWriter& writer, const hotspot::Names& names) : writer_(writer), names_(names) {}
   void Begin();
   static void End();
   // Writes what has come since the last tick to a lane. What finds no room there waits for the next one.
   void OnTick();
 
  private:
-  SampleWriter& capture_;
+  SampleWriter& writer_;
   const hotspot::Names& names_;
   OutsideClasses::Totals written_{};
 };

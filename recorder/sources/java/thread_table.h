@@ -30,7 +30,7 @@ struct alignas(128) ThreadEntry {
   uint64_t stack_chunk_at = 0;  // the thread's count of bytes before it
   // Like the clock's counters, these never decrease.
   std::atomic<uint64_t> stack_chunks{0}, stack_chunk_bytes{0};
-  OutsidePlaces outside;
+  OutsideSlots outside;
   // source=jvmti: the probability per byte with which the JVM drew the threshold now pending.
   throttle::ActiveWindow drawn;
   // CallbackSource: the thread's count of bytes at its last object, and the count that the next one must reach.

@@ -16,7 +16,9 @@
 
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/usage/heap_meter.h"
+#include "recorder/sources/agent_thread.h"
 #include "recorder/sources/live/weak_ref_table.h"
+#include "recorder/sources/part.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 
 namespace heaprec::sources {
@@ -24,9 +26,9 @@ namespace heaprec::sources {
 class WeakRefPoller {
  public:
   // All arguments must outlive it.
-  WeakRefPoller(buffer::Ring& ring, WeakRefTable& places, const HeapStateRecorder& pauses,
+  WeakRefPoller(buffer::Ring& ring, WeakRefTable& table, const HeapStateRecorder& pauses,
                 const hotspot::HeapMeter& meter)
-      : ring_(ring), places_(places), pauses_(pauses), meter_(meter) {}
+      : ring_(ring), table_(table), pauses_(pauses), meter_(meter) {}
 
   // Deletes the references of dropped entries, and polls if it is time. Call several times a second.
   void Tick(JNIEnv* jni, uint64_t now_ns);
@@ -38,16 +40,46 @@ class WeakRefPoller {
  private:
   bool IsTime(uint64_t now_ns) const;
   void Poll(JNIEnv* jni, bool checks);
-  void LookAt(JNIEnv* jni, uint16_t place, const WeakRefTable::View& view);
-  void Free(JNIEnv* jni, uint16_t place, jweak reference);
+  void Check(JNIEnv* jni, uint16_t index, const WeakRefTable::View& view);
+  void Free(JNIEnv* jni, uint16_t index, jweak reference);
 
   buffer::Ring& ring_;
-  WeakRefTable& places_;
+  WeakRefTable& table_;
   const HeapStateRecorder& pauses_;
   const hotspot::HeapMeter& meter_;
-  uint64_t last_look_ns_ = 0, not_before_ns_ = 0;
+  uint64_t last_poll_ns_ = 0, not_before_ns_ = 0;
   uint64_t seen_pauses_ = 0;
   uint64_t last_seen_alive_ = 0;  // collections at the last poll
+};
+
+// Tracks the sampled objects of a recording, on a thread that is attached to the JVM as a daemon. It alone deletes weak
+// references and asks which of them were cleared. Stop polls a last time, deletes all references, and detaches the
+// thread.
+//
+// Failure:  Activate returns an Error if the thread cannot be created. Until the JVM lets it attach, no deaths are
+// found.
+class ObjectTracker final : public Part {
+ public:
+  // All arguments must outlive it. At most `bound` objects are tracked at a time.
+  ObjectTracker(JavaVM* vm, const hotspot::HeapMeter& meter, buffer::Ring& ring, const HeapStateRecorder& pauses,
+                uint32_t bound);
+
+  WeakRefTable& table() { return table_; }
+
+  void Connect(writer::DrainCallbacks* callbacks) override;
+  void Describe(format::FileHeader* header) const override { header->max_tracked_objects = table_.count(); }
+  format::Result<std::monostate> Activate() override { return thread_.Start(); }
+  void Stop() override { thread_.Stop(); }
+  bool TryJoin() override { return thread_.TryJoin(); }
+
+ private:
+  void Track();
+
+  JavaVM* const vm_;
+  const hotspot::HeapMeter& meter_;
+  WeakRefTable table_;
+  WeakRefPoller poller_;
+  StoppableThread thread_;
 };
 
 }  // namespace heaprec::sources

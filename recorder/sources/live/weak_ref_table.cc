@@ -8,10 +8,11 @@ namespace heaprec::sources {
 namespace {
 
 constexpr int kStateBits = 3;
-// A thread that allocates looks at no more. An eighth of the places is kept free for births (TrackedSet): that no one
-// of so many in a row is has a chance of 1e-15.
+// Entries that an allocating thread tries. TrackedSet keeps an eighth of the entries free for new objects, so the
+// chance that none of 256 in a row is free is 1e-15.
 constexpr uint32_t kMaxLooks = 256;
-// What lies between two that begin to look at about the same time. A prime: all places come first in turn.
+// Distance between the entries at which two threads begin that search at about the same time. A prime, so that each
+// entry is the first in turn.
 constexpr uint32_t kStride = 65'537;
 
 uint64_t Word(WeakRefTable::State state, uint64_t sample = 0) {
@@ -21,7 +22,7 @@ uint64_t Word(WeakRefTable::State state, uint64_t sample = 0) {
 }  // namespace
 
 WeakRefTable::WeakRefTable(uint32_t count)
-    : count_(std::clamp<uint32_t>(count, 1, kMaxTracked)), places_(std::make_unique<Entry[]>(count_)) {}
+    : count_(std::clamp<uint32_t>(count, 1, kMaxTracked)), entries_(std::make_unique<Entry[]>(count_)) {}
 
 uint16_t WeakRefTable::Take() {
   const uint32_t looks = std::min(count_, kMaxLooks);
@@ -29,43 +30,43 @@ uint16_t WeakRefTable::Take() {
       static_cast<uint32_t>(uint64_t{next_.fetch_add(1, std::memory_order_relaxed)} * kStride % count_);
   for (uint32_t i = 0; i < looks; ++i) {
     const uint32_t index = (begin + i) % count_;
-    uint64_t expected = places_[index].word.load(std::memory_order_relaxed);
+    uint64_t expected = entries_[index].word.load(std::memory_order_relaxed);
     if (expected != Word(State::kFree)) continue;
-    // Acquire: what the watch did with the place is over (pairs with the release in Free).
-    if (places_[index].word.compare_exchange_strong(expected, Word(State::kTaken), std::memory_order_acquire)) {
+    // Acquire: what the watch did with the index is over (pairs with the release in Free).
+    if (entries_[index].word.compare_exchange_strong(expected, Word(State::kTaken), std::memory_order_acquire)) {
       return static_cast<uint16_t>(index + 1);
     }
   }
   return 0;
 }
 
-void WeakRefTable::Track(uint16_t place, jweak reference, uint64_t sample, uint64_t collections) {
-  At(place).reference = reference;
-  At(place).collections.store(collections, std::memory_order_relaxed);
+void WeakRefTable::Track(uint16_t index, jweak reference, uint64_t sample, uint64_t collections) {
+  At(index).reference = reference;
+  At(index).collections.store(collections, std::memory_order_relaxed);
   // Release: reference and all are there before it can be looked at (pairs with the acquire in Look).
-  At(place).word.store(Word(State::kTracked, sample), std::memory_order_release);
+  At(index).word.store(Word(State::kTracked, sample), std::memory_order_release);
 }
 
-void WeakRefTable::Cancel(uint16_t place, jweak reference) {
-  At(place).reference = reference;
-  At(place).word.store(Word(reference == nullptr ? State::kFree : State::kDropped), std::memory_order_release);
+void WeakRefTable::Cancel(uint16_t index, jweak reference) {
+  At(index).reference = reference;
+  At(index).word.store(Word(reference == nullptr ? State::kFree : State::kDropped), std::memory_order_release);
 }
 
-bool WeakRefTable::Drop(uint16_t place, uint64_t sample) {
-  if (place == 0 || place > count_) return false;
+bool WeakRefTable::Drop(uint16_t index, uint64_t sample) {
+  if (index == 0 || index > count_) return false;
   uint64_t expected = Word(State::kTracked, sample);
-  return At(place).word.compare_exchange_strong(expected, Word(State::kDropped), std::memory_order_acq_rel);
+  return At(index).word.compare_exchange_strong(expected, Word(State::kDropped), std::memory_order_acq_rel);
 }
 
-uint64_t WeakRefTable::CollectionsAtBirth(uint16_t place, uint64_t sample, uint64_t otherwise) const {
-  if (place == 0 || place > count_) return otherwise;
-  const uint64_t collections = At(place).collections.load(std::memory_order_acquire);
+uint64_t WeakRefTable::CollectionsAtBirth(uint16_t index, uint64_t sample, uint64_t otherwise) const {
+  if (index == 0 || index > count_) return otherwise;
+  const uint64_t collections = At(index).collections.load(std::memory_order_acquire);
   // A sample is tracked once: who is there now was there when the count was read.
-  return At(place).word.load(std::memory_order_relaxed) == Word(State::kTracked, sample) ? collections : otherwise;
+  return At(index).word.load(std::memory_order_relaxed) == Word(State::kTracked, sample) ? collections : otherwise;
 }
 
-WeakRefTable::View WeakRefTable::Look(uint16_t place) const {
-  const Entry& at = At(place);
+WeakRefTable::View WeakRefTable::Look(uint16_t index) const {
+  const Entry& at = At(index);
   const uint64_t word = at.word.load(std::memory_order_acquire);
   const auto state = static_cast<State>(word & ((1 << kStateBits) - 1));
   const bool is_ours = state == State::kTracked || state == State::kDropped || state == State::kDead;
@@ -73,14 +74,14 @@ WeakRefTable::View WeakRefTable::Look(uint16_t place) const {
   return {state, word >> kStateBits, at.reference, at.collections.load(std::memory_order_relaxed)};
 }
 
-bool WeakRefTable::MarkDead(uint16_t place, uint64_t sample) {
+bool WeakRefTable::MarkDead(uint16_t index, uint64_t sample) {
   uint64_t expected = Word(State::kTracked, sample);
-  return At(place).word.compare_exchange_strong(expected, Word(State::kDead, sample), std::memory_order_acq_rel);
+  return At(index).word.compare_exchange_strong(expected, Word(State::kDead, sample), std::memory_order_acq_rel);
 }
 
-void WeakRefTable::Free(uint16_t place) {
-  At(place).reference = nullptr;
-  At(place).word.store(Word(State::kFree), std::memory_order_release);
+void WeakRefTable::Free(uint16_t index) {
+  At(index).reference = nullptr;
+  At(index).word.store(Word(State::kFree), std::memory_order_release);
 }
 
 }  // namespace heaprec::sources

@@ -24,6 +24,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "recorder/hotspot/usage/heap_meter.h"
+
 namespace heaprec::sources {
 
 class WeakRefTable {
@@ -35,15 +37,15 @@ class WeakRefTable {
 
   uint16_t Take();
   // `collections`: the JVM's count at this time.
-  void Track(uint16_t place, jweak reference, uint64_t sample, uint64_t collections);
+  void Track(uint16_t index, jweak reference, uint64_t sample, uint64_t collections);
   // `reference` may be null.
-  void Cancel(uint16_t place, jweak reference);
+  void Cancel(uint16_t index, jweak reference);
 
   // False: it is no longer tracked there, because its death was found and will be reported.
-  bool Drop(uint16_t place, uint64_t sample);
+  bool Drop(uint16_t index, uint64_t sample);
   // Returns the count at the sample's birth if it is tracked there, else `otherwise`: it died, and another may have its
   // entry.
-  uint64_t CollectionsAtBirth(uint16_t place, uint64_t sample, uint64_t otherwise) const;
+  uint64_t CollectionsAtBirth(uint16_t index, uint64_t sample, uint64_t otherwise) const;
 
   enum class State : uint64_t { kFree = 0, kTaken = 1, kTracked = 2, kDropped = 3, kDead = 4 };
   struct View {
@@ -53,11 +55,11 @@ class WeakRefTable {
     uint64_t collections;
   };
   // A tracked or dropped entry does not change until the poller changes it, except by Drop.
-  View Look(uint16_t place) const;
+  View Look(uint16_t index) const;
   // False: it was dropped meanwhile.
-  bool MarkDead(uint16_t place, uint64_t sample);
+  bool MarkDead(uint16_t index, uint64_t sample);
   // The reference was deleted, or was null.
-  void Free(uint16_t place);
+  void Free(uint16_t index);
 
  private:
   struct Entry {
@@ -65,11 +67,49 @@ class WeakRefTable {
     jweak reference = nullptr;      // written while taken; read after an acquire of word
     std::atomic<uint64_t> collections{0};
   };
-  Entry& At(uint16_t place) const { return places_[place - 1]; }
+  Entry& At(uint16_t index) const { return entries_[index - 1]; }
 
   const uint32_t count_;
   std::atomic<uint32_t> next_{0};  // where the next Take begins to search
-  const std::unique_ptr<Entry[]> places_;
+  const std::unique_ptr<Entry[]> entries_;
+};
+
+// An entry and a weak reference of an object, reserved for its sample, and released if there is no sample.
+//
+// Context:  alloc, inside a JVMTI callback: JNI is legal, and may wait for a safepoint, so no lease is held meanwhile.
+// Failure:  no free entry, or no memory for the reference: Track returns 0.
+class WeakRefReservation {
+ public:
+  // Reserves nothing if `table` or `object` is null.
+  WeakRefReservation(WeakRefTable* table, const hotspot::HeapMeter* meter, JNIEnv* jni, jobject object)
+      : table_(table) {
+    if (table == nullptr || object == nullptr) return;
+    index_ = table->Take();
+    if (index_ == 0) return;
+    collections_ = meter->Collections();
+    reference_ = jni->NewWeakGlobalRef(object);
+    if (reference_ == nullptr) jni->ExceptionClear();
+  }
+  ~WeakRefReservation() {
+    if (index_ != 0) table_->Cancel(index_, reference_);
+  }
+  WeakRefReservation(const WeakRefReservation&) = delete;
+  WeakRefReservation& operator=(const WeakRefReservation&) = delete;
+
+  // From now on the entry belongs to the sample. Returns its tracking index; 0: it is not tracked.
+  uint16_t Track(uint64_t sample) {
+    if (reference_ == nullptr) return 0;
+    const uint16_t index = index_;
+    index_ = 0;
+    table_->Track(index, reference_, sample, collections_);
+    return index;
+  }
+
+ private:
+  WeakRefTable* const table_;
+  uint16_t index_ = 0;
+  jweak reference_ = nullptr;
+  uint64_t collections_ = 0;
 };
 
 }  // namespace heaprec::sources

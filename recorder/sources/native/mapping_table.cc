@@ -90,7 +90,7 @@ void MappingTable::Unmap(uintptr_t begin, uintptr_t end, uint64_t now_ns) {
 }
 
 void MappingTable::Detach(uint32_t moving, uintptr_t begin, uintptr_t end) {
-  lifted_[moving] = {begin, end, TakeOut(&reserved_, begin, end), TakeOut(&touched_, begin, end)};
+  detached_[moving] = {begin, end, TakeOut(&reserved_, begin, end), TakeOut(&touched_, begin, end)};
 }
 
 void MappingTable::PutBack(Layer* layer, const Layer& pieces, uintptr_t from, uintptr_t begin, uintptr_t end,
@@ -106,20 +106,20 @@ void MappingTable::PutBack(Layer* layer, const Layer& pieces, uintptr_t from, ui
 
 MappingTable::New MappingTable::Attach(uint32_t moving, uint64_t sample, uintptr_t begin, uintptr_t end,
                                        uint64_t now_ns) {
-  const auto found = lifted_.find(moving);
-  if (found == lifted_.end()) return {};
-  const Lifted lifted = std::move(found->second);
-  lifted_.erase(found);
+  const auto found = detached_.find(moving);
+  if (found == detached_.end()) return {};
+  const Detached detached = std::move(found->second);
+  detached_.erase(found);
   Cut(&touched_, begin, end, now_ns);
   Cut(&reserved_, begin, end, now_ns);
-  PutBack(&reserved_, lifted.reserved, lifted.begin, begin, end, now_ns);
-  PutBack(&touched_, lifted.touched, lifted.begin, begin, end, now_ns);
-  const uintptr_t grown = begin + (lifted.end - lifted.begin);
+  PutBack(&reserved_, detached.reserved, detached.begin, begin, end, now_ns);
+  PutBack(&touched_, detached.touched, detached.begin, begin, end, now_ns);
+  const uintptr_t grown = begin + (detached.end - detached.begin);
   if (grown >= end) return {};
   MappingType sort = MappingType::kPrivate;
-  if (!lifted.touched.empty()) {
-    sort = lifted.touched.rbegin()->second.sort;
-  } else if (!lifted.reserved.empty()) {
+  if (!detached.touched.empty()) {
+    sort = detached.touched.rbegin()->second.sort;
+  } else if (!detached.reserved.empty()) {
     sort = MappingType::kReserve;
   }
   return Map(sample, {grown, end, sort, false}, now_ns);

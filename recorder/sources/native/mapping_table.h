@@ -56,7 +56,7 @@ class MappingTable {
     uint64_t age = 0;  // in which it was added
   };
   using Layer = std::map<uintptr_t, Piece>;  // by begin; without overlaps
-  struct Lifted {
+  struct Detached {
     uintptr_t begin = 0, end = 0;
     Layer reserved, touched;  // their former positions
   };
@@ -78,7 +78,7 @@ class MappingTable {
   void PutBack(Layer* layer, const Layer& pieces, uintptr_t from, uintptr_t begin, uintptr_t end, uint64_t now_ns);
 
   Layer reserved_, touched_;
-  std::unordered_map<uint32_t, Lifted> lifted_;
+  std::unordered_map<uint32_t, Detached> detached_;
   std::unordered_map<uint64_t, Owner> owners_;
   std::set<uint64_t> changed_;
   uint64_t age_ = 0;

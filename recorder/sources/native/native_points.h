@@ -1,12 +1,22 @@
-// Sample points of native memory on their way from the allocating thread to the drain, which resolves names.
+// Sample points of native memory on their way from the allocating thread to the drain, which resolves names, and the
+// stacks that they have.
+//
+// Context:  alloc, inside malloc's and mmap's families, on any thread in any state: no heap, no JNI, no safepoint.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 
 #include "format/ring/ring_records.h"
+#include "base/memory.h"
+#include "recorder/hotspot/stacks/stack_walker.h"
+#include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/sample/sample_writer.h"
+#include "recorder/unwind/cfi_cache.h"
 
 namespace heaprec::sources {
 
@@ -25,6 +35,45 @@ struct NativePoint {
   std::array<uintptr_t, kMaxNative> native;
   std::array<format::RingFrame, kMaxJava> java;
   bool java_is_cut = false;
+};
+
+// The Java frames of the calling thread, in any state of it.
+class JavaFrames {
+ public:
+  virtual ~JavaFrames() = default;
+  // Innermost first; as many as fit.
+  virtual void Take(NativePoint* point) = 0;
+};
+
+// Only its pages with rules are resident. Throws std::bad_alloc.
+inline auto NewCfiCache() {
+  auto* const cache = static_cast<native::CfiCache*>(MapSparse(sizeof(native::CfiCache)));
+  if (cache == nullptr) throw std::bad_alloc();
+  const auto unmap = [](native::CfiCache* it) { UnmapSparse(it, sizeof *it); };
+  return std::unique_ptr<native::CfiCache, void (*)(native::CfiCache*)>(cache, unmap);
+}
+
+// They can be read in a native method, whether its native code requests memory or the JVM does so for it
+// (Unsafe.allocateMemory). Elsewhere there are none.
+class WalkedJavaFrames final : public JavaFrames {
+ public:
+  // All arguments must outlive it. `writer` describes the frames.
+  WalkedJavaFrames(const hotspot::CurrentThread& current, const hotspot::StackWalker& walker, SampleWriter& writer)
+      : current_(current), walker_(walker), writer_(writer) {}
+
+  void Take(NativePoint* point) override {
+    const void* const java_thread = current_();
+    if (java_thread == nullptr || !walker_.IsInNativeMethod(java_thread)) return;
+    std::array<hotspot::MethodFrame, NativePoint::kMaxJava> room;
+    const std::span<hotspot::MethodFrame> frames = walker_.ExpandLeafSide(java_thread, room);
+    point->java_frames = writer_.Describe(frames, point->os_tid, point->java);
+    point->java_is_cut = point->java_frames == room.size();
+  }
+
+ private:
+  const hotspot::CurrentThread current_;
+  const hotspot::StackWalker& walker_;
+  SampleWriter& writer_;
 };
 
 }  // namespace heaprec::sources

@@ -1,7 +1,6 @@
 #include "recorder/sources/native/native_sample_writer.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "format/native/native_frames.h"
@@ -65,8 +64,8 @@ bool NativeSampleWriter::Write(const NativePoint& point, const As& as, buffer::S
 
 std::vector<format::RingFrame> NativeSampleWriter::FramesOf(const NativePoint& point, format::Kind kind) {
   return format::FramesToShow(
-      point.native_frames, [&](size_t i) -> const format::CodeLocation& { return places_.At(point.native[i]); },
-      [&](const format::CodeLocation& place) { return MethodOf(place); }, kind,
+      point.native_frames, [&](size_t i) -> const format::CodeLocation& { return symbols_.At(point.native[i]); },
+      [&](const format::CodeLocation& location) { return MethodOf(location); }, kind,
       std::span(point.java).first(point.java_frames), point.java_is_cut);
 }
 
@@ -83,15 +82,16 @@ bool NativeSampleWriter::Define(RecordType type, const void* fixed, size_t fixed
   return true;
 }
 
-uint64_t NativeSampleWriter::MethodOf(const format::CodeLocation& place) {
-  const uint64_t key = format::MethodKey(place.module, place.function, place.build_id);
+uint64_t NativeSampleWriter::MethodOf(const format::CodeLocation& location) {
+  const uint64_t key = format::MethodKey(location.module, location.function, location.build_id);
   if (methods_.contains(key)) return key;
   const format::MethodRecord record{{},
                                     key,
-                                    static_cast<uint32_t>(place.module.size()),
-                                    static_cast<uint16_t>(place.function.size()),
-                                    static_cast<uint16_t>(place.build_id.size())};
-  if (!Define(RecordType::kMethod, &record, sizeof record, place.module + place.function + place.build_id)) return 0;
+                                    static_cast<uint32_t>(location.module.size()),
+                                    static_cast<uint16_t>(location.function.size()),
+                                    static_cast<uint16_t>(location.build_id.size())};
+  if (!Define(RecordType::kMethod, &record, sizeof record, location.module + location.function + location.build_id))
+    return 0;
   methods_.insert(key);
   return key;
 }

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -30,8 +29,8 @@ class NativeSampleWriter {
   // Counts the point that a thread has written to a lane.
   void Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
              std::span<const format::RingFrame> java);
-  // As a sample of another stream. Counts the point in `shared counters`, and the loss if it returns false: there was
-  // no room.
+  // Writes a sample of another stream. Counts the point in `shared_counters`, and the loss if it returns false: there
+  // was no room.
   struct As {
     format::Kind kind;
     std::string_view class_name;
@@ -44,8 +43,8 @@ class NativeSampleWriter {
   void WriteRest();
 
   void RefreshLibraries() {
-    places_.Refresh();
-    if (ring_.modules() != nullptr) places_.PublishTo(ring_.modules());
+    symbols_.Refresh();
+    if (ring_.modules() != nullptr) symbols_.PublishTo(ring_.modules());
   }
   // Definitions emitted before this call are written again on their next use (a new chunk begins).
   void NewEpoch();
@@ -57,7 +56,7 @@ class NativeSampleWriter {
     uint64_t sample, freed_ns, left;
   };
   std::vector<format::RingFrame> FramesOf(const NativePoint& point, format::Kind kind);
-  uint64_t MethodOf(const format::CodeLocation& place);
+  uint64_t MethodOf(const format::CodeLocation& location);
   bool Define(format::RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text);
   uint64_t ClassOf(std::string_view name);
   uint64_t ThreadOf(const NativePoint& point);
@@ -67,7 +66,7 @@ class NativeSampleWriter {
 
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;
-  native::Symbolizer places_;
+  native::Symbolizer symbols_;
   std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that the chunk has
   std::vector<Death> deaths_;                                          // without room so far
 };

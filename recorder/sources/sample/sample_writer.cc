@@ -1,13 +1,19 @@
 #include "recorder/sources/sample/sample_writer.h"
 
 #include <alloca.h>
+#include <pthread.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "base/clock.h"
+#include "format/ring/address_frames.h"
 #include "format/ring/call_path_key.h"
 #include "format/ring/ring_reader.h"
+#include "base/memory.h"
+#include "base/clock.h"
+#include "recorder/unwind/module_lookup.h"
+#include "recorder/unwind/cfi_cache.h"
 
 namespace heaprec::sources {
 
@@ -18,6 +24,14 @@ using format::RecordType;
 using format::StackKey;
 
 namespace {
+
+// Libraries come and go; nothing says when.
+constexpr uint64_t kRefreshNs = 10'000'000'000, kRefreshUnknownNs = 1'000'000'000;
+
+template <typename Function>
+uintptr_t AddressOf(Function* function) {
+  return reinterpret_cast<uintptr_t>(function);
+}
 
 // To know whether a path is truncated takes one frame more.
 constexpr size_t kLeafSideRoom = format::kLongestPath + 1;
@@ -37,21 +51,56 @@ std::byte* Append(std::byte* at, std::string_view text) {
 
 }  // namespace
 
-SampleWriter::SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters, WindowPublisher& board,
+// Only its pages with rules are resident.
+NativeCallers::NativeCallers()
+    : rules_(static_cast<native::CfiCache*>(MapSparse(sizeof(native::CfiCache))),
+             [](native::CfiCache* rules) { UnmapSparse(rules, sizeof *rules); }) {}
+
+std::span<format::RingFrame> NativeCallers::Take(const JNIEnv* jni, Room* room) const {
+  native::ModuleUnwindInfo jvm;
+  native::ModuleUnwindInfo threads;
+  if (rules_ == nullptr || !native::LookUpModule(AddressOf(jni->functions->NewByteArray), &jvm) ||
+      !native::LookUpModule(AddressOf(&pthread_create), &threads)) {
+    return {};
+  }
+  std::array<uintptr_t, kMost> addresses;
+  const auto stack = std::span(addresses).first(native::UnwindFromHere(rules_.get(), addresses));
+  const auto is_in = [](const native::ModuleUnwindInfo& module) {
+    return [&module](uintptr_t address) { return address > module.begin && address <= module.end; };
+  };
+  const auto from = std::find_if_not(std::find_if(stack.begin(), stack.end(), is_in(jvm)), stack.end(), is_in(jvm));
+  // One of the JVM's own threads: nothing called it but what starts threads.
+  if (from == stack.end() || is_in(threads)(*from)) return {};
+  const auto to = std::transform(from, stack.end(), room->begin(), format::AddressFrame);
+  return {room->begin(), to};
+}
+
+const format::CodeLocation& NativeCallers::NameOf(uint64_t return_address) {
+  const uint64_t now_ns = MonotonicNs();
+  const bool is_unknown = refreshed_ns_ == 0 || symbols_.At(return_address).module.empty();
+  if (now_ns - refreshed_ns_ > (is_unknown ? kRefreshUnknownNs : kRefreshNs)) {
+    symbols_.Refresh();
+    rules_->Forget();
+    refreshed_ns_ = now_ns;
+  }
+  return symbols_.At(return_address);
+}
+
+SampleWriter::SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters, WindowPublisher& windows,
                            const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
                            int stack_depth, uint64_t first_id)
     : ring_(ring),
       shared_counters_(shared_counters),
-      board_(board),
+      windows_(windows),
       names_(names),
       fields_(fields),
       buffers_(static_cast<size_t>(stack_depth)),
       next_id_(first_id),
-      taker_(walker, names) {}
+      stack_capture_(walker, names) {}
 
 void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   if (point.is_light) return CommitLight(context, point);
-  const auto window = board_.OnPoint(point.tally, MonotonicNs());
+  const auto window = windows_.OnPoint(point.tally, MonotonicNs());
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
   // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
   const StackBufferPool::Lease pooled(buffers_, context.lane_hint);
@@ -59,11 +108,11 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
       pooled.ok() ? pooled.memory() : static_cast<std::byte*>(alloca(StackBuffer::BytesFor(pooled.depth())));
   CapturedStack stack(StackBuffer(memory, pooled.depth()));
   std::optional<KnownStack> known;
-  const bool is_taken = taker_.Take(context.jvmti, context.java_thread, &stack);
+  const bool is_taken = stack_capture_.Take(context.jvmti, context.java_thread, &stack);
   if (is_taken) known = stacks_.Find(stack.identity);
   const bool is_emitted = known && emitted_stacks_.Has(known->key.low, epoch);
-  const bool is_brought =
-      is_taken && (!is_emitted || stack.is_checked) && taker_.ResolveFrames(context.jvmti, context.java_thread, &stack);
+  const bool is_brought = is_taken && (!is_emitted || stack.is_checked) &&
+                          stack_capture_.ResolveFrames(context.jvmti, context.java_thread, &stack);
   ThreadIdentity identity;
   fields_.Read(context.jni, context.thread, &identity);
   ClassName class_name;
@@ -74,14 +123,14 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
     frames = callers_.Take(context.jni, &addresses.emplace());
     stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
   } else if (is_brought) {
-    if (!known) board_.OnNewStack();
+    if (!known) windows_.OnNewStack();
     frames = stack.buffer.described.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
     if (!DescribeFrames(stack, context.lane_hint, epoch, frames)) {
       return shared_counters_.Lost(LossReason::kRingFull, point.tally.weight);
     }
   }
 
-  WeakRefReservation hold(places_, meter_, context.jni, context.object);
+  WeakRefReservation hold(tracked_, meter_, context.jni, context.object);
   const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
   if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.tally.weight);
@@ -101,7 +150,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
 // The clock is read once: it is a twentieth of what a point costs.
 void SampleWriter::CommitLight(const CallbackContext& context, const Point& point) {
   const auto lose = [&](LossReason loss) {
-    (void)board_.OnPoint(point.tally, MonotonicNs());
+    (void)windows_.OnPoint(point.tally, MonotonicNs());
     shared_counters_.Lost(loss, point.tally.weight);
   };
   LaneLease::PrefetchRecord(ring_, context.lane_hint);
@@ -125,7 +174,7 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
   LaneLease lease(ring_, context.lane_hint, room);
   if (!lease.ok()) return lose(WhyNoLease(lease, room));
   const uint64_t now_ns = MonotonicNs();  // under the lease: a lane is in order of time
-  if (const auto window = board_.OnPoint(point.tally, now_ns)) WriteWindow(lease, *window);
+  if (const auto window = windows_.OnPoint(point.tally, now_ns)) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   if ((!frames.empty() && !DefineStack(lease, stack, frames, is_truncated, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
@@ -138,14 +187,14 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
 std::optional<KnownStack> SampleWriter::TakePath(const CallbackContext& context, uint32_t epoch, CapturedStack* stack) {
   constexpr KnownStack kFartherAway{};
   for (const size_t physical : {size_t{1}, kLeafSideRoom}) {
-    if (!taker_.TakeLeafSide(context.jvmti, context.java_thread, physical, stack)) return std::nullopt;
+    if (!stack_capture_.TakeLeafSide(context.jvmti, context.java_thread, physical, stack)) return std::nullopt;
     const std::optional<KnownStack> known = stacks_.Find(stack->identity);
     if (known == kFartherAway) continue;
     if (known && emitted_stacks_.Has(known->key.low, epoch)) {
       stack->frames = {};
       return known;
     }
-    if (!taker_.ResolveLeafSide(context.jvmti, context.java_thread, physical, stack)) return std::nullopt;
+    if (!stack_capture_.ResolveLeafSide(context.jvmti, context.java_thread, physical, stack)) return std::nullopt;
     const format::Path path = format::PathOf(stack->frames.size(), stack->is_cut, [&](size_t i) {
       hotspot::Names::MethodView view;
       return names_.Method(stack->frames[i].method, &view) && primitives_.HasMethod(view.class_name, view.name);
@@ -251,7 +300,7 @@ bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Fra
                                std::optional<KnownStack>* known) {
   const KnownStack defined{format::KeyOfStack(frames, truncated), format::CallPathKey(frames)};
   // Another stack had this identity.
-  if (stack.is_walked && *known && !(**known == defined)) taker_.DistrustWalker();
+  if (stack.is_walked && *known && !(**known == defined)) stack_capture_.DistrustWalker();
   *known = defined;
   std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
   if (record == nullptr) return false;

@@ -5,26 +5,54 @@
 // Failure:  counted in the shared counters (LossReason::kLanesBusy, kRingFull, kOversized, kNoStack).
 #pragma once
 
+#include <jni.h>
 #include <jvmti.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "format/model/allocation_primitives.h"
+#include "format/native/native_frames.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/usage/heap_meter.h"
-#include "recorder/sources/live/weak_ref_reservation.h"
-#include "recorder/sources/sample/frame_cache.h"
-#include "recorder/sources/sample/native_callers.h"
-#include "recorder/sources/sample/stack_cache.h"
+#include "recorder/sources/live/weak_ref_table.h"
+#include "recorder/sources/sample/caches.h"
 #include "recorder/sources/sample/stack_capture.h"
 #include "recorder/sources/sample/thread_fields.h"
 #include "recorder/sources/window_publisher.h"
+#include "recorder/unwind/cfi_cache.h"
+#include "recorder/unwind/symbolizer.h"
 
 namespace heaprec::sources {
+
+// The native code that allocates through JNI on a thread without Java frames. Its addresses are read where it
+// allocates, and named by the drain.
+//
+// Context:  Take: alloc: no heap, no lock. NameOf: drain: it allocates and reads files.
+// Threads:  Take: any number. NameOf: one.
+// Failure:  Take returns nothing if the JVM allocates for itself, or there was no memory. A location without a module:
+//           in no library.
+class NativeCallers {
+ public:
+  static constexpr size_t kMost = 64;  // with the frames of the agent and of the JVM, which are left out
+  using Room = std::array<format::RingFrame, kMost>;
+
+  NativeCallers();
+
+  // Innermost first.
+  std::span<format::RingFrame> Take(const JNIEnv* jni, Room* room) const;
+  const format::CodeLocation& NameOf(uint64_t return_address);
+
+ private:
+  const std::unique_ptr<native::CfiCache, void (*)(native::CfiCache*)> rules_;
+  native::Symbolizer symbols_;
+  uint64_t refreshed_ns_ = 0;
+};
 
 // A sample point that is kept or counted, before it has a stack.
 struct Point {
@@ -53,14 +81,14 @@ class SampleWriter {
  public:
   // All arguments must outlive the SampleWriter. `names` reads methods and classes from the JVM's memory; walker: null
   // if stacks cannot be walked. Samples are numbered from `first_id`; ids are unique in the recording.
-  SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters, WindowPublisher& board,
+  SampleWriter(buffer::Ring& ring, buffer::SharedCounters& shared_counters, WindowPublisher& windows,
                const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
                int stack_depth, uint64_t first_id = 1);
 
   // Loads what every Commit needs, while the caller decides on the point. Between two points a thread allocates, and
   // what it allocates fills the caches: without this a point waits for each line in turn.
   void Prefetch(uint32_t lane_hint) const {
-    board_.Prefetch();
+    windows_.Prefetch();
     shared_counters_.Prefetch();
     buffer::LaneLease::PrefetchLane(ring_, lane_hint);
   }
@@ -70,8 +98,8 @@ class SampleWriter {
   void Commit(const CallbackContext& context, const Point& point);
 
   // Tracks sampled objects in this table from now on. Setup; the arguments must outlive the SampleWriter.
-  void FollowIn(WeakRefTable* places, const hotspot::HeapMeter* meter) {
-    places_ = places;
+  void TrackIn(WeakRefTable* table, const hotspot::HeapMeter* meter) {
+    tracked_ = table;
     meter_ = meter;
   }
 
@@ -94,8 +122,8 @@ class SampleWriter {
   // of the calling thread.
   size_t Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, std::span<format::RingFrame> into);
 
-  const StackCapture& stacks() const { return taker_; }
-  // Of an address in the stack of a sample. Drain.
+  const StackCapture& stacks() const { return stack_capture_; }
+  // Names an address in the stack of a sample. Drain.
   const format::CodeLocation& NameOf(uint64_t return_address) { return callers_.NameOf(return_address); }
 
  private:
@@ -127,15 +155,15 @@ class SampleWriter {
 
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;
-  WindowPublisher& board_;
+  WindowPublisher& windows_;
   const hotspot::Names& names_;
   const ThreadFields& fields_;
   StackBufferPool buffers_;
-  WeakRefTable* places_ = nullptr;
+  WeakRefTable* tracked_ = nullptr;
   const hotspot::HeapMeter* meter_ = nullptr;
   std::atomic<uint32_t> epoch_{1};
   std::atomic<uint64_t> next_id_;
-  StackCapture taker_;
+  StackCapture stack_capture_;
   NativeCallers callers_;
   StackCache stacks_;
   FrameCache frames_;

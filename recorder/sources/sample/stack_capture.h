@@ -1,6 +1,6 @@
 // Captures the stack of the calling thread: walks it while the walker is reliable, otherwise calls GetStackTrace.
 //
-// Context:  alloc, inside a JVMTI callback. No heap, lock or I/O of ours. Usable, why: any.
+// Context:  alloc, inside a JVMTI callback. No heap, lock or I/O of heaprec's.
 // Threads:  any number.
 // Failure:  Take returns false if there is no Java frame, or JVMTI returns none. After a walk that differs from
 //           JVMTI's no stack is walked for a while, which is longer each time.
@@ -9,16 +9,99 @@
 
 #include <jvmti.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "format/ring/ring_records.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
-#include "recorder/sources/sample/stack_buffers.h"
 
 namespace heaprec::sources {
+
+// Memory for the frames of one stack on its way into a recording.
+//
+// A native method may count on 80 KiB of its thread's stack (HotSpot's StackShadowPages on x86-64), and the frames of
+// a deep stack would use as much. Up to kMaxOnStack frames are on the allocating thread's own stack, more in a buffer
+// of a pool. If all buffers are in use, only the frames that fit on the stack are recorded.
+//
+// Units:    frames.
+// Context:  StackBufferPool: setup. Lease: alloc: no heap, no waiting for a lock.
+// Threads:  any number of leases; each belongs to the thread that took it.
+// Failure:  ok() is false: the pool is not needed, or has no free buffer.
+// The parts of such memory, for stacks of up to `depth` frames. Unused parts are not touched.
+struct StackBuffer {
+  // 80 bytes per frame.
+  static constexpr size_t BytesFor(size_t depth) {
+    return 2 * depth * sizeof(hotspot::MethodFrame) +
+           (depth + 1) * (sizeof(jvmtiFrameInfo) + sizeof(format::RingFrame));
+  }
+  // `memory`: BytesFor(depth), aligned to 8.
+  StackBuffer(std::byte* memory, size_t depth)
+      : frames(reinterpret_cast<hotspot::MethodFrame*>(memory), depth),
+        compared(frames.data() + depth, depth),
+        asked(reinterpret_cast<jvmtiFrameInfo*>(compared.data() + depth), depth + 1),
+        described(reinterpret_cast<format::RingFrame*>(asked.data() + depth + 1), depth + 1) {}
+
+  std::span<hotspot::MethodFrame> frames;    // of the stack
+  std::span<hotspot::MethodFrame> compared;  // of the same, as JVMTI has it
+  std::span<jvmtiFrameInfo> asked;           // what JVMTI gives
+  std::span<format::RingFrame> described;    // as the ring has it, with a gap
+};
+static_assert(alignof(hotspot::MethodFrame) == 8 && alignof(jvmtiFrameInfo) == 8 && alignof(format::RingFrame) <= 8);
+
+class StackBufferPool {
+ public:
+  // 20 KiB on a thread's stack.
+  static constexpr size_t kMaxOnStack = 256;
+
+  // Makes buffers for stacks of `depth` frames; none if these fit on threads' stacks.
+  explicit StackBufferPool(size_t depth) : depth_(depth) {
+    if (depth <= kMaxOnStack) return;
+    memory_.reset(new std::byte[kBuffers * StackBuffer::BytesFor(depth)]);  // pages are touched as they are used
+    in_use_ = std::vector<std::atomic<bool>>(kBuffers);
+  }
+
+  class Lease {
+   public:
+    // Tries buffers from `hint` on.
+    Lease(StackBufferPool& pool, uint32_t hint) : pool_(pool) {
+      const size_t count = pool.in_use_.size();
+      for (size_t i = 0; i < count && !ok(); ++i) {
+        const size_t index = (hint + i) % count;
+        // Acquire: the previous thread has finished with it (pairs with the release in the destructor).
+        if (!pool.in_use_[index].exchange(true, std::memory_order_acquire)) index_ = index;
+      }
+    }
+    ~Lease() {
+      if (ok()) pool_.in_use_[index_].store(false, std::memory_order_release);
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+
+    bool ok() const { return index_ != kNone; }
+    // Maximum frames: in the buffer, or otherwise on the stack.
+    size_t depth() const { return ok() ? pool_.depth_ : std::min(pool_.depth_, kMaxOnStack); }
+    std::byte* memory() const { return pool_.memory_.get() + index_ * StackBuffer::BytesFor(pool_.depth_); }
+
+   private:
+    static constexpr size_t kNone = SIZE_MAX;
+    StackBufferPool& pool_;
+    size_t index_ = kNone;
+  };
+
+ private:
+  // Up to 80 KiB each. A thread that waits for a safepoint in JVMTI keeps its buffer.
+  static constexpr size_t kBuffers = 32;
+
+  const size_t depth_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::vector<std::atomic<bool>> in_use_;
+};
 
 // A captured stack.
 struct CapturedStack {

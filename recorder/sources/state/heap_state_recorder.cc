@@ -1,46 +1,122 @@
 #include "recorder/sources/state/heap_state_recorder.h"
 
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
+#include <span>
+#include <string>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "recorder/buffer/lane_lease.h"
 
 namespace heaprec::sources {
 namespace {
 
+constexpr uint64_t kFirstPeriodNs = 1'000'000'000, kLongestPeriodNs = 64 * kFirstPeriodNs;
+constexpr int kMaxThreads = 4096;  // of those that are looked at
+
+// Serial collects in the VM thread.
+constexpr std::array<std::string_view, 10> kCollectors{"GC Thread#",   "G1 ",      "ZDirector",    "ZDriver",
+                                                       "ZWorker",      "ZStat",    "ZUncommitter", "Shenandoah GC",
+                                                       "Shenandoah C", "VM Thread"};
+
+uint64_t Nanoseconds(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// The clock's number is formed as by the kernel (clock_getcpuclockid(3) does it for processes). The kernel checks that
+// the thread belongs to this process.
+std::optional<uint64_t> CpuTimeOf(pid_t thread) {
+  constexpr unsigned kPerThreadSchedulerClock = 6;
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kPerThreadSchedulerClock);
+  timespec time{};
+  if (clock_gettime(clock, &time) != 0) return std::nullopt;
+  return Nanoseconds(time);
+}
+
+// What a short file of /proc contains, as much as fits; empty: it cannot be read.
+std::string_view ReadProc(const char* path, std::span<char> room) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  ssize_t got = 0;
+  do {
+    got = read(file, room.data(), room.size());
+  } while (got < 0 && errno == EINTR);
+  close(file);
+  return {room.data(), static_cast<size_t>(std::max<ssize_t>(got, 0))};
+}
+
+bool HasCollectorName(const char* thread) {
+  std::array<char, 32> name;
+  return CpuMeter::IsCollector(ReadProc((std::string("/proc/self/task/") + thread + "/comm").c_str(), name));
+}
+
 constexpr uint64_t kPeriodNs = 1'000'000'000;
 // Ticks come every 20 to 100 ms: without this every period would be late by up to one.
 constexpr uint64_t kEarlyNs = 50'000'000;
-// Those of the JVM's own thread, and of the drain, begin to look for a lane here: away from where threads begin.
+// Where the JVM's own thread and the drain begin to search for a lane: away from where Java threads begin.
 constexpr uint32_t kLane = 0;
 
 // 0: not known. The second number of statm, in pages.
 uint64_t ResidentBytes() {
-  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  char text[128];
-  ssize_t got = 0;
-  do {
-    got = read(file, text, sizeof(text));
-  } while (got < 0 && errno == EINTR);
-  close(file);
-  if (got <= 0) return 0;
-  const char* const end = text + got;
-  const char* const space = std::find(static_cast<const char*>(text), end, ' ');
+  std::array<char, 128> room;
+  const std::string_view text = ReadProc("/proc/self/statm", room);
+  const size_t space = text.find(' ');
   uint64_t pages = 0;
-  if (space == end || std::from_chars(space + 1, end, pages).ec != std::errc()) return 0;
+  if (space == text.npos ||
+      std::from_chars(text.data() + space + 1, text.data() + text.size(), pages).ec != std::errc())
+    return 0;
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
 
-std::atomic<HeapStateRecorder*> active_heap_watch{nullptr};
+bool CpuMeter::IsCollector(std::string_view thread_name) {
+  return std::ranges::any_of(kCollectors, [&](std::string_view prefix) { return thread_name.starts_with(prefix); });
+}
+
+CpuTimes CpuMeter::Read(uint64_t now_ns) {
+  if (now_ns >= next_search_ns_) {
+    FindCollectors();
+    search_period_ns_ = std::clamp(search_period_ns_ * 2, kFirstPeriodNs, kLongestPeriodNs);
+    next_search_ns_ = now_ns + search_period_ns_;
+  }
+  CpuTimes times;
+  timespec process{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = Nanoseconds(process);
+  for (Thread& thread : collectors_) {
+    const auto now = thread.has_ended ? std::nullopt : CpuTimeOf(thread.id);
+    // Less than before: another thread has its number now.
+    thread.has_ended |= !now || *now < thread.cpu_ns;
+    if (!thread.has_ended) thread.cpu_ns = *now;
+    times.collector_ns += thread.cpu_ns;
+  }
+  return times;
+}
+
+void CpuMeter::FindCollectors() {
+  const GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  int left = kMaxThreads;
+  ForEachEntry(tasks.number(), [&](const char* task) {
+    pid_t id = 0;
+    const char* const end = task + std::strlen(task);
+    if (std::from_chars(task, end, id).ptr != end) return true;
+    const bool is_known =
+        std::ranges::any_of(collectors_, [id](const Thread& thread) { return thread.id == id && !thread.has_ended; });
+    if (!is_known && HasCollectorName(task)) collectors_.push_back({.id = id});
+    return --left > 0;
+  });
+}
+
+std::atomic<HeapStateRecorder*> active_heap_states{nullptr};
 
 HeapStateRecorder::HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter)
     : ring_(ring), meter_(meter) {}
@@ -69,13 +145,7 @@ void HeapStateRecorder::CommitMemory(uint64_t time_ns, const Memory& memory) {
 
 void HeapStateRecorder::Write(format::StateRecord record) {
   record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  buffer::LaneLease lease(ring_, kLane, sizeof(record));
-  if (!lease.ok()) return;
-  std::byte* const into = lease.Reserve(format::RecordType::kState, sizeof(record));
-  if (into == nullptr) return;
-  constexpr size_t kHeader = sizeof(format::RecordHeader);
-  std::memcpy(into + kHeader, reinterpret_cast<const std::byte*>(&record) + kHeader, sizeof(record) - kHeader);
-  lease.Commit();
+  (void)buffer::CommitRecord(ring_, kLane, format::RecordType::kState, record);
 }
 
 void HeapStateRecorder::OnGcBegin() {

@@ -1,10 +1,12 @@
 #include "recorder/sources/state/memory_poller.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <sstream>
 
 #include "base/clock.h"
+#include "recorder/sources/log.h"
 
 namespace heaprec::sources {
 
@@ -58,6 +60,17 @@ void MemoryPoller::LookAtProcess(uint64_t time_ns) {
     return;
   }
   rows_.CommitMemory(time_ns, {"", pss, own, rss});
+}
+
+void MemorySnapshots::Poll() {
+  constexpr std::chrono::milliseconds kTick{200};
+  std::optional<AttachedScope> attached;
+  do {
+    if (poller_.asks_jvm() && (!attached || attached->jni() == nullptr)) attached.emplace(vm_, "heaprec-memory");
+    if (!poller_.asks_jvm()) attached.reset();
+    const auto polled = poller_.Tick(attached ? attached->jni() : nullptr, MonotonicNs());
+    if (!polled.ok()) Log(LogLevel::kWarn, "memory: {}; NMT is not queried again", polled.error().message);
+  } while (!thread_.SleepOrStop(kTick));
 }
 
 }  // namespace heaprec::sources

@@ -18,6 +18,8 @@
 #include <variant>
 
 #include "recorder/hotspot/usage/nmt_summary.h"
+#include "recorder/sources/agent_thread.h"
+#include "recorder/sources/part.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 
 namespace heaprec::sources {
@@ -44,6 +46,26 @@ class MemoryPoller {
   const uint64_t period_ns_;
   uint64_t next_ns_ = 0;
   bool asks_kernel_ = true;
+};
+
+// Polls on a thread of its own, which is attached to the JVM, as a daemon, only if the JVM tracks its native memory.
+// After Stop the thread has left the JVM.
+class MemorySnapshots final : public Part {
+ public:
+  // `rows` must outlive it; the others as for MemoryPoller.
+  MemorySnapshots(JavaVM* vm, HeapStateRecorder& rows, std::optional<hotspot::NmtSummary> summary, uint64_t period_ns)
+      : vm_(vm), poller_(rows, summary, period_ns), thread_("heaprec-memory", [this] { Poll(); }) {}
+
+  format::Result<std::monostate> Activate() override { return thread_.Start(); }
+  void Stop() override { thread_.Stop(); }
+  bool TryJoin() override { return thread_.TryJoin(); }
+
+ private:
+  void Poll();
+
+  JavaVM* const vm_;
+  MemoryPoller poller_;
+  StoppableThread thread_;
 };
 
 }  // namespace heaprec::sources

@@ -117,7 +117,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void*) {
   how.function = OnSample;
   how.user = &how;
   how.first_interval = atoll(text.c_str() + first + 1);
-  how.followed = atoi(text.c_str() + second + 1);
+  how.tracked = atoi(text.c_str() + second + 1);
   jvmtiEnv* jvmti = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) return JNI_ERR;
   jvmtiEventCallbacks callbacks{};

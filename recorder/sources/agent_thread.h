@@ -1,0 +1,68 @@
+// A thread of the agent that runs until it is told to stop, and the time that such a thread is attached to the JVM.
+//
+// Context:  Start: setup. Stop, TryJoin: any but the thread itself. SleepOrStop, AttachedScope: the thread.
+// Failure:  Start returns an Error if the thread cannot be created.
+#pragma once
+
+#include <jni.h>
+#include <pthread.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <variant>
+
+#include "base/result.h"
+
+namespace heaprec::sources {
+
+class StoppableThread {
+ public:
+  // `body` returns when SleepOrStop returns true, or throws: then it has ended, too. `name`: at most 15 characters.
+  StoppableThread(const char* name, std::function<void()> body) : name_(name), body_(std::move(body)) {}
+  // Waits for `body`, so declare what it uses before this.
+  ~StoppableThread();
+  StoppableThread(const StoppableThread&) = delete;
+  StoppableThread& operator=(const StoppableThread&) = delete;
+
+  format::Result<std::monostate> Start();
+  // Returns when `body` has ended, or after 2 s if the JVM or the kernel blocks the thread.
+  void Stop();
+  // Whether the thread has ended, or was never started.
+  bool TryJoin();
+  // Sleeps for `time`. Returns true, and at once, if the thread is to stop.
+  bool SleepOrStop(std::chrono::milliseconds time);
+
+ private:
+  void Finish();
+
+  const char* const name_;
+  const std::function<void()> body_;
+  pthread_t thread_{};
+  bool started_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_requested_ = false, finished_ = false;
+};
+
+// The calling thread's environment; null: it is not attached.
+JNIEnv* EnvOf(JavaVM* vm);
+
+// Attaches the calling native thread for its scope; nothing if it is attached already.
+class AttachedScope {
+ public:
+  explicit AttachedScope(JavaVM* vm, const char* name = "heaprec-drain");
+  ~AttachedScope();
+  AttachedScope(const AttachedScope&) = delete;
+  AttachedScope& operator=(const AttachedScope&) = delete;
+  JNIEnv* jni() const { return jni_; }  // null: the JVM refused to attach the thread
+
+ private:
+  JavaVM* vm_;
+  JNIEnv* jni_;
+  bool attached_here_ = false;
+};
+
+}  // namespace heaprec::sources

@@ -1,0 +1,68 @@
+// What a recording consists of besides the sampling of the heap: other streams, tracked objects, snapshots, a census.
+// The recording calls all of its parts alike, in the order in which they were added.
+//
+// Context:  Connect, Describe, Activate: setup. OnTick, NewEpoch, MarkStackEmitted, Stop: drain. TryJoin: setup, after
+//           the recording has ended.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "format/model/model.h"
+#include "format/ring/ring_records.h"
+#include "recorder/writer/drain.h"
+
+namespace heaprec::sources {
+
+// A part lives as long as its recording, because a thread may be inside it. What a part does not need it leaves out.
+class Part {
+ public:
+  Part() = default;
+  virtual ~Part() = default;
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  // Sets the callbacks of the drain that serve this part alone.
+  virtual void Connect(writer::DrainCallbacks* /*callbacks*/) {}
+  // Notes in the header what the plan of the recording does not know.
+  virtual void Describe(format::FileHeader* /*header*/) const {}
+  virtual format::Result<std::monostate> Activate() { return std::monostate{}; }
+  virtual void OnTick(uint64_t /*now_ns*/) {}
+  // Definitions must be emitted again.
+  virtual void NewEpoch() {}
+  // Samples need not bring this stack any more, until the next epoch.
+  virtual void MarkStackEmitted(const format::StackKey& /*key*/) {}
+  // Stops sampling; all that has happened so far is counted. Idempotent, and legal without Activate.
+  virtual void Stop() {}
+  // Whether its threads have ended, so that the destructor does not wait.
+  virtual bool TryJoin() { return true; }
+};
+
+class Parts {
+ public:
+  // Returns the part.
+  template <typename T>
+  T& Add(std::unique_ptr<T> part) {
+    T& added = *part;
+    parts_.push_back(std::move(part));
+    return added;
+  }
+  // Connects all parts, and has them follow the drain's chunks and stacks.
+  void Connect(writer::DrainCallbacks* callbacks);
+  void Describe(format::FileHeader* header) const;
+  // Up to the first that fails.
+  format::Result<std::monostate> Activate();
+  void OnTick(uint64_t now_ns);
+  void NewEpoch();
+  void MarkStackEmitted(const format::StackKey& key);
+  void Stop();
+  bool TryJoin();
+
+ private:
+  std::vector<std::unique_ptr<Part>> parts_;
+};
+
+}  // namespace heaprec::sources
