@@ -389,15 +389,21 @@ TEST_CASE("Where some slots may be written to those calls are recorded, and the 
   CHECK(rows.find("odd_program_pie.directly") == std::string::npos);
 }
 
-// Runs the program without sampling and with it, and checks that it ends in the same way and prints the same. Returns
-// the recorded process, and what heaprec added on stderr. `shares`: its descriptors, with heaprec's threads; while one
-// of them opens a file, the program's first descriptor is the next one.
-std::pair<pid_t, std::string> RunOdd(Command command, const std::string& file, bool shares = false) {
-  const Outcome without = Run(command);
+// The program without sampling and with it, side by side.
+struct OddRun {
+  Process without, recorded;
+};
+OddRun StartOdd(Command command, const std::string& file) {
+  Process without(command);
   command.environment = With("file=" + file);
-  Process process(command);
-  const pid_t pid = process.pid();
-  const Outcome outcome = process.Finish();
+  return {std::move(without), Process(command)};
+}
+
+// Checks that it ends in the same way and prints the same. Returns the recorded process, and what heaprec added on
+// stderr. `shares`: its descriptors, with heaprec's threads; while one of them opens a file, the program's first
+// descriptor is the next one.
+std::pair<pid_t, std::string> FinishOdd(OddRun run, bool shares = false) {
+  const Outcome without = run.without.Finish(), outcome = run.recorded.Finish();
   CHECK(outcome.exit_code == without.exit_code);
   CHECK(outcome.signal == without.signal);
   const auto said = [shares](const std::string& out) {
@@ -406,35 +412,40 @@ std::pair<pid_t, std::string> RunOdd(Command command, const std::string& file, b
   CHECK(said(outcome.out) == said(without.out));
   const bool is_longer = outcome.err.ends_with(without.err);
   CHECK(is_longer);
-  return {pid, is_longer ? outcome.err.substr(0, outcome.err.size() - without.err.size()) : outcome.err};
+  return {run.recorded.pid(), is_longer ? outcome.err.substr(0, outcome.err.size() - without.err.size()) : outcome.err};
 }
 
 // Programs that are not position independent have entries of their own for malloc.
 TEST_CASE("Odd programs run as without, and are recorded") {
+  struct Odds {
+    std::string build, how, file;
+    OddRun run;
+  };
+  const std::string folder = FreshFolder(), own = folder + "/own";
+  std::vector<Odds> all;
   for (const std::string build : {"pie", "fixed"}) {
-    const std::string folder = FreshFolder();
     for (const std::string how : {"", "_exit", "abort", "main ends", "main ends with handler", "forks", "closes",
                                   "loads", "hides environment", "lists"}) {
-      CAPTURE(build, how);
-      const std::string file = folder + "/rec" + how + ".bin";
-      const auto [pid, added] =
-          RunOdd({{Odd(build), how, folder + "/own", RunfilePath("tests/native/libending.so")}}, file);
-      CHECK(added.empty());
-      if (how == "_exit" || how == "abort") {  // at once: the drain has hardly looked
-        CHECK(Read({"summary", "--json", file})["trustworthy"] == true);
-        RemoveRingsOf(pid);
-        continue;
-      }
-      CHECK(Read({"summary", "--json", file})["trustworthy"] == true);
-      const json sites = Read({"native", "--json", file});
-      const double times = how == "closes" ? 31 : how.starts_with("main ends") || how == "forks" ? 2 : 1;
-      const std::string name = "odd_program_" + build;
-      CheckSite(sites, name + ".directly", {times * 20e6, 0});
-      CheckSite(sites, name + ".through_pointers", {times * 20e6, 0});
-      RemoveRingsOf(pid);
+      const std::string file = folder + "/" + build + how + ".bin";
+      all.push_back(
+          {build, how, file, StartOdd({{Odd(build), how, own, RunfilePath("tests/native/libending.so")}}, file)});
     }
-    CHECK(std::filesystem::file_size(folder + "/own") == 0);
   }
+  for (Odds& one : all) {
+    const auto& [build, how, file, run] = one;
+    CAPTURE(build, how);
+    const auto [pid, added] = FinishOdd(std::move(one.run));
+    CHECK(added.empty());
+    CHECK(Read({"summary", "--json", file})["trustworthy"] == true);
+    RemoveRingsOf(pid);
+    if (how == "_exit" || how == "abort") continue;  // at once: the drain has hardly looked
+    const json sites = Read({"native", "--json", file});
+    const double times = how == "closes" ? 31 : how.starts_with("main ends") || how == "forks" ? 2 : 1;
+    const std::string name = "odd_program_" + build;
+    CheckSite(sites, name + ".directly", {times * 20e6, 0});
+    CheckSite(sites, name + ".through_pointers", {times * 20e6, 0});
+  }
+  CHECK(std::filesystem::file_size(own) == 0);
 }
 
 // As root these calls succeed. With another thread glibc aborted after capset, and the kernel refused the others.
@@ -442,7 +453,7 @@ TEST_CASE("The recording ends before a call that fails in a process with another
   for (const std::string call : {"capset", "unshare", "setns"}) {
     CAPTURE(call);
     const std::string file = FreshFolder() + "/rec.bin";
-    const auto [pid, added] = RunOdd({{Odd("pie"), call}}, file);
+    const auto [pid, added] = FinishOdd(StartOdd({{Odd("pie"), call}}, file));
     CHECK(added == "heaprec: " + file + ": recording ended: the program called " + call +
                        ", which requires that heaprec's threads end\n");
     const json summary = Read({"summary", "--json", file});
@@ -456,7 +467,7 @@ TEST_CASE("The recording does not end for a call that fails without heaprec, too
   for (const std::string call : {"setns fails", "unshare fails"}) {
     CAPTURE(call);
     const std::string file = FreshFolder() + "/rec.bin";
-    const auto [pid, added] = RunOdd({{Odd("pie"), call}}, file);
+    const auto [pid, added] = FinishOdd(StartOdd({{Odd("pie"), call}}, file));
     CHECK(added.empty());
     CHECK(Read({"summary", "--json", file})["ended"] == "exit");
     RemoveRingsOf(pid);
@@ -465,17 +476,12 @@ TEST_CASE("The recording does not end for a call that fails without heaprec, too
 
 // Nothing of ours may then keep the process.
 TEST_CASE("A program whose main thread ends ends with its last thread, even if its recording ended before") {
-  Command command{{Odd("pie"), "main ends early"}};
-  const Outcome without = Run(command);
-  command.environment = With("duration=1s,file=" + FreshFolder() + "/rec.bin");
-  const Outcome outcome = Run(command);
-  CHECK(outcome.exit_code == without.exit_code);
-  CHECK(outcome.out == without.out);
+  (void)FinishOdd(StartOdd({{Odd("pie"), "main ends early"}}, FreshFolder() + "/rec.bin,duration=1s"));
 }
 
 TEST_CASE("A program whose main thread ends when no thread can be started ends with its last thread") {
   const std::string file = FreshFolder() + "/rec.bin";
-  const auto [pid, added] = RunOdd({{Odd("pie"), "main ends without memory"}}, file);
+  const auto [pid, added] = FinishOdd(StartOdd({{Odd("pie"), "main ends without memory"}}, file));
   const std::string why = "the main thread ended, and no thread could be started to run exit";
   CHECK(added == "heaprec: " + file + ": recording ended: " + why + "\n");
   CHECK(Read({"summary", "--json", file})["ended"] == why);
@@ -515,8 +521,10 @@ TEST_CASE("A JVM that is also sampled as a program has both recordings") {
 // As before Linux 5.9.
 TEST_CASE("A program that shares its descriptors with heaprec's threads may close all, and is recorded") {
   const std::string folder = FreshFolder(), file = folder + "/rec.bin", own = folder + "/own";
-  const auto [pid, added] = RunOdd({{RunfilePath("tests/support/refuse"), "close_range", Odd("pie"), "closes", own}},
-                                   file + ",only=odd_program_pie,sync=block", /*shares=*/true);
+  const auto [pid, added] =
+      FinishOdd(StartOdd({{RunfilePath("tests/support/refuse"), "close_range", Odd("pie"), "closes", own}},
+                         file + ",only=odd_program_pie,sync=block"),
+                /*shares=*/true);
   CHECK(added.empty());
   CheckSite(Read({"native", "--json", file}), "odd_program_pie.directly", {31 * 20e6, 0});
   CHECK(std::filesystem::file_size(own) == 0);
@@ -561,8 +569,8 @@ TEST_CASE("Who reads from a program sees the end of the pipe when the program cl
 
 TEST_CASE("What the drain has to say comes to the program's standard error") {
   Command command{{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", Program(), Plugin(), "wait"}};
-  command.environment = With("only=allocations,file=" + FreshFolder() + "/rec.bin");
-  command.largest_file_bytes = 16 << 10;
+  command.environment = With("only=allocations,duration=1s,file=" + FreshFolder() + "/rec.bin");
+  command.largest_file_bytes = 8 << 10;  // less than is written after that second
   Process process(command);
   CHECK(process.WaitForOutput("File too large; cannot write the recording."));
   process.Kill(SIGKILL);
@@ -596,7 +604,7 @@ TEST_CASE("A library that is bound to a malloc of its own is left alone, also wh
   const Command command{{Odd("pie"), "binds deeply", RunfilePath("tests/native/libdeep_importer.so")}};
   CHECK(Run(command).exit_code == 9);
   const std::string file = FreshFolder() + "/rec.bin";
-  const auto [pid, added] = RunOdd(command, file);
+  const auto [pid, added] = FinishOdd(StartOdd(command, file));
   CHECK(added.empty());
   CHECK(Read({"native", "--json", file})["rows"].dump().find("deep_allocates") == std::string::npos);
   RemoveRingsOf(pid);

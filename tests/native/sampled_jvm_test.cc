@@ -24,18 +24,19 @@ constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
 constexpr double kMb = 1e6;
 
 // A JVM that runs Native.java.
-Outcome RunNative(const std::vector<std::string>& flags, const std::vector<std::string>& more = {}) {
+Command Native(const std::vector<std::string>& flags, const std::vector<std::string>& more = {}) {
   Command command{{JavaHome() + "/bin/java", "-Xmx256m"}};
   command.args.insert(command.args.end(), flags.begin(), flags.end());
   command.args.push_back(RunfilePath("tests/native/Native.java"));
   command.args.push_back(RunfilePath("tests/native/libnative_jni.so"));
   command.args.insert(command.args.end(), more.begin(), more.end());
-  return Run(command);
+  return command;
 }
 
 std::string Recorded(const std::string& options) {
   const std::string file = FreshFolder() + "/rec.bin";
-  const Outcome outcome = RunNative({"-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on" + options});
+  const Outcome outcome =
+      Run(Native({"-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on" + options}));
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.out == "kept 32\n");
@@ -71,11 +72,20 @@ void CheckIsAbout(const json& estimate, double truth) {
 }  // namespace
 
 TEST_CASE("The site of an object that native code allocates on a thread without Java frames is the native function") {
-  for (const char* const options : {"", ",stacks=jvmti", ",source=portable"}) {
-    const std::string file = FreshFolder() + "/rec.bin";
-    const Outcome outcome = RunNative(
-        {"-agentpath:" + testing::AgentPath() + "=file=" + file + ",rate=500,stackdepth=8" + options}, {"attach"});
-    INFO(options << ": " << outcome.err);
+  const std::vector<std::string> ways{"", ",stacks=jvmti", ",source=portable"};
+  const std::string folder = FreshFolder();
+  const auto file_of = [&](size_t way) { return folder + "/rec" + std::to_string(way) + ".bin"; };
+  std::vector<Command> commands;
+  for (size_t i = 0; i < ways.size(); ++i) {
+    commands.push_back(
+        Native({"-agentpath:" + testing::AgentPath() + "=file=" + file_of(i) + ",rate=500,stackdepth=8" + ways[i]},
+               {"attach"}));
+  }
+  const std::vector<Outcome> outcomes = testing::RunAll(commands, commands.size());
+  for (size_t i = 0; i < ways.size(); ++i) {
+    const std::string file = file_of(i);
+    const Outcome& outcome = outcomes[i];
+    INFO(ways[i] << ": " << outcome.err);
     REQUIRE(outcome.exit_code == 0);
     REQUIRE(outcome.out == "attached\n");
     const Outcome top = Run(Command{{HeaprecPath(), "top", "--by", "stack", "--json", "--limit", "0", file}});
@@ -223,12 +233,19 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
 }
 
 TEST_CASE("Stacks of other JVMs' modes have their Java methods, too") {
-  for (const char* flag : {"-Xint", "-XX:TieredStopAtLevel=1", "-Xcheck:jni"}) {
-    INFO(flag);
-    const std::string file = FreshFolder() + "/rec.bin";
-    const Outcome outcome = RunNative({flag, "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on"});
-    REQUIRE(outcome.exit_code == 0);
-    const json row = RowOf(Read(file, {"--callers", "100"}), "libnative_jni.so.Java_Native_keep");
+  const std::vector<std::string> flags{"-Xint", "-XX:TieredStopAtLevel=1", "-Xcheck:jni"};
+  const std::string folder = FreshFolder();
+  std::vector<Command> commands;
+  for (const std::string& flag : flags) {
+    commands.push_back(
+        Native({flag, "-agentpath:" + testing::AgentPath() + "=file=" + folder + "/" + flag + ".bin,native=on"}));
+  }
+  const std::vector<Outcome> outcomes = testing::RunAll(commands, commands.size());
+  for (size_t i = 0; i < flags.size(); ++i) {
+    INFO(flags[i]);
+    REQUIRE(outcomes[i].exit_code == 0);
+    const json row =
+        RowOf(Read(folder + "/" + flags[i] + ".bin", {"--callers", "100"}), "libnative_jni.so.Java_Native_keep");
     CHECK(row["callers"].dump().find("Native.main") != std::string::npos);
   }
 }

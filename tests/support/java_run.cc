@@ -133,9 +133,13 @@ std::string WithoutRingsOfOthers(const std::string& err) {
 
 }  // namespace
 
+bool Process::Wait() {
+  return WaitFor([this] { return Poll(); });
+}
+
 Outcome Process::Finish() {
   Outcome outcome;
-  const bool ended = WaitFor([this] { return Poll(); });
+  const bool ended = Wait();
   if (ended) {
     if (WIFEXITED(*status_)) outcome.exit_code = WEXITSTATUS(*status_);
     if (WIFSIGNALED(*status_)) outcome.signal = WTERMSIG(*status_);
@@ -147,6 +151,18 @@ Outcome Process::Finish() {
 }
 
 Outcome Run(const Command& command) { return Process(command).Finish(); }
+
+std::vector<Outcome> RunAll(const std::vector<Command>& commands, size_t at_once) {
+  std::vector<Process> processes;
+  processes.reserve(commands.size());
+  std::vector<Outcome> outcomes;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    if (i >= at_once) outcomes.push_back(processes[i - at_once].Finish());
+    processes.emplace_back(commands[i]);
+  }
+  while (outcomes.size() < processes.size()) outcomes.push_back(processes[outcomes.size()].Finish());
+  return outcomes;
+}
 
 // Opened for reading and writing, it waits for nobody.
 FullPipe::FullPipe() : path_(FreshFolder() + "/pipe") {

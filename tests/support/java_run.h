@@ -46,6 +46,7 @@ class Process {
   bool WaitForFile(const std::string& path);
   void Kill(int signal) const;
   void LiftFileLimit() const;
+  bool Wait();  // for its end; false if it does not come
   Outcome Finish();
 
  private:
@@ -60,6 +61,9 @@ class Process {
 };
 
 Outcome Run(const Command& command);
+// Runs them side by side, at most `at_once` at a time; the outcomes are in the order of the commands. For programs that
+// mostly wait, and where no timing is judged.
+std::vector<Outcome> RunAll(const std::vector<Command>& commands, size_t at_once);
 
 // A pipe that is full and that nobody reads, while it lives. A command's standard error goes there by Into.
 class FullPipe {
