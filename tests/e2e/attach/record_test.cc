@@ -250,22 +250,25 @@ TEST_CASE("What cannot be started or recorded is said in one line") {
 }
 
 TEST_CASE("Any character may be in the name of a recording, and in the folder where the command runs") {
+  std::vector<std::string> files;
+  std::vector<Command> commands;
   for (const std::string name :
        {"a,b", "it's", "\"quoted\"", "'\"", " two  blanks ", "a\tb", "a\nb", "a=b", "a\\b", "a\\,b"}) {
     for (const bool are_children : {false, true}) {
-      INFO(name << (are_children ? " --child-jvms" : ""));
       const std::string folder = FreshFolder() + "/" + name;
       std::filesystem::create_directory(folder);
-      const auto program = Program("e2e.Ends", {"exit"});
-      const std::vector<std::string> options{"-o", name + ".bin"};
-      auto with = options;
-      if (are_children) with.emplace_back("--child-jvms");
-      const Outcome outcome = Run(RecordCommand(folder, with, program));
-      INFO(outcome.err);
-      CHECK(outcome.exit_code == 7);
-      CHECK(FileExists(folder + "/" + name + ".bin"));
-      CHECK(outcome.err.find(" samples\n") != std::string::npos);
+      std::vector<std::string> options{"-o", name + ".bin"};
+      if (are_children) options.emplace_back("--child-jvms");
+      files.push_back(folder + "/" + name + ".bin");
+      commands.push_back(RecordCommand(folder, options, Program("e2e.Ends", {"exit"})));
     }
+  }
+  const std::vector<Outcome> outcomes = RunAll(commands, 4);
+  for (size_t i = 0; i < files.size(); ++i) {
+    CAPTURE(files[i], commands[i].args, outcomes[i].err);
+    CHECK(outcomes[i].exit_code == 7);
+    CHECK(FileExists(files[i]));
+    CHECK(outcomes[i].err.find(" samples\n") != std::string::npos);
   }
 }
 

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/java_run.h"
 
@@ -17,6 +19,10 @@ namespace heaprec::testing {
 namespace {
 
 const std::string kFailingCalls = "LD_PRELOAD=" + RunfilePath("tests/support/libfailing_calls.so");
+
+std::vector<std::string> WhereOpeningTakes(int seconds, const std::string& file) {
+  return {kFailingCalls, "HEAPREC_SLOW_FILE=" + file, "HEAPREC_SLOW_SECONDS=" + std::to_string(seconds)};
+}
 
 bool IsLong() { return std::getenv("HEAPREC_FAULTS") != nullptr; }  // NOLINT(concurrency-mt-unsafe): one thread
 
@@ -26,7 +32,12 @@ TEST_CASE("Whatever call of the agent fails, the application does not notice") {
   const Java plain{.main = "e2e.Sizes", .args = {"0", "2", "2", "30000", "64", "1000", "70000"}};
   const Outcome expected = Run(plain);
   REQUIRE(expected.exit_code == 0);
-  int recordings = 0;
+  struct Failing {
+    int n;
+    std::string folder;
+    Process process;
+  };
+  std::vector<Failing> all;
   for (int n = 1; n <= 60; n = IsLong() ? n + 1 : n * 3 + 1) {
     const std::string folder = FreshFolder();
     Java java = plain;
@@ -34,7 +45,12 @@ TEST_CASE("Whatever call of the agent fails, the application does not notice") {
     Command command = CommandOf(java);
     command.environment = {kFailingCalls, "HEAPREC_FAULT_EVERY=" + std::to_string(n),
                            "HEAPREC_FAULT_LOG=" + folder + "/failed"};
-    Process process(command);
+    all.push_back({n, folder, Process(command)});
+    constexpr size_t kAtOnce = 4;
+    if (all.size() >= kAtOnce) (void)all[all.size() - kAtOnce].process.Wait();
+  }
+  int recordings = 0;
+  for (auto& [n, folder, process] : all) {
     const pid_t pid = process.pid();
     const Outcome outcome = process.Finish();
     INFO("every " << n << ". call; " << outcome.err);
@@ -59,51 +75,69 @@ TEST_CASE("Whatever call of the agent fails, the application does not notice") {
 }
 
 TEST_CASE("A JVM starts without a recording if the file system does not respond") {
-  const int seconds = GENERATE(3600, 7);
-  const std::string file = FreshFolder() + "/slow.bin";
-  // For 8 s: the file is created, and removed, while it runs.
-  Command command = CommandOf({.main = "e2e.Load", .args = {"2", "8000", "50"}, .agent_options = "file=" + file});
-  command.environment = {kFailingCalls, "HEAPREC_SLOW_FILE=" + file, "HEAPREC_SLOW_SECONDS=" + std::to_string(seconds)};
+  struct Slow {
+    std::string file;
+    Process process;
+  };
+  std::vector<Slow> all;
   const auto begin = std::chrono::steady_clock::now();
-  Process process(command);
-  const pid_t pid = process.pid();
-  REQUIRE(process.WaitForOutput("running"));
+  for (const int seconds : {3600, 6}) {
+    const std::string file = FreshFolder() + "/slow.bin";
+    // From the fifth second to the ninth: the file is created, and removed, while it runs.
+    Command command = CommandOf({.main = "e2e.Load", .args = {"2", "4000", "50"}, .agent_options = "file=" + file});
+    command.environment = WhereOpeningTakes(seconds, file);
+    all.push_back({file, Process(command)});
+  }
+  for (Slow& slow : all) REQUIRE(slow.process.WaitForOutput("running"));
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
-  const Outcome outcome = process.Finish();
-  CHECK(outcome.exit_code == 0);
-  CHECK(outcome.out == "running\ndone\n");
-  CHECK(outcome.err ==
-        "heaprec: not recording: " + file + ": could not be created within 5 s; the file system does not respond\n");
-  CHECK(FileExists(file + ".slow"));
-  CHECK_FALSE(FileExists(file));
-  CHECK(RingsOf(pid).empty());
+  for (auto& [file, process] : all) {
+    const Outcome outcome = process.Finish();
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.out == "running\ndone\n");
+    CHECK(outcome.err ==
+          "heaprec: not recording: " + file + ": could not be created within 5 s; the file system does not respond\n");
+    CHECK(FileExists(file + ".slow"));
+    CHECK_FALSE(FileExists(file));
+    CHECK(RingsOf(process.pid()).empty());
+  }
 }
 
 TEST_CASE("A JVM ends in time while a recording's file is being opened, and nothing is recorded any more") {
-  const auto [seconds, is_delayed] = GENERATE(table<int, bool>({{3600, false}, {3600, true}, {2, true}}));
-  const std::string file = FreshFolder() + "/slow.bin";
-  Java java{.main = "e2e.Load", .args = {"2", "60000", "50"}};
-  if (is_delayed) java.agent_options = "file=" + file + ",delay=100ms";
-  Command command = CommandOf(java);
-  command.environment = {kFailingCalls, "HEAPREC_SLOW_FILE=" + file, "HEAPREC_SLOW_SECONDS=" + std::to_string(seconds)};
-  Process process(command);
-  REQUIRE(process.WaitForOutput("running"));
-  std::optional<Process> attach;
-  if (!is_delayed) {
-    attach.emplace(Command{
-        {HeaprecPath(), "attach", std::to_string(process.pid()), "--lib", AgentPath(), "--timeout", "5", "-o", file}});
+  struct Ending {
+    int seconds;
+    bool is_delayed;
+    std::string file;
+    Process process;
+    std::optional<Process> attach{};
+  };
+  std::vector<Ending> all;
+  for (const auto& [seconds, is_delayed] : {std::pair(3600, false), {3600, true}, {2, true}}) {
+    const std::string file = FreshFolder() + "/slow.bin";
+    Java java{.main = "e2e.Load", .args = {"2", "60000", "50"}};
+    if (is_delayed) java.agent_options = "file=" + file + ",delay=100ms";
+    Command command = CommandOf(java);
+    command.environment = WhereOpeningTakes(seconds, file);
+    all.push_back({seconds, is_delayed, file, Process(command)});
   }
-  REQUIRE(process.WaitForFile(file + ".slow"));
+  for (auto& [seconds, is_delayed, file, process, attach] : all) {
+    REQUIRE(process.WaitForOutput("running"));
+    if (!is_delayed) {
+      attach.emplace(Command{{HeaprecPath(), "attach", std::to_string(process.pid()), "--lib", AgentPath(), "--timeout",
+                              "5", "-o", file}});
+    }
+    REQUIRE(process.WaitForFile(file + ".slow"));
+    process.Kill(SIGTERM);
+  }
   const auto begin = std::chrono::steady_clock::now();
-  process.Kill(SIGTERM);
-  const pid_t pid = process.pid();
-  const Outcome outcome = process.Finish();
-  INFO(seconds << " s, " << is_delayed << "; " << outcome.err);
-  CHECK(outcome.exit_code == 128 + SIGTERM);
-  CHECK(outcome.out == "running\n");
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
-  CHECK_FALSE(FileExists(file));
-  RemoveRingsOf(pid);
+  for (auto& [seconds, is_delayed, file, process, attach] : all) {
+    const Outcome outcome = process.Finish();
+    INFO(seconds << " s, " << is_delayed << "; " << outcome.err);
+    CHECK(outcome.exit_code == 128 + SIGTERM);
+    CHECK(outcome.out == "running\n");
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    CHECK_FALSE(FileExists(file));
+    RemoveRingsOf(process.pid());
+  }
 }
 
 }  // namespace heaprec::testing

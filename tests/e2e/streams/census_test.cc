@@ -95,21 +95,32 @@ Java Counting(std::vector<std::string> flags, const std::string& options, const 
           .agent_options = options};
 }
 
-void RequireExact(const std::vector<std::string>& flags, const std::string& more = "",
-                  const std::string& steps = kSteps) {
-  INFO(flags.front());
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Counting(flags, "file=" + recording + ",census=all" + more, steps));
-  INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  CHECK(outcome.err.find("heaprec") == std::string::npos);
-  RequireVerified(recording);
-  const auto told = ToldBy(outcome.out);
-  const json census = Census(recording);
-  INFO(census["recordings"].dump());
-  CHECK(census["exact"] == true);
-  RequireCounts(census, told);
-  RequireThreads(recording, told);
+struct Exact {
+  std::vector<std::string> flags;
+  std::string options = "", steps = kSteps;
+};
+
+void RequireExact(const std::vector<Exact>& cases) {
+  std::vector<std::string> recordings;
+  std::vector<Command> commands;
+  for (const Exact& one : cases) {
+    recordings.push_back(FreshFolder() + "/rec.bin");
+    commands.push_back(
+        CommandOf(Counting(one.flags, "file=" + recordings.back() + ",census=all" + one.options, one.steps)));
+  }
+  const std::vector<Outcome> outcomes = RunAll(commands, 3);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    CAPTURE(cases[i].flags, cases[i].options, outcomes[i].out, outcomes[i].err);
+    REQUIRE(outcomes[i].exit_code == 0);
+    CHECK(outcomes[i].err.find("heaprec") == std::string::npos);
+    RequireVerified(recordings[i]);
+    const auto told = ToldBy(outcomes[i].out);
+    const json census = Census(recordings[i]);
+    INFO(census["recordings"].dump());
+    CHECK(census["exact"] == true);
+    RequireCounts(census, told);
+    RequireThreads(recordings[i], told);
+  }
 }
 
 // Whether this JVM knows the flag.
@@ -122,44 +133,49 @@ void Touch(const std::string& path) { std::ofstream(path).put('\n'); }
 }  // namespace
 
 TEST_CASE("A census has each object of each class, under every collector") {
-  RequireExact({"-XX:+UseG1GC"});
-  RequireExact({"-XX:+UseSerialGC"});
-  RequireExact({"-XX:+UseParallelGC"});
-  RequireExact({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"});
-  RequireExact({"-XX:+UseShenandoahGC"});
+  RequireExact({{{"-XX:+UseG1GC"}},
+                {{"-XX:+UseSerialGC"}},
+                {{"-XX:+UseParallelGC"}},
+                {{"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"}},
+                {{"-XX:+UseShenandoahGC"}}});
 }
 
 TEST_CASE(
     "A census is exact whatever the JVM makes of classes, references and code, and beside all else that is recorded") {
-  RequireExact({"-XX:-UseCompressedClassPointers", "-XX:-UseCompressedOops"});
-  RequireExact({"-XX:ObjectAlignmentInBytes=16"});
-  RequireExact({"-Xint"});
-  RequireExact({"-XX:+UseSerialGC", "-Xmn4m"});
-  RequireExact({"-XX:TLABSize=16k", "-XX:-ResizeTLAB"});
-  if (IsTaken("-XX:+UseCompactObjectHeaders")) RequireExact({"-XX:+UseCompactObjectHeaders"});
-  RequireExact({"-XX:+UseG1GC"}, ",exceptions=on,live=on,rate=1000");
+  std::vector<Exact> cases{{{"-XX:-UseCompressedClassPointers", "-XX:-UseCompressedOops"}},
+                           {{"-XX:ObjectAlignmentInBytes=16"}},
+                           {{"-Xint"}},
+                           {{"-XX:+UseSerialGC", "-Xmn4m"}},
+                           {{"-XX:TLABSize=16k", "-XX:-ResizeTLAB"}},
+                           {{"-XX:+UseG1GC"}, ",exceptions=on,live=on,rate=1000"}};
+  if (IsTaken("-XX:+UseCompactObjectHeaders")) cases.push_back({{"-XX:+UseCompactObjectHeaders"}});
+  RequireExact(cases);
 }
 
 TEST_CASE("A census is exact with hundreds of thousands of walks a second, and without any TLAB") {
-  RequireExact({"-XX:TLABSize=2k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"});
-  RequireExact({"-XX:-UseTLAB"}, "", "100000");
+  RequireExact({{{"-XX:TLABSize=2k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"}}, {{"-XX:-UseTLAB"}, "", "100000"}});
 }
 
 TEST_CASE("The stacks that virtual threads leave on the heap do not end a walk") {
+  const std::string folder = FreshFolder();
+  std::vector<Command> commands;
   for (const std::vector<std::string>& flags :
        std::vector<std::vector<std::string>>{{"-XX:+UseG1GC"},
                                              {"-XX:+UseG1GC", "-XX:-UseCompressedOops"},
                                              {"-XX:+UseShenandoahGC"},
                                              {"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"}}) {
-    INFO(flags.back());
-    const std::string recording = FreshFolder() + "/rec.bin";
-    const Outcome outcome = Run(Java{.flags = flags,
-                                     .main = "e2e.Virtuals",
-                                     .args = {"3000"},
-                                     .agent_options = "file=" + recording + ",census=all"});
-    INFO(outcome.out << outcome.err);
+    const std::string recording = folder + "/rec" + std::to_string(commands.size()) + ".bin";
+    commands.push_back(CommandOf(Java{.flags = flags,
+                                      .main = "e2e.Virtuals",
+                                      .args = {"3000"},
+                                      .agent_options = "file=" + recording + ",census=all"}));
+  }
+  const std::vector<Outcome> outcomes = RunAll(commands, commands.size());
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const Outcome& outcome = outcomes[i];
+    INFO(i << outcome.out << outcome.err);
     REQUIRE(outcome.exit_code == 0);
-    const json census = Census(recording);
+    const json census = Census(folder + "/rec" + std::to_string(i) + ".bin");
     INFO(census["recordings"].dump());
     CHECK(census["exact"] == true);
     if (outcome.out == "none\n") continue;
@@ -271,15 +287,20 @@ TEST_CASE("Intervals of a second at 20 walks hold the truth, or there is no uppe
 
 TEST_CASE(
     "A copy that a program makes of its recording has each object that was made before, and the whole each once") {
+  std::vector<std::string> folders;
+  std::vector<Command> commands;
   for (const std::string collector : {"G1", "Serial", "Z"}) {
-    INFO(collector);
-    const std::string folder = FreshFolder();
-    const Outcome outcome = Run(Java{.flags = {"-XX:+UnlockExperimentalVMOptions", "-XX:+Use" + collector + "GC"},
-                                     .main = "e2e.Recounted",
-                                     .args = {folder, "3", "100003"},
-                                     .agent_options = "file=" + folder + "/rec.bin,census=all"});
-    INFO(outcome.out << outcome.err);
-    REQUIRE(outcome.exit_code == 0);
+    const std::string folder = folders.emplace_back(FreshFolder());
+    commands.push_back(CommandOf(Java{.flags = {"-XX:+UnlockExperimentalVMOptions", "-XX:+Use" + collector + "GC"},
+                                      .main = "e2e.Recounted",
+                                      .args = {folder, "3", "100003"},
+                                      .agent_options = "file=" + folder + "/rec.bin,census=all"}));
+  }
+  const std::vector<Outcome> outcomes = RunAll(commands, commands.size());
+  for (size_t run = 0; run < outcomes.size(); ++run) {
+    const std::string& folder = folders[run];
+    CAPTURE(run, outcomes[run].out, outcomes[run].err);
+    REQUIRE(outcomes[run].exit_code == 0);
     for (int i = 0; i < 3; ++i) {
       const std::string copy = folder + "/copy-" + std::to_string(i) + ".bin";
       CHECK(ObjectsOf(Census(copy), "Small") == (i + 1) * 100'003);
@@ -293,8 +314,12 @@ TEST_CASE(
 // HEAPREC_SECONDS=600: how long under each collector.
 TEST_CASE("A census holds with threads and classes that come and go, collections and heap histograms beside it") {
   const char* const seconds = getenv("HEAPREC_SECONDS");  // NOLINT(concurrency-mt-unsafe)
+  struct Running {
+    std::string collector, recording;
+    Process process;
+  };
+  std::vector<Running> all;
   for (const std::string collector : {"G1", "Serial", "Parallel", "Z", "Shenandoah"}) {
-    INFO(collector);
     const std::string recording = FreshFolder() + "/rec.bin";
     Java java{.flags = {"-XX:+UnlockExperimentalVMOptions", "-XX:+Use" + collector + "GC", "-Xmx400m"},
               .main = "e2e.Busy",
@@ -302,10 +327,13 @@ TEST_CASE("A census holds with threads and classes that come and go, collections
               .agent_options = "file=" + recording + ",census=all"};
     Command command = CommandOf(java);
     command.seconds = seconds != nullptr ? std::atoi(seconds) : 2;  // NOLINT(cert-err34-c): of the test's own
-    Process process(command);
-    (void)Run(Command{{JavaHome() + "/bin/jcmd", std::to_string(process.pid()), "GC.class_histogram", "-all"}});
+    all.push_back({collector, recording, Process(command)});
+    (void)Run(
+        Command{{JavaHome() + "/bin/jcmd", std::to_string(all.back().process.pid()), "GC.class_histogram", "-all"}});
+  }
+  for (auto& [collector, recording, process] : all) {
     const Outcome outcome = process.Finish();
-    INFO(outcome.out << outcome.err);
+    INFO(collector << outcome.out << outcome.err);
     REQUIRE(outcome.exit_code == 0);
     RequireVerified(recording);
     const auto told = ToldBy(outcome.out);

@@ -135,15 +135,7 @@ Java Leaking(const std::vector<std::string>& flags, const std::string& recording
 }
 
 // Of 130 MB garbage nothing may be left, of the leak all; more than the reservoir holds, so that some are released.
-void RequireLeak(const std::vector<std::string>& flags, const std::string& more = "") {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Leaking(flags, recording, "rate=2000,live=10000" + more));
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  CHECK(outcome.out == "kept 3000000\n");
-  CHECK(outcome.err.empty());
-  RequireVerified(recording);
-  const Live live = ReadLive(recording);
+void RequireLeak(const Live& live) {
   RequireCount(live, kKept);
   CHECK(live.released > 0);
   CHECK(live.died > 0);
@@ -153,37 +145,38 @@ void RequireLeak(const std::vector<std::string>& flags, const std::string& more 
 
 }  // namespace
 
-TEST_CASE("a leak is estimated from what is followed, under G1") { RequireLeak({"-XX:+UseG1GC"}); }
-
-TEST_CASE("a leak is estimated from what is followed, under Parallel") { RequireLeak({"-XX:+UseParallelGC"}); }
-
-TEST_CASE("a leak is estimated from what is followed, under Serial") { RequireLeak({"-XX:+UseSerialGC"}); }
-
-TEST_CASE("a leak is estimated from what is followed, under Z") {
-  RequireLeak({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"});
+TEST_CASE("A leak is estimated from what is tracked, under every collector and without hooks") {
+  const std::string unlock = "-XX:+UnlockExperimentalVMOptions", tracked = "rate=2000,live=10000";
+  struct Case {
+    std::vector<std::string> flags;
+    std::string options;
+  };
+  const std::vector<Case> cases{
+      {{"-XX:+UseG1GC"}, tracked},        {{"-XX:+UseParallelGC"}, tracked},   {{"-XX:+UseSerialGC"}, tracked},
+      {{unlock, "-XX:+UseZGC"}, tracked}, {{"-XX:+UseShenandoahGC"}, tracked}, {{}, tracked + ",source=jvmti"},
+      {{"-Xcheck:jni"}, "rate=200,live"},  // it has nothing to complain about
+      {{}, "rate=200,live=off"},
+  };
+  std::vector<std::string> recordings;
+  std::vector<Command> commands;
+  for (const Case& one : cases) {
+    recordings.push_back(FreshFolder() + "/rec.bin");
+    commands.push_back(CommandOf(Leaking(one.flags, recordings.back(), one.options)));
+  }
+  const std::vector<Outcome> outcomes = RunAll(commands, 4);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    CAPTURE(cases[i].flags, cases[i].options, outcomes[i].err);
+    REQUIRE(outcomes[i].exit_code == 0);
+    CHECK(outcomes[i].out == "kept 3000000\n");
+    CHECK(outcomes[i].err.empty());
+    RequireVerified(recordings[i]);
+    const Live live = ReadLive(recordings[i]);
+    if (cases[i].options.starts_with(tracked)) RequireLeak(live);
+    if (cases[i].options.ends_with("live=off")) CHECK((live.died == 0 && live.released == 0 && live.untracked == 0));
+  }
 }
 
-TEST_CASE("a leak is estimated from what is followed, under Shenandoah") { RequireLeak({"-XX:+UseShenandoahGC"}); }
-
-TEST_CASE("a leak is estimated without hooks too") { RequireLeak({}, ",source=jvmti"); }
-
-TEST_CASE("under -Xcheck:jni following has nothing to complain about") {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Leaking({"-Xcheck:jni"}, recording, "rate=200,live"));
-  CHECK(outcome.exit_code == 0);
-  CHECK(outcome.out == "kept 3000000\n");
-  CHECK(outcome.err.empty());
-  RequireVerified(recording);
-}
-
-TEST_CASE("with live=off nothing is tracked") {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  REQUIRE(Run(Leaking({}, recording, "rate=200,live=off")).exit_code == 0);
-  const Live live = ReadLive(recording);
-  CHECK((live.died == 0 && live.released == 0 && live.untracked == 0));
-}
-
-TEST_CASE("after kill -9 the live set is what it was") {
+TEST_CASE("After kill -9 the live set is what it was") {
   const std::string recording = FreshFolder() + "/rec.bin";
   Java java = Leaking({}, recording, "rate=2000,live=10000");
   java.args.push_back("60");
@@ -196,7 +189,7 @@ TEST_CASE("after kill -9 the live set is what it was") {
   RemoveRingsOf(process.pid());
 }
 
-TEST_CASE("a recording that is stopped leaves no reference, and the next one begins anew") {
+TEST_CASE("A recording that is stopped leaves no reference, and the next one begins anew") {
   const std::string folder = FreshFolder();
   Process process(CommandOf({.flags = {"-Xmx256m"}, .main = "e2e.Load", .args = {"2", "600000", "20"}}));
   REQUIRE(process.WaitForOutput("running"));

@@ -144,47 +144,55 @@ void RequireLeak(const std::string& recording, const Rates& truth) {
   CHECK(young >= 0.9 * static_cast<double>(all));
 }
 
+struct Recorded {
+  std::string collector, recording;
+  Outcome outcome;
+};
+
+// e2e.Leak under each collector. More JVMs at a time would slow each other down.
+std::vector<Recorded> Record(const std::vector<Collector>& collectors, const std::vector<std::string>& args,
+                             const std::vector<std::string>& flags) {
+  std::vector<std::string> recordings;
+  std::vector<Command> commands;
+  for (const Collector& collector : collectors) {
+    recordings.push_back(FreshFolder() + "/rec.bin");
+    Java java = Program(collector, "e2e.Leak", args, recordings.back());
+    java.flags.insert(java.flags.end(), {"-Xmx128m", "-XX:-UseAdaptiveSizePolicy"});
+    java.flags.insert(java.flags.end(), flags.begin(), flags.end());
+    commands.push_back(CommandOf(java));
+  }
+  const std::vector<Outcome> outcomes = RunAll(commands, 3);
+  std::vector<Recorded> recorded;
+  for (size_t i = 0; i < collectors.size(); ++i) {
+    CAPTURE(collectors[i].name, outcomes[i].err);
+    REQUIRE(outcomes[i].exit_code == 0);
+    CHECK(outcomes[i].out == "kept 400000\n");
+    recorded.push_back({collectors[i].name, recordings[i], outcomes[i]});
+  }
+  return recorded;
+}
+
 }  // namespace
 
 TEST_CASE("The same leak is found and measured under every collector, and garbage does not grow old") {
-  struct Recorded {
-    Collector collector;
-    std::string recording;
-    Process process;
-  };
-  constexpr size_t kAtOnce = 2;  // more would slow each other down
   std::vector<Collector> collectors = Collectors();
   std::erase_if(collectors, [](const Collector& one) { return !one.has_majors; });
   REQUIRE(collectors.size() >= 5);
-  for (size_t first = 0; first < collectors.size(); first += kAtOnce) {
-    std::vector<Recorded> runs;
-    for (size_t i = first; i < std::min(first + kAtOnce, collectors.size()); ++i) {
-      const std::string recording = FreshFolder() + "/rec.bin";
-      Java java = Program(collectors[i], "e2e.Leak", {"400000", "2000", "6"}, recording);
-      java.flags.insert(java.flags.end(), {"-Xmx128m", "-XX:-UseAdaptiveSizePolicy", "-Xmn30m", "-De2e.progress=true"});
-      runs.push_back({collectors[i], recording, Process(CommandOf(java))});
-    }
-    for (Recorded& run : runs) {
-      INFO(run.collector.name);
-      const Outcome outcome = run.process.Finish();
-      INFO(outcome.err);
-      REQUIRE(outcome.exit_code == 0);
-      CHECK(outcome.out == "kept 400000\n");
-      RequireLeak(run.recording, RatesOf(outcome.err, run.recording));
-    }
+  const std::vector<Recorded> runs = Record(collectors, {"400000", "2000", "6"}, {"-Xmn30m", "-De2e.progress=true"});
+  for (const auto& [name, recording, outcome] : runs) {
+    CAPTURE(name);
+    RequireLeak(recording, RatesOf(outcome.err, recording));
   }
 }
 
 TEST_CASE("Garbage in the old generation is no leak once that generation was collected") {
-  for (const Collector& collector : Collectors()) {
-    if (collector.name != "Serial" && collector.name != "Parallel" && collector.name != "G1") continue;
-    INFO(collector.name);
-    const std::string recording = FreshFolder() + "/rec.bin";
-    Java java = Program(collector, "e2e.Leak", {"400000", "800", "6"}, recording);
-    java.flags.insert(java.flags.end(), {"-Xmx128m", "-XX:-UseAdaptiveSizePolicy", "-Xmn10m", "-De2e.round=20000"});
-    const Outcome outcome = Run(java);
-    INFO(outcome.err);
-    REQUIRE(outcome.exit_code == 0);
+  std::vector<Collector> collectors = Collectors();
+  std::erase_if(collectors, [](const Collector& one) {
+    return one.name != "Serial" && one.name != "Parallel" && one.name != "G1";
+  });
+  for (const auto& [name, recording, outcome] :
+       Record(collectors, {"400000", "800", "6"}, {"-Xmn10m", "-De2e.round=20000"})) {
+    CAPTURE(name);
     const json document = Ask({"leaks", "--by", "site", "--all", "--to", "5s"}, recording);
     INFO(document.dump(1).substr(0, 4000));
     CHECK(document["old_collections"] >= 3);
