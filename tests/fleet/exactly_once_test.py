@@ -1,7 +1,8 @@
 """Whoever is killed, every slice of every recording arrives once: rows and sums are those of an undisturbed run.
 
 Usage: exactly_once_test.py HEAPREC GENERATE
-HEAPREC_FLEET_KILLS (default 6) of the shipper, a tenth of it of the server; bench/fleet/faults.py runs 200 and 20.
+HEAPREC_FLEET_KILLS of the shipper (default 6) and of connections (4), a tenth of it of the server;
+bench/fleet/faults.py runs 200 and 20.
 HEAPREC_FLEET_LEASES=1: a lease ends by itself, after two minutes.
 """
 
@@ -16,10 +17,12 @@ import sys
 import threading
 import time
 
-from support import DEADLINE, HEAPREC, contents, generate, heaprec, local_shards, run, same, select, ship
+from support import (DEADLINE, HEAPREC, contents, generate, heaprec, local_shards, run, same, select, ship, side_by_side,
+                     wait_until)
 
 GENERATE = sys.argv[2]
 KILLS = int(os.environ.get("HEAPREC_FLEET_KILLS", "6"))
+CUTS = int(os.environ.get("HEAPREC_FLEET_KILLS", "4"))  # after each cut in a row the shipper waits twice as long
 HOSTS, SECONDS, SLICE = 8, 240, "30s"
 
 
@@ -103,7 +106,13 @@ def shipper_is_killed(folder, shard, kills):
     return killed
 
 
-def server_is_killed(folder, shard, kills):
+def server_is_killed(folder, one, root, kills):
+    with local_shards.Cluster(root / "killed") as cluster:
+        shard = cluster.shards[0]
+        print("server killed:", ship_to_killed(folder, one, shard, kills), flush=True)
+
+
+def ship_to_killed(folder, one, shard, kills):
     url = shard.url() + "/restarted"
     moments = random.Random(2)
     done = 0
@@ -116,7 +125,7 @@ def server_is_killed(folder, shard, kills):
             shard.start()
             done += 1
         assert shipper.wait(DEADLINE) == 0
-        equal_to_the_first(shard, "restarted")
+        same(contents(shard.url(), "restarted"), contents(one.url()), "restarted")
         if done < kills:
             drop(shard, "restarted")
     return done
@@ -142,9 +151,7 @@ def one_shipper_a_folder(folder, shard):
     first = start_shipping(folder, url, "--follow")
     try:
         # The first one has the lock once it has sent something.
-        deadline = time.monotonic() + DEADLINE
-        while not any_rows(shard, "two"):
-            assert time.monotonic() < deadline
+        wait_until("nothing is sent", lambda: any_rows(shard, "two"))
         assert "another heaprec ship" in heaprec("ship", folder, "--server", url, code=6)
     finally:
         first.send_signal(signal.SIGTERM)
@@ -208,8 +215,13 @@ def any_rows(shard, database):
     return select(shard.url(), f"SELECT count() FROM {database}.shipped") != [["0"]]
 
 
-def a_shard_is_down(folder, one, cluster):
+def a_shard_is_down(folder, root, one):
     """Half of the recordings have nowhere to go for a while; then all arrive."""
+    with local_shards.Cluster(root / "two", shards=2) as cluster:
+        ship_to_shards(folder, one, cluster)
+
+
+def ship_to_shards(folder, one, cluster):
     first, second = cluster.shards
     for shard in cluster.shards:
         init(shard.url(), "--cluster", "fleet")
@@ -223,6 +235,22 @@ def a_shard_is_down(folder, one, cluster):
     same(contents(first.url(), suffix="_all"), contents(one.url()), "a shard was down")
 
 
+def a_shipper_is_disturbed(folder, root, shard, can_mount):
+    print("shipper killed:", shipper_is_killed(folder, shard, KILLS), flush=True)
+    print("connections cut:", connections_are_cut(folder, shard, CUTS), flush=True)
+    if can_mount:
+        disk_of_the_shipper_is_full(folder, root, shard)
+
+
+def a_server_fails(folder, root, shard, can_mount):
+    server_is_killed(folder, shard, root, max(KILLS // 10, 2))
+    a_shard_is_down(folder, root, shard)
+    if can_mount:
+        disk_of_the_server_is_full(folder, root, shard)
+    one_shipper_a_folder(folder, shard)
+    copies_in_two_folders(folder, root, shard)
+
+
 def test(root):
     folder = root / "recordings"
     generate(GENERATE, folder, HOSTS, SECONDS, 1)
@@ -230,18 +258,13 @@ def test(root):
         shard = one.shards[0]
         init(shard.url())
         ship(folder, "--server", shard.url())
-        print("shipper killed:", shipper_is_killed(folder, shard, KILLS), flush=True)
-        print("server killed:", server_is_killed(folder, shard, max(KILLS // 10, 2)), flush=True)
-        print("connections cut:", connections_are_cut(folder, shard, KILLS), flush=True)
-        one_shipper_a_folder(folder, shard)
-        copies_in_two_folders(folder, root, shard)
-        if subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            disk_of_the_server_is_full(folder, root, shard)
-            disk_of_the_shipper_is_full(folder, root, shard)
-        else:
+        can_mount = subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+        if not can_mount:
             print("full disks: skipped, mounting is not allowed here")
-        with local_shards.Cluster(root / "two", shards=2) as two:
-            a_shard_is_down(folder, shard, two)
+        other = root / "other"  # a folder has one shipper at a time
+        shutil.copytree(folder, other)
+        side_by_side((a_shipper_is_disturbed, folder, root, shard, can_mount),
+                     (a_server_fails, other, root, shard, can_mount))
 
 
 run(test)

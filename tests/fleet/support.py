@@ -1,5 +1,6 @@
 """What the tests of the fleet share: running the command, asking a server, comparing answers."""
 
+import concurrent.futures
 import json
 import math
 import os
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -87,6 +89,21 @@ def contents(url, database="heaprec", suffix=""):
         rows[table] = [[recording, when, int(count), float(total)] for recording, when, count, total in found]
         assert rows[table], f"{table} is empty"
     return rows
+
+
+def wait_until(what, is_so):
+    """Waits for a condition, and fails with `what` if it does not come."""
+    deadline = time.monotonic() + DEADLINE
+    while not is_so():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.2)
+
+
+def side_by_side(*cases):
+    """Runs cases that wait most of the time: each is a function and its arguments. Fails as the first that fails."""
+    with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+        for running in [pool.submit(*case) for case in cases]:
+            running.result()
 
 
 def generate(program, folder, hosts, seconds, seed, *more):

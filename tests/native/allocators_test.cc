@@ -165,47 +165,51 @@ TEST_CASE("The thread-local memory of both libraries is in the static block") {
 
 // jemalloc maps memory under its lock, and so does mimalloc while it begins a thread.
 TEST_CASE("A JVM on another allocator starts its threads, and ends as without") {
+  std::vector<Command> commands;
+  std::vector<std::string> folders;
   for (const Allocator& allocator : kAllocators) {
-    CAPTURE(allocator.file);
-    const std::string folder = FreshFolder();
-    Command sampled{{JavaHome() + "/bin/java", "-Xmx256m",
-                     "-agentpath:" + AgentPath() + "=native=on,file=" + folder + "/rec.bin",
-                     RunfilePath("tests/native/Many.java"), "300", "2"}};
-    sampled.environment = {"LD_PRELOAD=" + allocator.file};
-    const Outcome outcome = Run(sampled);
+    const std::string folder = folders.emplace_back(FreshFolder());
+    commands.push_back(
+        {{JavaHome() + "/bin/java", "-Xmx256m", "-agentpath:" + AgentPath() + "=native=on,file=" + folder + "/rec.bin",
+          RunfilePath("tests/native/Many.java"), "300", "2"},
+         {"LD_PRELOAD=" + allocator.file}});
+    commands.push_back({{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "300", "2"},
+                        {"LD_PRELOAD=" + Exact() + ":" + allocator.file,
+                         "HEAPREC_NATIVE_EXACT=only=java,file=" + folder + "/native.bin"}});
+  }
+  for (const Outcome& outcome : RunAll(commands, 3)) {
     CAPTURE(outcome.err);
     CHECK(outcome.exit_code == 0);
     CHECK(outcome.out == "done\n");
-    const json stacks = Read({"native", "--json", "--limit", "0", "--callers", "50", folder + "/rec.bin"});
+  }
+  for (size_t i = 0; i < folders.size(); ++i) {
+    CAPTURE(kAllocators[i].file);
+    const json stacks = Read({"native", "--json", "--limit", "0", "--callers", "50", folders[i] + "/rec.bin"});
     CHECK(stacks.dump().find("java.nio.ByteBuffer.allocateDirect") != std::string::npos);
-
-    Command counted{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "300", "2"}};
-    counted.environment = {"LD_PRELOAD=" + Exact() + ":" + allocator.file,
-                           "HEAPREC_NATIVE_EXACT=only=java,file=" + folder + "/native.bin"};
-    const Outcome exact = Run(counted);
-    CAPTURE(exact.err);
-    CHECK(exact.exit_code == 0);
-    CHECK(exact.out == "done\n");
-    CHECK(Read({"native", "--json", folder + "/native.bin"})["exact"] == true);
+    CHECK(Read({"native", "--json", folders[i] + "/native.bin"})["exact"] == true);
   }
 }
 
 TEST_CASE("A JVM on another allocator is recorded when the agent comes later") {
+  std::vector<Process> jvms;
   for (const Allocator& allocator : kAllocators) {
-    CAPTURE(allocator.file);
-    const std::string file = FreshFolder() + "/rec.bin";
-    Command command{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "100", "60"}};
-    command.environment = {"LD_PRELOAD=" + allocator.file};
-    Process process(command);
-    const Outcome attached = Run(Command{
-        {HeaprecPath(), "attach", "--timeout", "60", "--set", "native=on", "-o", file, std::to_string(process.pid())}});
+    jvms.emplace_back(
+        Command{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "100", "60"},
+                {"LD_PRELOAD=" + allocator.file}});
+  }
+  std::vector<std::string> files;
+  for (const Process& jvm : jvms) {
+    const Outcome attached = Run(Command{{HeaprecPath(), "attach", "--timeout", "60", "--set", "native=on", "-o",
+                                          files.emplace_back(FreshFolder() + "/rec.bin"), std::to_string(jvm.pid())}});
     CAPTURE(attached.err);
     CHECK(attached.exit_code == 0);
-    const Outcome outcome = process.Finish();
-    CAPTURE(outcome.err);
+  }
+  for (size_t i = 0; i < jvms.size(); ++i) {
+    const Outcome outcome = jvms[i].Finish();
+    CAPTURE(kAllocators[i].file, outcome.err);
     CHECK(outcome.exit_code == 0);
     CHECK(outcome.out == "done\n");
-    CHECK(Read({"native", "--json", file})["allocated"]["bytes"]["value"].get<double>() > 0);
+    CHECK(Read({"native", "--json", files[i]})["allocated"]["bytes"]["value"].get<double>() > 0);
   }
 }
 
