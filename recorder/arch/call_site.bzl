@@ -1,4 +1,4 @@
-"""Options of what uses call_site.h: it makes no frame, and leaves its caller's in the register."""
+"""Options of what uses HEAPREC_CALL (machine.h): it makes no frame, and leaves its caller's in the register."""
 
 CALL_SITE_COPTS = ["-fomit-frame-pointer"] + select({
     "//third_party/aarch64:aarch64": ["-ffixed-x29"],

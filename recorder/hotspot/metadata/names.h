@@ -6,7 +6,7 @@
 //           stack or a local reference keeps the class loaded; then nothing read here can be unloaded. KlassName:
 //           alloc too.
 // Threads:  any.
-// Failure:  false, -1, an empty view or null for data that is not understood; VerifyNames (self_test.h) compares
+// Failure:  false, -1, an empty view or null for data that is not understood; VerifyNames compares
 //           with JVMTI.
 #pragma once
 
@@ -29,7 +29,7 @@ struct VmMethod;  // HotSpot's Method, which only Names and StackWalker read
 
 class Names {
  public:
-  // field_access_count: address of JvmtiExport::_field_access_count (kFieldAccessCount in symbols.h), 0 if not known.
+  // field_access_count: address of JvmtiExport::_field_access_count (kFieldAccessCount in libjvm.h), 0 if not known.
   // methods: resolves methods known only by a jmethodID; null if a jmethodID points to its Method.
   static Result<Names> Resolve(const VmStructs& structs, const JdkRules& rules, uintptr_t field_access_count = 0,
                                JvmtiMethods* methods = nullptr);
