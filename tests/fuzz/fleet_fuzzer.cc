@@ -47,14 +47,8 @@ void ReadAll(const Answer& answer) {
 }  // namespace
 
 std::vector<Input> Seeds() {
-  NativeBlock block({{"n", "UInt64"}, {"x", "Float32"}, {"text", "String"}, {"ids", "Array(UInt64)"}});
-  for (uint64_t row = 0; row < 3; ++row) {
-    block[0].AddU64(row);
-    block[1].AddF32(0.5F);
-    block[2].AddText("some words");
-    block[3].AddArray(std::vector<uint64_t>{row, 2});
-    block.EndRow();
-  }
+  NativeBlock block("n UInt64, x Float32, text String, ids Array(UInt64)");
+  for (uint64_t row = 0; row < 3; ++row) block.AddRow(row, 0.5F, "some words", std::vector<uint64_t>{row, 2});
   std::vector<Input> seeds;
   for (const std::string& text :
        {block.Encode(), block.Encode() + block.Encode(), std::string("<html><body>It works!</body></html>"),

@@ -45,7 +45,7 @@ std::string Objection(const ExportOptions& options, const ExportSettings& settin
         options.output, fmt::join(ExportFormatNames(), ", "));
   }
   if (settings.live_filter && options.filter.limit) return "--live and --limit exclude each other";
-  if (format.binary && options.output == "-" && isatty(STDOUT_FILENO) == 1) {
+  if (format.Has(ExportFormat::kBinary) && options.output == "-" && isatty(STDOUT_FILENO) == 1) {
     return format.name + ": binary output is not written to a terminal; name a file with -o";
   }
   return {};
@@ -80,14 +80,14 @@ ExitCode Export(const ExportOptions& options) {
   if (settings.live_filter) exporter = MakeLiveFilter(settings, std::move(exporter));
   const auto stdout_use = options.output == "-" ? Progress::StdoutUse::kOutput : Progress::StdoutUse::kNothing;
   const auto stop = [&output] { return output.failed(); };
-  const CalibratedTo to = settings.raw                             ? CalibratedTo::kNothing
-                          : format.takes_rows && !settings.no_rows ? CalibratedTo::kRows
-                          : format.has_rows                        ? CalibratedTo::kCountsApart
-                                                                   : CalibratedTo::kCounts;
+  const CalibratedTo to = settings.raw                                           ? CalibratedTo::kNothing
+                          : format.Has(ExportFormat::kRows) && !settings.no_rows ? CalibratedTo::kRows
+                          : format.Has(ExportFormat::kRowTable)                  ? CalibratedTo::kCountsApart
+                                                                                 : CalibratedTo::kCounts;
   const auto exported = ExportAll(*recordings, {*filter, to, stdout_use, stop, settings.live_at}, exporter.get());
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   if (const auto failed = (*file)->Finish(&output)) return *failed;
-  if (!format.takes_remarks && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {
+  if (!format.Has(ExportFormat::kRemarks) && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {
     PrintError(fmt::format("the exported weights are {}", WeightsName(settings)));
   }
   return Close(*recordings, exported);

@@ -7,23 +7,14 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr double kMinObject = 16;  // bytes: no object of HotSpot is smaller
-
-// As Estimator has it: what one sample of the group stands for, with one typical sample added, for the few of a group
-// may all be light by chance.
-double UnitOf(double variance, double total, double typical) {
-  const double all = total + typical;
-  return all > 0 ? (variance + typical * typical) / all : 0;
-}
-
 Estimate ShareOf(const LiveTotal& group, const LiveTotal& whole, double unit) {
   if (!(whole.bytes > 0)) return {0, 0, 1};
   const double share = group.bytes / whole.bytes;
   const double variance = group.variance * (1 - 2 * share) + share * share * whole.variance;
   // Near 0 a sample more in the group makes the difference, near 1 one that is not.
   const double others = std::max(whole.variance - group.variance, 0.0);
-  const double one =
-      (1 - share) * UnitOf(group.variance, group.bytes, unit) + share * UnitOf(others, whole.bytes - group.bytes, unit);
+  const double one = (1 - share) * MeanUnit(group.bytes, group.variance, unit) +
+                     share * MeanUnit(whole.bytes - group.bytes, others, unit);
   return ShareInterval(share, variance / (whole.bytes * whole.bytes), one / whole.bytes);
 }
 
@@ -84,11 +75,11 @@ LiveTotal& LiveTotal::operator+=(const LiveTotal& other) {
 LiveEstimates EstimateTotal(const LiveTotal& group, const LiveTotal& whole, double unit) {
   LiveEstimates estimates;
   estimates.samples = group.samples;
-  estimates.bytes = TotalInterval(group.bytes, group.variance, UnitOf(group.variance, group.bytes, unit));
+  estimates.bytes = TotalInterval(group.bytes, group.variance, MeanUnit(group.bytes, group.variance, unit));
   estimates.bytes.low = std::max(estimates.bytes.low, std::min(group.seen, group.bytes));
   const double typical = group.bytes > 0 ? unit * group.objects / group.bytes : unit / kMinObject;
   estimates.objects = TotalInterval(group.objects, group.variance_of_objects,
-                                    UnitOf(group.variance_of_objects, group.objects, typical));
+                                    MeanUnit(group.objects, group.variance_of_objects, typical));
   estimates.objects.low = std::max(estimates.objects.low, std::min<double>(group.samples, group.objects));
   estimates.share = ShareOf(group, whole, unit);
   if (group.unsized > 0) estimates.objects = kUnknownEstimate;

@@ -6,10 +6,10 @@ namespace heaprec::tools {
 namespace {
 
 // "collapsed, speedscope"
-std::string FormatsThat(bool ExportFormat::*take) {
+std::string FormatsThat(ExportFormat::Takes take) {
   std::string names;
   for (const ExportFormat& format : ExportFormats()) {
-    if (format.*take) names += (names.empty() ? "" : ", ") + format.name;
+    if (format.Has(take)) names += (names.empty() ? "" : ", ") + format.name;
   }
   return names;
 }
@@ -17,51 +17,16 @@ std::string FormatsThat(bool ExportFormat::*take) {
 }  // namespace
 
 const std::vector<ExportFormat>& ExportFormats() {
+  using enum ExportFormat::Takes;
   static const auto* const formats = new std::vector<ExportFormat>{
-      {.name = "csv", .ending = ".csv", .takes_live = true, .make = MakeCsv},
-      {.name = "jsonl", .ending = ".jsonl", .takes_live = true, .make = MakeJsonl},
-      {.name = "collapsed",
-       .ending = ".collapsed",
-       .takes_weights = true,
-       .takes_lines = true,
-       .takes_live = true,
-       .takes_raw = true,
-       .takes_remarks = false,
-       .takes_rows = true,
-       .make = MakeCollapsed},
-      {.name = "pprof",
-       .ending = ".pb.gz",
-       .binary = true,
-       .takes_live = true,
-       .takes_at = true,
-       .takes_raw = true,
-       .takes_rows = true,
-       .make = MakePprof},
-      {.name = "jfr",
-       .ending = ".jfr",
-       .binary = true,
-       .takes_hide = false,
-       .takes_at = true,
-       .takes_raw = true,
-       .takes_native = false,
-       .make = MakeJfr},
-      {.name = "otlp",
-       .ending = ".otlp",
-       .binary = true,
-       .takes_live = true,
-       .takes_at = true,
-       .takes_raw = true,
-       .takes_service = true,
-       .takes_rows = true,
-       .make = MakeOtlp},
-      {.name = "speedscope",
-       .ending = ".speedscope.json",
-       .takes_lines = true,
-       .takes_live = true,
-       .takes_raw = true,
-       .takes_rows = true,
-       .make = MakeSpeedscope},
-      {.name = "sqlite", .ending = ".db", .binary = true, .has_rows = true, .make = MakeSqlite},
+      {"csv", ".csv", kHide | kLive | kRemarks | kNative, MakeCsv},
+      {"jsonl", ".jsonl", kHide | kLive | kRemarks | kNative, MakeJsonl},
+      {"collapsed", ".collapsed", kHide | kWeights | kLines | kLive | kRaw | kNative | kRows, MakeCollapsed},
+      {"pprof", ".pb.gz", kBinary | kHide | kLive | kAt | kRaw | kRemarks | kNative | kRows, MakePprof},
+      {"jfr", ".jfr", kBinary | kAt | kRaw | kRemarks, MakeJfr},
+      {"otlp", ".otlp", kBinary | kHide | kLive | kAt | kRaw | kRemarks | kService | kNative | kRows, MakeOtlp},
+      {"speedscope", ".speedscope.json", kHide | kLines | kLive | kRaw | kRemarks | kNative | kRows, MakeSpeedscope},
+      {"sqlite", ".db", kBinary | kHide | kRemarks | kNative | kRowTable, MakeSqlite},
   };
   return *formats;
 }
@@ -85,20 +50,19 @@ std::string ExportFormat::Objection(const ExportSettings& asked, const Filter& f
   const struct {
     bool is_given;
     const char* option;
-    bool ExportFormat::*take;
+    Takes take;
     std::string more;
-  } options[] = {
-      {!asked.weights.empty(), "--weights", &ExportFormat::takes_weights, ""},
-      {asked.lines, "--lines", &ExportFormat::takes_lines, ""},
-      {!asked.service.empty(), "--service", &ExportFormat::takes_service, ""},
-      {asked.raw, "--raw", &ExportFormat::takes_raw, "; " + name + " always has both raw and calibrated weights"},
-      {asked.no_rows, "--no-rows", &ExportFormat::takes_rows, "; weights of " + name + " are never those of rows"},
-      {asked.hides != nullptr, "--hide", &ExportFormat::takes_hide, ""},
-      {asked.live_filter, "--live", &ExportFormat::takes_live, ""},
-      {wants_native, "--kind malloc or mmap", &ExportFormat::takes_native, ""},
-      {asked.live_at && !asked.live_filter, "--at", &ExportFormat::takes_at, ", and for --live"}};
+  } options[] = {{!asked.weights.empty(), "--weights", kWeights, ""},
+                 {asked.lines, "--lines", kLines, ""},
+                 {!asked.service.empty(), "--service", kService, ""},
+                 {asked.raw, "--raw", kRaw, "; " + name + " always has both raw and calibrated weights"},
+                 {asked.no_rows, "--no-rows", kRows, "; weights of " + name + " are never those of rows"},
+                 {asked.hides != nullptr, "--hide", kHide, ""},
+                 {asked.live_filter, "--live", kLive, ""},
+                 {wants_native, "--kind malloc or mmap", kNative, ""},
+                 {asked.live_at && !asked.live_filter, "--at", kAt, ", and for --live"}};
   for (const auto& [is_given, option, take, more] : options) {
-    if (is_given && !(this->*take)) return std::string(option) + " is for --format " + FormatsThat(take) + more;
+    if (is_given && !Has(take)) return std::string(option) + " is for --format " + FormatsThat(take) + more;
   }
   return "";
 }
@@ -111,15 +75,15 @@ void AddExportOptions(Command& command, ExportSettings* into) {
       .AddOption("--service", into->service,
                  "Value of service.name (otlp; default: as recorded, or unknown_service:java)")
       .Value("NAME");
-  command.AddFlag("--raw", into->raw,
-                  "Write raw weights instead of weights calibrated to the exact counts (" +
-                      FormatsThat(&ExportFormat::takes_raw) + ")");
+  command.AddFlag(
+      "--raw", into->raw,
+      "Write raw weights instead of weights calibrated to the exact counts (" + FormatsThat(ExportFormat::kRaw) + ")");
   command.AddFlag("--no-rows", into->no_rows,
                   "Calibrate weights to the counted total only, not to what rows say of each site (" +
-                      FormatsThat(&ExportFormat::takes_rows) + ")");
+                      FormatsThat(ExportFormat::kRows) + ")");
   command.AddFlag("--lines", into->lines, "Distinguish the lines of a method (collapsed, speedscope)");
   command.AddFlag("--live", into->live_filter,
-                  "Export what is live instead of all allocations (" + FormatsThat(&ExportFormat::takes_live) + ")");
+                  "Export what is live instead of all allocations (" + FormatsThat(ExportFormat::kLive) + ")");
 }
 
 }  // namespace heaprec::tools

@@ -12,18 +12,28 @@
 namespace heaprec::tools {
 
 struct ExportFormat {
+  // What only some formats have or support, as flags.
+  enum Takes : unsigned {
+    kBinary = 1 << 0,   // nothing for a terminal
+    kHide = 1 << 1,     // frames may be left out
+    kWeights = 1 << 2,  // bytes, objects or samples, as requested
+    kLines = 1 << 3,    // frames by line
+    kLive = 1 << 4,     // live objects instead of all
+    kAt = 1 << 5,       // live objects at any time
+    kRaw = 1 << 6,      // one weight per sample, calibrated unless raw ones are requested
+    kRemarks = 1 << 7,  // room to say which weights these are
+    kService = 1 << 8,
+    kNative = 1 << 9,     // events for malloc and mmap
+    kRows = 1 << 10,      // stacks with sums, which may be of rows
+    kRowTable = 1 << 11,  // rows in a table of their own
+  };
+
   std::string name;
-  std::string ending;     // of the names of its files
-  bool binary = false;    // nothing for a terminal
-  bool has_rows = false;  // a table of their own
-  // Settings that only some formats support. takes_rows: has stacks with sums, which may be of rows. takes_live: shows
-  // live objects instead of all; takes_at: live objects at any time. takes_raw: has one weight per sample, calibrated
-  // unless raw ones are requested; says which, unless it has no room for remarks. takes_native: has events for malloc
-  // and mmap.
-  bool takes_hide = true, takes_weights = false, takes_lines = false, takes_live = false, takes_at = false,
-       takes_raw = false, takes_remarks = true, takes_service = false, takes_native = true, takes_rows = false;
+  std::string ending;  // of the names of its files
+  unsigned takes = 0;
   MakeExporter* make = nullptr;
 
+  bool Has(Takes what) const { return (takes & what) != 0; }
   // The message for the first option that the format does not support; empty: all are supported.
   std::string Objection(const ExportSettings& asked, const Filter& filter) const;
 };

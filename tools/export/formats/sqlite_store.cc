@@ -15,6 +15,7 @@
 #include "format/model/thread_name.h"
 #include "tools/analysis/estimate/rows.h"
 #include "tools/export/exporter.h"
+#include "tools/input/descriptor.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/temporary_folder.h"
@@ -87,41 +88,18 @@ std::string EndReason(const Recording& recording) {
   return recording.running() ? "still running" : "cut off";
 }
 
-// An empty file that SQLite can open by its name. -1: errno says why.
-class TemporaryFile {
- public:
-  TemporaryFile() {
-    descriptor_ = mkostemp(name_.data(), O_CLOEXEC);
-    if (descriptor_ < 0) error_ = name_ + ": " + std::strerror(errno);
-  }
-  ~TemporaryFile() {
-    RemoveName();
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  const std::string& name() const { return name_; }
-  int descriptor() const { return descriptor_; }
-  const std::string& error() const { return error_; }
-  // The file stays usable for those who have it open; a kill leaves nothing in the folder.
-  void RemoveName() {
-    if (descriptor_ >= 0 && !name_.empty()) unlink(name_.c_str());
-    name_.clear();
-  }
-
- private:
-  std::string name_ = TemporaryPattern(), error_;
-  int descriptor_ = -1;
-};
-
 // Makes the database in a temporary file under $TMPDIR, which has no name by the time it is written.
 class SqliteExporter final : public Exporter {
  public:
   SqliteExporter(const ExportSettings& settings, Output* output) : output_(*output) {
-    if (!file_.error().empty()) return;
-    store_.emplace(file_.name(), true, settings.hides);
-    file_.RemoveName();
+    std::string name = TemporaryPattern();
+    file_ = Descriptor(mkostemp(name.data(), O_CLOEXEC));
+    if (!file_.is_open()) {
+      error_ = name + ": " + std::strerror(errno);
+      return;
+    }
+    store_.emplace(name, true, settings.hides);
+    unlink(name.c_str());  // the file stays usable for those who have it open; a kill leaves nothing in the folder
   }
 
   void Begin(const Recording& recording) override {
@@ -134,7 +112,7 @@ class SqliteExporter final : public Exporter {
     if (store_) store_->End(recording, asked);
   }
   std::optional<format::Error> Finish() override {
-    if (!store_) return format::Error{file_.error()};
+    if (!store_) return format::Error{error_};
     if (auto error = store_->Finish()) return error;
     store_.reset();
     return Copy();
@@ -145,7 +123,7 @@ class SqliteExporter final : public Exporter {
     std::array<char, 1 << 16> piece;
     off_t at = 0;
     while (!output_.failed()) {
-      const ssize_t size = pread(file_.descriptor(), piece.data(), piece.size(), at);
+      const ssize_t size = pread(file_.number(), piece.data(), piece.size(), at);
       if (size < 0) return format::Error{std::string("the database: ") + std::strerror(errno)};
       if (size == 0) break;
       output_.Append({piece.data(), static_cast<size_t>(size)});
@@ -156,7 +134,8 @@ class SqliteExporter final : public Exporter {
   }
 
   Output& output_;
-  TemporaryFile file_;
+  Descriptor file_;
+  std::string error_;  // why there is no file
   std::optional<SqliteStore> store_;
 };
 

@@ -191,6 +191,11 @@ function listenToFlame(page) {
     if (i < 0) return hide();
     waiting = requestAnimationFrame(() => showTip(boxTip(page, i), x, y));
   };
+  const markAndShow = i => {
+    const box = flame.boxes.find(b => b.i === i), at = canvas.getBoundingClientRect();
+    mark(i);
+    if (box) show(i, at.left + box.x + Math.min(box.width / 2, 60), at.top + box.y + flame.row);
+  };
   canvas.addEventListener("pointermove", event => {
     const i = flame.hit(event);
     if (i === flame.marked && $("tip").style.visibility === "visible") return placeTip(event.clientX, event.clientY);
@@ -204,11 +209,8 @@ function listenToFlame(page) {
     if (i >= 0) page.change({focus: i === page.state.focus && i ? page.tree.parent[i] : i});
   });
   canvas.addEventListener("keydown", event => {
-    const at = canvas.getBoundingClientRect();
     if (event.key.startsWith("Arrow")) {
-      const i = flame.marked < 0 ? flame.root : flame.beside(flame.marked, event.key), box = flame.boxes.find(b => b.i === i);
-      mark(i);
-      if (box) show(i, at.left + box.x + Math.min(box.width / 2, 60), at.top + box.y + flame.row);
+      markAndShow(flame.marked < 0 ? flame.root : flame.beside(flame.marked, event.key));
     } else if (event.key === "Enter" && flame.marked >= 0) {
       hide();
       page.change({focus: flame.marked});
@@ -224,11 +226,8 @@ function listenToFlame(page) {
     const names = flame.marked < 0 ? [] : page.tree.path(flame.marked).slice(1).map(i => page.tree.label(i));
     if ((event.key === "y" || event.key === "Y") && names.length > 0) copyText(event.key === "y" ? names[names.length - 1] : names.join(";"));
     if (event.key !== "n" && event.key !== "N") return;
-    const i = flame.nextMatch(event.key === "n" ? 1 : -1), box = flame.boxes.find(b => b.i === i);
-    if (!box) return;
-    mark(i);
-    const at = canvas.getBoundingClientRect();
-    show(i, at.left + box.x + Math.min(box.width / 2, 60), at.top + box.y + flame.row);
+    const i = flame.nextMatch(event.key === "n" ? 1 : -1);
+    if (i >= 0) markAndShow(i);
   });
   canvas.addEventListener("blur", () => { mark(-1); hide(); });
 }
