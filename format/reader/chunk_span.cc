@@ -8,6 +8,7 @@
 #include "format/bytes/parity.h"
 
 namespace heaprec::format {
+
 void ChunkSpanBuilder::AddChunkHeader(uint64_t at, const ChunkHeader& header) {
   if (is_stopped_) return;
   if (is_open_ && header.sequence <= open_.sequence) return Stop();

@@ -22,6 +22,8 @@ struct ChunkSpan {
   uint64_t roll_up = 0, roll_up_end = 0;  // its roll-up; 0: it has none
   uint64_t raw_bytes = 0;                 // of all its blocks
   uint32_t sequence = 0;
+
+  bool operator==(const ChunkSpan&) const = default;
 };
 
 // Of a recording, in their order, up to the first that is damaged or that no other follows.

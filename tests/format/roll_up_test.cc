@@ -8,6 +8,7 @@
 
 #include "format/reader/chunk_span.h"
 #include "format/reader/memory_source.h"
+#include "format/reader/recordings_in_file.h"
 #include "format/writer/chunk_writer.h"
 #include "tests/format/recordings.h"
 
@@ -129,11 +130,17 @@ TEST_CASE("A roll-up is the sum of its chunk's blocks, under names of its own") 
   const EndMarker ending{1'000'000'000, "jvm exit"};
   given.push_back(chunks.Add(4, true, false, &ending));
   MemoryByteSource source(chunks.bytes());
+  // All of them from one walk over the file, but for the last, which no other follows.
+  const std::vector<RecordingSpan> recordings = RecordingsIn(&source);
+  REQUIRE(recordings.size() == 1);
+  const ChunkSpans& spans = recordings.front().chunks;
+  REQUIRE(spans.size() == has.size());
   uint64_t begin = given[0].begin;
   for (size_t i = 0; i < has.size(); ++i) {
     CAPTURE(i);
     const auto chunk = FindChunk(&source, chunks.header(), begin, UINT64_MAX);
     REQUIRE(chunk);
+    CHECK(*chunk == spans[i]);
     CHECK(chunk->sequence == i);
     begin = chunk->next;
     REQUIRE(begin == given[i + 1].begin);

@@ -192,6 +192,7 @@ bool Recording::FollowReplacement() {
   reader_ = std::make_unique<ParallelReader>(slice.get(), std::move(*reader));
   slice_ = std::move(slice);
   source_ = std::move(*source);
+  chunks_ = nullptr;
   blocks_to_skip_ = blocks_of_chunk_;
   return was_replaced_ = true;
 }
