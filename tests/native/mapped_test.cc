@@ -272,7 +272,7 @@ TEST_CASE("Of more than a second may hold some are drawn, and all are counted") 
   CHECK(counters.candidate_bytes == uint64_t{kCalls} * kMb);
   CHECK(counters.points == kCalls);
   CHECK(counters.points == counters.committed + lost);
-  CHECK(counters.committed >= agent::MappingStream::kOversampling * kCap);
+  CHECK(counters.committed >= sources::MappingStream::kOversampling * kCap);
   CHECK(lost > 0);
   CHECK(counters.lost_weight[static_cast<size_t>(format::LossReason::kRingFull)] == static_cast<double>(lost) * kMb);
   double weight = 0;
@@ -312,13 +312,13 @@ TEST_CASE("What comes when there is no room is counted, and looked for in the pr
   for (uintptr_t i = 0; i < 6; ++i) {
     source.OnMapped({i * kPage, (i + 1) * kPage, MappingType::kPrivate, false}, {});
   }
-  const sources::MappingSource::DroppedByJvm missed = source.TakeMissed();
-  CHECK((missed.mappings == 2 && missed.bytes == 2 * kPage && missed.is_incomplete));
+  const sources::MappingSource::Unreported unreported = source.TakeUnreported();
+  CHECK((unreported.mappings == 2 && unreported.bytes == 2 * kPage && unreported.is_incomplete));
   CHECK((calls.noted == 4 && calls.noted_bytes == 4 * kPage));
   CHECK(shared_counters.Snapshot().lost_weight[static_cast<size_t>(format::LossReason::kRingFull)] == 2 * kPage);
-  CHECK_FALSE(source.TakeMissed().is_incomplete);
+  CHECK_FALSE(source.TakeUnreported().is_incomplete);
   source.OnUnmapping(0, kPage);
-  CHECK(source.TakeMissed().is_incomplete);
+  CHECK(source.TakeUnreported().is_incomplete);
   // One of the two that a move takes: neither is taken.
   int visited = 0;
   points.TakeAll([&](const sources::MappingPoint&) { ++visited; });
@@ -326,7 +326,7 @@ TEST_CASE("What comes when there is no room is counted, and looked for in the pr
   for (uintptr_t i = 0; i < 3; ++i) source.OnUnmapping(i * kPage, (i + 1) * kPage);
   const uint32_t moving = source.OnMoving(0, kPage);
   source.OnMoved(moving, 0, kPage, {});
-  CHECK(source.TakeMissed().is_incomplete);
+  CHECK(source.TakeUnreported().is_incomplete);
   visited = 0;
   points.TakeAll([&](const sources::MappingPoint&) { ++visited; });
   CHECK(visited == 3);

@@ -64,22 +64,22 @@ bool MappingSource::MaySpend(uint64_t now_ns) {
 
 // A point is used again and again: all that is read of it is set.
 MappingPoint* MappingSource::Fill(MappingPoint* point, MappingPoint::What what, const native::Mapping& mapping) const {
-  point->time_ns = MonotonicNs();
+  point->monotonic_ns = MonotonicNs();
   point->what = what;
   point->mapping = mapping;
   point->is_lost = false;
   point->moving = 0;
   point->native_frames = point->java_frames = 0;
-  point->java_is_cut = false;
+  point->is_cut = 0;
   return point;
 }
 
 void MappingSource::Describe(const native::Registers& caller, MappingPoint* point) {
-  point->is_lost = !MaySpend(point->time_ns);
+  point->is_lost = !MaySpend(point->monotonic_ns);
   if (point->is_lost) return;
   point->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
   prctl(PR_GET_NAME, point->thread_name);
-  point->native_frames = native::Unwind(rules_.get(), caller, point->native);
+  point->native_frames = static_cast<uint16_t>(native::Unwind(rules_.get(), caller, point->native));
   if (java_ != nullptr) java_->Take(point);
 }
 
@@ -157,13 +157,13 @@ void MappingStream::Stop(uint64_t now_ns) {
 }
 
 void MappingStream::TakeIn(uint64_t until_ns, uint64_t now_ns) {
-  while (!late_.empty() && late_.front().time_ns < until_ns) {
+  while (!late_.empty() && late_.front().monotonic_ns < until_ns) {
     Apply(late_.front());
     late_.pop_front();
   }
   // In the order of the calls, whatever their times.
   points_.TakeAll([&](const MappingPoint& point) {
-    if (late_.empty() && point.time_ns < until_ns) {
+    if (late_.empty() && point.monotonic_ns < until_ns) {
       Apply(point);
     } else {
       late_.push_back(point);
@@ -188,17 +188,17 @@ void MappingStream::Apply(const MappingPoint& point) {
   const uint64_t sample = point.is_lost ? 0 : next_id_;
   switch (point.what) {
     case MappingPoint::What::kMap:
-      Add(point, ranges_.Map(sample, mapping, point.time_ns));
+      Add(point, ranges_.Map(sample, mapping, point.monotonic_ns));
       // Behind its sample: a kill loses what was noted and not taken.
       mapping_calls_.taken.fetch_add(1, std::memory_order_relaxed);
       mapping_calls_.taken_bytes.fetch_add(mapping.end - mapping.begin, std::memory_order_relaxed);
       return;
     case MappingPoint::What::kUnmap:
-      return ranges_.Unmap(mapping.begin, mapping.end, point.time_ns);
+      return ranges_.Unmap(mapping.begin, mapping.end, point.monotonic_ns);
     case MappingPoint::What::kDetach:
       return ranges_.Detach(point.moving, mapping.begin, mapping.end);
     case MappingPoint::What::kAttach:
-      return Add(point, ranges_.Attach(point.moving, sample, mapping.begin, mapping.end, point.time_ns));
+      return Add(point, ranges_.Attach(point.moving, sample, mapping.begin, mapping.end, point.monotonic_ns));
   }
 }
 

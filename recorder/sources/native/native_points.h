@@ -20,21 +20,15 @@
 
 namespace heaprec::sources {
 
-// A thread builds one on its stack and writes it to a lane (format::NativePointRecord).
-struct NativePoint {
-  static constexpr size_t kMaxNative = 48, kMaxJava = 96, kMaxNameBytes = format::kThreadNameBytes;
+// A thread builds one on its stack and writes it to a lane.
+struct NativePoint : format::NativePointRecord {
+  static constexpr size_t kMaxNative = 48, kMaxJava = 96;
 
-  uint64_t time_ns = 0, id = 0, size = 0;
-  double weight = 0;
-  uint32_t window = 0, os_tid = 0;
-  uint16_t tracking_index = 0;  // in native::SampledBlocks; 0: it is not tracked
-  native::Function function = native::Function::kMalloc;
-  char thread_name[kMaxNameBytes] = {};
-  size_t native_frames = 0, java_frames = 0;
+  NativePoint() : NativePointRecord{} {}
+
   // Innermost first: return addresses, and the Java frames that called them.
   std::array<uintptr_t, kMaxNative> native;
   std::array<format::RingFrame, kMaxJava> java;
-  bool java_is_cut = false;
 };
 
 // The Java frames of the calling thread, in any state of it.
@@ -66,8 +60,8 @@ class WalkedJavaFrames final : public JavaFrames {
     if (java_thread == nullptr || !walker_.IsInNativeMethod(java_thread)) return;
     std::array<hotspot::MethodFrame, NativePoint::kMaxJava> room;
     const std::span<hotspot::MethodFrame> frames = walker_.ExpandLeafSide(java_thread, room);
-    point->java_frames = writer_.Describe(frames, point->os_tid, point->java);
-    point->java_is_cut = point->java_frames == room.size();
+    point->java_frames = static_cast<uint16_t>(writer_.Describe(frames, point->os_tid, point->java));
+    point->is_cut = point->java_frames == room.size() ? 1 : 0;
   }
 
  private:

@@ -35,22 +35,14 @@ void NativeSampleWriter::WriteWindow(const PublishedWindow& window) {
 void NativeSampleWriter::Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
                                std::span<const format::RingFrame> java) {
   NativePoint point;
-  point.time_ns = record.monotonic_ns;
-  point.id = record.id;
-  point.size = record.size;
-  point.weight = record.weight;
-  point.window = record.window;
-  point.os_tid = record.os_tid;
-  point.tracking_index = record.tracking_index;
-  point.function = static_cast<native::Function>(record.function);
-  std::memcpy(point.thread_name, record.thread_name, sizeof point.thread_name);
-  point.native_frames =
-      std::ranges::copy(pcs.first(std::min(pcs.size(), point.native.size())), point.native.begin()).out -
-      point.native.begin();
-  point.java_frames = std::ranges::copy(java.first(std::min(java.size(), point.java.size())), point.java.begin()).out -
-                      point.java.begin();
-  point.java_is_cut = record.is_cut != 0;
-  const bool written = Write(point, {format::Kind::kNative, native::FunctionName(point.function)}, shared_counters_);
+  static_cast<format::NativePointRecord&>(point) = record;
+  point.native_frames = static_cast<uint16_t>(std::min(pcs.size(), point.native.size()));
+  point.java_frames = static_cast<uint16_t>(std::min(java.size(), point.java.size()));
+  std::ranges::copy(pcs.first(point.native_frames), point.native.begin());
+  std::ranges::copy(java.first(point.java_frames), point.java.begin());
+  const bool written =
+      Write(point, {format::Kind::kNative, native::FunctionName(static_cast<native::Function>(point.function))},
+            shared_counters_);
   if (!written && point.tracking_index != 0) native::Blocks().Drop(point.tracking_index, point.id);
 }
 
@@ -66,7 +58,7 @@ std::vector<format::RingFrame> NativeSampleWriter::FramesOf(const NativePoint& p
   return format::FramesToShow(
       point.native_frames, [&](size_t i) -> const format::CodeLocation& { return symbols_.At(point.native[i]); },
       [&](const format::CodeLocation& location) { return MethodOf(location); }, kind,
-      std::span(point.java).first(point.java_frames), point.java_is_cut);
+      std::span(point.java).first(point.java_frames), point.is_cut != 0);
 }
 
 bool NativeSampleWriter::Define(RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text) {
@@ -132,7 +124,7 @@ bool NativeSampleWriter::WriteSample(const NativePoint& point, const As& as,
   std::byte* const record = lease.Reserve(RecordType::kSample, sizeof(format::SampleRecord));
   if (record == nullptr) return false;
   format::SampleRecord sample{};
-  sample.monotonic_ns = point.time_ns;
+  sample.monotonic_ns = point.monotonic_ns;
   sample.id = point.id;
   sample.thread_key = thread_key;
   sample.class_key = class_key;

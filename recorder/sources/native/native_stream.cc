@@ -89,9 +89,9 @@ void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::Ac
 void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocation& allocation,
                         const throttle::DeliveryDecision& decision) {
   NativePoint point;
-  point.time_ns = MonotonicNs();
+  point.monotonic_ns = MonotonicNs();
   const auto window = windows_.OnPoint(
-      {.weight = decision.weight_bytes, .effective = decision.effective_bytes, .count = 1}, point.time_ns);
+      {.weight = decision.weight_bytes, .effective = decision.effective_bytes, .count = 1}, point.monotonic_ns);
   // Without it the window's samples still carry their weights.
   if (window) (void)buffer::CommitRecord(ring_, clock.index, format::RecordType::kWindow, RecordOf(*window));
   point.id = next_id_.fetch_add(1, std::memory_order_relaxed);
@@ -99,17 +99,17 @@ void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocati
   point.weight = decision.weight_bytes;
   point.window = decision.window;
   point.os_tid = clock.os_tid;
-  point.function = allocation.function;
+  point.function = static_cast<uint16_t>(allocation.function);
   prctl(PR_GET_NAME, point.thread_name);
-  point.native_frames = native::Unwind(rules_.get(), allocation.caller, point.native);
+  point.native_frames = static_cast<uint16_t>(native::Unwind(rules_.get(), allocation.caller, point.native));
   if (java_ != nullptr) java_->Take(&point);
-  Commit(allocation.block, clock.index, point);
+  Commit(allocation.block, clock.index, &point);
 }
 
 // Once the point is in a lane, the drain counts it: so after a kill no point is counted without being there.
-void NativeSource::Commit(const void* block, uint32_t lane, const NativePoint& point) {
-  const auto pcs = std::as_bytes(std::span(point.native).first(point.native_frames));
-  const auto java = std::as_bytes(std::span(point.java).first(point.java_frames));
+void NativeSource::Commit(const void* block, uint32_t lane, NativePoint* point) {
+  const auto pcs = std::as_bytes(std::span(point->native).first(point->native_frames));
+  const auto java = std::as_bytes(std::span(point->java).first(point->java_frames));
   const size_t bytes = sizeof(format::NativePointRecord) + pcs.size() + java.size();
   LaneLease lease(ring_, lane, static_cast<uint32_t>(bytes + format::kRecordAlign));
   std::byte* const record = lease.ok() ? lease.Reserve(format::RecordType::kNativePoint, bytes) : nullptr;
@@ -117,26 +117,14 @@ void NativeSource::Commit(const void* block, uint32_t lane, const NativePoint& p
     shared_counters_.Point();
     const bool is_busy = !lease.ok() && lease.found_busy_only();
     return shared_counters_.Lost(is_busy ? format::LossReason::kLanesBusy : format::LossReason::kRingFull,
-                                 point.weight);
+                                 point->weight);
   }
   // A block that is still in the table was freed by a call that no hook saw.
-  if (const uint16_t stale = native::Blocks().Take(block)) native::Blocks().MarkDead(stale, block, point.time_ns);
-  format::NativePointRecord fixed{};
-  fixed.monotonic_ns = point.time_ns;
-  fixed.id = point.id;
-  fixed.size = point.size;
-  fixed.weight = point.weight;
-  fixed.window = point.window;
-  fixed.os_tid = point.os_tid;
-  fixed.tracking_index = native::Blocks().Put(block, point.id);
-  fixed.function = static_cast<uint16_t>(point.function);
-  fixed.native_frames = static_cast<uint16_t>(point.native_frames);
-  fixed.java_frames = static_cast<uint16_t>(point.java_frames);
-  fixed.is_cut = point.java_is_cut ? 1 : 0;
-  std::memcpy(fixed.thread_name, point.thread_name, sizeof fixed.thread_name);
-  CopyFixed(record, fixed);
-  std::memcpy(record + sizeof fixed, pcs.data(), pcs.size());
-  std::memcpy(record + sizeof fixed + pcs.size(), java.data(), java.size());
+  if (const uint16_t stale = native::Blocks().Take(block)) native::Blocks().MarkDead(stale, block, point->monotonic_ns);
+  point->tracking_index = native::Blocks().Put(block, point->id);
+  CopyFixed<format::NativePointRecord>(record, *point);
+  std::memcpy(record + sizeof(format::NativePointRecord), pcs.data(), pcs.size());
+  std::memcpy(record + sizeof(format::NativePointRecord) + pcs.size(), java.data(), java.size());
   lease.Commit();
 }
 

@@ -44,7 +44,7 @@ class NativeSource final : public native::AllocationListener {
   void Begin(native::ThreadClock* clock, uint64_t size, throttle::ActiveWindow now);
   void Keep(const native::ThreadClock& clock, const native::Allocation& allocation,
             const throttle::DeliveryDecision& decision);
-  void Commit(const void* block, uint32_t lane, const NativePoint& point);
+  void Commit(const void* block, uint32_t lane, NativePoint* point);
 
   WindowPublisher& windows_;
   buffer::SharedCounters& shared_counters_;
