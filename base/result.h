@@ -39,8 +39,3 @@ class [[nodiscard]] Result {
 using Status = Result<std::monostate>;
 
 }  // namespace heaprec
-
-namespace heaprec::format {
-using heaprec::Error;
-using heaprec::Result;
-}  // namespace heaprec::format

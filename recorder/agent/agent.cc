@@ -184,7 +184,7 @@ void Agent::Abandon() {
   if (lock.owns_lock() && jvm_ != nullptr) RestoreInterval(*jvm_);
 }
 
-format::Result<Options> Agent::TakeOptions(const std::string& text) {
+Result<Options> Agent::TakeOptions(const std::string& text) {
   auto options = ParseOptions(text);
   if (!options.ok()) return options.error();
   options_ = *options;
@@ -193,10 +193,10 @@ format::Result<Options> Agent::TakeOptions(const std::string& text) {
   return options;
 }
 
-format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
+Status Agent::MakeEnvironment(JavaVM* vm) {
   jvmtiEnv* jvmti = nullptr;
   if (vm->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
-    return format::Error{"this JVM has no JVMTI 11; JDK 11 or later is needed"};
+    return Error{"this JVM has no JVMTI 11; JDK 11 or later is needed"};
   }
   jvmtiCapabilities capabilities{};
   capabilities.can_generate_sampled_object_alloc_events = 1;
@@ -214,7 +214,7 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   if (jvmti->AddCapabilities(&capabilities) != JVMTI_ERROR_NONE ||
       jvmti->SetEventCallbacks(&callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE) {
     jvmti->DisposeEnvironment();
-    return format::Error{
+    return Error{
         "another agent owns the SampledObjectAlloc capability; remove that agent or stop its allocation profiling"};
   }
   jvmtiCapabilities collections{};
@@ -222,11 +222,11 @@ format::Result<std::monostate> Agent::MakeEnvironment(JavaVM* vm) {
   jvmti->AddCapabilities(&collections);  // always available; without it a recording lacks collections
   vm_ = vm;
   jvmti_ = jvmti;
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> Agent::MakeLateEnvironment(JavaVM* vm) {
-  if (jvmti_ != nullptr) return std::monostate{};
+Status Agent::MakeLateEnvironment(JavaVM* vm) {
+  if (jvmti_ != nullptr) return {};
   auto environment = MakeEnvironment(vm);
   if (environment.ok()) jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr);
   return environment;
@@ -239,8 +239,7 @@ void Agent::StopInlineAllocation(bool is_late) {
   const auto major = hotspot::JdkMajorVersion(jvmti_, *structs);
   if (!major.ok() || !hotspot::AllocatesInline(*structs, hotspot::JdkRules::For(*major))) return;
   const auto stopped =
-      is_late ? format::Result<std::monostate>(format::Error{"the agent attached after the JVM had started"})
-              : hotspot::StopInlineAllocation(*structs);
+      is_late ? Status(Error{"the agent attached after the JVM had started"}) : hotspot::StopInlineAllocation(*structs);
   inline_allocation_ = stopped.ok() ? std::string() : stopped.error().message;
 }
 
@@ -266,8 +265,8 @@ void Agent::AskForExceptions() {
   has_exceptions_ = jvmti_->AddCapabilities(&capabilities) == JVMTI_ERROR_NONE;
 }
 
-format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
-  if (jvm_ != nullptr) return std::monostate{};
+Status Agent::Prepare(JNIEnv* jni) {
+  if (jvm_ != nullptr) return {};
   auto jvm = sources::Jvm::Resolve(vm_, jvmti_, jni, options_.source == SourceChoice::kPortable);
   if (!jvm.ok()) return jvm.error();
   jvm_ = std::make_unique<sources::Jvm>(std::move(*jvm));
@@ -277,10 +276,10 @@ format::Result<std::monostate> Agent::Prepare(JNIEnv* jni) {
     sources::Census::Abandon();
     native::AbandonHooks();
   });
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
+Status Agent::Begin(JNIEnv* jni) {
   auto prepared = Prepare(jni);
   if (!prepared.ok()) return prepared.error();
   if (options_.delay_ns == 0) return StartRecording(jni);
@@ -291,7 +290,7 @@ format::Result<std::monostate> Agent::Begin(JNIEnv* jni) {
   pthread_detach(*thread);
   delayed_ = true;
   ++delays_;
-  return std::monostate{};
+  return {};
 }
 
 void Agent::StartAfterDelay() {
@@ -307,12 +306,12 @@ void Agent::StartAfterDelay() {
 }
 
 // An exception is handled like a failure: what has begun is undone.
-format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
+Status Agent::StartRecording(JNIEnv* jni) try {
   if (samples_)
-    return format::Error{sampler_ == SamplingClient::kJava
-                             ? "the application samples through heaprec (Heaprec.startSampling)"
-                             : "another agent samples through heaprec (include/heaprec_sampling.h)"};
-  if (ending_) return format::Error{kJvmEnds};
+    return Error{sampler_ == SamplingClient::kJava
+                     ? "the application samples through heaprec (Heaprec.startSampling)"
+                     : "another agent samples through heaprec (include/heaprec_sampling.h)"};
+  if (ending_) return Error{kJvmEnds};
   if (recording_ != nullptr) retired_.Add(std::move(recording_));
   retired_.Free(jvmti_);
   auto enabled = EnableEvents(*jvm_, options_.exceptions && has_exceptions_);
@@ -325,9 +324,8 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
     Log(LogLevel::kWarn, "exceptions are not recorded: {}", kNoExceptions);
   }
   if (options_.census != format::CensusMode::kOff) {
-    const auto counted = choice.source == SourceChoice::kJvmti
-                             ? format::Result<std::monostate>(format::Error{"source=jvmti installs no hooks"})
-                             : InstallCensusHooks(*jvm_);
+    const auto counted = choice.source == SourceChoice::kJvmti ? Status(Error{"source=jvmti installs no hooks"})
+                                                               : InstallCensusHooks(*jvm_);
     if (!counted.ok()) choice.no_census = counted.error().message;
   }
   auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, ending_, &retired_);
@@ -338,9 +336,9 @@ format::Result<std::monostate> Agent::StartRecording(JNIEnv* jni) try {
   events.Keep();
   recording_ = std::move(*started);
   SayStarted(choice);
-  return std::monostate{};
+  return {};
 } catch (...) {
-  return format::Error{"out of memory"};
+  return Error{"out of memory"};
 }
 
 void Agent::SayStarted(const ChosenSource& choice) {
@@ -383,8 +381,7 @@ ChosenSource Agent::ChooseSource(JNIEnv* jni) {
   }
   if (options_.source == SourceChoice::kJvmti) return ChooseJvmti(jni, "asked for");
   auto installed = InstallHooks(*jvm_, jni);
-  format::Result<std::monostate> ready =
-      installed.ok() ? TestHooks(*jvm_, jni) : format::Result<std::monostate>(installed.error());
+  Status ready = installed.ok() ? TestHooks(*jvm_, jni) : Status(installed.error());
   if (ready.ok()) {
     TrustHooks();
     const std::string why = options_.source == SourceChoice::kAuto ? "the hooks passed their self-test" : "asked for";
@@ -395,7 +392,7 @@ ChosenSource Agent::ChooseSource(JNIEnv* jni) {
             /*no_census=*/{},     format::SourceFact::kOutsideUncounted};
   }
   auto removed = RemoveHooks();
-  if (!removed.ok()) ready = format::Error{fmt::format("{}; {}", ready.error().message, removed.error().message)};
+  if (!removed.ok()) ready = Error{fmt::format("{}; {}", ready.error().message, removed.error().message)};
   Log(LogLevel::kWarn, "source=jvmti instead of {}: {}", SourceName(options_.source), ready.error().message);
   return ChooseJvmti(jni, ready.error().message);
 }

@@ -37,7 +37,7 @@ class Agent {
   // The same for the application itself (heaprec.Heaprec): `*reply` is what the reply's file would contain.
   bool Ask(JavaVM* vm, const char* command, std::string* reply);
   // Copies the running recording to `pattern` (as Options::file); returns the copy's name.
-  format::Result<std::string> Dump(const std::string& pattern);
+  Result<std::string> Dump(const std::string& pattern);
   // For another agent (include/heaprec_sampling.h) or the application (api/trace_api.cc), one of them at a time.
   // Returns a result of that header. `*why` (may be null): the reason, unless the result is HEAPREC_OK.
   int Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sampler, std::string* why);
@@ -45,7 +45,7 @@ class Agent {
   int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, SamplingClient sampler);
 
   // For probes (api/probe_api.cc): the JVM's layouts and names, with the probes' hooks installed.
-  format::Result<const sources::Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
+  Result<const sources::Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
 
   void OnVmInit(JNIEnv* jni);
   void OnVmDeath();
@@ -54,14 +54,14 @@ class Agent {
   const sources::Jvm* jvm() const { return jvm_.get(); }
 
  private:
-  format::Result<Options> TakeOptions(const std::string& text);
+  Result<Options> TakeOptions(const std::string& text);
   jint StartByCommand(JavaVM* vm, const Command& command);
   jint StopByCommand();
   jint FlushByCommand();
   std::string State() const;
-  format::Result<std::monostate> MakeEnvironment(JavaVM* vm);
+  Status MakeEnvironment(JavaVM* vm);
   // For an agent that was loaded, or called, after the JVM's start: makes the environment unless there is one.
-  format::Result<std::monostate> MakeLateEnvironment(JavaVM* vm);
+  Status MakeLateEnvironment(JavaVM* vm);
   // If the JVM's code allocates inline, without calling a hook: tries to turn that off, and notes the result.
   void StopInlineAllocation(bool is_late);
   void NoteInlineAllocation(ChosenSource* choice) const;
@@ -69,12 +69,12 @@ class Agent {
   // compiled.
   void AskForExceptions();
   // Starts now, or after the delay.
-  format::Result<std::monostate> Begin(JNIEnv* jni);
-  format::Result<std::monostate> StartRecording(JNIEnv* jni);
+  Status Begin(JNIEnv* jni);
+  Status StartRecording(JNIEnv* jni);
   void StartAfterDelay();
   // The common part of every start.
-  format::Result<std::monostate> Prepare(JNIEnv* jni);
-  format::Result<std::monostate> StartSampling(JNIEnv* jni, const heaprec_sampling& how);
+  Status Prepare(JNIEnv* jni);
+  Status StartSampling(JNIEnv* jni, const heaprec_sampling& how);
   void StopSampling(JNIEnv* jni);
   ChosenSource ChooseSource(JNIEnv* jni);
   ChosenSource ChoosePortable();

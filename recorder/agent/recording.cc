@@ -7,12 +7,12 @@
 #include <limits>
 #include <utility>
 
+#include "base/clock.h"
 #include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/hotspot/usage/nmt_summary.h"
 #include "recorder/native_sample/malloc_hooks.h"
-#include "base/clock.h"
 #include "recorder/sources/java/byte_clock_source.h"
 #include "recorder/sources/java/entry.h"
 #include "recorder/sources/java/exception_source.h"
@@ -98,9 +98,9 @@ void StopSources() {
   sources::OutsideRecorder::End();
 }
 
-format::Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& jvm, const Options& options,
-                                                            const ChosenSource& source, uint32_t number,
-                                                            const std::atomic<bool>& ending, EndedRecordings* retired) {
+Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& jvm, const Options& options,
+                                                    const ChosenSource& source, uint32_t number,
+                                                    const std::atomic<bool>& ending, EndedRecordings* retired) {
   std::unique_ptr<Recording> recording(new Recording(jvm, options, number));
   auto built = recording->Build(source);
   if (!built.ok()) return built.error();
@@ -108,7 +108,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& 
   if (ending) {
     recording->ring_->Close();
     unlink(path.c_str());
-    return format::Error{kJvmEnds};
+    return Error{kJvmEnds};
   }
   // From here on a thread may be inside it: an exception must not destroy it.
   Recording& begun = *recording;
@@ -127,7 +127,7 @@ format::Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& 
   return started.error();
 }
 
-format::Result<std::monostate> Recording::Begin() try {
+Status Recording::Begin() try {
   Activate();
   // Release: a thread that sees it sees all of it (pairs with the acquires in agent.cc).
   sources::active_heap_states.store(heap_states_.get(), std::memory_order_release);
@@ -135,7 +135,7 @@ format::Result<std::monostate> Recording::Begin() try {
   if (started.ok()) started = drain_->Start();
   return started;
 } catch (...) {
-  return format::Error{"out of memory"};
+  return Error{"out of memory"};
 }
 
 void Recording::Activate() {
@@ -173,7 +173,7 @@ void Recording::ActivateSource() {
 Recording::Recording(const sources::Jvm& jvm, const Options& options, uint32_t number)
     : jvm_(jvm), options_(options), number_(number), plan_(options_) {}
 
-format::Result<std::monostate> Recording::Build(const ChosenSource& source) {
+Status Recording::Build(const ChosenSource& source) {
   population_at_start_ = sources::ThreadTable::Instance().Total();
   PlanStreams(source);
   const throttle::ControllerConfig& allocations = *plan_.streams[format::Stream::kAllocations].throttle;
@@ -261,7 +261,7 @@ void Recording::AddMemorySnapshots() {
   std::optional<hotspot::NmtSummary> summary;
   if (has_nmt) {
     auto found = jvm_.symbols.ok() ? hotspot::NmtSummary::Find(*jvm_.symbols)
-                                   : format::Result<hotspot::NmtSummary>(jvm_.symbols.error());
+                                   : Result<hotspot::NmtSummary>(jvm_.symbols.error());
     if (found.ok()) {
       summary = *found;
     } else {
@@ -300,7 +300,7 @@ void Recording::EndCensus() {
   if (census_ != nullptr && jni != nullptr) census_->End(jni);
 }
 
-format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& header) {
+Status Recording::MakeDrain(const format::FileHeader& header) {
   writer::DrainCallbacks callbacks;
   callbacks.on_tick = [this](uint64_t now_ns) { OnTick(now_ns); };
   callbacks.name_of = [this](uint64_t address) { return sample_writer_->NameOf(address); };
@@ -308,7 +308,7 @@ format::Result<std::monostate> Recording::MakeDrain(const format::FileHeader& he
   auto drain = plan_.MakeDrain(ring_.get(), header, &parts_, std::move(callbacks));
   if (!drain.ok()) return drain.error();
   drain_ = std::move(*drain);
-  return std::monostate{};
+  return {};
 }
 
 format::FileHeader Recording::Header(const ChosenSource& source) const {

@@ -77,21 +77,21 @@ class Recording {
   // `number` counts the recordings of this process from 1. Creating the file may take long. If the JVM is `ending` once
   // the file exists, Start removes the file, and nothing begins. `retired` keeps a recording that failed to start after
   // a thread may have seen it.
-  static format::Result<std::unique_ptr<Recording>> Start(const sources::Jvm& jvm, const Options& options,
-                                                          const ChosenSource& source, uint32_t number,
-                                                          const std::atomic<bool>& ending, EndedRecordings* retired);
+  static Result<std::unique_ptr<Recording>> Start(const sources::Jvm& jvm, const Options& options,
+                                                  const ChosenSource& source, uint32_t number,
+                                                  const std::atomic<bool>& ending, EndedRecordings* retired);
 
   // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
   // turned the JVM's events off, or the JVM is past the point where that matters.
   void Stop(const std::string& reason, bool jvm_ends);
   // Makes the census count the TLABs in use. Error: there is no census, or it fails. Needs an attached thread, as does
   // the next function.
-  format::Result<std::monostate> CountInUse() {
-    if (census_ == nullptr) return format::Error{"the recording has no census"};
+  Status CountInUse() {
+    if (census_ == nullptr) return Error{"the recording has no census"};
     return census_->CountInUse();
   }
   // Requests what writer::CopyOf needs to copy the recording so far; the recording continues.
-  std::future<format::Result<writer::Snapshot>> RequestSnapshot() {
+  std::future<Result<writer::Snapshot>> RequestSnapshot() {
     (void)CountInUse();
     return drain_->RequestSnapshot();
   }
@@ -107,12 +107,12 @@ class Recording {
  private:
   Recording(const sources::Jvm& jvm, const Options& options, uint32_t number);
 
-  format::Result<std::monostate> Build(const ChosenSource& source);
+  Status Build(const ChosenSource& source);
   // Makes the sources active, then starts the threads. After an error the caller ends what has begun. Throws nothing.
-  format::Result<std::monostate> Begin();
+  Status Begin();
   void PlanStreams(const ChosenSource& source);
   format::FileHeader Header(const ChosenSource& source) const;
-  format::Result<std::monostate> MakeDrain(const format::FileHeader& header);
+  Status MakeDrain(const format::FileHeader& header);
   const hotspot::StackWalker* Walker() const;  // null: stacks come from JVMTI
   std::string StackSourceText() const;
   void MakeSource(const ChosenSource& source);

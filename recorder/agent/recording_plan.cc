@@ -89,7 +89,7 @@ void RecordingPlan::AddNative() {
                                .max_tracked = sources::MappingStream::kMaxTracked};
 }
 
-format::Result<std::monostate> RecordingPlan::InstallMallocHooks() {
+Status RecordingPlan::InstallMallocHooks() {
   auto hooks = native::MallocHooks::Install();
   native_unavailable_reason = hooks.ok() ? (*hooks)->missing() : hooks.error().message;
   if (!hooks.ok()) return hooks.error();
@@ -97,7 +97,7 @@ format::Result<std::monostate> RecordingPlan::InstallMallocHooks() {
     Log(LogLevel::kWarn, "native memory is only partly sampled: {}", native_unavailable_reason);
   malloc_hooks = std::move(*hooks);
   AddNative();
-  return std::monostate{};
+  return {};
 }
 
 sources::NativeStream::Config RecordingPlan::NativeConfig(uint32_t recording) const {
@@ -122,7 +122,7 @@ format::PerStream<format::StreamCap> RecordingPlan::Caps() const {
   return caps;
 }
 
-format::Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
+Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   buffer::RingOptions ring;
   ring.path = RingPathOf(options, id);
   ring.recording_id = id;
@@ -183,10 +183,9 @@ format::FileHeader RecordingPlan::Header(const buffer::Ring& ring, const sources
   return header;
 }
 
-format::Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::Ring* ring,
-                                                                        const format::FileHeader& header,
-                                                                        sources::Parts* parts,
-                                                                        writer::DrainCallbacks callbacks) const {
+Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::Ring* ring, const format::FileHeader& header,
+                                                                sources::Parts* parts,
+                                                                writer::DrainCallbacks callbacks) const {
   auto store = writer::OpenStore({options.file, header, options.limits, options.sync}, kOpenPatience);
   if (!store.ok()) return store.error();
   writer::DrainConfig drain;

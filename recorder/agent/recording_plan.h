@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "base/result.h"
 #include "format/model/model.h"
@@ -42,18 +41,17 @@ struct RecordingPlan {
   void AddAllocations();
   void AddNative();  // malloc, and mmap if the options want it
   // Installs the malloc hooks and adds native memory, which activates them later. On failure the plan has the reason.
-  format::Result<std::monostate> InstallMallocHooks();
+  Status InstallMallocHooks();
 
   uint64_t Seed() const;
   // Requires AddNative.
   sources::NativeStream::Config NativeConfig(uint32_t recording) const;
-  format::Result<std::unique_ptr<buffer::Ring>> MakeRing() const;
+  Result<std::unique_ptr<buffer::Ring>> MakeRing() const;
   // The header, except for fields that only a JVM or only a program has, and those that `parts` describe.
   format::FileHeader Header(const buffer::Ring& ring, const sources::Parts& parts) const;
   // `ring` and `parts` must outlive the drain. `callbacks`: on_tick, on_stop and name_of.
-  format::Result<std::unique_ptr<writer::Drain>> MakeDrain(buffer::Ring* ring, const format::FileHeader& header,
-                                                           sources::Parts* parts,
-                                                           writer::DrainCallbacks callbacks) const;
+  Result<std::unique_ptr<writer::Drain>> MakeDrain(buffer::Ring* ring, const format::FileHeader& header,
+                                                   sources::Parts* parts, writer::DrainCallbacks callbacks) const;
 
   const Options& options;
   const format::RecordingId id;

@@ -14,7 +14,7 @@ StoppableThread::~StoppableThread() {
   if (started_) pthread_join(thread_, nullptr);
 }
 
-format::Result<std::monostate> StoppableThread::Start() {
+Status StoppableThread::Start() {
   const auto run = [](void* argument) {
     auto* const self = static_cast<StoppableThread*>(argument);
     native::ThreadClocks::LeaveOut();
@@ -26,7 +26,7 @@ format::Result<std::monostate> StoppableThread::Start() {
   if (!thread.ok()) return thread.error();
   thread_ = *thread;
   started_ = true;
-  return std::monostate{};
+  return {};
 }
 
 void StoppableThread::Stop() {

@@ -12,7 +12,6 @@
 #include <functional>
 #include <mutex>
 #include <utility>
-#include <variant>
 
 #include "base/result.h"
 
@@ -27,7 +26,7 @@ class StoppableThread {
   StoppableThread(const StoppableThread&) = delete;
   StoppableThread& operator=(const StoppableThread&) = delete;
 
-  format::Result<std::monostate> Start();
+  Status Start();
   // Returns when `body` has ended, or after 2 s if the JVM or the kernel blocks the thread.
   void Stop();
   // Whether the thread has ended, or was never started.

@@ -14,12 +14,12 @@ void Parts::Describe(format::FileHeader* header) const {
   for (const auto& part : parts_) part->Describe(header);
 }
 
-format::Result<std::monostate> Parts::Activate() {
+Status Parts::Activate() {
   for (const auto& part : parts_) {
     auto active = part->Activate();
     if (!active.ok()) return active;
   }
-  return std::monostate{};
+  return {};
 }
 
 void Parts::OnTick(uint64_t now_ns) {

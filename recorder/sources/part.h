@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -29,7 +28,7 @@ class Part {
   virtual void Connect(writer::DrainCallbacks* /*callbacks*/) {}
   // Notes in the header what the plan of the recording does not know.
   virtual void Describe(format::FileHeader* /*header*/) const {}
-  virtual format::Result<std::monostate> Activate() { return std::monostate{}; }
+  virtual Status Activate() { return {}; }
   virtual void OnTick(uint64_t /*now_ns*/) {}
   // Definitions must be emitted again.
   virtual void NewEpoch() {}
@@ -54,7 +53,7 @@ class Parts {
   void Connect(writer::DrainCallbacks* callbacks);
   void Describe(format::FileHeader* header) const;
   // Up to the first that fails.
-  format::Result<std::monostate> Activate();
+  Status Activate();
   void OnTick(uint64_t now_ns);
   void NewEpoch();
   void MarkStackEmitted(const format::StackKey& key);

@@ -86,13 +86,13 @@ bool Drain::TryJoin() {
   return !started_;
 }
 
-format::Result<std::monostate> Drain::Start() {
+Status Drain::Start() {
   auto thread = StartSignalMaskedThread(
       "heaprec-drain", [](void* self) { static_cast<Drain*>(self)->Run(); }, nullptr, this);
   if (!thread.ok()) return thread.error();
   thread_ = *thread;
   started_ = true;
-  return std::monostate{};
+  return {};
 }
 
 void Drain::RequestStop(const std::string& reason) {

@@ -76,7 +76,7 @@ class Drain {
   Drain& operator=(const Drain&) = delete;
 
   // Error: the thread could not be created.
-  format::Result<std::monostate> Start();
+  Status Start();
   // Instead of Start: runs on the caller's thread until the recording has ended. Throws nothing.
   void Run();
   void RequestStop(const std::string& reason);
@@ -89,7 +89,7 @@ class Drain {
   // Everything committed before the call, once the open intervals have closed: within little more than a second
   // (open intervals that are longer are left out). Any thread. An Error: the recording ends first, or its file
   // cannot be written.
-  std::future<format::Result<Snapshot>> RequestSnapshot();
+  std::future<Result<Snapshot>> RequestSnapshot();
   // Whether the thread has ended, or was never started. It ends later than the file by the time that the disk takes
   // to sync.
   bool TryJoin();
@@ -117,7 +117,7 @@ class Drain {
 
   struct SnapshotRequest {
     uint64_t asked_ns;
-    std::promise<format::Result<Snapshot>> answer;
+    std::promise<Result<Snapshot>> answer;
   };
 
   void GiveUp();
@@ -179,7 +179,7 @@ class Drain {
   void StopIfDone(uint64_t now_ns);
   bool IsDue(const SnapshotRequest& request) const;
   void AnswerSnapshots(uint64_t now_ns);
-  format::Result<Snapshot> TakeSnapshot(uint64_t now_ns);
+  Result<Snapshot> TakeSnapshot(uint64_t now_ns);
   // Under the mutex.
   void RefuseSnapshots();
   uint64_t SinceStart(uint64_t now_ns) const { return now_ns - ring_.header().start_monotonic_ns; }

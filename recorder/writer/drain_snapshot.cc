@@ -12,7 +12,7 @@ constexpr uint64_t kLongestAwaitedNs = 1'000'000'000;
 
 }  // namespace
 
-std::future<format::Result<Snapshot>> Drain::RequestSnapshot() {
+std::future<Result<Snapshot>> Drain::RequestSnapshot() {
   const std::lock_guard lock(mutex_);
   snapshot_requests_.push_back({callbacks_.now(), {}});
   auto answer = snapshot_requests_.back().answer.get_future();
@@ -40,9 +40,9 @@ void Drain::AnswerSnapshots(uint64_t now_ns) {
   for (SnapshotRequest& request : due) request.answer.set_value(TakeSnapshot(now_ns));
 }
 
-format::Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
+Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
   if (!Flush(now_ns, nullptr)) {
-    return format::Error{outage_ ? outage_->error : store_.path() + ": cannot be written"};
+    return Error{outage_ ? outage_->error : store_.path() + ": cannot be written"};
   }
   // This chunk ends here without a last block.
   (void)store_.Append(chunk_->ProtectRest());
@@ -57,7 +57,7 @@ format::Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
 
 void Drain::RefuseSnapshots() {
   for (SnapshotRequest& request : std::exchange(snapshot_requests_, {})) {
-    request.answer.set_value(format::Error{"the recording has ended"});
+    request.answer.set_value(Error{"the recording has ended"});
   }
 }
 

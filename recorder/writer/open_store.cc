@@ -18,13 +18,13 @@ namespace {
 struct Opening {
   explicit Opening(StoreConfig of) : config(std::move(of)) {}
   void Open();
-  void Note(format::Result<Store> made);
-  std::optional<format::Result<Store>> Wait(std::chrono::seconds patience);
+  void Note(Result<Store> made);
+  std::optional<Result<Store>> Wait(std::chrono::seconds patience);
 
   const StoreConfig config;
   std::mutex mutex;
   std::condition_variable changed;
-  std::optional<format::Result<Store>> opened;
+  std::optional<Result<Store>> opened;
   bool is_abandoned = false;
 };
 
@@ -32,18 +32,18 @@ void Opening::Open() {
   try {
     Note(Store::Create(config));
   } catch (...) {
-    Note(format::Error{"out of memory"});
+    Note(Error{"out of memory"});
   }
 }
 
-void Opening::Note(format::Result<Store> made) {
+void Opening::Note(Result<Store> made) {
   const std::lock_guard lock(mutex);
   if (is_abandoned && made.ok()) return made->Remove();
   opened.emplace(std::move(made));
   changed.notify_all();
 }
 
-std::optional<format::Result<Store>> Opening::Wait(std::chrono::seconds patience) {
+std::optional<Result<Store>> Opening::Wait(std::chrono::seconds patience) {
   std::unique_lock lock(mutex);
   is_abandoned = !changed.wait_for(lock, patience, [this] { return opened.has_value(); });
   return std::move(opened);
@@ -53,7 +53,7 @@ using Shared = std::shared_ptr<Opening>;
 
 }  // namespace
 
-format::Result<Store> OpenStore(StoreConfig config, std::chrono::seconds patience) {
+Result<Store> OpenStore(StoreConfig config, std::chrono::seconds patience) {
   const auto opening = std::make_shared<Opening>(std::move(config));
   auto own = std::make_unique<Shared>(opening);
   const auto open = [](void* shared) {
@@ -69,8 +69,8 @@ format::Result<Store> OpenStore(StoreConfig config, std::chrono::seconds patienc
     return std::move(*opened);
   }
   pthread_detach(*thread);
-  return format::Error{fmt::format("{}: could not be created within {} s; the file system does not respond",
-                                   opening->config.pattern, patience.count())};
+  return Error{fmt::format("{}: could not be created within {} s; the file system does not respond",
+                           opening->config.pattern, patience.count())};
 }
 
 }  // namespace heaprec::writer

@@ -12,6 +12,6 @@
 
 namespace heaprec::writer {
 
-format::Result<Store> OpenStore(StoreConfig config, std::chrono::seconds patience);
+Result<Store> OpenStore(StoreConfig config, std::chrono::seconds patience);
 
 }  // namespace heaprec::writer

@@ -26,9 +26,7 @@ GuardedFd OpenNew(const std::string& path) {
   return descriptor < 0 ? GuardedFd() : GuardedFd(descriptor);
 }
 
-format::Error Failure(const std::string& path) {
-  return format::Error{fmt::format("{}: {}", path, std::strerror(errno))};
-}
+Error Failure(const std::string& path) { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; }
 
 // The maximum size of a file of this process.
 uint64_t FileSizeLimit() {
@@ -49,8 +47,8 @@ int Allocate(int descriptor, uint64_t from, uint64_t to) {
 
 }  // namespace
 
-format::Result<RecordingFile> RecordingFile::Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns,
-                                                    bool continues) {
+Result<RecordingFile> RecordingFile::Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns,
+                                            bool continues) {
   const OutputPath output(pattern, pid, epoch_ns);
   for (int number = 0; number < OutputPath::kMaxNames; ++number) {
     std::string path = output.Name(number);
@@ -78,27 +76,27 @@ void RecordingFile::Close() {
   descriptor_.Close();
 }
 
-format::Error RecordingFile::Fail(int error) {
+Error RecordingFile::Fail(int error) {
   failure_ = error;
-  return format::Error{fmt::format("{}: {}", path_, std::strerror(error))};
+  return Error{fmt::format("{}: {}", path_, std::strerror(error))};
 }
 
 // Reserving for each block would be a system call each, so this reserves twice the amount if there is room.
-format::Result<std::monostate> RecordingFile::Reserve(size_t bytes) {
+Status RecordingFile::Reserve(size_t bytes) {
   const uint64_t limit = FileSizeLimit();
   // After a failure more: otherwise small blocks that fit, where larger ones do not, would end the outage again
   // and again.
   const uint64_t spare = std::min(kReserveBytes, limit / 8) * (IsFull(failure_) ? 4 : 1);
   const uint64_t end = size_ + bytes + spare;
   if (end > limit) return Fail(EFBIG);
-  if (end <= reserved_to_ || !descriptor_.Reopen(path_, O_RDWR)) return std::monostate{};
+  if (end <= reserved_to_ || !descriptor_.Reopen(path_, O_RDWR)) return {};
   for (const uint64_t wanted : {std::min(end + kReserveBytes, limit), end}) {
     const int error = Allocate(descriptor_.number(), size_, wanted);
     if (error == 0) reserved_to_ = wanted;
-    if (!IsFull(error)) return std::monostate{};
+    if (!IsFull(error)) return {};
     if (wanted == end) return Fail(error);
   }
-  return std::monostate{};
+  return {};
 }
 
 uint64_t RecordingFile::reserved_room() const {
@@ -106,9 +104,9 @@ uint64_t RecordingFile::reserved_room() const {
   return end > size_ ? end - size_ : 0;
 }
 
-format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> bytes) {
+Status RecordingFile::Append(std::span<const std::byte> bytes) {
   failure_ = EBADF;
-  if (!descriptor_.Reopen(path_, O_RDWR)) return format::Error{path_ + ": its descriptor was closed"};
+  if (!descriptor_.Reopen(path_, O_RDWR)) return Error{path_ + ": its descriptor was closed"};
   // Nothing may follow a torn block.
   if (is_torn_ && !TakeBack()) return Fail(errno);
   const uint64_t end = size_ + bytes.size();
@@ -127,7 +125,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
         pwrite(descriptor_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(size_ + done));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
-      const format::Error error = Fail(wrote == 0 ? ENOSPC : errno);
+      const Error error = Fail(wrote == 0 ? ENOSPC : errno);
       is_torn_ = done > 0;
       if (is_torn_) (void)TakeBack();
       return error;
@@ -138,7 +136,7 @@ format::Result<std::monostate> RecordingFile::Append(std::span<const std::byte> 
   failure_ = 0;
   provisional_to_ = 0;
   if (is_shorter) (void)TakeBack();
-  return std::monostate{};
+  return {};
 }
 
 void RecordingFile::WriteProvisional(std::span<const std::byte> bytes) {
@@ -164,8 +162,8 @@ bool RecordingFile::TakeBack() {
   return !is_torn_;
 }
 
-format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte> into) const {
-  if (!descriptor_.IsOurs()) return format::Error{path_ + ": its descriptor was closed"};
+Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte> into) const {
+  if (!descriptor_.IsOurs()) return Error{path_ + ": its descriptor was closed"};
   size_t done = 0;
   while (done < into.size()) {
     const ssize_t got =
@@ -178,7 +176,7 @@ format::Result<size_t> RecordingFile::Read(uint64_t offset, std::span<std::byte>
   return done;
 }
 
-format::Result<RecordingFile> RecordingFile::Duplicate() const {
+Result<RecordingFile> RecordingFile::Duplicate() const {
   GuardedFd descriptor = descriptor_.Duplicate();
   if (descriptor.number() < 0) return Failure(path_);
   RecordingFile same(path_, std::move(descriptor));
@@ -191,11 +189,11 @@ GuardedFd RecordingFile::DuplicateDescriptor() {
   return descriptor_.Duplicate();
 }
 
-format::Result<std::monostate> RecordingFile::Sync() {
+Status RecordingFile::Sync() {
   while (fdatasync(descriptor_.number()) != 0) {
     if (errno != EINTR) return Failure(path_);
   }
-  return std::monostate{};
+  return {};
 }
 
 bool RecordingFile::IsInPlace() const {
@@ -209,14 +207,14 @@ bool RecordingFile::IsInPlace() const {
   return named.st_size == own.st_size;
 }
 
-format::Result<std::monostate> RecordingFile::ReplaceBy(RecordingFile&& other) {
+Status RecordingFile::ReplaceBy(RecordingFile&& other) {
   if (rename(other.path_.c_str(), path_.c_str()) != 0) return Failure(path_);
   descriptor_.ReplaceBy(std::move(other.descriptor_));
   size_ = other.size_;
   reserved_to_ = other.reserved_to_;
   provisional_to_ = 0;
   is_torn_ = false;
-  return std::monostate{};
+  return {};
 }
 
 void RecordingFile::Remove() {

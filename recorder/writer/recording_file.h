@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <variant>
 
 #include "base/descriptors.h"
 #include "base/result.h"
@@ -23,17 +22,17 @@ class RecordingFile {
   // Creates the file for `pattern`. An existing file is kept: "rec.bin" becomes "rec-1.bin", "rec-2.bin", ... Error:
   // among others, the name is that of something that is not a regular file, or of a symbolic link that leads to none. A
   // recording that `continues` takes the next free name in that case, too.
-  static format::Result<RecordingFile> Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns,
-                                              bool continues = false);
+  static Result<RecordingFile> Create(const std::string& pattern, uint32_t pid, uint64_t epoch_ns,
+                                      bool continues = false);
   RecordingFile(RecordingFile&& other) noexcept;
   RecordingFile& operator=(RecordingFile&&) = delete;
   ~RecordingFile() = default;
 
-  format::Result<std::monostate> Append(std::span<const std::byte> bytes);
+  Status Append(std::span<const std::byte> bytes);
   // Reserves room on the disk for `bytes` and for kReserveBytes beyond them, so that a later Append of that much
   // succeeds even if the disk is then full. After a failure: four times as much beyond them. Error: there is no such
   // room. It is not an error if the file system cannot reserve.
-  format::Result<std::monostate> Reserve(size_t bytes);
+  Status Reserve(size_t bytes);
   // Writes `bytes` after the content, into reserved room; the next Append overwrites them. Does nothing if they do
   // not fit, or are fewer than the provisional bytes already there.
   void WriteProvisional(std::span<const std::byte> bytes);
@@ -43,11 +42,11 @@ class RecordingFile {
   static constexpr uint64_t kReserveBytes = 64 << 10;
   // Up to into.size() bytes from `offset`; fewer at the end only. Error: among others, the program has closed the
   // descriptor.
-  format::Result<size_t> Read(uint64_t offset, std::span<std::byte> into) const;
+  Result<size_t> Read(uint64_t offset, std::span<std::byte> into) const;
   // Makes appended data durable (a power cut). The caller counts errors.
-  format::Result<std::monostate> Sync();
+  Status Sync();
   // The same content up to now, with a descriptor of its own, for reading only.
-  format::Result<RecordingFile> Duplicate() const;
+  Result<RecordingFile> Duplicate() const;
   // Returns a duplicate of the file's descriptor, for another thread. Opens the file again if the program has closed
   // it. Failure: -1, with errno.
   GuardedFd DuplicateDescriptor();
@@ -55,7 +54,7 @@ class RecordingFile {
   bool IsInPlace() const;
   // Takes `other`'s content and drops its own; the name and the descriptor's number stay. Readers that have the file
   // open keep the old content; those that open the name later get either one, whole.
-  format::Result<std::monostate> ReplaceBy(RecordingFile&& other);
+  Status ReplaceBy(RecordingFile&& other);
   // Closes the file and deletes it.
   void Remove();
   // Releases the reserved room and the descriptor; nothing can be appended any more.
@@ -69,7 +68,7 @@ class RecordingFile {
   RecordingFile(std::string path, GuardedFd descriptor) : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   bool Truncate(uint64_t to);
   bool TakeBack();
-  format::Error Fail(int error);
+  Error Fail(int error);
 
   std::string path_;
   GuardedFd descriptor_;

@@ -55,8 +55,8 @@ sigset_t SignalsOfOthers(bool is_without_jvm) {
 
 }  // namespace
 
-format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*),
-                                                  void* argument, Process process) {
+Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*), void* argument,
+                                          Process process) {
   const bool without_jvm = process == Process::kWithoutJvm || is_without_jvm;
   auto start = std::make_unique<Start>(Start{name, body, failed, argument, without_jvm});
   pthread_attr_t attributes;
@@ -69,7 +69,7 @@ format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)
   const int error = pthread_create(&thread, &attributes, Enter, start.get());
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
-  if (error != 0) return format::Error{fmt::format("no thread {}: {}", name, std::strerror(error))};
+  if (error != 0) return Error{fmt::format("no thread {}: {}", name, std::strerror(error))};
   (void)start.release();  // Enter's now
   return thread;
 }

@@ -17,7 +17,7 @@ enum class Process { kAsCaller, kWithoutJvm };
 
 // Runs `body(argument)`, and `failed(argument)` (may be null) if that throws. The name, a constant, shows in /proc and
 // debuggers (15 characters at most).
-format::Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*),
-                                                  void* argument, Process process = Process::kAsCaller);
+Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*), void (*failed)(void*), void* argument,
+                                          Process process = Process::kAsCaller);
 
 }  // namespace heaprec::writer

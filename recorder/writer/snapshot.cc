@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "base/output_path.h"
@@ -13,13 +12,13 @@ namespace {
 
 constexpr size_t kPieceBytes = 256 << 10;
 
-format::Result<std::monostate> Fill(const Snapshot& snapshot, RecordingFile* copy) {
+Status Fill(const Snapshot& snapshot, RecordingFile* copy) {
   std::vector<std::byte> piece(kPieceBytes);
   while (copy->size() < snapshot.file.size()) {
     const uint64_t wanted = std::min<uint64_t>(piece.size(), snapshot.file.size() - copy->size());
     const auto got = snapshot.file.Read(copy->size(), std::span(piece).first(wanted));
     if (!got.ok()) return got.error();
-    if (*got != wanted) return format::Error{snapshot.file.path() + ": is shorter than it was"};
+    if (*got != wanted) return Error{snapshot.file.path() + ": is shorter than it was"};
     auto written = copy->Append(std::span(piece).first(wanted));
     if (!written.ok()) return written;
   }
@@ -29,8 +28,7 @@ format::Result<std::monostate> Fill(const Snapshot& snapshot, RecordingFile* cop
 }  // namespace
 
 // Uses a temporary name until the copy is complete: half a copy would look like the recording itself.
-format::Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& pattern, uint32_t pid,
-                                   uint64_t epoch_ns) {
+Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& pattern, uint32_t pid, uint64_t epoch_ns) {
   auto file = RecordingFile::Create(pattern, pid, epoch_ns);
   if (!file.ok()) return file.error();
   auto copy =

@@ -20,7 +20,6 @@ struct Snapshot {
 
 // Returns the file's name. `pattern`, `pid`, `epoch_ns` as RecordingFile::Create. The name refers to a complete copy,
 // or to an empty file while the copy is being made.
-format::Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& pattern, uint32_t pid,
-                                   uint64_t epoch_ns);
+Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& pattern, uint32_t pid, uint64_t epoch_ns);
 
 }  // namespace heaprec::writer

@@ -17,7 +17,7 @@ constexpr uint64_t kPauseAfterFailureNs = 10'000'000'000;
 
 }  // namespace
 
-format::Result<Store> Store::Create(StoreConfig config) {
+Result<Store> Store::Create(StoreConfig config) {
   Store store(std::move(config));
   auto opened = store.OpenFirst();
   if (!opened.ok()) return opened.error();
@@ -32,15 +32,15 @@ Store::~Store() {
   if (next_) next_->Remove();
 }
 
-format::Result<std::monostate> Store::OpenFirst() {
+Status Store::OpenFirst() {
   auto file = NewFile(config_.pattern, config_.header.start_epoch_ns, {});
   if (!file.ok()) return file.error();
   Adopt(std::move(*file), {});
-  return std::monostate{};
+  return {};
 }
 
-format::Result<RecordingFile> Store::NewFile(const std::string& pattern, uint64_t epoch_ns,
-                                             const format::FileStart& start) const {
+Result<RecordingFile> Store::NewFile(const std::string& pattern, uint64_t epoch_ns,
+                                     const format::FileStart& start) const {
   auto file = RecordingFile::Create(pattern, config_.header.pid, epoch_ns);
   if (!file.ok()) return file;
   format::FileHeader header = config_.header;
@@ -114,9 +114,9 @@ void Store::Resume(bool ended) {
   retention_.Appended(file_->size() - next_header_bytes_);
 }
 
-format::Result<std::monostate> Store::Append(std::span<const std::byte> block) {
+Status Store::Append(std::span<const std::byte> block) {
   if (retention_.IsBeyond(block.size()) && !copy_) {
-    return format::Error{path() + ": has reached maxsize, and its oldest chunks cannot be dropped"};
+    return Error{path() + ": has reached maxsize, and its oldest chunks cannot be dropped"};
   }
   auto written = file_->Reserve(block.size());
   if (written.ok()) written = file_->Append(block);

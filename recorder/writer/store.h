@@ -16,7 +16,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 
 #include "base/result.h"
 #include "format/model/model.h"
@@ -37,7 +36,7 @@ struct StoreConfig {
 class Store {
  public:
   // The first file, with its header.
-  static format::Result<Store> Create(StoreConfig config);
+  static Result<Store> Create(StoreConfig config);
   Store(Store&&) = default;
   Store& operator=(Store&&) = delete;
   ~Store();
@@ -58,9 +57,9 @@ class Store {
   bool BeginNext(std::span<const std::byte> block);
   // Switches to the file that OpenNext made. `ended` false: removes it and continues with the current one.
   void Resume(bool ended);
-  format::Result<std::monostate> Append(std::span<const std::byte> block);
+  Status Append(std::span<const std::byte> block);
   // Appends the last block of a recording to the reserved space, regardless of limits and of a full disk.
-  format::Result<std::monostate> AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
+  Status AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
   // Calls RecordingFile::WriteProvisional; the next append overwrites the block.
   void WriteProvisional(std::span<const std::byte> block) { file_->WriteProvisional(block); }
   uint64_t provisional_bytes() const { return file_->provisional_bytes(); }
@@ -71,7 +70,7 @@ class Store {
   // errno of the last fdatasync that failed; 0: none has.
   int sync_failure() const { return syncer_->failure(); }
   // The current file, with a descriptor of its own for a reader.
-  format::Result<RecordingFile> Duplicate() const { return file_->Duplicate(); }
+  Result<RecordingFile> Duplicate() const { return file_->Duplicate(); }
 
   // Does a piece of pending work: copying, syncing.
   void Tick(uint64_t now_ns);
@@ -90,9 +89,8 @@ class Store {
   };
 
   explicit Store(StoreConfig config);
-  format::Result<std::monostate> OpenFirst();
-  format::Result<RecordingFile> NewFile(const std::string& pattern, uint64_t epoch_ns,
-                                        const format::FileStart& start) const;
+  Status OpenFirst();
+  Result<RecordingFile> NewFile(const std::string& pattern, uint64_t epoch_ns, const format::FileStart& start) const;
   void Adopt(RecordingFile file, const format::FileStart& start);
   void BeginCopy(uint64_t now_ns);
   void ContinueCopy(uint64_t now_ns);

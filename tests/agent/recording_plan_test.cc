@@ -35,9 +35,9 @@ class Locks final : public sources::Part {
  public:
   explicit Locks(buffer::Ring& ring) : ring_(ring), counters_(ring.header().CountersOf(Stream::kExceptions)) {}
   void Describe(format::FileHeader* header) const override { header->source_reason += "; locks are sampled"; }
-  format::Result<std::monostate> Activate() override {
+  Status Activate() override {
     waits_ = 3;
-    return std::monostate{};
+    return {};
   }
   void OnTick(uint64_t now_ns) override {
     for (; committed_ < waits_; ++committed_) {

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "format/ring/ring_reader.h"
@@ -23,6 +22,7 @@
 #include "recorder/writer/store.h"
 #include "tests/crash/points.h"
 
+using heaprec::Result;
 using heaprec::buffer::LaneLease;
 using heaprec::buffer::Ring;
 using heaprec::buffer::RingOptions;
@@ -32,7 +32,6 @@ using heaprec::crash::Pass;
 using heaprec::format::ByteBuffer;
 using heaprec::format::ChunkWriter;
 using heaprec::format::RecordType;
-using heaprec::format::Result;
 using heaprec::format::Stream;
 using heaprec::writer::ClosedInterval;
 using heaprec::writer::Drain;
@@ -159,8 +158,7 @@ SEAM(Result<Store>, CreateStore, "_ZN7heaprec6writer5Store6CreateENS0_11StoreCon
   const Around around("file.creating", "file.created");
   return CreateStoreReal(std::move(config));
 }
-SEAM(heaprec::format::Result<std::monostate>, Append,
-     "_ZN7heaprec6writer5Store6AppendESt4spanIKSt4byteLm18446744073709551615EE", Store* self,
+SEAM(heaprec::Status, Append, "_ZN7heaprec6writer5Store6AppendESt4spanIKSt4byteLm18446744073709551615EE", Store* self,
      std::span<const std::byte> block) {
   const Around around("block.appending", "block.appended");
   is_appending = true;
@@ -187,7 +185,7 @@ SEAM(void, RequestStop, "_ZN7heaprec6writer5Drain11RequestStopERKNSt7__cxx1112ba
   RequestStopReal(self, reason);
   Pass("stop.requested");
 }
-SEAM(Result<std::monostate>, StartDrain, "_ZN7heaprec6writer5Drain5StartEv", Drain* self) {
+SEAM(Status, StartDrain, "_ZN7heaprec6writer5Drain5StartEv", Drain* self) {
   const Around around("drain.starting", "drain.started");
   return StartDrainReal(self);
 }

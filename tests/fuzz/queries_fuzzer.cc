@@ -15,7 +15,7 @@ namespace heaprec::fuzz {
 namespace {
 
 template <typename T>
-void RequireSentence(const format::Result<T>& parsed) {
+void RequireSentence(const Result<T>& parsed) {
   Require(parsed.ok() || !parsed.error().message.empty());
 }
 

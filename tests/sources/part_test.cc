@@ -12,10 +12,10 @@ class Noted final : public Part {
   Noted(std::string name, std::string* heard, bool fails = false)
       : name_(std::move(name)), heard_(*heard), fails_(fails) {}
   void Connect(writer::DrainCallbacks*) override { heard_ += name_ + "connect "; }
-  format::Result<std::monostate> Activate() override {
+  Status Activate() override {
     heard_ += name_ + "activate ";
-    if (fails_) return format::Error{"no thread"};
-    return std::monostate{};
+    if (fails_) return Error{"no thread"};
+    return {};
   }
   void OnTick(uint64_t now_ns) override { heard_ += name_ + "tick" + std::to_string(now_ns) + " "; }
   void NewEpoch() override { heard_ += name_ + "chunk "; }

@@ -9,7 +9,7 @@
 namespace heaprec::writer {
 namespace {
 
-using Answer = std::future<format::Result<Snapshot>>;
+using Answer = std::future<Result<Snapshot>>;
 
 bool IsReady(const Answer& answer) { return answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 

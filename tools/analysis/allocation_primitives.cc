@@ -33,9 +33,9 @@ bool AllocatesForSampling(std::string_view method) {
   return std::ranges::any_of(kOwn, [method](std::string_view prefix) { return method.starts_with(prefix); });
 }
 
-format::Result<AllocationPrimitives> ReadPrimitives(const std::string& path) {
+Result<AllocationPrimitives> ReadPrimitives(const std::string& path) {
   std::ifstream file(path);
-  if (!file) return format::Error{fmt::format("--primitives {}: {}", path, std::strerror(errno))};
+  if (!file) return Error{fmt::format("--primitives {}: {}", path, std::strerror(errno))};
   AllocationPrimitives all;
   for (std::string line; std::getline(file, line);) {
     const std::string_view pattern = Trimmed(line);
@@ -43,14 +43,14 @@ format::Result<AllocationPrimitives> ReadPrimitives(const std::string& path) {
     if (pattern == "default") {
       for (const std::string_view one : AllocationPrimitives::DefaultPatterns()) all.Add(one);
     } else if (pattern == "*" || pattern.substr(0, pattern.size() - 1).find('*') != std::string_view::npos) {
-      return format::Error{fmt::format(
+      return Error{fmt::format(
           "--primitives {}: '{}': expected a method such as java.util.Arrays.copyOf, with '*' at its end only", path,
           pattern)};
     } else {
       all.Add(pattern);
     }
   }
-  if (file.bad()) return format::Error{fmt::format("--primitives {}: cannot be read", path)};
+  if (file.bad()) return Error{fmt::format("--primitives {}: cannot be read", path)};
   return all;
 }
 

@@ -17,7 +17,7 @@ namespace heaprec::tools {
 
 using format::AllocationPrimitives;
 
-format::Result<AllocationPrimitives> ReadPrimitives(const std::string& path);
+Result<AllocationPrimitives> ReadPrimitives(const std::string& path);
 
 // The site of memory that the JVM allocates to report a sampled object, and whether `method` shows such an allocation.
 inline constexpr std::string_view kOwnSite = "[heaprec]";

@@ -144,6 +144,8 @@ CallTree::NodeId CallTree::Below(NodeId parent, format::Index frame) {
   const NamePool::Id name = NameOfFrame(frame);
   if (name == kLeftOut || nodes_[parent].depth >= kMaxDepth) return parent;
   if (options_.fold) {
+    // Where there is such a child, nothing above has its name.
+    if (const NodeId known = FindChild(parent, name); known != format::kNone) return known;
     for (NodeId above = parent; above != kRoot; above = nodes_[above].parent) {
       if (nodes_[above].name == name) return above;
     }
@@ -151,17 +153,20 @@ CallTree::NodeId CallTree::Below(NodeId parent, format::Index frame) {
   return ChildOf(parent, name);
 }
 
-CallTree::NodeId CallTree::ChildOf(NodeId parent, NamePool::Id name) {
+CallTree::NodeId CallTree::FindChild(NodeId parent, NamePool::Id name) const {
   // A stack that was new brought its frames one after the other: the first child is the next node.
   const NodeId next = parent + 1;
   if (next < nodes_.size() && nodes_[next].parent == parent && nodes_[next].name == name) return next;
   const auto is_same = [&](NodeId id) { return id != kRoot && nodes_[id].parent == parent && nodes_[id].name == name; };
-  return children_.FindOrAdd(
-      HashOf(parent, name), is_same, nodes_.size(),
-      [&] {
-        nodes_.push_back({parent, name, nodes_[parent].depth + 1});
-      },
-      [this](NodeId id) { return HashOf(id); });
+  return children_.Find(HashOf(parent, name), is_same);
+}
+
+CallTree::NodeId CallTree::ChildOf(NodeId parent, NamePool::Id name) {
+  if (const NodeId known = FindChild(parent, name); known != format::kNone) return known;
+  const auto added = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back({parent, name, nodes_[parent].depth + 1});
+  children_.Add(added, [this](NodeId id) { return HashOf(id); });
+  return added;
 }
 
 NamePool::Id CallTree::NameOfFrame(format::Index frame) {

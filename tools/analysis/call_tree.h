@@ -98,6 +98,8 @@ class CallTree {
   Role RoleOf(format::Index frame);
   Role Judge(std::string_view method) const;
   NodeId Below(NodeId parent, format::Index frame);
+  // format::kNone: there is none.
+  NodeId FindChild(NodeId parent, NamePool::Id name) const;
   uint64_t HashOf(NodeId id) const { return HashOf(nodes_[id].parent, nodes_[id].name); }
   static uint64_t HashOf(NodeId parent, NamePool::Id name) { return format::MixWord(uint64_t{parent} << 32 | name); }
   NamePool::Id NameOfFrame(format::Index frame);

@@ -58,14 +58,14 @@ std::string_view PackageOf(std::string_view site) {
   return dot == std::string_view::npos ? kNoPackage : class_name.substr(0, dot);
 }
 
-format::Result<Grouping> Grouping::Parse(std::string_view text) {
+Result<Grouping> Grouping::Parse(std::string_view text) {
   if (text.starts_with(kLabelPrefix) && text.size() > kLabelPrefix.size()) {
     return Grouping(By::kLabel, std::string(text.substr(kLabelPrefix.size())));
   }
   for (const auto& [name, by] : kNames) {
     if (name == text) return Grouping(by);
   }
-  return format::Error{fmt::format("--by '{}' is not valid; valid values: {}", text, fmt::join(Words(), ", "))};
+  return Error{fmt::format("--by '{}' is not valid; valid values: {}", text, fmt::join(Words(), ", "))};
 }
 
 std::vector<std::string> Grouping::Words() {

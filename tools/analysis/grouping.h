@@ -41,7 +41,7 @@ enum class By : uint8_t {
 class Grouping {
  public:
   // "class", ..., "label:KEY"
-  static format::Result<Grouping> Parse(std::string_view text);
+  static Result<Grouping> Parse(std::string_view text);
   static std::vector<std::string> Words();  // all of them; "label:" is followed by the label's key
   explicit Grouping(By by, std::string label = "") : by_(by), label_(std::move(label)) {}
 

@@ -12,7 +12,7 @@
 namespace heaprec::tools {
 
 // The file that a word in a recording's place means; an Error: none, and why.
-using RecordingNames = std::function<format::Result<std::string>(const std::string& word)>;
+using RecordingNames = std::function<Result<std::string>(const std::string& word)>;
 
 // Prints the help or the version where they are asked for. A usage error is one line on stderr that names what is
 // valid: ExitCode::kUsage. A word

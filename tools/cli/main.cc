@@ -36,11 +36,11 @@ CommandGroups Commands() {
 
 // The file that `word` means: itself, or if no file has this name and it is the PID of a JVM, the one into which that
 // JVM is being recorded. An Error says how to get a recording.
-format::Result<std::string> NamedRecording(const std::string& word) {
+Result<std::string> NamedRecording(const std::string& word) {
   std::error_code error;
   const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number || std::filesystem::exists(word, error)) return word;
-  const auto fail = [&](const std::string& why) { return format::Error{word + ": no such file; " + why}; };
+  const auto fail = [&](const std::string& why) { return Error{word + ": no such file; " + why}; };
   const auto java = Find(word);
   if (!java.ok()) return fail(java.error().message);
   const auto live = FindLiveRecording(java->process);

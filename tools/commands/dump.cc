@@ -22,7 +22,7 @@ struct DumpOptions {
 };
 
 // The agent is in the JVM: it counts what is in use before its ring is read.
-format::Result<AgentReply> AskToFlush(const JavaProcess& java) {
+Result<AgentReply> AskToFlush(const JavaProcess& java) {
   auto agent = AgentFor(java.process, java.process.agent);
   if (!agent.ok()) return agent.error();
   return Attach(java, {.agent = *agent, .options = "flush"});

@@ -26,12 +26,12 @@ struct LiveOptions {
   bool lifetimes = false;
 };
 
-format::Result<LiveQuery> QuestionOf(const LiveOptions& options) {
+Result<LiveQuery> QuestionOf(const LiveOptions& options) {
   const bool of_garbage = !options.garbage.empty();
-  if (options.lifetimes && of_garbage) return format::Error{"--lifetimes and --garbage exclude each other"};
-  if (of_garbage && !options.common.by.empty()) return format::Error{"--garbage shows single objects; remove --by"};
+  if (options.lifetimes && of_garbage) return Error{"--lifetimes and --garbage exclude each other"};
+  if (of_garbage && !options.common.by.empty()) return Error{"--garbage shows single objects; remove --by"};
   if (options.lifetimes && options.common.by == "method")
-    return format::Error{"--lifetimes does not support --by method; use --by site"};
+    return Error{"--lifetimes does not support --by method; use --by site"};
   LiveQuery question;
   question.least_age_ns = options.min_age_ns;
   question.survived = options.lifetimes ? 0 : options.survived;

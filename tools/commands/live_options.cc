@@ -13,9 +13,9 @@
 namespace heaprec::tools {
 namespace {
 
-ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
+ExitCode Usage(const Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
-std::optional<format::Error> SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
+std::optional<Error> SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
   FilterOptions times;
   times.from = options.scan.filter.from;
   times.to = options.scan.filter.to;

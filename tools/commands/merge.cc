@@ -15,7 +15,7 @@ namespace heaprec::tools {
 namespace {
 
 // Parts of one recording stand together.
-format::Result<RewriteSummary> Write(const Recordings& recordings, Output* output) {
+Result<RewriteSummary> Write(const Recordings& recordings, Output* output) {
   std::vector<std::vector<Recording*>> by_id;
   for (const auto& recording : recordings) {
     const format::RecordingId& id = recording->header().recording_id;
@@ -24,7 +24,7 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, Output* outpu
     (known != by_id.end() ? *known : by_id.emplace_back()).push_back(recording.get());
   }
   if (by_id.size() > format::kMaxRecordings) {
-    return format::Error{
+    return Error{
         fmt::format("{} recordings; a file holds {} at most", Grouped(by_id.size()), Grouped(format::kMaxRecordings))};
   }
   RewriteSummary edited;

@@ -17,7 +17,7 @@ struct RedactOptions {
   std::vector<std::string> patterns;
 };
 
-format::Result<RewriteSummary> Write(const Recordings& recordings, Redaction* redaction, Output* output) {
+Result<RewriteSummary> Write(const Recordings& recordings, Redaction* redaction, Output* output) {
   RewriteSummary edited;
   for (const auto& recording : recordings) {
     const auto written =

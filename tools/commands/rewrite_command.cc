@@ -41,7 +41,7 @@ void RewriteOptions::AddTo(Command& command, bool several) {
 }
 
 ExitCode Edit(const RewriteOptions& options,
-              const std::function<format::Result<RewriteSummary>(const Recordings&, Output*)>& write) {
+              const std::function<Result<RewriteSummary>(const Recordings&, Output*)>& write) {
   if (const auto objection = options.Objection()) return *objection;
   const auto opened = Recording::OpenAll(options.inputs);
   if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);

@@ -46,6 +46,6 @@ struct RewriteSummary {
 
 // Opens all recordings of all inputs, calls `write`, which reads and writes them, and commits the output file.
 ExitCode Edit(const RewriteOptions& options,
-              const std::function<format::Result<RewriteSummary>(const Recordings&, Output*)>& write);
+              const std::function<Result<RewriteSummary>(const Recordings&, Output*)>& write);
 
 }  // namespace heaprec::tools

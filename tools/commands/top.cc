@@ -25,16 +25,16 @@ struct TopOptions {
 };
 
 // What was asked for, or classes and sites.
-format::Result<std::vector<Grouping>> GroupingsOf(const TopOptions& options) {
+Result<std::vector<Grouping>> GroupingsOf(const TopOptions& options) {
   auto groupings = GroupingsOption(options.by, {By::kClass, By::kSite});
   if (!groupings.ok() || options.by.empty()) return groupings;
   if (options.ranking.sort == "cumulative" && groupings->front().by() != By::kMethod) {
-    return format::Error{"--sort cumulative needs --by method: other tables have no cumulative column"};
+    return Error{"--sort cumulative needs --by method: other tables have no cumulative column"};
   }
   return groupings;
 }
 
-ExitCode Usage(const format::Error& error) { return Fail(ExitCode::kUsage, error.message); }
+ExitCode Usage(const Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
 // One table, of sites unless told otherwise.
 ExitCode FollowWith(const TopOptions& options, Grouping grouping) {

@@ -33,13 +33,13 @@ uint64_t At(const std::optional<TimePoint>& time, const Recording& recording, ui
   return static_cast<uint64_t>(std::max<int64_t>(time->InRecording(recording.header().start_epoch_ns, end_ns), 0));
 }
 
-format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& span, Output* output) {
+Result<RewriteSummary> Write(const Recordings& recordings, const Span& span, Output* output) {
   RewriteSummary edited;
   bool has_data = !span.from && !span.to;
   std::string spans;
   for (const auto& recording : recordings) {
     const uint64_t asked_from = At(span.from, *recording, 0), asked_to = At(span.to, *recording, UINT64_MAX);
-    if (asked_from >= asked_to) return format::Error{"--from must be before --to"};
+    if (asked_from >= asked_to) return Error{"--from must be before --to"};
     const auto [from, to] = ExtendToRows(*recording, asked_from, asked_to);
     TimeSlice cut(recording->header(), from, to);
     RecordingEditor editor(cut.header(), output);
@@ -62,7 +62,7 @@ format::Result<RewriteSummary> Write(const Recordings& recordings, const Span& s
     spans += fmt::format("{}{} has data from {} to {}", spans.empty() ? "" : "; ", recording->source().name(),
                          Duration(cut.begin_ns()), Duration(cut.end_ns()));
   }
-  if (!has_data) return format::Error{"no data in this range: " + spans + "; choose --from and --to within it"};
+  if (!has_data) return Error{"no data in this range: " + spans + "; choose --from and --to within it"};
   return edited;
 }
 

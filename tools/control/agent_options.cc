@@ -13,9 +13,6 @@
 
 namespace heaprec::tools {
 namespace {
-
-using format::Error;
-using format::Result;
 namespace fs = std::filesystem;
 
 // A file that comes with heaprec: what `option` says, or `variable`, or in one of `places` seen from this program's

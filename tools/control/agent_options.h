@@ -26,14 +26,14 @@ struct AgentOptions {
 };
 
 // Why the agent would refuse `text`; nullopt: it would not.
-std::optional<format::Error> WhyRefused(const std::string& text);
+std::optional<Error> WhyRefused(const std::string& text);
 
 // The argument that loads the agent into a JVM that starts.
-format::Result<std::string> AgentArgument(const std::string& library, const std::string& text);
+Result<std::string> AgentArgument(const std::string& library, const std::string& text);
 
 // libheaprec.so: what --lib says, $HEAPREC_LIB, or next to this program where a build or an installation has it.
-format::Result<std::string> FindAgent(const std::string& asked_for);
+Result<std::string> FindAgent(const std::string& asked_for);
 // heaprec.jar, of applications: --jar, $HEAPREC_JAR, or likewise.
-format::Result<std::string> FindJar(const std::string& asked_for);
+Result<std::string> FindJar(const std::string& asked_for);
 
 }  // namespace heaprec::tools

@@ -20,9 +20,9 @@ std::string ReadAnswer(const PrivateFolder& folder, const std::string& name) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<AgentReplies>> AgentReplies::Make(const Process& process, const Descriptor& tmp) {
+Result<std::unique_ptr<AgentReplies>> AgentReplies::Make(const Process& process, const Descriptor& tmp) {
   auto folder = PrivateFolder::Make(process, tmp, "/tmp");
-  if (!folder.ok()) return format::Error{fmt::format("/tmp of the JVM: {}", folder.error().message)};
+  if (!folder.ok()) return Error{fmt::format("/tmp of the JVM: {}", folder.error().message)};
   return std::make_unique<AgentReplies>(std::move(*folder));
 }
 

@@ -22,7 +22,7 @@ class AgentReplies {
  public:
   explicit AgentReplies(std::unique_ptr<PrivateFolder> folder) : folder_(std::move(folder)) {}
   // `tmp`: the process's /tmp.
-  static format::Result<std::unique_ptr<AgentReplies>> Make(const Process& process, const Descriptor& tmp);
+  static Result<std::unique_ptr<AgentReplies>> Make(const Process& process, const Descriptor& tmp);
 
   // The agent option that makes each agent write its reply to a file named after its PID.
   std::string option() const { return "reply=" + Escaped(folder_->path()) + "/%p"; }

@@ -29,9 +29,6 @@
 
 namespace heaprec::tools {
 namespace {
-
-using format::Error;
-using format::Result;
 using Clock = std::chrono::steady_clock;
 
 constexpr useconds_t kPollUs = 20'000;

@@ -21,9 +21,9 @@ struct AttachRequest {
 };
 
 // What the agent had to say ("recording /tmp/rec.bin"). The agent is in the JVM from then on.
-format::Result<AgentReply> Attach(const JavaProcess& java, const AttachRequest& request);
+Result<AgentReply> Attach(const JavaProcess& java, const AttachRequest& request);
 
 // The path of the agent to use for this JVM: the one that is in it already, or `ours` if it is the same file there.
-format::Result<std::string> AgentFor(const Process& process, const std::string& ours);
+Result<std::string> AgentFor(const Process& process, const std::string& ours);
 
 }  // namespace heaprec::tools

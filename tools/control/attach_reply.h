@@ -23,6 +23,6 @@ std::optional<AgentReply> ParseAnswer(const std::string& text);
 
 // Parses the JVM's reply; for use if the agent has not answered. Success is "0\n" or "return code: 0\n". Otherwise
 // returns the reason as an error.
-format::Result<AgentReply> ParseJvmReply(const std::string& reply);
+Result<AgentReply> ParseJvmReply(const std::string& reply);
 
 }  // namespace heaprec::tools

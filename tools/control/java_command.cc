@@ -13,8 +13,6 @@ namespace {
 
 constexpr const char* kVariable = "JAVA_TOOL_OPTIONS";
 
-using format::Error;
-
 constexpr std::array<std::string_view, 3> kClassPath{"-cp", "-classpath", "--class-path"};
 // Those of java's options whose value is a word of its own.
 constexpr std::array<std::string_view, 12> kOfTwoWords{
@@ -40,8 +38,8 @@ std::string ClassPathOfEnvironment() {
 
 }  // namespace
 
-format::Result<std::vector<std::string>> WithAgent(const std::vector<std::string>& command, const std::string& path,
-                                                   const std::string& agent) {
+Result<std::vector<std::string>> WithAgent(const std::vector<std::string>& command, const std::string& path,
+                                           const std::string& agent) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   const std::string name = std::filesystem::path(command.front()).filename();
@@ -52,7 +50,7 @@ format::Result<std::vector<std::string>> WithAgent(const std::vector<std::string
              std::filesystem::exists(real.parent_path().parent_path() / "release", error)) {
     option = "-J" + agent;
   } else {
-    return format::Error{
+    return Error{
         fmt::format("{}: not java and not a JDK tool; use --child-jvms to record every JVM that it starts", name)};
   }
   std::vector<std::string> with = command;
@@ -71,7 +69,7 @@ std::string ToolOptions(const std::string& agent) {
   return text + Quoted(agent);
 }
 
-format::Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar) {
+Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar) {
   if (std::filesystem::path(command.front()).filename() != "java") {
     return Error{fmt::format("{}: not a java command", command.front())};
   }

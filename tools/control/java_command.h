@@ -12,8 +12,8 @@ namespace heaprec::tools {
 
 // `agent` is "-agentpath:/x/libheaprec.so=rate=20". It becomes the first option of java, which prints nothing of it;
 // javac, jar and the other tools of a JDK get it with -J in front. `path` is where the command was found.
-format::Result<std::vector<std::string>> WithAgent(const std::vector<std::string>& command, const std::string& path,
-                                                   const std::string& agent);
+Result<std::vector<std::string>> WithAgent(const std::vector<std::string>& command, const std::string& path,
+                                           const std::string& agent);
 
 // Whether it can be put there.
 bool StartsJvm(const std::vector<std::string>& command, const std::string& path);
@@ -25,6 +25,6 @@ std::string ToolOptions(const std::string& agent);
 // user's. A command that is no java, or names a main class already, is an Error that says so.
 // java and its options: "java -cp classes -Xmx1g" becomes "java -cp classes:/x/heaprec.jar -Xmx1g". Without an option
 // for it the class path is $CLASSPATH, or the current folder.
-format::Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar);
+Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar);
 
 }  // namespace heaprec::tools

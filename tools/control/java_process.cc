@@ -23,9 +23,6 @@ namespace {
 constexpr std::chrono::seconds kLaunchPatience{10};
 constexpr std::chrono::milliseconds kLaunchPoll{20};
 
-using format::Error;
-using format::Result;
-
 constexpr size_t kMaxPerfData = size_t{4} << 20;  // 32 KiB by default
 
 // A plain file of the process; empty if there is none.

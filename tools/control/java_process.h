@@ -28,10 +28,10 @@ JavaProcess Describe(Process process);
 std::vector<JavaProcess> AllJavaProcesses();  // that this user may look at, ascending by pid
 
 // "12345", or a name for Choose.
-format::Result<JavaProcess> Find(const std::string& pid_or_name);
+Result<JavaProcess> Find(const std::string& pid_or_name);
 
 // By main class or jar: all of it, its last part, or any text in it, the first of these that fits any.
-format::Result<JavaProcess> Choose(const std::vector<JavaProcess>& all, const std::string& name);
+Result<JavaProcess> Choose(const std::vector<JavaProcess>& all, const std::string& name);
 
 // The main class or jar of a java launcher's arguments (separated by zeros, as in /proc/PID/cmdline).
 std::string MainOfCommandLine(std::string_view arguments);

@@ -28,9 +28,9 @@ std::string TableFor(const std::string& recording) {
   return (path.parent_path() / fmt::format("{}native-%p.hnt", stem.empty() ? "" : stem + "-")).string();
 }
 
-std::optional<format::Error> WhyNotPreloadable(const std::string& library, const char* how) {
+std::optional<Error> WhyNotPreloadable(const std::string& library, const char* how) {
   if (library.find_first_of(" :") == std::string::npos) return std::nullopt;
-  return format::Error{
+  return Error{
       fmt::format("--native={}: LD_PRELOAD cannot load {}: the path contains a space or a colon", how, library)};
 }
 
@@ -62,12 +62,12 @@ std::string NativePreload::TableOf(uint32_t pid) const {
   return fs::exists(path, error) ? path : fs::exists(shared, error) ? shared : "";
 }
 
-format::Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording,
-                                            const std::string& program) {
+Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording,
+                                    const std::string& program) {
   const std::string library = (fs::path(agent).parent_path() / "libheaprec-native.so").string();
   std::error_code error;
   if (!fs::exists(library, error))
-    return format::Error{
+    return Error{
         fmt::format("--native=exact: cannot find {}; build it with 'bazel build "
                     "//recorder:libheaprec-native.so'",
                     library)};
@@ -80,8 +80,7 @@ format::Result<NativePreload> PreloadNative(const std::string& agent, const std:
   return preload;
 }
 
-format::Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options,
-                                             const std::string& program) {
+Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options, const std::string& program) {
   if (const auto why = WhyNotPreloadable(agent, "sampled")) return *why;
   const bool has_only = ("," + options).find(",only=") != std::string::npos;
   const std::string only = has_only ? "" : ",only=" + NameOf(program);

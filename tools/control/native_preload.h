@@ -23,11 +23,9 @@ struct NativePreload {
 // `agent`: the path of libheaprec.so, beside which the library is. `recording`: as -o has it; the table comes beside
 // it. `program`: the file that becomes the process, by whatever way; others that inherit the environment are not
 // counted.
-format::Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording,
-                                            const std::string& program);
+Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording, const std::string& program);
 
 // `agent`: likewise. `options`: those of the agent, `only` the program unless it is among them.
-format::Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options,
-                                             const std::string& program);
+Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options, const std::string& program);
 
 }  // namespace heaprec::tools

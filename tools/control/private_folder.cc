@@ -39,9 +39,9 @@ PrivateFolder::PrivateFolder(const Process& process, Descriptor parent, const st
       name_(RandomName()),
       path_((parent_path == "/" ? "" : parent_path) + "/" + name_) {}
 
-format::Result<std::unique_ptr<PrivateFolder>> PrivateFolder::Make(const Process& process, const Descriptor& parent,
-                                                                   const std::string& parent_path) {
-  const auto fail = [] { return format::Error{std::strerror(errno)}; };  // NOLINT(concurrency-mt-unsafe): one thread
+Result<std::unique_ptr<PrivateFolder>> PrivateFolder::Make(const Process& process, const Descriptor& parent,
+                                                           const std::string& parent_path) {
+  const auto fail = [] { return Error{std::strerror(errno)}; };  // NOLINT(concurrency-mt-unsafe): one thread
   std::unique_ptr<PrivateFolder> made(new PrivateFolder(process, Duplicate(parent), parent_path));
   const FilesystemUser user(process);
   const char* const name = made->name_.c_str();

@@ -24,8 +24,8 @@ namespace heaprec::tools {
 class PrivateFolder {
  public:
   // `parent`: opened below the process's root; `parent_path`: as the process sees it.
-  static format::Result<std::unique_ptr<PrivateFolder>> Make(const Process& process, const Descriptor& parent,
-                                                             const std::string& parent_path);
+  static Result<std::unique_ptr<PrivateFolder>> Make(const Process& process, const Descriptor& parent,
+                                                     const std::string& parent_path);
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;

@@ -20,9 +20,6 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Error;
-using format::Result;
-
 // What follows "NAME:" in /proc/PID/status, up to the line's end.
 std::string_view Field(std::string_view status, std::string_view name) {
   while (!status.empty()) {
@@ -228,10 +225,10 @@ std::vector<pid_t> OwnProcesses() {
 ProcessHandle::ProcessHandle(const Process& process, Descriptor pidfd)
     : pid_(process.pid), start_ticks_(process.start_ticks), pidfd_(std::move(pidfd)) {}
 
-format::Result<ProcessHandle> ProcessHandle::Open(const Process& process) {
+Result<ProcessHandle> ProcessHandle::Open(const Process& process) {
   ProcessHandle handle(process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0))));
   // Behind the opening: if the number is the process's now, it was so then.
-  if (!handle.HoldsNumber()) return format::Error{fmt::format("PID {}: the process has exited", process.pid)};
+  if (!handle.HoldsNumber()) return Error{fmt::format("PID {}: the process has exited", process.pid)};
   return handle;
 }
 

@@ -37,7 +37,7 @@ struct Process : Credentials {
 };
 
 // Reads the memory map too, which needs the same user or root.
-format::Result<Process> LookAt(pid_t pid);
+Result<Process> LookAt(pid_t pid);
 
 // When the process of this number started, in clock ticks since boot; 0: there is none.
 uint64_t StartTicks(pid_t pid);
@@ -58,7 +58,7 @@ std::string UserName(uid_t uid);
 // Failure:  Open: the process has ended since it was looked at.
 class ProcessHandle {
  public:
-  static format::Result<ProcessHandle> Open(const Process& process);
+  static Result<ProcessHandle> Open(const Process& process);
 
   // The process has not ended, or its parent has not yet asked how it did: nobody else has its number.
   bool HoldsNumber() const;

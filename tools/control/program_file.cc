@@ -78,7 +78,7 @@ std::string ObjectionTo(const std::string& path, const std::string& head) {
 
 }  // namespace
 
-format::Result<std::string> PreloadableProgram(const std::string& path) {
+Result<std::string> PreloadableProgram(const std::string& path) {
   std::error_code error;
   fs::path file = fs::canonical(path, error);
   for (int i = 0; i < kMaxInterpreters && !error; ++i) {
@@ -87,7 +87,7 @@ format::Result<std::string> PreloadableProgram(const std::string& path) {
                          "ELF")) {
       const std::string objection = ObjectionTo(file, line);
       if (objection.empty()) return file.string();
-      return format::Error{fmt::format("{}: {}", file.string(), objection)};
+      return Error{fmt::format("{}: {}", file.string(), objection)};
     }
     if (line.empty()) break;
     // What the kernel does not know is the shell's.

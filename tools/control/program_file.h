@@ -12,6 +12,6 @@ namespace heaprec::tools {
 
 // `path`: where the command was found. That of a script is its interpreter. What cannot be read is left to whoever
 // starts it.
-format::Result<std::string> PreloadableProgram(const std::string& path);
+Result<std::string> PreloadableProgram(const std::string& path);
 
 }  // namespace heaprec::tools

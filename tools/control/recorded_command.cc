@@ -59,7 +59,7 @@ Outcome OutcomeOf(const AgentReply& answer) {
   return {text + unwritten, !unwritten.empty(), (*recording)->header().pid};
 }
 
-format::Result<std::unique_ptr<AgentReplies>> MakeReplies() {
+Result<std::unique_ptr<AgentReplies>> MakeReplies() {
   Process self;
   self.uid = geteuid();
   self.gid = getegid();
@@ -78,7 +78,7 @@ std::string RecordedCommand::WithReplies(const std::string& text) {
   return text + "," + replies_->option();
 }
 
-format::Result<RecordedCommand> RecordedCommand::Prepare(const RecordOptions& options) {
+Result<RecordedCommand> RecordedCommand::Prepare(const RecordOptions& options) {
   auto library = FindAgent(options.agent.agent_file);
   if (!library.ok()) return library.error();
   const std::string text = options.agent.Text(/*as_they_are=*/false);
@@ -93,8 +93,8 @@ format::Result<RecordedCommand> RecordedCommand::Prepare(const RecordOptions& op
 }
 
 // Its native memory, sampled or exact.
-std::optional<format::Error> RecordedCommand::PrepareProgram(const std::string& library, const std::string& text,
-                                                             const std::string& path) {
+std::optional<Error> RecordedCommand::PrepareProgram(const std::string& library, const std::string& text,
+                                                     const std::string& path) {
   const auto program = PreloadableProgram(path);
   if (!program.ok()) return program.error();
   is_counted_ = options_.native == kExact;
@@ -108,8 +108,8 @@ std::optional<format::Error> RecordedCommand::PrepareProgram(const std::string& 
   return std::nullopt;
 }
 
-std::optional<format::Error> RecordedCommand::PrepareJvm(const std::string& library, const std::string& text,
-                                                         const std::string& path) {
+std::optional<Error> RecordedCommand::PrepareJvm(const std::string& library, const std::string& text,
+                                                 const std::string& path) {
   const std::string given = options_.native == kSampled ? text + ",native=on" : text;
   if (auto refused = WhyRefused(given)) return refused;
   const std::string options = WithReplies(given);

@@ -30,16 +30,15 @@ struct RecordOptions {
 
 class RecordedCommand {
  public:
-  static format::Result<RecordedCommand> Prepare(const RecordOptions& options);
+  static Result<RecordedCommand> Prepare(const RecordOptions& options);
   // The command's exit code. If that is 0: kCannotWrite if the agent refused or could not write all of a recording.
   ExitCode Run() const;
 
  private:
   explicit RecordedCommand(const RecordOptions& options) : options_(options) {}
   // `text`: the agent's options. `path`: where the command was found; empty: nowhere.
-  std::optional<format::Error> PrepareProgram(const std::string& library, const std::string& text,
-                                              const std::string& path);
-  std::optional<format::Error> PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
+  std::optional<Error> PrepareProgram(const std::string& library, const std::string& text, const std::string& path);
+  std::optional<Error> PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
   std::string WithReplies(const std::string& text);
   void Report(const std::string& sentence) const;
   ExitCode ReportTable(uint32_t pid) const;

@@ -28,18 +28,17 @@ std::string TimeLeft(const RecordedRuns& all) {
   return seconds > 0 ? fmt::format("; about {} left", Duration(static_cast<uint64_t>(seconds * 1e9))) : "";
 }
 
-format::Result<TimedRun> RunOf(const RecordedRuns& all, const RunSide& side, const std::string& recording,
-                               const std::string& log) {
+Result<TimedRun> RunOf(const RecordedRuns& all, const RunSide& side, const std::string& recording,
+                       const std::string& log) {
   AgentOptions agent = all.agent;
   agent.output = recording;
   const auto argument = AgentArgument(all.agent_file, agent.Text(/*as_they_are=*/false));
   if (!argument.ok()) return argument.error();
   const std::string path = FindInPath(side.command.front());
-  if (path.empty()) return format::Error{fmt::format("{}: not found", side.command.front())};
+  if (path.empty()) return Error{fmt::format("{}: not found", side.command.front())};
   auto command = WithAgent(side.command, path, *argument);
   if (!command.ok()) {
-    return format::Error{
-        fmt::format("{}: not java and not a JDK tool; bench starts the JVM itself", side.command.front())};
+    return Error{fmt::format("{}: not java and not a JDK tool; bench starts the JVM itself", side.command.front())};
   }
   return TimedRun{.command = *command, .environment = {}, .log = log, .duration = all.duration, .grace = all.grace};
 }
@@ -80,7 +79,7 @@ std::string UsualFolder() {
   return text;
 }
 
-format::Result<std::vector<RunSide>> SidesOf(const RunOptions& options) {
+Result<std::vector<RunSide>> SidesOf(const RunOptions& options) {
   std::vector<RunSide> sides{{'a', {}}};
   for (const std::string& word : options.words) {
     if (word == "--") {
@@ -91,26 +90,26 @@ format::Result<std::vector<RunSide>> SidesOf(const RunOptions& options) {
   }
   const bool has_empty = std::ranges::any_of(sides, [](const RunSide& side) { return side.command.empty(); });
   if (has_empty || sides.size() > 2) {
-    return format::Error{
+    return Error{
         "bench: expected COMMAND_A -- COMMAND_B: heaprec bench -n 5 -- java -jar old.jar -- java -jar new.jar"};
   }
   if (options.baseline.empty()) return sides;
-  if (sides.size() == 2) return format::Error{"bench: --baseline takes the place of COMMAND_A; give one command"};
+  if (sides.size() == 2) return Error{"bench: --baseline takes the place of COMMAND_A; give one command"};
   sides.front().name = 'b';
   return sides;
 }
 
-format::Result<std::vector<std::string>> RecordingsIn(const std::string& folder) {
+Result<std::vector<std::string>> RecordingsIn(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename();
     if (name.starts_with("a-") && name.ends_with(".hrec")) found.push_back(entry.path());
   }
-  if (error) return format::Error{fmt::format("--baseline {}: {}", folder, error.message())};
+  if (error) return Error{fmt::format("--baseline {}: {}", folder, error.message())};
   if (found.empty()) {
-    return format::Error{fmt::format(
-        "--baseline {}: it holds no a-*.hrec; make one with heaprec bench -o {} -- COMMAND", folder, folder)};
+    return Error{fmt::format("--baseline {}: it holds no a-*.hrec; make one with heaprec bench -o {} -- COMMAND",
+                             folder, folder)};
   }
   std::ranges::sort(found);
   return found;
@@ -118,7 +117,7 @@ format::Result<std::vector<std::string>> RecordingsIn(const std::string& folder)
 
 }  // namespace
 
-format::Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
+Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   RecordedRuns runs;
   auto sides = SidesOf(options);
   if (!sides.ok()) return sides.error();
@@ -143,9 +142,9 @@ format::Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   runs.folder = options.folder.empty() ? UsualFolder() : options.folder;
   std::error_code error;
   std::filesystem::create_directories(runs.folder, error);
-  if (error) return format::Error{fmt::format("{}: {}", runs.folder.string(), error.message())};
+  if (error) return Error{fmt::format("{}: {}", runs.folder.string(), error.message())};
   if (std::filesystem::exists(runs.folder / fmt::format("{}-1.hrec", runs.sides.front().name), error)) {
-    return format::Error{
+    return Error{
         fmt::format("{}: holds the recordings of another bench; name another folder with -o", runs.folder.string())};
   }
   return runs;

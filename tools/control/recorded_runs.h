@@ -46,7 +46,7 @@ struct RecordedRuns {
   std::vector<std::string> baseline;  // recordings of side A, if it is not run
 
   // Makes the folder. The Error is a sentence for the user.
-  static format::Result<RecordedRuns> Prepare(const RunOptions& options);
+  static Result<RecordedRuns> Prepare(const RunOptions& options);
   // `is_enough`: asked after each round but the last.
   ExitCode Run(const std::function<bool()>& is_enough);
 

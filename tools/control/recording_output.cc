@@ -39,7 +39,7 @@ std::string FreeName(const std::string& pattern, pid_t pid) {
   return output.Name(0);
 }
 
-format::Result<std::unique_ptr<OutputFile>> OpenNew(const std::string& path) {
+Result<std::unique_ptr<OutputFile>> OpenNew(const std::string& path) {
   auto file = OutputFile::Open(path, /*overwrite=*/false);
   if (file.ok()) fchmod((*file)->descriptor(), 0640);  // as the agent's own files
   return file;
@@ -156,7 +156,7 @@ ExitCode RecordingOutput::BringFile(const std::string& name) {
     return Fail(code, fmt::format("{}; {} is in the JVM's own files, at {}", why, what, theirs));
   };
   const Descriptor recording = relay_->folder().Open(name);
-  const auto bytes = recording.is_open() ? RecordingBytes(recording) : format::Error{std::strerror(errno)};
+  const auto bytes = recording.is_open() ? RecordingBytes(recording) : Error{std::strerror(errno)};
   if (!bytes.ok())
     return fail(ExitCode::kUnreadable, fmt::format("PID {}: {}", pid_, bytes.error().message), "what it wrote");
   if (file_ == nullptr) {
@@ -179,7 +179,7 @@ ExitCode RecordingOutput::BringFile(const std::string& name) {
 }
 
 // The name was free, but maybe another recording has taken it since.
-std::optional<format::Error> RecordingOutput::Commit() {
+std::optional<Error> RecordingOutput::Commit() {
   for (;;) {
     auto error = file_->Commit();
     std::error_code unknown;

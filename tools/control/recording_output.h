@@ -48,7 +48,7 @@ class RecordingOutput {
  private:
   ExitCode BringFiles();
   ExitCode BringFile(const std::string& name);
-  std::optional<format::Error> Commit();
+  std::optional<Error> Commit();
   std::optional<OutputFailure> Relay(const Process& process, AgentOptions* agent);
 
   pid_t pid_ = 0;

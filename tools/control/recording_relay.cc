@@ -23,7 +23,7 @@ std::optional<int> NumberOf(const std::string& name) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<RecordingRelay>> RecordingRelay::Make(const Process& process) {
+Result<std::unique_ptr<RecordingRelay>> RecordingRelay::Make(const Process& process) {
   auto handle = ProcessHandle::Open(process);
   if (!handle.ok()) return handle.error();
   auto folder = StageOutput(process);

@@ -18,7 +18,7 @@ namespace heaprec::tools {
 
 class RecordingRelay {
  public:
-  static format::Result<std::unique_ptr<RecordingRelay>> Make(const Process& process);
+  static Result<std::unique_ptr<RecordingRelay>> Make(const Process& process);
 
   std::string path() const { return folder_->path() + "/" + kName; }  // as the process sees it
   // Until the process writes no file in the folder any more, or has ended: true. False: `is_over` said so.

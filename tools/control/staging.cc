@@ -20,9 +20,6 @@
 
 namespace heaprec::tools {
 namespace {
-
-using format::Error;
-using format::Result;
 using Staged = Result<std::unique_ptr<PrivateFolder>>;
 
 constexpr size_t kPiece = 1 << 16;

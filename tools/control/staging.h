@@ -23,13 +23,13 @@ bool CanWriteIn(const Process& process, const std::string& folder);
 
 // A folder with a copy of `agent`, under the name libheaprec.so, which was read back through the process's own root and
 // is the same byte for byte. Places that are mounted noexec, or have no room, are passed over.
-format::Result<std::unique_ptr<PrivateFolder>> StageAgent(const Process& process, const std::string& agent);
+Result<std::unique_ptr<PrivateFolder>> StageAgent(const Process& process, const std::string& agent);
 
 // A folder in which the process can write.
-format::Result<std::unique_ptr<PrivateFolder>> StageOutput(const Process& process);
+Result<std::unique_ptr<PrivateFolder>> StageOutput(const Process& process);
 
 // A small file of ours into such a folder.
-std::optional<format::Error> StageFile(const PrivateFolder& folder, const std::string& from, const std::string& name);
+std::optional<Error> StageFile(const PrivateFolder& folder, const std::string& from, const std::string& name);
 
 // Why the agent cannot be loaded into this process, from the C library that it uses; nullopt: it can, or nobody knows.
 std::optional<std::string> WhyNoAgent(const Process& process);

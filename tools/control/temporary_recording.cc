@@ -16,12 +16,12 @@ bool IsOwnProcess(const Process& process) { return process.same_files && process
 }  // namespace
 
 // The JVM's user may be unable to read our files, and see none of them in a container.
-format::Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for) {
+Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for) {
   PlacedAgent placed;
   const bool is_theirs = !process.same_files && !asked_for.empty();  // a path in the container
   std::string ours = asked_for;
   if (process.agent.empty() && !is_theirs) {
-    if (const auto why = WhyNoAgent(process)) return format::Error{fmt::format("PID {}: {}", process.pid, *why)};
+    if (const auto why = WhyNoAgent(process)) return Error{fmt::format("PID {}: {}", process.pid, *why)};
     auto found = FindAgent(asked_for);
     if (!found.ok()) return found.error();
     ours = *found;
@@ -38,7 +38,7 @@ format::Result<PlacedAgent> PlaceAgent(const Process& process, const std::string
   return placed;
 }
 
-std::optional<format::Error> StopRecording(const JavaProcess& java, int timeout_ms) {
+std::optional<Error> StopRecording(const JavaProcess& java, int timeout_ms) {
   auto process = LookAt(java.process.pid);
   if (!process.ok()) return std::nullopt;  // it has ended, and the recording with it
   JavaProcess now = java;
@@ -49,8 +49,8 @@ std::optional<format::Error> StopRecording(const JavaProcess& java, int timeout_
   return answer.ok() ? std::nullopt : std::optional(answer.error());
 }
 
-format::Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(const JavaProcess& java,
-                                                                              AgentOptions options, int timeout_ms) {
+Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(const JavaProcess& java, AgentOptions options,
+                                                                      int timeout_ms) {
   auto relay = RecordingRelay::Make(java.process);
   if (!relay.ok()) return relay.error();
   options.output = (*relay)->path();
@@ -67,16 +67,16 @@ format::Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(co
 
 TemporaryRecording::~TemporaryRecording() { (void)Stop(); }
 
-format::Result<std::unique_ptr<Recording>> TemporaryRecording::Open() const {
+Result<std::unique_ptr<Recording>> TemporaryRecording::Open() const {
   const Descriptor file = relay_->Recording();
-  if (!file.is_open()) return format::Error{fmt::format("PID {}: no recording was written", java_.process.pid)};
+  if (!file.is_open()) return Error{fmt::format("PID {}: no recording was written", java_.process.pid)};
   if (const auto bytes = RecordingBytes(file); !bytes.ok()) {
-    return format::Error{fmt::format("PID {}: {}", java_.process.pid, bytes.error().message)};
+    return Error{fmt::format("PID {}: {}", java_.process.pid, bytes.error().message)};
   }
   return Recording::OpenFirst(fmt::format("/proc/self/fd/{}", file.number()), java_.process.root());
 }
 
-std::optional<format::Error> TemporaryRecording::Stop() {
+std::optional<Error> TemporaryRecording::Stop() {
   if (std::exchange(is_stopped_, true)) return std::nullopt;
   return StopRecording(java_, timeout_ms_);
 }

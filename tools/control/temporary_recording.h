@@ -27,24 +27,24 @@ struct PlacedAgent {
   std::unique_ptr<PrivateFolder> folder;
 };
 // `asked_for`: --lib; empty: FindAgent.
-format::Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for);
+Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for);
 
 // Ends the recording of a JVM as `heaprec stop` does; one that has ended by itself, or with its JVM, is fine.
-std::optional<format::Error> StopRecording(const JavaProcess& java, int timeout_ms);
+std::optional<Error> StopRecording(const JavaProcess& java, int timeout_ms);
 
 class TemporaryRecording {
  public:
   // `options`: their output is not used.
-  static format::Result<std::unique_ptr<TemporaryRecording>> Start(const JavaProcess& java, AgentOptions options,
-                                                                   int timeout_ms);
+  static Result<std::unique_ptr<TemporaryRecording>> Start(const JavaProcess& java, AgentOptions options,
+                                                           int timeout_ms);
   ~TemporaryRecording();
   TemporaryRecording(const TemporaryRecording&) = delete;
   TemporaryRecording& operator=(const TemporaryRecording&) = delete;
 
   // As it is now, from its start.
-  format::Result<std::unique_ptr<Recording>> Open() const;
+  Result<std::unique_ptr<Recording>> Open() const;
   // Waits until the file is complete. Only the first call does anything.
-  std::optional<format::Error> Stop();
+  std::optional<Error> Stop();
   const RecordingRelay& relay() const { return *relay_; }
 
  private:

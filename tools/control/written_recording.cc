@@ -14,7 +14,7 @@
 
 namespace heaprec::tools {
 
-format::Result<uint64_t> RecordingBytes(const Descriptor& file) {
+Result<uint64_t> RecordingBytes(const Descriptor& file) {
   std::array<std::byte, format::kFilePrefixBytes> prefix{};
   const ssize_t got = pread(file.number(), prefix.data(), prefix.size(), 0);
   const auto header =
@@ -25,10 +25,10 @@ format::Result<uint64_t> RecordingBytes(const Descriptor& file) {
   const bool has_size = fstat(file.number(), &status) == 0;
   const off_t hole = lseek(file.number(), 0, SEEK_HOLE);  // the end, if there is none; -1: the file system cannot tell
   if (!has_size || lseek(file.number(), 0, SEEK_SET) != 0) {
-    return format::Error{std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe): one thread
+    return Error{std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe): one thread
   }
   if (hole >= 0 && hole < status.st_size)
-    return format::Error{"not a complete heaprec recording: the file is sparse, which the agent never writes"};
+    return Error{"not a complete heaprec recording: the file is sparse, which the agent never writes"};
   return static_cast<uint64_t>(status.st_size);
 }
 

@@ -12,6 +12,6 @@ namespace heaprec::tools {
 
 // Returns how many bytes to read or copy; what its owner adds later does not count. Fails if the file does not begin
 // like a recording or is sparse: an agent leaves no holes, and a sparse file of terabytes costs its owner nothing.
-format::Result<uint64_t> RecordingBytes(const Descriptor& file);
+Result<uint64_t> RecordingBytes(const Descriptor& file);
 
 }  // namespace heaprec::tools

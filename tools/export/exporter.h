@@ -78,7 +78,7 @@ class Exporter {
   virtual void AddDoubt(const std::string&) {}
   // The recording was read to its end, or as far as was asked for.
   virtual void End(const Recording&, AskedRange) {}
-  virtual std::optional<format::Error> Finish() { return std::nullopt; }
+  virtual std::optional<Error> Finish() { return std::nullopt; }
 };
 
 // Makes what writes one format to `output`, which must outlive it.

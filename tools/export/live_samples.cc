@@ -47,7 +47,7 @@ class LiveFilter final : public Exporter {
     behind_->End(recording, asked);
   }
 
-  std::optional<format::Error> Finish() override { return behind_->Finish(); }
+  std::optional<Error> Finish() override { return behind_->Finish(); }
 
  private:
   const std::optional<TimePoint> at_;

@@ -17,9 +17,6 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Error;
-using format::Result;
-
 constexpr size_t kSpoolBytes = 1 << 16;
 
 std::string Reason(int error) { return std::strerror(error); }

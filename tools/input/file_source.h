@@ -20,12 +20,12 @@ namespace heaprec::tools {
 class FileSource final : public format::ByteSource {
  public:
   // `path` "-" is standard input: read to its end first, because salvage reads a recording twice.
-  static format::Result<std::unique_ptr<FileSource>> Open(const std::string& path);
+  static Result<std::unique_ptr<FileSource>> Open(const std::string& path);
   ~FileSource() override;
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
 
-  format::Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override;
+  Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override;
   const std::string& name() const override { return name_; }
 
   // Bytes now; 0 if that cannot be found out.
@@ -53,7 +53,7 @@ class SliceSource final : public format::ByteSource {
   // [begin, end) of `whole`, which outlives it.
   SliceSource(format::ByteSource* whole, uint64_t begin, uint64_t end) : whole_(*whole), begin_(begin), end_(end) {}
 
-  format::Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override {
+  Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override {
     const uint64_t room = end_ - begin_;
     if (offset >= room) return size_t{0};
     return whole_.ReadAt(begin_ + offset, into, static_cast<size_t>(std::min<uint64_t>(size, room - offset)));

@@ -14,8 +14,6 @@
 
 namespace heaprec::tools {
 namespace {
-
-using format::Error;
 using format::NativeHeader;
 using format::NativeModule;
 using format::NativeShard;
@@ -24,7 +22,7 @@ using format::NativeSiteCounters;
 
 constexpr size_t kMaxBytes = format::kNativeRowsAt + format::kMaxNativeShards * format::kNativeChunkBytes;
 
-format::Result<std::string> ReadAll(const std::string& path) {
+Result<std::string> ReadAll(const std::string& path) {
   const Descriptor file = OpenRegularBelow("", path);
   struct stat status {};
   if (!file.is_open() || fstat(file.number(), &status) != 0) {
@@ -128,7 +126,7 @@ NativeSums& NativeSums::operator+=(const NativeSums& other) {
   return *this;
 }
 
-format::Result<NativeTableFile> ReadNativeTable(const std::string& path) {
+Result<NativeTableFile> ReadNativeTable(const std::string& path) {
   const auto read = ReadAll(path);
   if (!read.ok()) return read.error();
   const std::string& bytes = *read;

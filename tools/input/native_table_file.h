@@ -56,6 +56,6 @@ struct NativeTableFile {
   std::vector<NativePlace> places;    // those with sums
 };
 
-format::Result<NativeTableFile> ReadNativeTable(const std::string& path);
+Result<NativeTableFile> ReadNativeTable(const std::string& path);
 
 }  // namespace heaprec::tools

@@ -10,6 +10,6 @@
 
 namespace heaprec::tools {
 
-format::Result<ElfFile> OpenElf(const std::string& path);
+Result<ElfFile> OpenElf(const std::string& path);
 
 }  // namespace heaprec::tools

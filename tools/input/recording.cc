@@ -54,8 +54,8 @@ ParallelReader::Known ChunksOf(format::RecordingSpan* span) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<FileSource> source, Part part,
-                                                               ParallelReader::Known chunks) {
+Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<FileSource> source, Part part,
+                                                       ParallelReader::Known chunks) {
   auto slice = std::make_unique<SliceSource>(source.get(), part.begin, part.end);
   auto reader = format::Reader::Open(slice.get());
   if (!reader.ok()) return reader.error();
@@ -64,9 +64,9 @@ format::Result<std::unique_ptr<Recording>> Recording::OpenPart(std::shared_ptr<F
       new Recording(std::move(source), std::move(part), std::move(slice), std::move(wide), std::move(chunks)));
 }
 
-format::Result<std::unique_ptr<Recording>> Recording::Again() const { return OpenPart(source_, part_, chunks_); }
+Result<std::unique_ptr<Recording>> Recording::Again() const { return OpenPart(source_, part_, chunks_); }
 
-format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
+Result<std::unique_ptr<Recording>> Recording::Open(const std::string& path, const std::string& root) {
   auto source = FileSource::Open(path);
   if (!source.ok()) return source.error();
   std::vector<format::RecordingSpan> spans = format::RecordingsIn(source->get());
@@ -75,20 +75,20 @@ format::Result<std::unique_ptr<Recording>> Recording::Open(const std::string& pa
   return first;
 }
 
-format::Result<std::unique_ptr<Recording>> Recording::OpenFirst(const std::string& path, const std::string& root,
-                                                                uint64_t bytes) {
+Result<std::unique_ptr<Recording>> Recording::OpenFirst(const std::string& path, const std::string& root,
+                                                        uint64_t bytes) {
   auto source = FileSource::Open(path);
   if (!source.ok()) return source.error();
   return OpenPart(std::move(*source), {0, bytes, root}, nullptr);
 }
 
-format::Result<Recordings> Recording::OpenAll(const std::string& path) {
+Result<Recordings> Recording::OpenAll(const std::string& path) {
   auto opened = FileSource::Open(path);
   if (!opened.ok()) return opened.error();
   const std::shared_ptr<FileSource> source = std::move(*opened);
   std::vector<format::RecordingSpan> spans = format::RecordingsIn(source.get());
   if (spans.size() > format::kMaxRecordings) {
-    return format::Error{fmt::format("{}: more than {} recordings in one file", path, Grouped(format::kMaxRecordings))};
+    return Error{fmt::format("{}: more than {} recordings in one file", path, Grouped(format::kMaxRecordings))};
   }
   Recordings recordings;
   for (size_t i = 0; i < spans.size(); ++i) {
@@ -99,7 +99,7 @@ format::Result<Recordings> Recording::OpenAll(const std::string& path) {
   return recordings;
 }
 
-format::Result<Recordings> Recording::OpenAll(const std::vector<std::string>& paths) {
+Result<Recordings> Recording::OpenAll(const std::vector<std::string>& paths) {
   Recordings all;
   for (const std::string& path : paths) {
     auto of_file = OpenAll(path);
@@ -261,7 +261,7 @@ void Recording::SettleCensus() {
 std::vector<OpenedRing> Recording::OpenRings() const {
   std::vector<OpenedRing> rings;
   if (header().ring_path.empty()) return rings;
-  const auto add = [&rings](format::Result<OpenedRing> ring) {
+  const auto add = [&rings](Result<OpenedRing> ring) {
     if (ring.ok()) rings.push_back(std::move(*ring));
   };
   add(OpenedRing::Open(header().ring_path, header().recording_id, part_.root));
@@ -278,8 +278,8 @@ std::vector<OpenedRing> Recording::OpenRings() const {
   return rings;
 }
 
-format::Result<RingCopy> Recording::CopyRing() const {
-  format::Result<RingCopy> copy = format::Error{"the recording has no ring"};
+Result<RingCopy> Recording::CopyRing() const {
+  Result<RingCopy> copy = Error{"the recording has no ring"};
   for (const OpenedRing& ring : OpenRings()) {
     copy = RingCopy::Of(ring);
     if (copy.ok()) break;

@@ -30,20 +30,20 @@ class Recording {
  public:
   // `path` "-" is standard input. The path of its ring is one below `root` ("/proc/PID/root": of a container;
   // OpenBelow). If the file has several recordings, this is the first; others() says so.
-  static format::Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
+  static Result<std::unique_ptr<Recording>> Open(const std::string& path, const std::string& root = "");
 
   // The recording at the beginning of the file, of which the first `bytes` are read. The file is not searched for
   // others: it may be anyone's, and sparse.
-  static format::Result<std::unique_ptr<Recording>> OpenFirst(const std::string& path, const std::string& root,
-                                                              uint64_t bytes = UINT64_MAX);
+  static Result<std::unique_ptr<Recording>> OpenFirst(const std::string& path, const std::string& root,
+                                                      uint64_t bytes = UINT64_MAX);
 
   // All recordings of a file, in their order: one, or several that were merged.
-  static format::Result<Recordings> OpenAll(const std::string& path);
+  static Result<Recordings> OpenAll(const std::string& path);
   // Of all files.
-  static format::Result<Recordings> OpenAll(const std::vector<std::string>& paths);
+  static Result<Recordings> OpenAll(const std::vector<std::string>& paths);
 
   // The same recording again, from its first block.
-  format::Result<std::unique_ptr<Recording>> Again() const;
+  Result<std::unique_ptr<Recording>> Again() const;
 
   const format::FileHeader& header() const { return header_; }
   const FileSource& source() const { return *source_; }
@@ -132,8 +132,8 @@ class Recording {
   };
   Recording(std::shared_ptr<FileSource> source, Part part, std::unique_ptr<format::ByteSource> slice,
             std::unique_ptr<ParallelReader> reader, ParallelReader::Known chunks);
-  static format::Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, Part part,
-                                                             ParallelReader::Known chunks);
+  static Result<std::unique_ptr<Recording>> OpenPart(std::shared_ptr<FileSource> source, Part part,
+                                                     ParallelReader::Known chunks);
   void Note(const format::Block& block);
   void NoteIntervals(const format::Block& block, format::Stream stream);
   void NoteCounted(const format::Block& block);
@@ -142,7 +142,7 @@ class Recording {
   bool FollowReplacement();
   // The rings in shared memory and, once the next agent has moved one, beside the recording; newest heartbeat first.
   std::vector<OpenedRing> OpenRings() const;
-  format::Result<RingCopy> CopyRing() const;
+  Result<RingCopy> CopyRing() const;
   // Adds a block with the losses: one row per stream for what was counted but is in neither the file nor a ring.
   void AddUnwrittenLosses();
   void SettleCensus();

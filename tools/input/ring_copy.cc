@@ -14,9 +14,6 @@
 
 namespace heaprec::tools {
 namespace {
-
-using format::Error;
-using format::Result;
 using format::RingHeader;
 
 // A ring is at most 13 MiB; what claims to be far more is none.

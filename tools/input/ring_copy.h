@@ -33,10 +33,10 @@ struct RingStatus {
 class OpenedRing {
  public:
   // `path`: below `root`, as OpenBelow has it.
-  static format::Result<OpenedRing> Open(const std::string& path, const format::RecordingId& recording,
-                                         const std::string& root = "");
+  static Result<OpenedRing> Open(const std::string& path, const format::RecordingId& recording,
+                                 const std::string& root = "");
   // A regular file of `owner`, and no symbolic link: it was found by its name alone.
-  static format::Result<OpenedRing> OpenOf(uid_t owner, const std::string& path, const format::RecordingId& recording);
+  static Result<OpenedRing> OpenOf(uid_t owner, const std::string& path, const format::RecordingId& recording);
 
   const std::string& path() const { return path_; }
   const Descriptor& file() const { return file_; }
@@ -46,8 +46,7 @@ class OpenedRing {
  private:
   OpenedRing(std::string path, Descriptor file, const RingStatus& status)
       : path_(std::move(path)), file_(std::move(file)), status_(status) {}
-  static format::Result<OpenedRing> Check(Descriptor file, const std::string& path,
-                                          const format::RecordingId& recording);
+  static Result<OpenedRing> Check(Descriptor file, const std::string& path, const format::RecordingId& recording);
 
   std::string path_;
   Descriptor file_;
@@ -56,7 +55,7 @@ class OpenedRing {
 
 class RingCopy {
  public:
-  static format::Result<RingCopy> Of(const OpenedRing& ring);
+  static Result<RingCopy> Of(const OpenedRing& ring);
 
   const format::RingView& view() const { return *view_; }
   uint64_t head(uint32_t lane) const { return heads_[lane]; }

@@ -29,7 +29,7 @@ struct Part {
   }
 };
 
-format::Result<Part> PartOf(Recording* recording) {
+Result<Part> PartOf(Recording* recording) {
   auto again = recording->Again();
   if (!again.ok()) return again.error();
   Part part{recording, recording->header().start.begin_ns};
@@ -43,7 +43,7 @@ format::Result<Part> PartOf(Recording* recording) {
 }
 
 // In the order of time, without those that others contain: a copy that dump made, or the same file again.
-format::Result<std::vector<Part>> PartsOf(const std::vector<Recording*>& of_one) {
+Result<std::vector<Part>> PartsOf(const std::vector<Recording*>& of_one) {
   if (of_one.size() == 1) return std::vector{Part{of_one.front()}};
   std::vector<Part> parts, needed;
   for (Recording* const recording : of_one) {
@@ -63,7 +63,7 @@ format::Result<std::vector<Part>> PartsOf(const std::vector<Recording*>& of_one)
 }  // namespace
 
 // Each part is written up to where the next one begins.
-format::Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* output) {
+Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* output) {
   const auto parts = PartsOf(of_one);
   if (!parts.ok()) return parts.error();
   format::FileHeader merged = parts->front().recording->header();

@@ -14,6 +14,6 @@
 namespace heaprec::tools {
 
 // Writes what they have between them once. Returns the number of samples.
-format::Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* output);
+Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* output);
 
 }  // namespace heaprec::tools

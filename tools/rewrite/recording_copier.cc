@@ -4,12 +4,12 @@
 
 namespace heaprec::tools {
 
-format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output) {
+Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output) {
   return Rewrite(recording, recording->header(), nullptr, reason, output);
 }
 
-format::Result<Rewritten> Rewrite(Recording* recording, format::FileHeader header, NameMapper* names,
-                                  const std::string& reason, Output* output) {
+Result<Rewritten> Rewrite(Recording* recording, format::FileHeader header, NameMapper* names, const std::string& reason,
+                          Output* output) {
   header.ring_path.clear();  // what it holds is written
   RecordingEditor editor(header, output, names);
   while (const auto block = recording->Next()) {

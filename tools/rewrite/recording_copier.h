@@ -24,9 +24,9 @@ struct Rewritten {
 
 // `recording` is at its start. The copy keeps its end marker. If it has none, the reason in the copy's is kEndDump if
 // the recording is running, kEndNothingRecovered if nothing could be read, else `reason`.
-format::Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
+Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
 // The same with another header and, unless `names` is null, other names.
-format::Result<Rewritten> Rewrite(Recording* recording, format::FileHeader header, NameMapper* names,
-                                  const std::string& reason, Output* output);
+Result<Rewritten> Rewrite(Recording* recording, format::FileHeader header, NameMapper* names, const std::string& reason,
+                          Output* output);
 
 }  // namespace heaprec::tools

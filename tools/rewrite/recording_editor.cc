@@ -69,16 +69,16 @@ void RecordingEditor::StartChunk() {
   names_.Clear();
 }
 
-format::Result<std::monostate> RecordingEditor::Write(bool last, const format::EndMarker* ending) {
+Status RecordingEditor::Write(bool last, const format::EndMarker* ending) {
   const Pending pending = *std::exchange(pending_, std::nullopt);
   auto bytes = last ? chunk_->Finish(pending.counters, pending.lane_positions, pending.end_ns, ending)
                     : chunk_->Flush(pending.counters, pending.lane_positions, pending.end_ns);
   if (!bytes.ok()) return bytes.error();
   output_.Append(*bytes);
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, bool after_damage) {
+Status RecordingEditor::Add(const format::Block& block, bool after_damage) {
   missing_.Note(block, after_damage);
   const bool is_of_next = block.chunk != source_chunk_;
   const bool next_chunk = chunk_ == nullptr || is_of_next || chunk_->raw_bytes() > kChunkRawBytes;
@@ -124,11 +124,11 @@ format::Result<std::monostate> RecordingEditor::Add(const format::Block& block, 
   end_ns_ = std::max(end_ns_, block.end_ns);
   if (has_rows)
     pending_ = Pending{missing_.Corrected(block.counters), block.lane_positions, end_ns_, block.census_page};
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> RecordingEditor::Finish(const format::PerStream<format::StreamCounters>& counters,
-                                                       const format::EndMarker& ending, uint64_t skipped_bytes) {
+Status RecordingEditor::Finish(const format::PerStream<format::StreamCounters>& counters,
+                               const format::EndMarker& ending, uint64_t skipped_bytes) {
   if (missing_.events() > 0) skipped_bytes = std::max<uint64_t>(skipped_bytes, 1);
   if (!pending_) pending_ = Pending{.counters = {}, .lane_positions = {}, .end_ns = end_ns_};
   if (chunk_ == nullptr) StartChunk();

@@ -52,20 +52,20 @@ class RecordingEditor {
   // A block without rows but windows is not written. One with rows is when the next one comes, or at the end; its
   // dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. Samples
   // that are then missing are lost in the copy's counters, which so agree with its samples.
-  format::Result<std::monostate> Add(const format::Block& block, bool after_damage);
+  Status Add(const format::Block& block, bool after_damage);
   // The next block is of another file: its names and windows are others, whatever its chunk's number.
   void StartFile() { source_chunk_ = UINT32_MAX; }
   // `counters`: at the end. `skipped_bytes`: as Recording::skipped_bytes_for_copy, so that the copy of a damaged
   // recording is no more trustworthy than that. If events are missing, the copy has at least 1.
-  format::Result<std::monostate> Finish(const format::PerStream<format::StreamCounters>& counters,
-                                        const format::EndMarker& ending, uint64_t skipped_bytes);
+  Status Finish(const format::PerStream<format::StreamCounters>& counters, const format::EndMarker& ending,
+                uint64_t skipped_bytes);
 
   uint64_t end_ns() const { return end_ns_; }  // of the blocks so far
   uint64_t samples() const { return samples_; }
   uint64_t missing_events() const { return missing_.events(); }
 
  private:
-  format::Result<std::monostate> Write(bool last, const format::EndMarker* ending);
+  Status Write(bool last, const format::EndMarker* ending);
   void StartChunk();
   void AddWindow(uint32_t id);
   format::CensusRow Named(format::CensusRow row);

@@ -28,19 +28,19 @@ constexpr std::string_view kProxies = "jdk/proxy";
 constexpr size_t kDigits = 16, kPackageDigits = 8;
 constexpr size_t kMinKeyBytes = 16;
 
-format::Result<std::string> ReadKey(const std::string& path) {
+Result<std::string> ReadKey(const std::string& path) {
   if (path.empty()) {
     std::array<char, 32> random{};
     if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-      return format::Error{"cannot get random bytes for a key: give a key file with --key"};
+      return Error{"cannot get random bytes for a key: give a key file with --key"};
     }
     return std::string(random.data(), random.size());
   }
   std::ifstream file(path, std::ios::binary);
   std::string key((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return format::Error{fmt::format("{}: cannot read the key", path)};
+  if (!file) return Error{fmt::format("{}: cannot read the key", path)};
   if (key.size() < kMinKeyBytes) {
-    return format::Error{fmt::format("{}: the key is too short; at least {} bytes are needed", path, kMinKeyBytes)};
+    return Error{fmt::format("{}: the key is too short; at least {} bytes are needed", path, kMinKeyBytes)};
   }
   return key;
 }
@@ -51,13 +51,13 @@ bool StartsWithAny(std::string_view name, std::span<const std::string_view> pref
 
 }  // namespace
 
-format::Result<Redaction> Redaction::Parse(const std::string& key_file, const std::vector<std::string>& patterns) {
+Result<Redaction> Redaction::Parse(const std::string& key_file, const std::vector<std::string>& patterns) {
   const auto key = ReadKey(key_file);
   if (!key.ok()) return key.error();
   std::vector<NamePattern> parsed;
   for (const std::string& text : patterns) {
     auto pattern = NamePattern::ForFrames(text);
-    if (!pattern.ok()) return format::Error{"--pattern " + pattern.error().message};
+    if (!pattern.ok()) return Error{"--pattern " + pattern.error().message};
     parsed.push_back(std::move(*pattern));
   }
   return Redaction(*key, std::move(parsed));

@@ -27,7 +27,7 @@ namespace heaprec::tools {
 class Redaction final : public NameMapper {
  public:
   // `key_file` empty: a random key. `patterns`: as given with --pattern.
-  static format::Result<Redaction> Parse(const std::string& key_file, const std::vector<std::string>& patterns);
+  static Result<Redaction> Parse(const std::string& key_file, const std::vector<std::string>& patterns);
   // Without patterns everything is replaced but java.* and jdk.* classes and their methods, and of those the methods of
   // dynamic proxies and what else the JDK generates for interfaces and scripts of the program. With patterns what one
   // of them is found in (class names and Class.method in Java's spelling, thread names, key=value of labels).

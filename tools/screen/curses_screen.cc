@@ -89,13 +89,13 @@ constexpr std::array<NamedKey, 15> kKeys{{{KEY_UP, Key::kUp},
 
 }  // namespace
 
-format::Result<std::unique_ptr<CursesScreen>> CursesScreen::Open(const Terminal& terminal) {
+Result<std::unique_ptr<CursesScreen>> CursesScreen::Open(const Terminal& terminal) {
   const char* const term = getenv("TERM");
-  if (term != nullptr && std::string_view(term) == "dumb") return format::Error{"the terminal cannot move its cursor"};
+  if (term != nullptr && std::string_view(term) == "dumb") return Error{"the terminal cannot move its cursor"};
   SetLocale(terminal.unicode);
   if (newterm(nullptr, stdout, stdin) == nullptr) {
     UseBuiltInEntry();
-    if (newterm(nullptr, stdout, stdin) == nullptr) return format::Error{"the terminal cannot be used"};
+    if (newterm(nullptr, stdout, stdin) == nullptr) return Error{"the terminal cannot be used"};
   }
   return std::unique_ptr<CursesScreen>(new CursesScreen(terminal.colour));
 }

@@ -19,7 +19,7 @@ namespace heaprec::tools {
 
 class CursesScreen {
  public:
-  static format::Result<std::unique_ptr<CursesScreen>> Open(const Terminal& terminal);
+  static Result<std::unique_ptr<CursesScreen>> Open(const Terminal& terminal);
   ~CursesScreen();
   CursesScreen(const CursesScreen&) = delete;
   CursesScreen& operator=(const CursesScreen&) = delete;

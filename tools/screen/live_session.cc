@@ -42,22 +42,22 @@ struct Subject {
   std::optional<JavaProcess> java;
   std::unique_ptr<TemporaryRecording> temporary;  // that we have started
 
-  format::Result<std::unique_ptr<Recording>> Open() const {
+  Result<std::unique_ptr<Recording>> Open() const {
     if (temporary) return temporary->Open();
     if (!java) return Recording::Open(path);
     auto live = FindLiveRecording(java->process);
-    if (!live) return format::Error{fmt::format("PID {}: the recording has ended", java->process.pid)};
+    if (!live) return Error{fmt::format("PID {}: the recording has ended", java->process.pid)};
     return std::move(live->recording);
   }
 };
 
-format::Result<Subject> SubjectOf(const std::string& name) {
+Result<Subject> SubjectOf(const std::string& name) {
   std::error_code error;
   if (std::filesystem::is_regular_file(name, error)) {
     return Subject{.name = ToUtf8(name), .file = name, .path = name, .java = {}, .temporary = {}};
   }
   auto java = Find(name);
-  if (!java.ok()) return format::Error{fmt::format("{}: no such file, and: {}", name, java.error().message)};
+  if (!java.ok()) return Error{fmt::format("{}: no such file, and: {}", name, java.error().message)};
   const pid_t pid = java->process.pid;
   // Of a jar its own name: the whole path leaves no room for the rest of the title.
   const std::string main = ToUtf8(std::filesystem::path(java->main).filename().string());
@@ -75,7 +75,7 @@ format::Result<Subject> SubjectOf(const std::string& name) {
 }
 
 // As `heaprec dump` does.
-format::Result<uint64_t> Save(const Subject& subject, const std::string& path) {
+Result<uint64_t> Save(const Subject& subject, const std::string& path) {
   auto recording = subject.Open();
   if (!recording.ok()) return recording.error();
   auto file = OutputFile::Open(path, /*overwrite=*/false);
@@ -84,7 +84,7 @@ format::Result<uint64_t> Save(const Subject& subject, const std::string& path) {
   const auto written = Rewrite(recording->get(), format::kEndDump, &output);
   if (!written.ok()) return written.error();
   output.Flush();
-  if (output.failed()) return format::Error{path + ": not written"};
+  if (output.failed()) return Error{path + ": not written"};
   if (auto error = (*file)->Commit()) return *error;
   return written->events;
 }

@@ -17,8 +17,6 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Error;
-
 constexpr mode_t kMode = 0666;  // less the umask
 
 Error Sentence(const std::string& path) { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; }
@@ -32,7 +30,7 @@ std::string DirectoryOf(const std::string& path) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path, bool overwrite) {
+Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path, bool overwrite) {
   std::unique_ptr<OutputFile> file(new OutputFile(path, overwrite));
   if (path == "-") {
     file->descriptor_ = STDOUT_FILENO;

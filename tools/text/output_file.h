@@ -23,7 +23,7 @@ namespace heaprec::tools {
 
 class OutputFile {
  public:
-  static format::Result<std::unique_ptr<OutputFile>> Open(const std::string& path, bool overwrite);
+  static Result<std::unique_ptr<OutputFile>> Open(const std::string& path, bool overwrite);
   // Without Commit nothing is left behind.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -31,7 +31,7 @@ class OutputFile {
 
   int descriptor() const { return descriptor_; }
   // Once everything is written.
-  std::optional<format::Error> Commit();
+  std::optional<Error> Commit();
   // Another final name on the same file system, before Commit or after it has failed.
   void SetPath(std::string path) { path_ = std::move(path); }
   // The same of what was appended to `output`: flushes, then commits. Nothing: it is there. Else the exit code: says on
@@ -41,8 +41,8 @@ class OutputFile {
  private:
   enum class Way { kDirect, kUnnamed, kBeside };
   OutputFile(std::string path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
-  std::optional<format::Error> OpenDirect();
-  std::optional<format::Error> OpenNew();
+  std::optional<Error> OpenDirect();
+  std::optional<Error> OpenNew();
   // Gives the unnamed file the name `to`; false with errno.
   bool Link(const std::string& to) const;
   bool Place();

@@ -12,9 +12,9 @@ std::string TemporaryPattern() {
   return std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/heaprec-XXXXXX";
 }
 
-format::Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::Make() {
+Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::Make() {
   std::string path = TemporaryPattern();
-  if (mkdtemp(path.data()) == nullptr) return format::Error{path + ": " + std::strerror(errno)};
+  if (mkdtemp(path.data()) == nullptr) return Error{path + ": " + std::strerror(errno)};
   return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(path));
 }
 

@@ -17,7 +17,7 @@ std::string TemporaryPattern();
 
 class TemporaryFolder {
  public:
-  static format::Result<std::unique_ptr<TemporaryFolder>> Make();
+  static Result<std::unique_ptr<TemporaryFolder>> Make();
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

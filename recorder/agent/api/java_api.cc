@@ -49,15 +49,15 @@ bool IsOurs(jvmtiEnv* jvmti, jclass loaded) {
 }  // namespace
 
 // What takes long is done without the lock, on which the JVM's exit would wait.
-format::Result<std::string> Agent::Dump(const std::string& pattern) {
-  std::future<format::Result<writer::Snapshot>> requested;
+Result<std::string> Agent::Dump(const std::string& pattern) {
+  std::future<Result<writer::Snapshot>> requested;
   {
     const std::lock_guard lock(mutex_);
-    if (recording_ == nullptr || recording_->ended()) return format::Error{"no recording is running"};
+    if (recording_ == nullptr || recording_->ended()) return Error{"no recording is running"};
     requested = recording_->RequestSnapshot();
   }
   if (requested.wait_for(kSnapshotPatience) != std::future_status::ready) {
-    return format::Error{"could not write the recording's file in time"};
+    return Error{"could not write the recording's file in time"};
   }
   const auto snapshot = requested.get();
   if (!snapshot.ok()) return snapshot.error();

@@ -22,13 +22,13 @@ namespace {
 
 using sources::AllocationProbe;
 
-format::Result<AllocationProbe*> Begin(JavaVM* vm, JNIEnv* jni, size_t most_objects) {
+Result<AllocationProbe*> Begin(JavaVM* vm, JNIEnv* jni, size_t most_objects) {
   auto jvm = Agent::Instance().PrepareProbes(vm, jni);
   if (!jvm.ok()) return jvm.error();
   static const auto objects = (*jvm)->Objects();
   if (!objects.ok()) return objects.error();
   AllocationProbe* const probe = AllocationProbe::Begin((*jvm)->layout, *objects, (*jvm)->thread_of(jni), most_objects);
-  if (probe == nullptr) return format::Error{"too many probes at the same time"};
+  if (probe == nullptr) return Error{"too many probes at the same time"};
   return probe;
 }
 
@@ -65,7 +65,7 @@ jobjectArray ToJava(JNIEnv* jni, const sources::Jvm& jvm, const AllocationProbe:
 
 }  // namespace
 
-format::Result<const sources::Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni) {
+Result<const sources::Jvm*> Agent::PrepareProbes(JavaVM* vm, JNIEnv* jni) {
   const std::lock_guard lock(mutex_);
   auto environment = MakeLateEnvironment(vm);
   if (!environment.ok()) return environment.error();

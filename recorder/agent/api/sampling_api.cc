@@ -55,7 +55,7 @@ int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sample
   return HEAPREC_OK;
 }
 
-format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_sampling& how) {
+Status Agent::StartSampling(JNIEnv* jni, const heaprec_sampling& how) {
   auto prepared = Prepare(jni);
   if (!prepared.ok()) return prepared.error();
   auto enabled = EnableEvents(*jvm_, /*exceptions=*/false);
@@ -63,7 +63,7 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   EventsOfStart events(*jvm_);
   options_.source = SourceChoice::kAuto;
   const ChosenSource choice = ChooseSource(jni);
-  if (!choice.armed) return format::Error{choice.why};
+  if (!choice.armed) return Error{choice.why};
   const sources::CallbackSourceParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(),
                                            jvm_->names, ++recordings_};
   jvmtiCapabilities files{};
@@ -77,7 +77,7 @@ format::Result<std::monostate> Agent::StartSampling(JNIEnv* jni, const heaprec_s
   // Release: a thread that sees the source sees all of it (pairs with the acquires in sources/entry.cc).
   sources::active_source.store(samplings_.back().get(), std::memory_order_release);
   jvmti_->SetHeapSamplingInterval(kIntervalUnderHooks);
-  return std::monostate{};
+  return {};
 }
 
 // The source stays until the next one begins: a thread may be inside it. Its traces do not.

@@ -97,17 +97,17 @@ constexpr std::array<const void*, sizeof...(I)> RetireEntries(std::index_sequenc
   return {reinterpret_cast<const void*>(&OnRetire<I>)...};
 }
 
-format::Result<std::monostate> Install(Detour& detour, const sources::Jvm& jvm) {
-  if (detour.installed()) return std::monostate{};
+Status Install(Detour& detour, const sources::Jvm& jvm) {
+  if (detour.installed()) return {};
   return detour.Install(hotspot::SafepointGrace(jvm.jvmti));
 }
 
-format::Result<std::monostate> Remove(Detour& detour) {
-  if (!detour.installed()) return std::monostate{};
+Status Remove(Detour& detour) {
+  if (!detour.installed()) return {};
   return detour.Remove();
 }
 
-format::Result<std::monostate> InstallRetireDetours(const sources::Jvm& jvm) {
+Status InstallRetireDetours(const sources::Jvm& jvm) {
   const auto entries = RetireEntries(std::make_index_sequence<kRetireFunctions>());
   bool any = false;
   for (size_t i = 0; i < kRetireFunctions; ++i) {
@@ -123,24 +123,24 @@ format::Result<std::monostate> InstallRetireDetours(const sources::Jvm& jvm) {
     auto installed = Install(*retire_detours[i], jvm);
     if (!installed.ok()) return installed;
   }
-  if (!any) return format::Error{jvm.symbols->origin() + ": no symbols for ThreadLocalAllocBuffer"};
-  return std::monostate{};
+  if (!any) return Error{jvm.symbols->origin() + ": no symbols for ThreadLocalAllocBuffer"};
+  return {};
 }
 
-format::Result<std::monostate> RemoveRetireDetours() {
+Status RemoveRetireDetours() {
   for (auto& detour : retire_detours) {
     if (!detour) continue;
     auto removed = Remove(*detour);
     if (!removed.ok()) return removed;
   }
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> PrepareDetours(const sources::Jvm& jvm) {
+Status PrepareDetours(const sources::Jvm& jvm) {
   const auto in_new_tlab = jvm.symbols->FindFirst(hotspot::kInNewTlab);
   const auto outside_tlab = jvm.symbols->FindFirst(hotspot::kOutsideTlab);
   if (!in_new_tlab || !outside_tlab) {
-    return format::Error{fmt::format("{}: no symbols for AllocTracer", jvm.symbols->origin())};
+    return Error{fmt::format("{}: no symbols for AllocTracer", jvm.symbols->origin())};
   }
   auto first = Detour::Prepare(*in_new_tlab, reinterpret_cast<const void*>(&OnInNewTlab));
   if (!first.ok()) return first.error();
@@ -149,10 +149,10 @@ format::Result<std::monostate> PrepareDetours(const sources::Jvm& jvm) {
   detours.emplace(Detours{std::move(*first), std::move(*second)});
   original_in_new_tlab.store(detours->in_new_tlab.OriginalAs<InNewTlab>());
   original_outside_tlab.store(detours->outside_tlab.OriginalAs<OutsideTlab>());
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> InstallDetours(const sources::Jvm& jvm) {
+Status InstallDetours(const sources::Jvm& jvm) {
   if (!detours) {
     auto prepared = PrepareDetours(jvm);
     if (!prepared.ok()) return prepared.error();
@@ -161,15 +161,15 @@ format::Result<std::monostate> InstallDetours(const sources::Jvm& jvm) {
     auto installed = Install(*detour, jvm);
     if (!installed.ok()) return installed;
   }
-  return std::monostate{};
+  return {};
 }
 
-format::Result<std::monostate> RemoveDetours() {
+Status RemoveDetours() {
   if (chunk_detour) {
     auto removed = Remove(*chunk_detour);
     if (!removed.ok()) return removed;
   }
-  if (!detours) return std::monostate{};
+  if (!detours) return {};
   auto removed = Remove(detours->in_new_tlab);
   return removed.ok() ? Remove(detours->outside_tlab) : removed;
 }
@@ -188,7 +188,7 @@ void InstallChunkDetour(const sources::Jvm& jvm) {
   if (chunk_detour) (void)Install(*chunk_detour, jvm);
 }
 
-format::Result<std::monostate> InstallVtables(const sources::Jvm& jvm, JNIEnv* jni) {
+Status InstallVtables(const sources::Jvm& jvm, JNIEnv* jni) {
   const auto libjvm = hotspot::LibJvm::Locate();
   if (!libjvm.ok()) return libjvm.error();
   return hotspot::InstallAllocatorHooks(*libjvm, *jvm.symbols, jvm.layout, jvm.thread_of(jni),
@@ -208,7 +208,7 @@ jvmtiCapabilities SamplingCapability() {
 
 }  // namespace
 
-format::Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni) {
+Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   // What an earlier recording could not take away would report everything twice.
@@ -221,15 +221,15 @@ format::Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   }
   // A detour that stays, because its removal is refused, would report what the vtables report.
   auto removed = RemoveDetours();
-  if (!removed.ok()) return format::Error{fmt::format("{}; {}", installed.error().message, removed.error().message)};
+  if (!removed.ok()) return Error{fmt::format("{}; {}", installed.error().message, removed.error().message)};
   auto vtables = InstallVtables(jvm, jni);
   if (vtables.ok()) return installed.error().message;
-  return format::Error{fmt::format("{}; {}", installed.error().message, vtables.error().message)};
+  return Error{fmt::format("{}; {}", installed.error().message, vtables.error().message)};
 }
 
-format::Result<std::monostate> InstallProbeHooks(const sources::Jvm& jvm) {
+Status InstallProbeHooks(const sources::Jvm& jvm) {
   const std::lock_guard lock(installing);
-  if (probes_hold_hooks) return std::monostate{};
+  if (probes_hold_hooks) return {};
   if (!jvm.symbols.ok()) return jvm.symbols.error();
   auto retire_installed = InstallRetireDetours(jvm);
   if (!retire_installed.ok()) return retire_installed;
@@ -239,22 +239,22 @@ format::Result<std::monostate> InstallProbeHooks(const sources::Jvm& jvm) {
   return installed;
 }
 
-format::Result<std::monostate> InstallCensusHooks(const sources::Jvm& jvm) {
+Status InstallCensusHooks(const sources::Jvm& jvm) {
   const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
-  if (!detours || !detours->in_new_tlab.installed()) return format::Error{"the JVM's code cannot be patched"};
+  if (!detours || !detours->in_new_tlab.installed()) return Error{"the JVM's code cannot be patched"};
   if (!jvm.threads.ok()) return jvm.threads.error();
   if (!jvm.symbols->FindByPrefix(hotspot::kAllStacksOperation)) {
-    return format::Error{jvm.symbols->origin() + ": no symbol for a safepoint operation"};
+    return Error{jvm.symbols->origin() + ": no symbol for a safepoint operation"};
   }
   return InstallRetireDetours(jvm);
 }
 
 void TrustHooks() { hotspot::TrustAllocatorHooks(); }
 
-format::Result<std::monostate> RemoveHooks() {
+Status RemoveHooks() {
   const std::lock_guard lock(installing);
-  if (probes_hold_hooks) return std::monostate{};
+  if (probes_hold_hooks) return {};
   auto removed = RemoveDetours();
   auto retire_removed = RemoveRetireDetours();
   if (removed.ok()) removed = retire_removed;
@@ -262,22 +262,22 @@ format::Result<std::monostate> RemoveHooks() {
   return removed.ok() ? restored : removed;
 }
 
-format::Result<std::monostate> EnableEvents(const sources::Jvm& jvm, bool exceptions) {
+Status EnableEvents(const sources::Jvm& jvm, bool exceptions) {
   const jvmtiCapabilities sampling = SamplingCapability();
   if (jvm.jvmti->AddCapabilities(&sampling) != JVMTI_ERROR_NONE) {
-    return format::Error{
+    return Error{
         "another agent owns the SampledObjectAlloc capability; remove that agent or stop its allocation profiling"};
   }
   for (const jvmtiEvent event : std::span(kEvents).first(kEvents.size() - (exceptions ? 0 : 2))) {
     const jvmtiError error = jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
     if (error == JVMTI_ERROR_NONE) continue;
     DisableEvents(jvm);
-    return format::Error{
+    return Error{
         fmt::format("the JVM refused JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
   }
   // A recording without collections is still one.
   for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
-  return std::monostate{};
+  return {};
 }
 
 void DisableEvents(const sources::Jvm& jvm) {

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <string>
-#include <variant>
 
 #include "base/result.h"
 #include "recorder/sources/jvm/jvm.h"
@@ -16,24 +15,24 @@
 namespace heaprec::agent {
 
 // Idempotent. Returns why the vtables are used; empty: the detours are used.
-format::Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni);
-format::Result<std::monostate> RemoveHooks();
+Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni);
+Status RemoveHooks();
 // Call when the self-test of what InstallHooks has installed has passed. Until then vtable hooks report the installing
 // thread only.
 void TrustHooks();
 
 // Installs what sources::Census needs besides the detours on AllocTracer, which must be in place. RemoveHooks
 // removes it.
-format::Result<std::monostate> InstallCensusHooks(const sources::Jvm& jvm);
+Status InstallCensusHooks(const sources::Jvm& jvm);
 
 // Installs what sources::AllocationProbe needs, for the rest of the process. Without an active probe and without a
 // recording it costs a load and a branch in each slow path.
-format::Result<std::monostate> InstallProbeHooks(const sources::Jvm& jvm);
+Status InstallProbeHooks(const sources::Jvm& jvm);
 
 // Takes the sampling capability, which only one agent of a JVM can hold. Turns on SampledObjectAlloc, ThreadStart,
 // ThreadEnd, the begin and end of collections, and Exception and ExceptionCatch if requested. Their callbacks are set
 // once, in agent.cc.
-format::Result<std::monostate> EnableEvents(const sources::Jvm& jvm, bool exceptions);
+Status EnableEvents(const sources::Jvm& jvm, bool exceptions);
 
 // Turns sampling and exceptions off, gives the sampling capability back, and restores the JVM's default interval and
 // libjvm's code. Some things stay: ThreadStart and ThreadEnd, without which the entries of threads that end later

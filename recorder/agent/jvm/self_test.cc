@@ -93,33 +93,31 @@ uint64_t Allocate(const sources::Jvm& jvm, JNIEnv* jni, void* java_thread) {
 }
 
 // Allocates one array; an Error if A did not move by its size.
-format::Result<uint64_t> AllocateExactly(const sources::Jvm& jvm, JNIEnv* jni, void* java_thread) {
+Result<uint64_t> AllocateExactly(const sources::Jvm& jvm, JNIEnv* jni, void* java_thread) {
   const uint64_t moved = Allocate(jvm, jni, java_thread);
   if (moved >= kArrayBytes + kMinHeader && moved <= kArrayBytes + kMaxHeader) return moved;
-  return format::Error{fmt::format("self-test: the thread's allocation counter advanced by {} for 16 KiB", moved)};
+  return Error{fmt::format("self-test: the thread's allocation counter advanced by {} for 16 KiB", moved)};
 }
 
 // Allocates until one array takes the slow path, and compares what the hook and the JVM made of it.
-format::Result<std::monostate> RunStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, bool force) {
+Status RunStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, bool force) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, force);
   for (int array = 0; array < kMaxArrays && probe->hook_size == 0; ++array) {
     auto moved = AllocateExactly(jvm, jni, java_thread);
     if (!moved.ok()) return moved.error();
     if (probe->hook_size != 0 && probe->hook_size != *moved) {
-      return format::Error{
-          fmt::format("self-test: the hooks reported {} bytes for an array of {}", probe->hook_size, *moved)};
+      return Error{fmt::format("self-test: the hooks reported {} bytes for an array of {}", probe->hook_size, *moved)};
     }
   }
-  if (probe->hook_size == 0)
-    return format::Error{fmt::format("self-test: the hooks reported none of {} arrays", kMaxArrays)};
+  if (probe->hook_size == 0) return Error{fmt::format("self-test: the hooks reported none of {} arrays", kMaxArrays)};
   const uint64_t due = force ? probe->hook_size : 0;
-  if (probe->delivered_size == due) return std::monostate{};
-  return format::Error{fmt::format("self-test: the JVM delivered {} bytes instead of {} ({})", probe->delivered_size,
-                                   due, force ? "forced" : "far away")};
+  if (probe->delivered_size == due) return {};
+  return Error{fmt::format("self-test: the JVM delivered {} bytes instead of {} ({})", probe->delivered_size, due,
+                           force ? "forced" : "far away")};
 }
 
-format::Result<std::monostate> RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, uint64_t gap) {
+Status RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, uint64_t gap) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, /*force=*/false);
   jvm.layout.ArmAtRest(java_thread, static_cast<double>(gap));
@@ -127,13 +125,13 @@ format::Result<std::monostate> RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni
     auto moved = AllocateExactly(jvm, jni, java_thread);
     if (!moved.ok()) return moved.error();
     passed += *moved;
-    if (probe->delivered_size == *moved) return std::monostate{};
+    if (probe->delivered_size == *moved) return {};
     if (probe->delivered_size != 0) {
-      return format::Error{
+      return Error{
           fmt::format("self-test: the JVM delivered {} bytes for an array of {}", probe->delivered_size, *moved)};
     }
   }
-  return format::Error{fmt::format("self-test: the JVM delivered nothing at the armed byte ({})", gap)};
+  return Error{fmt::format("self-test: the JVM delivered nothing at the armed byte ({})", gap)};
 }
 
 // Never deleted: a hook of another thread may be inside it when the scope ends.
@@ -144,14 +142,14 @@ SelfTestSource* Probe(const sources::Jvm& jvm) {
 
 }  // namespace
 
-format::Result<std::monostate> TestHooks(const sources::Jvm& jvm, JNIEnv* jni) {
+Status TestHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   auto* const probe = Probe(jvm);
   const ActiveScope active(probe);
   auto forced = RunStep(jvm, jni, probe, /*force=*/true);
   return forced.ok() ? RunStep(jvm, jni, probe, /*force=*/false) : forced;
 }
 
-format::Result<std::monostate> TestThreshold(const sources::Jvm& jvm, JNIEnv* jni) {
+Status TestThreshold(const sources::Jvm& jvm, JNIEnv* jni) {
   auto* const probe = Probe(jvm);
   const ActiveScope active(probe);
   auto now = RunArmedStep(jvm, jni, probe, 0);

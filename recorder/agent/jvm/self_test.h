@@ -5,8 +5,6 @@
 // Failure:  an Error that names the step.
 #pragma once
 
-#include <variant>
-
 #include "base/result.h"
 #include "recorder/sources/jvm/jvm.h"
 
@@ -14,9 +12,9 @@ namespace heaprec::agent {
 
 // With the hooks installed. 1: A moves by exactly the array's size. 2: a hook sees the array. 3: Force delivers this
 // very array. 4: an array with the point far away is not delivered.
-format::Result<std::monostate> TestHooks(const sources::Jvm& jvm, JNIEnv* jni);
+Status TestHooks(const sources::Jvm& jvm, JNIEnv* jni);
 
 // Without hooks: of arrays in a row, the JVM delivers the one that holds the armed byte, or one before it.
-format::Result<std::monostate> TestThreshold(const sources::Jvm& jvm, JNIEnv* jni);
+Status TestThreshold(const sources::Jvm& jvm, JNIEnv* jni);
 
 }  // namespace heaprec::agent

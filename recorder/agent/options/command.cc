@@ -44,7 +44,7 @@ bool Take(Part part, bool first, Command* command) {
 
 }  // namespace
 
-format::Result<Command> ParseCommand(std::string_view text) {
+Result<Command> ParseCommand(std::string_view text) {
   Command command;
   bool first = true;
   while (!text.empty()) {
@@ -58,7 +58,7 @@ format::Result<Command> ParseCommand(std::string_view text) {
   }
   if (command.kind != CommandKind::kStart && !command.options.empty()) {
     const auto name = std::ranges::find(kCommands, command.kind, &std::pair<std::string_view, CommandKind>::second);
-    return format::Error{fmt::format("{} takes no options, but `{}` was given", name->first, command.options)};
+    return Error{fmt::format("{} takes no options, but `{}` was given", name->first, command.options)};
   }
   return command;
 }

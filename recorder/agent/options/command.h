@@ -28,7 +28,7 @@ struct Command {
 };
 
 // Text that does not begin with a command's name is a start. Error: options for a command that takes none.
-format::Result<Command> ParseCommand(std::string_view text);
+Result<Command> ParseCommand(std::string_view text);
 
 enum class ReplyStatus {
   kOk,

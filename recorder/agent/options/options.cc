@@ -26,9 +26,6 @@
 namespace heaprec::agent {
 namespace {
 
-using format::Error;
-using format::Result;
-
 constexpr size_t kMaxBytes = 64 << 10;
 constexpr std::string_view kSpace = " \t\r";
 
@@ -62,7 +59,7 @@ Result<std::string> ReadOptionFile(const std::string& path) {
   return text;
 }
 
-Result<std::monostate> AddFile(const std::string& path, std::vector<Option>* options) {
+Status AddFile(const std::string& path, std::vector<Option>* options) {
   auto file = ReadOptionFile(path);
   if (!file.ok()) return file.error();
   std::string_view text = *file;
@@ -78,7 +75,7 @@ Result<std::monostate> AddFile(const std::string& path, std::vector<Option>* opt
     }
     options->push_back(std::move(option));
   }
-  return std::monostate{};
+  return {};
 }
 
 constexpr double kMaxPerSecond = 200'000;
@@ -307,7 +304,7 @@ constexpr std::array<std::string_view, 14> kValid{
 // native.rate: as the agent of a JVM has it, where `rate` is that of the heap.
 bool IsValid(std::string_view key) { return key == "native.rate" || std::ranges::find(kValid, key) != kValid.end(); }
 
-format::Result<ProgramOptions> Parse(const std::vector<Option>& given) {
+Result<ProgramOptions> Parse(const std::vector<Option>& given) {
   ProgramOptions plain;
   std::vector<Option> common;
   bool has_rate = false;
@@ -320,8 +317,8 @@ format::Result<ProgramOptions> Parse(const std::vector<Option>& given) {
       common.push_back(option);
       has_rate = has_rate || option.key == "rate";
     } else {
-      return format::Error{fmt::format("{}option `{}` is not available without a JVM; valid options: {}", option.where,
-                                       option.key, fmt::join(kValid, ", "))};
+      return Error{fmt::format("{}option `{}` is not available without a JVM; valid options: {}", option.where,
+                               option.key, fmt::join(kValid, ", "))};
     }
   }
   auto options = ParseOptions(common);
@@ -386,25 +383,25 @@ const char* SourceName(SourceChoice choice) {
   return "?";
 }
 
-format::Result<Options> ParseOptions(std::string_view text) {
+Result<Options> ParseOptions(std::string_view text) {
   const auto given = SplitOptions(text);
   if (!given.ok()) return given.error();
   return ParseOptions(*given);
 }
 
-format::Result<Options> ParseOptions(const std::vector<Option>& given) {
+Result<Options> ParseOptions(const std::vector<Option>& given) {
   Options options;
   options.given = AsText(given);
   bool is_bounded = false;
   for (const Option& option : given) {
     const auto key = std::ranges::find(kKeys, option.key, &Key::name);
     if (key == kKeys.end()) {
-      return format::Error{fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key,
-                                       fmt::join(OptionNames(), ", "))};
+      return Error{fmt::format("{}unknown option `{}`; valid options: {}", option.where, option.key,
+                               fmt::join(OptionNames(), ", "))};
     }
     if (!key->set(&options, option.value)) {
-      return format::Error{fmt::format("{}invalid value `{}` for option `{}`; valid: {}", option.where, option.value,
-                                       option.key, key->valid)};
+      return Error{fmt::format("{}invalid value `{}` for option `{}`; valid: {}", option.where, option.value,
+                               option.key, key->valid)};
     }
     is_bounded = is_bounded || option.key == "maxsize" || option.key == "maxage" || option.key == "rotate";
   }
@@ -423,7 +420,7 @@ bool AsksForStrict(std::string_view text) {
   return strict;
 }
 
-format::Result<ProgramOptions> ParseProgramOptions(std::string_view text) {
+Result<ProgramOptions> ParseProgramOptions(std::string_view text) {
   const auto given = SplitOptions(text);
   if (!given.ok()) return given.error();
   return Parse(*given);

@@ -31,7 +31,7 @@ struct Option {
   std::string where;  // "my.conf:3: "; empty: not from a file
 };
 
-format::Result<std::vector<Option>> SplitOptions(std::string_view text);
+Result<std::vector<Option>> SplitOptions(std::string_view text);
 
 // "rate=20,source=jvmti,strict"; SplitOptions takes it.
 std::string AsText(const std::vector<Option>& options);
@@ -76,8 +76,8 @@ struct Options {
   std::string given;  // the given options as key=value,key=value, including those from files
 };
 
-format::Result<Options> ParseOptions(std::string_view text);
-format::Result<Options> ParseOptions(const std::vector<Option>& given);
+Result<Options> ParseOptions(std::string_view text);
+Result<Options> ParseOptions(const std::vector<Option>& given);
 
 std::vector<std::string> OptionNames();
 
@@ -96,6 +96,6 @@ struct ProgramOptions {
   std::string reply_file{};  // as agent::Command
 };
 
-format::Result<ProgramOptions> ParseProgramOptions(std::string_view text);
+Result<ProgramOptions> ParseProgramOptions(std::string_view text);
 
 }  // namespace heaprec::agent

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "recorder/agent/program/last_thread.h"
 #include "base/descriptors.h"
+#include "recorder/agent/program/last_thread.h"
 #include "recorder/sources/native/native_stream.h"
 #include "recorder/writer/signal_masked_thread.h"
 
@@ -25,8 +25,7 @@ Options WithAbsoluteFile(Options options) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const Options& options,
-                                                                          const std::string& program) {
+Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const Options& options, const std::string& program) {
   std::unique_ptr<ProgramRecording> recording(new ProgramRecording(options, program));
   auto installed = recording->plan_.InstallMallocHooks();
   if (!installed.ok()) return installed.error();
@@ -54,19 +53,19 @@ void ProgramRecording::Enter(void* beginning) {
   StopWatchingMainThread();
 }
 
-format::Result<std::monostate> ProgramRecording::Begin() {
+Status ProgramRecording::Begin() {
   try {
     auto built = Build();
     return built.ok() ? parts_.Activate() : built;
   } catch (const std::exception&) {
-    return format::Error{"out of memory"};
+    return Error{"out of memory"};
   }
 }
 
 ProgramRecording::ProgramRecording(Options options, const std::string& program)
     : options_(WithAbsoluteFile(std::move(options))), program_(program), plan_(options_) {}
 
-format::Result<std::monostate> ProgramRecording::Build() {
+Status ProgramRecording::Build() {
   auto ring = plan_.MakeRing();
   if (!ring.ok()) return ring.error();
   ring_ = std::move(*ring);
@@ -82,7 +81,7 @@ format::Result<std::monostate> ProgramRecording::Build() {
   auto drain = plan_.MakeDrain(ring_.get(), header, &parts_, std::move(callbacks));
   if (!drain.ok()) return drain.error();
   drain_ = std::move(*drain);
-  return std::monostate{};
+  return {};
 }
 
 void ProgramRecording::OnTick(uint64_t now_ns) {

@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <variant>
 
 #include "base/result.h"
 #include "format/model/model.h"
@@ -27,7 +26,7 @@ namespace heaprec::agent {
 class ProgramRecording {
  public:
   // `program`: the file of the program that runs.
-  static format::Result<std::unique_ptr<ProgramRecording>> Start(const Options& options, const std::string& program);
+  static Result<std::unique_ptr<ProgramRecording>> Start(const Options& options, const std::string& program);
 
   // Ends it and waits (some seconds at most) until it is complete in the file.
   void Stop(const std::string& reason);
@@ -44,13 +43,13 @@ class ProgramRecording {
 
   struct Beginning {
     ProgramRecording* recording;
-    std::promise<format::Result<std::monostate>> outcome;
+    std::promise<Status> outcome;
   };
 
   // The drain's thread. With its own descriptors it builds the rest, and it stays until the recording has ended.
   static void Enter(void* beginning);
-  format::Result<std::monostate> Begin();  // throws nothing
-  format::Result<std::monostate> Build();
+  Status Begin();  // throws nothing
+  Status Build();
   void OnTick(uint64_t now_ns);
 
   const Options options_;

@@ -8,8 +8,8 @@
 #include <bit>
 #include <new>
 
-#include "recorder/hotspot/threads/safepoint.h"
 #include "base/clock.h"
+#include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/log.h"
 #include "throttle/random.h"
 
@@ -234,8 +234,8 @@ bool Census::TryReserveWalk(uint64_t now_ns) {
   }
 }
 
-format::Result<std::unique_ptr<Census>> Census::Make(const Jvm& jvm, buffer::Ring& ring,
-                                                     const std::optional<CensusDraw>& draw, uint64_t start_ns) {
+Result<std::unique_ptr<Census>> Census::Make(const Jvm& jvm, buffer::Ring& ring, const std::optional<CensusDraw>& draw,
+                                             uint64_t start_ns) {
   auto objects = jvm.Objects();
   if (!objects.ok()) return objects.error();
   if (directory.load() == nullptr) directory.store(new CensusThreads);
@@ -261,9 +261,9 @@ void Census::RegisterThreads(JNIEnv* jni) {
   jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
-format::Result<std::monostate> Census::CountInUse() {
+Status Census::CountInUse() {
   const std::lock_guard lock(ending_);
-  if (!is_active()) return format::Error{"the census has ended"};
+  if (!is_active()) return Error{"the census has ended"};
   const auto count = [](void* self) { static_cast<Census*>(self)->CountAtSafepoint(); };
   return hotspot::AtSafepoint(jvm_.jvmti, *jvm_.symbols, count, this);
 }

@@ -48,15 +48,15 @@ class Census final : public Part {
  public:
   // All arguments must outlive the census, and the ring have its pages. draw: nullopt: everything is walked. Error: why
   // this JVM cannot be counted.
-  static format::Result<std::unique_ptr<Census>> Make(const Jvm& jvm, buffer::Ring& ring,
-                                                      const std::optional<CensusDraw>& draw, uint64_t start_ns);
+  static Result<std::unique_ptr<Census>> Make(const Jvm& jvm, buffer::Ring& ring, const std::optional<CensusDraw>& draw,
+                                              uint64_t start_ns);
 
   // Registers the current threads, and from now on those that start.
   void RegisterThreads(JNIEnv* jni);
   // Makes it the active census: it sees retirements and outside objects from now on.
   void StartAtSafepoint();
   // Counts the TLABs in use. Error: the threads cannot be stopped for that, or the census has ended.
-  format::Result<std::monostate> CountInUse();
+  Status CountInUse();
   // Ends the census. Counts the TLABs in use while the threads are stopped; if they cannot be stopped, counts these
   // TLABs as unvisited. Idempotent. It is not Stop, which must do without the JVM.
   void End(JNIEnv* jni);

@@ -87,10 +87,10 @@ ExceptionStream::ExceptionStream(buffer::Ring& ring, const hotspot::Names& names
   writer_.CommitWindow(windows_.first(), kDrainLane);
 }
 
-format::Result<std::monostate> ExceptionStream::Activate() {
+Status ExceptionStream::Activate() {
   // Release: a thread that sees the source sees all of it (pairs with the acquire in entry.cc).
   active_exceptions.store(&source_, std::memory_order_release);
-  return std::monostate{};
+  return {};
 }
 
 void ExceptionStream::OnTick(uint64_t now_ns) {

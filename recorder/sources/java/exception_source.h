@@ -67,7 +67,7 @@ class ExceptionStream final : public Part {
   // All arguments must outlive it.
   ExceptionStream(buffer::Ring& ring, const hotspot::Names& names, const ThreadFields& fields,
                   const throttle::ControllerConfig& config, uint64_t start_ns, int stack_depth, uint64_t seed);
-  format::Result<std::monostate> Activate() override;
+  Status Activate() override;
   void OnTick(uint64_t now_ns) override;
   void NewEpoch() override { writer_.NewEpoch(); }
   void MarkStackEmitted(const format::StackKey& key) override { writer_.MarkStackEmitted(key); }

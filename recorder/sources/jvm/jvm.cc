@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "recorder/hotspot/allocation/unseen_allocation.h"
-#include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/sources/agent_thread.h"
 #include "recorder/sources/jvmti_text.h"
 
@@ -60,7 +60,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kCollecto
                                                                                     {"Epsilon", "Epsilon"},
                                                                                     {"Serial", "Serial"}}};
 
-format::Result<hotspot::SymbolTable> LoadSymbols(const hotspot::VmStructs& structs) {
+Result<hotspot::SymbolTable> LoadSymbols(const hotspot::VmStructs& structs) {
   auto libjvm = hotspot::LibJvm::Locate();
   if (!libjvm.ok()) return libjvm.error();
   return hotspot::SymbolTable::Load(*libjvm, hotspot::StackChunkFunctions(structs));
@@ -87,22 +87,22 @@ std::optional<size_t> OffsetOf(JNIEnv* jni, const char* class_name, const char* 
   return offset;
 }
 
-format::Result<hotspot::ThreadOfEnv> ThreadOfEnvFor(jvmtiEnv* jvmti, JNIEnv* jni) {
+Result<hotspot::ThreadOfEnv> ThreadOfEnvFor(jvmtiEnv* jvmti, JNIEnv* jni) {
   jthread current = nullptr;
-  if (jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE) return format::Error{"JVMTI reports no current thread"};
+  if (jvmti->GetCurrentThread(&current) != JVMTI_ERROR_NONE) return Error{"JVMTI reports no current thread"};
   auto thread_of = hotspot::ThreadOfEnv::Resolve(jni, current);
   jni->DeleteLocalRef(current);
   return thread_of;
 }
 
 // Reads the JVM's memory. An Error if its JDK has no rules, or the memory is not what they say.
-format::Result<Jvm> ResolveInternals(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
+Result<Jvm> ResolveInternals(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto structs = hotspot::VmStructs::Load();
   if (!structs.ok()) return structs.error();
   const auto major = hotspot::JdkMajorVersion(jvmti, *structs);
   if (!major.ok()) return major.error();
   const hotspot::JdkRules& rules = hotspot::JdkRules::For(*major);
-  if (!rules.is_known()) return format::Error{"the structures of JDK " + std::to_string(*major) + " are not known"};
+  if (!rules.is_known()) return Error{"the structures of JDK " + std::to_string(*major) + " are not known"};
   auto layout = hotspot::ThreadLayout::Resolve(*structs, rules);
   if (!layout.ok()) return layout.error();
   auto threads = hotspot::ThreadList::Resolve(*structs);
@@ -136,7 +136,7 @@ format::Result<Jvm> ResolveInternals(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
              .thread_of = *thread_of};
 }
 
-format::Result<Jvm> ResolvePortable(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, const format::Error& why) {
+Result<Jvm> ResolvePortable(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, const Error& why) {
   auto fields = ThreadFields::Resolve(jni);
   if (!fields.ok()) return fields.error();
   auto methods = std::make_unique<hotspot::JvmtiMethods>(vm, jvmti);
@@ -221,8 +221,8 @@ std::optional<uint64_t> JvmBeans::AllocatedBytes(JNIEnv* jni) const {
   return std::nullopt;
 }
 
-format::Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable) {
-  auto jvm = portable ? format::Result<Jvm>(format::Error{"asked for"}) : ResolveInternals(vm, jvmti, jni);
+Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable) {
+  auto jvm = portable ? Result<Jvm>(Error{"asked for"}) : ResolveInternals(vm, jvmti, jni);
   if (!jvm.ok()) return ResolvePortable(vm, jvmti, jni, jvm.error());
   jvm->heap = hotspot::HeapMeter::Resolve(jvm->structs, jvm->symbols.ok() ? &*jvm->symbols : nullptr, jvm->GcName());
   return jvm;
@@ -241,7 +241,7 @@ std::vector<void*> Jvm::AllThreads(JNIEnv* jni) const {
   return threads;
 }
 
-format::Result<hotspot::ObjectLayout> Jvm::Objects() const {
+Result<hotspot::ObjectLayout> Jvm::Objects() const {
   if (!internals.ok()) return internals.error();
   auto layout = hotspot::ObjectLayout::Resolve(structs, rules, names);
   JNIEnv* const jni = EnvOf(vm);

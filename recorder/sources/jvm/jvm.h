@@ -12,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -68,21 +67,21 @@ struct Jvm {
   hotspot::JdkRules rules;
   // Whether the JVM's memory is read at all. An Error: portable mode, which uses JVMTI only; then `structs` is empty,
   // `layout` and `thread_of` describe words of the agent, and `names` uses JVMTI.
-  format::Result<std::monostate> internals;
+  Status internals;
   hotspot::VmStructs structs;
-  format::Result<hotspot::SymbolTable> symbols;  // an Error if libjvm is stripped, which the hooks then report
+  Result<hotspot::SymbolTable> symbols;  // an Error if libjvm is stripped, which the hooks then report
   hotspot::ThreadLayout layout;
-  format::Result<hotspot::ThreadList> threads;
+  Result<hotspot::ThreadList> threads;
   std::unique_ptr<hotspot::JvmtiMethods> methods;  // null: not needed
   hotspot::Names names;
-  format::Result<hotspot::StackWalker> walker;  // an Error if stacks must come from JVMTI
+  Result<hotspot::StackWalker> walker;  // an Error if stacks must come from JVMTI
   ThreadFields thread_fields;
   hotspot::ThreadOfEnv thread_of;
   hotspot::HeapMeter heap{};
   JvmBeans beans{};  // for portable mode
 
   // `portable`: use JVMTI only, whatever the JVM is.
-  static format::Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable);
+  static Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable);
 
   std::string Property(const char* name) const { return PropertyOf(jvmti, name); }
   // Returns the platform threads that JVMTI lists now.
@@ -90,7 +89,7 @@ struct Jvm {
   // Whether only major collections clear weak references to young objects (generational ZGC).
   bool KeepsYoungReferents() const;
   // An Error if the JVM's objects cannot be walked.
-  format::Result<hotspot::ObjectLayout> Objects() const;
+  Result<hotspot::ObjectLayout> Objects() const;
   std::string GcName() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
 };
 

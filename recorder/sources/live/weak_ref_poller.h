@@ -68,7 +68,7 @@ class ObjectTracker final : public Part {
 
   void Connect(writer::DrainCallbacks* callbacks) override;
   void Describe(format::FileHeader* header) const override { header->max_tracked_objects = table_.count(); }
-  format::Result<std::monostate> Activate() override { return thread_.Start(); }
+  Status Activate() override { return thread_.Start(); }
   void Stop() override { thread_.Stop(); }
   bool TryJoin() override { return thread_.TryJoin(); }
 

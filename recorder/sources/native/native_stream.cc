@@ -156,12 +156,12 @@ void NativeStream::Connect(writer::DrainCallbacks* callbacks) {
       .drop = [](uint16_t, uint64_t) {}, .collections_at_birth = never, .collections = never};
 }
 
-format::Result<std::monostate> NativeStream::Activate() {
+Status NativeStream::Activate() {
   (void)native::TakeLibraryChanges();  // discards those from before this recording
   writer_.RefreshLibraries();
   is_active_ = true;
   hooks_->Activate(&source_, mappings_ ? mappings_->mapper() : nullptr);
-  return std::monostate{};
+  return {};
 }
 
 void NativeStream::OnTick(uint64_t now_ns) {

@@ -16,8 +16,8 @@
 #include <memory>
 #include <optional>
 
-#include "recorder/buffer/ring.h"
 #include "recorder/buffer/lane_lease.h"
+#include "recorder/buffer/ring.h"
 #include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/native/mapping_stream.h"
 #include "recorder/sources/native/native_points.h"
@@ -75,7 +75,7 @@ class NativeStream final : public Part {
                std::unique_ptr<native::MallocHooks> hooks);
 
   void Connect(writer::DrainCallbacks* callbacks) override;
-  format::Result<std::monostate> Activate() override;
+  Status Activate() override;
   void OnTick(uint64_t now_ns) override;
   void NewEpoch() override { writer_.NewEpoch(); }
   void MarkStackEmitted(const format::StackKey& key) override { writer_.MarkStackEmitted(key); }

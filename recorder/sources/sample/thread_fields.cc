@@ -106,7 +106,7 @@ void ForgetLabels() {
 
 std::string_view CurrentLabels() { return own != nullptr ? own->View() : std::string_view(); }
 
-format::Result<ThreadFields> ThreadFields::Resolve(JNIEnv* jni) {
+Result<ThreadFields> ThreadFields::Resolve(JNIEnv* jni) {
   ThreadFields fields;
   jclass thread_class = jni->FindClass("java/lang/Thread");
   if (thread_class != nullptr) {
@@ -116,7 +116,7 @@ format::Result<ThreadFields> ThreadFields::Resolve(JNIEnv* jni) {
   }
   if (fields.tid_ == nullptr) {
     jni->ExceptionClear();
-    return format::Error{"java.lang.Thread has no fields `name` and `tid`"};
+    return Error{"java.lang.Thread has no fields `name` and `tid`"};
   }
   fields.has_virtual_threads_ = jni->GetVersion() >= kFirstWithVirtualThreads;
   return fields;

@@ -42,7 +42,7 @@ struct ThreadIdentity {
 
 class ThreadFields {
  public:
-  static format::Result<ThreadFields> Resolve(JNIEnv* jni);
+  static Result<ThreadFields> Resolve(JNIEnv* jni);
   // `thread` is the one that calls.
   void Read(JNIEnv* jni, jobject thread, ThreadIdentity* into) const;
 

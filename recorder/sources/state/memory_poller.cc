@@ -10,8 +10,8 @@
 
 namespace heaprec::sources {
 
-format::Result<std::monostate> MemoryPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
-  if (now_ns < next_ns_) return std::monostate{};
+Status MemoryPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
+  if (now_ns < next_ns_) return {};
   std::string why;
   // All rows of a look have one time.
   if (summary_ && jni != nullptr) LookAtJvm(jni, now_ns, &why);
@@ -27,8 +27,8 @@ format::Result<std::monostate> MemoryPoller::Tick(JNIEnv* jni, uint64_t now_ns) 
     why = "the kernel took more than a second to report the process' memory";
   }
   next_ns_ = end_ns + std::max(period_ns_, kMaxShare * (end_ns - now_ns)) - (end_ns - now_ns);
-  if (!why.empty()) return format::Error{why};
-  return std::monostate{};
+  if (!why.empty()) return Error{why};
+  return {};
 }
 
 void MemoryPoller::LookAtJvm(JNIEnv* jni, uint64_t time_ns, std::string* why) {

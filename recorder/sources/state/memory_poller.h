@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "recorder/hotspot/usage/nmt_summary.h"
 #include "recorder/sources/agent_thread.h"
@@ -35,7 +34,7 @@ class MemoryPoller {
 
   bool asks_jvm() const { return summary_.has_value(); }
   // Takes a snapshot if it is due. `jni`: may be null unless asks_jvm(). An Error: a source will not be used again.
-  format::Result<std::monostate> Tick(JNIEnv* jni, uint64_t now_ns);
+  Status Tick(JNIEnv* jni, uint64_t now_ns);
 
  private:
   void LookAtJvm(JNIEnv* jni, uint64_t time_ns, std::string* why);
@@ -56,7 +55,7 @@ class MemorySnapshots final : public Part {
   MemorySnapshots(JavaVM* vm, HeapStateRecorder& rows, std::optional<hotspot::NmtSummary> summary, uint64_t period_ns)
       : vm_(vm), poller_(rows, summary, period_ns), thread_("heaprec-memory", [this] { Poll(); }) {}
 
-  format::Result<std::monostate> Activate() override { return thread_.Start(); }
+  Status Activate() override { return thread_.Start(); }
   void Stop() override { thread_.Stop(); }
   bool TryJoin() override { return thread_.TryJoin(); }
 

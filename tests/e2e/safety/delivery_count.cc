@@ -73,8 +73,8 @@ heaprec::format::RecordingId NEW_RECORDING_ID(__wrap_)() {
   return NEW_RECORDING_ID(__real_)();
 }
 
-heaprec::format::Result<Command> PARSE_COMMAND(__real_)(std::string_view text);
-heaprec::format::Result<Command> PARSE_COMMAND(__wrap_)(std::string_view text) {
+heaprec::Result<Command> PARSE_COMMAND(__real_)(std::string_view text);
+heaprec::Result<Command> PARSE_COMMAND(__wrap_)(std::string_view text) {
   if (path != nullptr && access((std::string(path) + ".fail").c_str(), F_OK) == 0) throw std::bad_alloc();
   return PARSE_COMMAND(__real_)(text);
 }

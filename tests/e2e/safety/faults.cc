@@ -17,7 +17,6 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <variant>
 
 #include "base/result.h"
 #include "recorder/agent/identity.h"
@@ -72,8 +71,8 @@ heaprec::format::RecordingId NEW_RECORDING_ID(__wrap_)() {
   return NEW_RECORDING_ID(__real_)();
 }
 
-heaprec::format::Result<std::monostate> REMOVE(__real_)(Detour* detour);
-heaprec::format::Result<std::monostate> REMOVE(__wrap_)(Detour* detour) {
+heaprec::Status REMOVE(__real_)(Detour* detour);
+heaprec::Status REMOVE(__wrap_)(Detour* detour) {
   if (removal_file != nullptr && IsDrain() && removals.fetch_add(1) == 0) {
     close(open(removal_file, O_WRONLY | O_CREAT, 0600));
     sleep(1);

@@ -187,7 +187,7 @@ class Otlp final : public LabelledExporter {
     WriteRows();
   }
 
-  std::optional<format::Error> Finish() override {
+  std::optional<Error> Finish() override {
     std::string bytes;
     {
       pbf_builder<ProfilesData> message(bytes);

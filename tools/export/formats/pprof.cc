@@ -97,7 +97,7 @@ class Pprof final : public LabelledExporter {
     for (const std::string& remark : Provenance(recording, streams_)) comments_.push_back(strings_.NumberOf(remark));
   }
 
-  std::optional<format::Error> Finish() override {
+  std::optional<Error> Finish() override {
     WriteRows();
     WriteFunctionsAndLocations();
     WriteRest();

@@ -111,20 +111,20 @@ class SqliteExporter final : public Exporter {
   void End(const Recording& recording, AskedRange asked) override {
     if (store_) store_->End(recording, asked);
   }
-  std::optional<format::Error> Finish() override {
-    if (!store_) return format::Error{error_};
+  std::optional<Error> Finish() override {
+    if (!store_) return Error{error_};
     if (auto error = store_->Finish()) return error;
     store_.reset();
     return Copy();
   }
 
  private:
-  std::optional<format::Error> Copy() {
+  std::optional<Error> Copy() {
     std::array<char, 1 << 16> piece;
     off_t at = 0;
     while (!output_.failed()) {
       const ssize_t size = pread(file_.number(), piece.data(), piece.size(), at);
-      if (size < 0) return format::Error{std::string("the database: ") + std::strerror(errno)};
+      if (size < 0) return Error{std::string("the database: ") + std::strerror(errno)};
       if (size == 0) break;
       output_.Append({piece.data(), static_cast<size_t>(size)});
       output_.Tick();
@@ -351,12 +351,12 @@ void SqliteStore::End(const Recording& recording, AskedRange) {
                               calibration_.heap, calibration_.exceptions));
 }
 
-std::optional<format::Error> SqliteStore::Finish() {
+std::optional<Error> SqliteStore::Finish() {
   if (error_.empty() && with_indices_) Run(kSqliteIndices);
   if (error_.empty()) Run(kSqliteViews);
   if (error_.empty()) Run("COMMIT");
   inserts_.reset();
-  if (!error_.empty()) return format::Error{error_};
+  if (!error_.empty()) return Error{error_};
   return std::nullopt;
 }
 

@@ -34,7 +34,7 @@ class SqliteStore final : public Exporter {
   void Begin(const Recording& recording) override;
   void Add(const FilteredBlock& block) override;
   void End(const Recording& recording, AskedRange) override;
-  std::optional<format::Error> Finish() override;
+  std::optional<Error> Finish() override;
 
   // Valid after Finish.
   sqlite3* database() { return database_; }

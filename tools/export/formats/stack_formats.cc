@@ -44,7 +44,7 @@ class Collapsed final : public Exporter {
   void Begin(const Recording&) override { totals_.StartRecording(); }
   void Add(const FilteredBlock& block) override { totals_.Add(block); }
 
-  std::optional<format::Error> Finish() override {
+  std::optional<Error> Finish() override {
     for (Id frame = 0; frame < catalogue_.frames().size(); ++frame) names_.push_back(FrameText(catalogue_, frame));
     SortChildren();
     // A parent's line precedes those of its children: in order of frames, the root first.
@@ -144,7 +144,7 @@ class Speedscope final : public Exporter {
     if (settings_.exceptions) WriteProfile("exceptions thrown" + which, "none", kThrows);
   }
 
-  std::optional<format::Error> Finish() override {
+  std::optional<Error> Finish() override {
     fmt::format_to(fmt::appender(output_.text()), "],\"name\":\"heaprec, {} weights\",\"shared\":{{\"frames\":[",
                    WeightsName(settings_));
     for (Id frame = 0; frame < catalogue_.frames().size(); ++frame) {

@@ -18,7 +18,7 @@ constexpr uint32_t kRowsOfTimeline = 60, kHour = 3600;
 std::string HostOf(const RecordingInfo& info) { return info.service + '\0' + info.host; }
 
 // What passes the filter as one sum: rows of sites, each of which is added apart.
-format::Result<PooledSums> PoolAll(Source* source, const Selection& selection) {
+Result<PooledSums> PoolAll(Source* source, const Selection& selection) {
   const FleetEstimator estimator(selection.totals);
   auto pooled = source->Pool(
       {.range = selection.range, .recordings = estimator.scales(), .by = RowGrain::kSite, .filter = selection.filter});
@@ -152,7 +152,7 @@ std::vector<ServiceRow> Services(const Selection& selection) {
   return rows;
 }
 
-format::Result<TopAnswer> Top(Source* source, const Selection& selection, RowGrain by, size_t limit) {
+Result<TopAnswer> Top(Source* source, const Selection& selection, RowGrain by, size_t limit) {
   const FleetEstimator estimator(selection.totals);
   auto pooled =
       source->Pool({.range = selection.range, .recordings = estimator.scales(), .by = by, .filter = selection.filter});
@@ -175,12 +175,12 @@ format::Result<TopAnswer> Top(Source* source, const Selection& selection, RowGra
   return answer;
 }
 
-format::Result<std::vector<TimelineRow>> Timeline(Source* source, const Selection& selection, uint32_t step) {
+Result<std::vector<TimelineRow>> Timeline(Source* source, const Selection& selection, uint32_t step) {
   const uint32_t slice = source->slice_seconds();
   const bool is_filtered = selection.filter.classes || selection.filter.sites;
   if (step == 0) step = StepFor(ScopeOf(selection), slice, is_filtered);
   if (step % slice != 0) {
-    return format::Error{fmt::format("--step must be a multiple of the slices of {} s", slice)};
+    return Error{fmt::format("--step must be a multiple of the slices of {} s", slice)};
   }
   const FleetEstimator estimator(selection.totals);
   std::vector<TimelineRow> rows;
@@ -211,7 +211,7 @@ format::Result<std::vector<TimelineRow>> Timeline(Source* source, const Selectio
   return rows;
 }
 
-format::Result<ShowAnswer> Show(Source* source, const Selection& selection, const std::string& name) {
+Result<ShowAnswer> Show(Source* source, const Selection& selection, const std::string& name) {
   ShowAnswer answer;
   answer.name = name;
   PooledSums all;
@@ -245,12 +245,12 @@ format::Result<ShowAnswer> Show(Source* source, const Selection& selection, cons
 }
 
 // heaprec fleet live: what is live in the processes of a fleet.
-format::Result<FleetLiveAnswer> FleetLive(Source* source, const Selection& selection, RowGrain by, size_t limit) {
+Result<FleetLiveAnswer> FleetLive(Source* source, const Selection& selection, RowGrain by, size_t limit) {
   FleetLiveAnswer answer;
   auto snapshots = source->LiveMoments(selection.range, selection.ids());
   if (!snapshots.ok()) return snapshots.error();
   if (snapshots->empty()) {
-    return format::Error{"none of the recordings tracked objects; record with the agent's option live"};
+    return Error{"none of the recordings tracked objects; record with the agent's option live"};
   }
   answer.untracked = selection.recordings.size() - snapshots->size();
   const std::vector<LiveMoment> running = OfRunning(*snapshots, source->slice_seconds(), &answer);

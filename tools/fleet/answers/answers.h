@@ -48,14 +48,14 @@ struct TopAnswer {
   std::vector<TopRow> rows;  // the largest first
   size_t count = 0;          // of all
 };
-format::Result<TopAnswer> Top(Source* source, const Selection& selection, RowGrain by, size_t limit);
+Result<TopAnswer> Top(Source* source, const Selection& selection, RowGrain by, size_t limit);
 
 struct TimelineRow {
   uint32_t time = 0;
   Estimate per_second;  // bytes, of all hosts together
 };
 // `step`: a multiple of the slice; 0: about 60 rows.
-format::Result<std::vector<TimelineRow>> Timeline(Source* source, const Selection& selection, uint32_t step);
+Result<std::vector<TimelineRow>> Timeline(Source* source, const Selection& selection, uint32_t step);
 
 // A site: which services have it, with which classes, since when.
 struct ShowAnswer {
@@ -66,7 +66,7 @@ struct ShowAnswer {
   std::vector<TimelineRow> timeline;
 };
 // The selection's filter must name sites.
-format::Result<ShowAnswer> Show(Source* source, const Selection& selection, const std::string& name);
+Result<ShowAnswer> Show(Source* source, const Selection& selection, const std::string& name);
 
 struct LiveRowAnswer {
   RowKey key;
@@ -86,7 +86,7 @@ struct FleetLiveAnswer {
   size_t untracked = 0;  // recordings without tracked objects
 };
 // What is live at the end of the range, in the processes that run then.
-format::Result<FleetLiveAnswer> FleetLive(Source* source, const Selection& selection, RowGrain by, size_t limit);
+Result<FleetLiveAnswer> FleetLive(Source* source, const Selection& selection, RowGrain by, size_t limit);
 // A snapshot that is so much older than the latest one is of a process that has ended, or is not shipped any more.
 inline constexpr uint32_t kLiveSlices = 2;
 
@@ -108,11 +108,10 @@ struct DiffAnswer {
   size_t real = 0;
 };
 // Compares the versions that two patterns select.
-format::Result<DiffAnswer> DiffVersions(Source* source, const Selection& selection, const std::string& before,
-                                        const std::string& after, const DiffOptions& options);
+Result<DiffAnswer> DiffVersions(Source* source, const Selection& selection, const std::string& before,
+                                const std::string& after, const DiffOptions& options);
 // The same hosts before and after a time. Hosts that lack a side are left out.
-format::Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection, uint32_t deploy,
-                                      const DiffOptions& options);
+Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection, uint32_t deploy, const DiffOptions& options);
 
 struct OutlierRow {
   std::string host;
@@ -121,7 +120,7 @@ struct OutlierRow {
   double rate = 0, median = 0, z = 0;  // bytes per second
 };
 // Returns hosts with |z| of at least `least_z`, largest first, in sites that have `min_share` of all bytes.
-format::Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& selection, RowGrain by,
-                                                 double min_share, double least_z);
+Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& selection, RowGrain by, double min_share,
+                                         double least_z);
 
 }  // namespace heaprec::tools::fleet

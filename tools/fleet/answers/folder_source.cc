@@ -79,14 +79,14 @@ class FolderSource final : public Source {
 
   bool empty() const { return held_.empty(); }
 
-  format::Result<std::vector<RecordingInfo>> Recordings() override {
+  Result<std::vector<RecordingInfo>> Recordings() override {
     std::vector<RecordingInfo> infos;
     for (const auto& [id, held] : held_) infos.push_back(held.info);
     return infos;
   }
 
-  format::Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range, const std::vector<uint64_t>& recordings,
-                                                  uint32_t step) override {
+  Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range, const std::vector<uint64_t>& recordings,
+                                          uint32_t step) override {
     std::map<std::pair<uint64_t, uint32_t>, TotalsRow> totals;
     for (const uint64_t recording : recordings) {
       ForEachSlice(recording, range, [&](const Slice& slice) {
@@ -102,7 +102,7 @@ class FolderSource final : public Source {
     return rows;
   }
 
-  format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override {
+  Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override {
     using Key = std::pair<RowKey, uint32_t>;  // and the step or the host
     const Passing passes(query.filter);
     const RowGrain grain = GrainToRead(query.by, query.filter);
@@ -128,7 +128,7 @@ class FolderSource final : public Source {
     return rows;
   }
 
-  format::Result<std::vector<Moments>> Compare(const CompareQuery& query) override {
+  Result<std::vector<Moments>> Compare(const CompareQuery& query) override {
     std::map<std::pair<RowKey, uint32_t>, std::pair<double, double>> rates;  // by key and host: before, after
     for (const auto& [side, rate] : {std::pair(&query.before, &std::pair<double, double>::first),
                                      std::pair(&query.after, &std::pair<double, double>::second)}) {
@@ -153,8 +153,8 @@ class FolderSource final : public Source {
     return rows;
   }
 
-  format::Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
-                                                      const std::vector<uint64_t>& recordings) override {
+  Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
+                                              const std::vector<uint64_t>& recordings) override {
     std::vector<LiveMoment> snapshots;
     for (const uint64_t recording : recordings) {
       const Slice* last = nullptr;
@@ -168,8 +168,8 @@ class FolderSource final : public Source {
     return snapshots;
   }
 
-  format::Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
-                                               const RowFilter& filter) override {
+  Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
+                                       const RowFilter& filter) override {
     const Passing passes(filter);
     const RowGrain grain = GrainToRead(by, filter);
     std::map<RowKey, PooledLive> pooled;
@@ -188,7 +188,7 @@ class FolderSource final : public Source {
     return rows;
   }
 
-  format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) override {
+  Result<std::vector<FleetSample>> Samples(const SampleQuery& query) override {
     const Passing passes(query.filter);
     std::vector<FleetSample> samples;
     double all = 0;
@@ -210,9 +210,9 @@ class FolderSource final : public Source {
     return samples;
   }
 
-  format::Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) override { return Chosen(stacks_, ids); }
+  Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) override { return Chosen(stacks_, ids); }
 
-  format::Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) override {
+  Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) override {
     return ids ? Chosen(names_[kind], *ids) : names_[kind];
   }
 
@@ -238,13 +238,13 @@ class FolderSource final : public Source {
 
 }  // namespace
 
-format::Result<std::unique_ptr<Source>> OpenFolder(const std::string& folder, uint32_t slice_seconds,
-                                                   double samples_per_second) {
+Result<std::unique_ptr<Source>> OpenFolder(const std::string& folder, uint32_t slice_seconds,
+                                           double samples_per_second) {
   std::error_code error;
-  if (!std::filesystem::exists(folder, error)) return format::Error{folder + ": no such file or folder"};
+  if (!std::filesystem::exists(folder, error)) return Error{folder + ": no such file or folder"};
   auto source = std::make_unique<FolderSource>(slice_seconds, samples_per_second);
   for (const std::string& path : RecordingsIn(folder)) source->Read(path);
-  if (source->empty()) return format::Error{folder + ": no recording (*.hrec) that can be read"};
+  if (source->empty()) return Error{folder + ": no recording (*.hrec) that can be read"};
   return std::unique_ptr<Source>(std::move(source));
 }
 

@@ -107,8 +107,8 @@ HostComparison CompareRow(const Moments& row, const DiffAnswer& answer) {
 }
 
 // The sites of both sides together that make up enough.
-std::optional<format::Error> AddRows(Source* source, const CompareQuery& query, const DiffOptions& options,
-                                     DiffAnswer* answer) {
+std::optional<Error> AddRows(Source* source, const CompareQuery& query, const DiffOptions& options,
+                             DiffAnswer* answer) {
   auto moments = source->Compare(query);
   if (!moments.ok()) return moments.error();
   const double least = options.min_share * (answer->all.before + answer->all.after);
@@ -182,15 +182,15 @@ std::vector<Outlier> ScoreHosts(const std::vector<HostRate>& rates, size_t hosts
 }
 
 // The answers whose unit is the host: diff and outliers.
-format::Result<DiffAnswer> DiffVersions(Source* source, const Selection& selection, const std::string& before,
-                                        const std::string& after, const DiffOptions& options) {
+Result<DiffAnswer> DiffVersions(Source* source, const Selection& selection, const std::string& before,
+                                const std::string& after, const DiffOptions& options) {
   Hosts hosts;
   const SideOfHosts one = SideOf(selection, selection.range, TotalsOf(selection, before), &hosts);
   const SideOfHosts other = SideOf(selection, selection.range, TotalsOf(selection, after), &hosts);
   for (const auto& [of, version] : {std::pair(&one, &before), std::pair(&other, &after)}) {
     if (of->rates.size() < 2) {
-      return format::Error{fmt::format("version '{}' has {} host{}; a comparison needs two or more on each side",
-                                       *version, of->rates.size(), of->rates.size() == 1 ? "" : "s")};
+      return Error{fmt::format("version '{}' has {} host{}; a comparison needs two or more on each side", *version,
+                               of->rates.size(), of->rates.size() == 1 ? "" : "s")};
     }
   }
   DiffAnswer answer;
@@ -202,8 +202,7 @@ format::Result<DiffAnswer> DiffVersions(Source* source, const Selection& selecti
   return answer;
 }
 
-format::Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection, uint32_t deploy,
-                                      const DiffOptions& options) {
+Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection, uint32_t deploy, const DiffOptions& options) {
   const uint32_t slice = source->slice_seconds();
   // The slice in which it happened is of neither side.
   const TimeRange first{selection.range.from, deploy / slice * slice};
@@ -219,7 +218,7 @@ format::Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection
     std::erase_if(of->rates, [&](const auto& rate) { return !in->rates.contains(rate.first); });
   }
   if (one.rates.size() < 2) {
-    return format::Error{
+    return Error{
         fmt::format("{} hosts were recorded both before and after; a comparison needs two or more", one.rates.size())};
   }
   DiffAnswer answer;
@@ -236,8 +235,8 @@ format::Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection
   return answer;
 }
 
-format::Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& selection, RowGrain by,
-                                                 double min_share, double least_z) {
+Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& selection, RowGrain by, double min_share,
+                                         double least_z) {
   const FleetEstimator estimator(selection.totals);
   PoolQuery query{.range = selection.range, .recordings = estimator.scales(), .by = by, .filter = selection.filter};
   auto pooled = source->Pool(query);
@@ -254,7 +253,7 @@ format::Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection
   Hosts hosts;
   query.recordings = SideOf(selection, selection.range, selection.totals, &hosts).side.recordings;
   query.rows_of = RowsOf::kHost;
-  if (hosts.size() < 3) return format::Error{"outliers need three or more hosts"};
+  if (hosts.size() < 3) return Error{"outliers need three or more hosts"};
   auto rates = source->Pool(query);
   if (!rates.ok()) return rates.error();
   std::map<RowKey, std::vector<HostRate>> by_key;

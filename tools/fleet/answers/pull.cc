@@ -56,7 +56,7 @@ struct Named {
 };
 
 // The stacks of samples, and all names.
-format::Result<Named> NamesFor(Source* source, const std::vector<FleetSample>& samples) {
+Result<Named> NamesFor(Source* source, const std::vector<FleetSample>& samples) {
   std::vector<uint64_t> ids;
   for (const FleetSample& one : samples) ids.push_back(one.sample.stack);
   std::ranges::sort(ids);
@@ -92,7 +92,7 @@ class PulledWriter {
     StartChunk();
   }
 
-  format::Result<bool> Add(const ThinnedSample& one, const format::Thread& thread) {
+  Result<bool> Add(const ThinnedSample& one, const format::Thread& thread) {
     format::Sample sample;
     sample.id = ++counters_[format::Stream::kAllocations].written;
     sample.time_ns = one.time_ns - header_.start_epoch_ns;
@@ -111,7 +111,7 @@ class PulledWriter {
     return written;
   }
 
-  format::Result<bool> End(uint64_t end_ns) {
+  Result<bool> End(uint64_t end_ns) {
     const format::EndMarker ending{std::max(end_ns, end_ns_), "pull"};
     return Write(chunk_->Finish(Counters(), {}, ending.time_ns, &ending));
   }
@@ -161,7 +161,7 @@ class PulledWriter {
     counters.points = counters.committed = counters.written;
     return counters_;
   }
-  format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes) {
+  Result<bool> Write(const Result<format::ByteBuffer>& bytes) {
     if (!bytes.ok()) return bytes.error();
     output_.Append(*bytes);
     return true;
@@ -202,13 +202,13 @@ format::FileHeader HeaderOf(const Selection& selection, const Scope& scope, cons
 
 }  // namespace
 
-format::Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output) {
+Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output) {
   auto samples = source->Samples({.range = selection.range,
                                   .recordings = FleetEstimator(selection.totals).scales(),
                                   .filter = selection.filter,
                                   .most = most});
   if (!samples.ok()) return samples.error();
-  if (samples->empty()) return format::Error{"no matching samples: they were shipped with --samples 0, or pruned"};
+  if (samples->empty()) return Error{"no matching samples: they were shipped with --samples 0, or pruned"};
   std::ranges::sort(*samples, {}, [](const FleetSample& one) {
     return std::tuple(one.sample.time_ns, one.recording, one.sample.id);
   });

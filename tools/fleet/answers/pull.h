@@ -33,7 +33,7 @@ struct Pulled {
   uint64_t samples = 0, hosts = 0, recordings = 0;
 };
 // At most about `most` samples.
-format::Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output);
+Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output);
 // Into a file. Says on stderr what failed, or with `says_what` what is in it.
 ExitCode PullTo(Source* source, const Selection& selection, const PullOptions& options, bool says_what);
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/duration.h"
 #include "tools/fleet/answers/answers.h"
 #include "tools/fleet/answers/reports.h"
-#include "base/duration.h"
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -93,31 +93,31 @@ void TableOptions::AddTo(Command& command) {
   command.AddFlag("--yes", drops, "prune: drop the listed days").InGroup(kInit);
 }
 
-format::Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise) {
+Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise) {
   if (!slice_ns) return otherwise;
   const uint64_t seconds = *slice_ns / 1'000'000'000;
   if (*slice_ns % 1'000'000'000 == 0 && seconds <= UINT32_MAX && IsSliceLength(static_cast<uint32_t>(seconds)))
     return static_cast<uint32_t>(seconds);
-  return format::Error{fmt::format("--slice {}: a slice must divide an hour, and be a part or a multiple of a minute",
-                                   DurationText(*slice_ns))};
+  return Error{fmt::format("--slice {}: a slice must divide an hour, and be a part or a multiple of a minute",
+                           DurationText(*slice_ns))};
 }
 
-format::Result<SchemaOptions> TableOptions::Schema() const {
+Result<SchemaOptions> TableOptions::Schema() const {
   auto seconds = SliceOf(slice_ns, 600);
   if (!seconds.ok()) return seconds.error();
   if (!cluster.empty() && !IsIdentifier(cluster)) {
-    return format::Error{fmt::format("--cluster: '{}' is not a cluster name", cluster)};
+    return Error{fmt::format("--cluster: '{}' is not a cluster name", cluster)};
   }
   return SchemaOptions{.slice_seconds = *seconds, .cluster = cluster, .retention = retention};
 }
 
-format::Result<render::Report> InitTables(Server* server, const SchemaOptions& schema) {
+Result<render::Report> InitTables(Server* server, const SchemaOptions& schema) {
   auto tables = InitSchema(server, schema);
   if (!tables.ok()) return tables.error();
   return TablesReport(*tables, *server);
 }
 
-format::Result<render::Report> PruneTables(Server* server, const TableOptions& options, uint32_t now) {
+Result<render::Report> PruneTables(Server* server, const TableOptions& options, uint32_t now) {
   auto there = ReadSchema(server);
   if (!there.ok()) return there.error();
   auto expired = ExpiredPartitions(server, options.retention, now);

@@ -50,7 +50,7 @@ struct FleetQuestion {
 };
 
 // Answers questions that need only sums.
-format::Result<render::Report> AnswerTo(const FleetQuestion& question);
+Result<render::Report> AnswerTo(const FleetQuestion& question);
 
 // Of `heaprec fleet init` and `prune`.
 struct TableOptions {
@@ -61,13 +61,13 @@ struct TableOptions {
 
   // The options have a heading of their own in the help.
   void AddTo(Command& command);
-  format::Result<SchemaOptions> Schema() const;
+  Result<SchemaOptions> Schema() const;
 };
 
 // The length of --slice, or `otherwise`, in seconds.
-format::Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise);
+Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise);
 
-format::Result<render::Report> InitTables(Server* server, const SchemaOptions& schema);
-format::Result<render::Report> PruneTables(Server* server, const TableOptions& options, uint32_t now);
+Result<render::Report> InitTables(Server* server, const SchemaOptions& schema);
+Result<render::Report> PruneTables(Server* server, const TableOptions& options, uint32_t now);
 
 }  // namespace heaprec::tools::fleet

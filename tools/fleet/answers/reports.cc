@@ -114,7 +114,7 @@ std::vector<Column<DiffRow>> DiffColumns(const char* heading) {
       {"name", heading, Unit::kText, Detail::kAlways, &DiffRow::name}};
 }
 
-format::Result<DiffAnswer> DiffOf(const FleetQuestion& of) {
+Result<DiffAnswer> DiffOf(const FleetQuestion& of) {
   const DiffOptions how{.by = of.by(), .rate = of.options.rate, .min_share = of.options.min_share};
   if (of.options.deploy.empty()) {
     return DiffVersions(of.source, of.selection, of.options.words[0], of.options.words[1], how);

@@ -11,7 +11,7 @@
 
 namespace heaprec::tools::fleet {
 
-using Answered = format::Result<render::Report>;
+using Answered = Result<render::Report>;
 Answered ServicesReport(const FleetQuestion& of);
 Answered TopReport(const FleetQuestion& of);
 Answered TimelineReport(const FleetQuestion& of);

@@ -17,7 +17,7 @@
 namespace heaprec::tools::fleet {
 namespace {
 
-format::Result<std::vector<uint64_t>> IdsOf(Source* source, NameKind kind, const std::string& pattern) {
+Result<std::vector<uint64_t>> IdsOf(Source* source, NameKind kind, const std::string& pattern) {
   auto matcher = NamePattern::ForNames(pattern);
   if (!matcher.ok()) return matcher.error();
   const auto names = source->NamesOf(kind, std::nullopt);
@@ -30,25 +30,25 @@ format::Result<std::vector<uint64_t>> IdsOf(Source* source, NameKind kind, const
     std::set<std::string> all;
     for (const auto& [id, name] : *names) all.insert(name);
     const std::string why = NoMatchText(kind == NameKind::kClass ? "class" : "method", NearestNames(pattern, all));
-    return format::Error{fmt::format("'{}': {}", pattern, why)};
+    return Error{fmt::format("'{}': {}", pattern, why)};
   }
   std::ranges::sort(ids);
   return ids;
 }
 
-format::Result<TimeRange> RangeOf(const SelectionOptions& options, uint32_t slice_seconds, uint32_t now) {
+Result<TimeRange> RangeOf(const SelectionOptions& options, uint32_t slice_seconds, uint32_t now) {
   TimeRange range;
   if (!options.from.empty()) {
     auto from = ParseFleetTime(options.from, now);
-    if (!from.ok()) return format::Error{"--from: " + from.error().message};
+    if (!from.ok()) return Error{"--from: " + from.error().message};
     range.from = *from / slice_seconds * slice_seconds;
   }
   if (!options.to.empty()) {
     auto to = ParseFleetTime(options.to, now);
-    if (!to.ok()) return format::Error{"--to: " + to.error().message};
+    if (!to.ok()) return Error{"--to: " + to.error().message};
     range.to = static_cast<uint32_t>((uint64_t{*to} + slice_seconds - 1) / slice_seconds * slice_seconds);
   }
-  if (range.from >= range.to) return format::Error{"--from must be before --to"};
+  if (range.from >= range.to) return Error{"--from must be before --to"};
   return range;
 }
 
@@ -94,8 +94,7 @@ const RecordingInfo* Selection::Find(uint64_t recording) const {
   return found != recordings.end() && found->id == recording ? &*found : nullptr;
 }
 
-format::Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Selection& selection,
-                                                    const TimeRange& range) {
+Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Selection& selection, const TimeRange& range) {
   const auto rows = source->TotalsOf(range, selection.ids(), 0);
   if (!rows.ok()) return rows.error();
   std::map<uint64_t, Totals> totals;
@@ -103,7 +102,7 @@ format::Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Select
   return totals;
 }
 
-format::Result<Selection> Select(Source* source, const SelectionOptions& options, uint32_t now) {
+Result<Selection> Select(Source* source, const SelectionOptions& options, uint32_t now) {
   Selection selection;
   auto range = RangeOf(options, source->slice_seconds(), now);
   if (!range.ok()) return range.error();
@@ -115,13 +114,13 @@ format::Result<Selection> Select(Source* source, const SelectionOptions& options
   selection.recordings = std::move(*infos);
   std::ranges::sort(selection.recordings, {}, &RecordingInfo::id);
   if (selection.recordings.empty()) {
-    return format::Error{fmt::format("none of {} recordings matches; 'heaprec fleet services' lists them", all)};
+    return Error{fmt::format("none of {} recordings matches; 'heaprec fleet services' lists them", all)};
   }
   auto totals = TotalsIn(source, selection, selection.range);
   if (!totals.ok()) return totals.error();
   selection.totals = std::move(*totals);
   std::erase_if(selection.recordings, [&](const RecordingInfo& info) { return !selection.totals.contains(info.id); });
-  if (selection.recordings.empty()) return format::Error{"nothing was recorded in this time"};
+  if (selection.recordings.empty()) return Error{"nothing was recorded in this time"};
   for (const auto& [pattern, kind, into] :
        {std::tuple(&options.class_name, NameKind::kClass, &selection.filter.classes),
         std::tuple(&options.site, NameKind::kMethod, &selection.filter.sites)}) {
@@ -133,7 +132,7 @@ format::Result<Selection> Select(Source* source, const SelectionOptions& options
   return selection;
 }
 
-format::Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<RowKey>& keys) {
+Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<RowKey>& keys) {
   std::vector<uint64_t> class_ids, site_ids;
   for (const RowKey& key : keys) {
     if (key.class_id != 0) class_ids.push_back(key.class_id);
@@ -153,7 +152,7 @@ format::Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::
   return names;
 }
 
-format::Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now) {
+Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now) {
   if (text.find('-') == std::string_view::npos) {
     const auto ago_ns = ParseDurationWithUnits(text);
     if (ago_ns) return now - static_cast<uint32_t>(std::min<uint64_t>(*ago_ns / 1'000'000'000, now));
@@ -161,7 +160,7 @@ format::Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now) {
              point.ok() && point->origin == TimePoint::Origin::kEpoch && point->ns >= 0) {
     return static_cast<uint32_t>(static_cast<uint64_t>(point->ns) / 1'000'000'000);
   }
-  return format::Error{fmt::format("'{}' is not a time: use how long ago (2h, 14d), or 2026-11-20T10:00Z", text)};
+  return Error{fmt::format("'{}' is not a time: use how long ago (2h, 14d), or 2026-11-20T10:00Z", text)};
 }
 
 std::string TimeText(uint32_t time) {

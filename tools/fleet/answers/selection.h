@@ -43,16 +43,16 @@ struct Selection {
 bool MatchesGlob(const std::string& pattern, const std::string& text);
 
 // By recording.
-format::Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Selection& selection, const TimeRange& range);
+Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Selection& selection, const TimeRange& range);
 
-format::Result<Selection> Select(Source* source, const SelectionOptions& options, uint32_t now);
+Result<Selection> Select(Source* source, const SelectionOptions& options, uint32_t now);
 
 // The names of what keys are of, in their order: "byte[] at java.util.Arrays.copyOf".
-format::Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<RowKey>& keys);
+Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<RowKey>& keys);
 
 // Sets the names of rows, which have a key.
 template <typename Row>
-std::optional<format::Error> NameRows(Source* source, std::vector<Row>* rows) {
+std::optional<Error> NameRows(Source* source, std::vector<Row>* rows) {
   std::vector<RowKey> keys;
   for (const Row& row : *rows) keys.push_back(row.key);
   auto names = NamesOfKeys(source, keys);
@@ -62,7 +62,7 @@ std::optional<format::Error> NameRows(Source* source, std::vector<Row>* rows) {
 }
 
 // Parses a duration before `now` ("2h") or a time in ISO 8601 ("2026-11-20T10:00Z"). Returns seconds since 1970.
-format::Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now);
+Result<uint32_t> ParseFleetTime(std::string_view text, uint32_t now);
 // "2026-11-20 16:40:00", UTC.
 std::string TimeText(uint32_t time);
 

@@ -116,7 +116,7 @@ class ServerSource final : public Source {
   ServerSource(Server* server, Schema schema)
       : Source(schema.slice_seconds), server_(*server), schema_(std::move(schema)) {}
 
-  format::Result<std::vector<RecordingInfo>> Recordings() override {
+  Result<std::vector<RecordingInfo>> Recordings() override {
     constexpr std::pair<const char*, std::string RecordingInfo::*> kTexts[] = {
         {"service", &RecordingInfo::service},
         {"version", &RecordingInfo::version},
@@ -149,8 +149,8 @@ class ServerSource final : public Source {
     return infos;
   }
 
-  format::Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range, const std::vector<uint64_t>& recordings,
-                                                  uint32_t step) override {
+  Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range, const std::vector<uint64_t>& recordings,
+                                          uint32_t step) override {
     const std::string key = step > 0 ? fmt::format("intDiv(toUInt32(time), {0}) * {0} AS step", step) : "recording";
     const std::string key_name = step > 0 ? "step" : "recording";
     auto answer = server_.Select(fmt::format(
@@ -178,7 +178,7 @@ class ServerSource final : public Source {
   }
 
   // PooledSums::Add, name for name.
-  format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override {
+  Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override {
     const bool is_step = query.rows_of == RowsOf::kStep, is_host = query.rows_of == RowsOf::kHost;
     std::vector<std::string> columns;
     std::string sums;
@@ -223,7 +223,7 @@ class ServerSource final : public Source {
     return pooled;
   }
 
-  format::Result<std::vector<Moments>> Compare(const CompareQuery& query) override {
+  Result<std::vector<Moments>> Compare(const CompareQuery& query) override {
     auto before = SideSql(query, query.before, true);
     if (!before.ok()) return before.error();
     auto after = SideSql(query, query.after, false);
@@ -242,8 +242,8 @@ class ServerSource final : public Source {
     return moments;
   }
 
-  format::Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
-                                                      const std::vector<uint64_t>& recordings) override {
+  Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
+                                              const std::vector<uint64_t>& recordings) override {
     auto answer = server_.Select(fmt::format(
         "SELECT recording, any(process) AS of_process, max(toUInt32(time)) AS last, argMax(toUInt32(at), time) AS "
         "last_at FROM {} WHERE grain = 0 AND toUInt32(time) >= {} AND toUInt32(time) < {} AND recording IN {} GROUP BY "
@@ -258,8 +258,8 @@ class ServerSource final : public Source {
     return snapshots;
   }
 
-  format::Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
-                                               const RowFilter& filter) override {
+  Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
+                                       const RowFilter& filter) override {
     std::map<uint32_t, std::vector<uint64_t>> recordings;  // by time
     for (const LiveMoment& one : snapshots) recordings[one.time].push_back(one.recording);
     if (recordings.empty()) return std::vector<PooledLive>();
@@ -290,7 +290,7 @@ class ServerSource final : public Source {
     return rows;
   }
 
-  format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) override {
+  Result<std::vector<FleetSample>> Samples(const SampleQuery& query) override {
     std::string from = fmt::format(
         " FROM (SELECT *, weight * {} AS w FROM {} WHERE toUInt32(slice) >= {} AND toUInt32(slice) < {} AND recording "
         "IN "
@@ -327,7 +327,7 @@ class ServerSource final : public Source {
     return samples;
   }
 
-  format::Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) override {
+  Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) override {
     constexpr size_t kAtOnce = 50'000;
     Stacks stacks;
     for (size_t at = 0; at < ids.size(); at += kAtOnce) {
@@ -345,7 +345,7 @@ class ServerSource final : public Source {
     return stacks;
   }
 
-  format::Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) override {
+  Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) override {
     Names names;
     if (ids && ids->empty()) return names;
     auto answer =
@@ -358,7 +358,7 @@ class ServerSource final : public Source {
 
  private:
   std::string Table(const std::string& name) const { return server_.database() + "." + schema_.Table(name); }
-  format::Result<OpenHours> FindOpenHours(const TimeRange& range) {
+  Result<OpenHours> FindOpenHours(const TimeRange& range) {
     if (open_range_ == range) return open_hours_;
     auto answer = server_.Select(
         fmt::format("SELECT recording, intDiv(toUInt32(time), {}) AS hour FROM {} WHERE toUInt32(time) >= {} AND "
@@ -374,7 +374,7 @@ class ServerSource final : public Source {
   }
 
   // The rows of each recording, as RowsSql asks for them.
-  format::Result<std::string> Rows(const PoolQuery& query, std::vector<std::string> columns) {
+  Result<std::string> Rows(const PoolQuery& query, std::vector<std::string> columns) {
     const RowQuery rows{.sums = Table("sums"),
                         .hours = Table("hours"),
                         .range = query.range,
@@ -390,7 +390,7 @@ class ServerSource final : public Source {
     return RowsSql(rows, *open);
   }
 
-  format::Result<std::string> SideSql(const CompareQuery& query, const Side& side, bool is_before) {
+  Result<std::string> SideSql(const CompareQuery& query, const Side& side, bool is_before) {
     auto rows =
         Rows({.range = side.range, .recordings = side.recordings, .by = query.by, .filter = query.filter}, {"bytes"});
     if (!rows.ok()) return rows.error();
@@ -436,7 +436,7 @@ std::string RowsSql(const RowQuery& query, const OpenHours& open) {
       keys, renamed, sums, fmt::join(parts, " UNION ALL "));
 }
 
-format::Result<std::unique_ptr<Source>> OpenServer(Server* server) {
+Result<std::unique_ptr<Source>> OpenServer(Server* server) {
   auto schema = ReadSchema(server);
   if (!schema.ok()) return schema.error();
   return std::unique_ptr<Source>(std::make_unique<ServerSource>(server, std::move(*schema)));

@@ -127,25 +127,25 @@ class Source {
   // Some recordings could not be read.
   bool is_damaged() const { return is_damaged_; }
 
-  virtual format::Result<std::vector<RecordingInfo>> Recordings() = 0;
+  virtual Result<std::vector<RecordingInfo>> Recordings() = 0;
   // `step`: 0: a row for each recording; else the seconds of a row, of all recordings. A range ends in whole slices.
-  virtual format::Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range,
-                                                          const std::vector<uint64_t>& recordings, uint32_t step) = 0;
-  virtual format::Result<std::vector<PooledRow>> Pool(const PoolQuery& query) = 0;
-  virtual format::Result<std::vector<Moments>> Compare(const CompareQuery& query) = 0;
+  virtual Result<std::vector<TotalsRow>> TotalsOf(const TimeRange& range, const std::vector<uint64_t>& recordings,
+                                                  uint32_t step) = 0;
+  virtual Result<std::vector<PooledRow>> Pool(const PoolQuery& query) = 0;
+  virtual Result<std::vector<Moments>> Compare(const CompareQuery& query) = 0;
   // Returns the last one of each recording in the range; recordings without one are absent.
-  virtual format::Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
-                                                              const std::vector<uint64_t>& recordings) = 0;
+  virtual Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
+                                                      const std::vector<uint64_t>& recordings) = 0;
   // kWhole takes no filter.
-  virtual format::Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
-                                                       const RowFilter& filter) = 0;
-  virtual format::Result<std::vector<FleetSample>> Samples(const SampleQuery& query) = 0;
+  virtual Result<std::vector<PooledLive>> Live(const std::vector<LiveMoment>& snapshots, RowGrain by,
+                                               const RowFilter& filter) = 0;
+  virtual Result<std::vector<FleetSample>> Samples(const SampleQuery& query) = 0;
   // The methods of stacks, leaf first.
   using Stacks = std::unordered_map<uint64_t, std::vector<uint64_t>>;
-  virtual format::Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) = 0;
+  virtual Result<Stacks> StacksOf(const std::vector<uint64_t>& ids) = 0;
   using Names = std::unordered_map<uint64_t, std::string>;
   // `ids`: nullopt: all names.
-  virtual format::Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) = 0;
+  virtual Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) = 0;
 
  protected:
   explicit Source(uint32_t slice_seconds) : slice_seconds_(slice_seconds) {}
@@ -158,10 +158,10 @@ class Source {
 // All slices of all recordings in a folder, in memory: about 150 B for each class, site and pair of them in each slice.
 // Returns an Error if there is no folder or no recording in it. Files that cannot be read are named on stderr and left
 // out. `samples_per_second`: how many samples of a recording are kept, with their stacks; 0: none.
-format::Result<std::unique_ptr<Source>> OpenFolder(const std::string& folder, uint32_t slice_seconds,
-                                                   double samples_per_second);
+Result<std::unique_ptr<Source>> OpenFolder(const std::string& folder, uint32_t slice_seconds,
+                                           double samples_per_second);
 
 // `server` must outlive it.
-format::Result<std::unique_ptr<Source>> OpenServer(Server* server);
+Result<std::unique_ptr<Source>> OpenServer(Server* server);
 
 }  // namespace heaprec::tools::fleet

@@ -35,7 +35,7 @@ class Connection final : public HttpConnection {
         timeout_(options.timeout),
         tls_(asio::ssl::context::tls_client) {}
 
-  std::optional<format::Error> SetUpTls(const std::string& ca_file) {
+  std::optional<Error> SetUpTls(const std::string& ca_file) {
     error_code error;
     tls_.set_verify_mode(asio::ssl::verify_peer);
     if (ca_file.empty()) {
@@ -43,11 +43,11 @@ class Connection final : public HttpConnection {
     } else {
       tls_.load_verify_file(ca_file, error);
     }
-    if (error) return format::Error{fmt::format("{}: cannot read certificates: {}", ca_file, error.message())};
+    if (error) return Error{fmt::format("{}: cannot read certificates: {}", ca_file, error.message())};
     return {};
   }
 
-  format::Result<HttpResponse> Send(const HttpRequest& asked) override {
+  Result<HttpResponse> Send(const HttpRequest& asked) override {
     if (std::chrono::steady_clock::now() - answered_ > kMaxIdle) Close();
     if (const auto error = Connect()) return *error;
     http::request<http::string_body> request(http::verb::post, Target(asked), 11);
@@ -78,7 +78,7 @@ class Connection final : public HttpConnection {
     return proxy_ && !server_.is_tls ? server_.Text() + asked.target : asked.target;
   }
 
-  format::Error Failed(const error_code& error) const {
+  Error Failed(const error_code& error) const {
     if (error == beast::error::timeout) {
       return {fmt::format("{}: no answer within {} s", server_.Text(), timeout_.count())};
     }
@@ -114,19 +114,19 @@ class Connection final : public HttpConnection {
     return error && written ? written : error;
   }
 
-  std::optional<format::Error> Connect() {
+  std::optional<Error> Connect() {
     if (plain_ || secure_) return {};
     buffer_.clear();
     const Url& first = proxy_ ? *proxy_ : server_;
     error_code error;
     asio::ip::tcp::resolver resolver(context_);
     const auto found = resolver.resolve(first.host, first.port, error);
-    if (error) return format::Error{fmt::format("{}: {}", first.Text(), error.message())};
+    if (error) return Error{fmt::format("{}: {}", first.Text(), error.message())};
     Plain stream(context_);
     stream.expires_after(ConnectTimeout());
     stream.async_connect(found, [&error](error_code how, const auto&) { error = how; });
     Run();
-    if (error) return format::Error{fmt::format("{}: cannot connect: {}", first.Text(), error.message())};
+    if (error) return Error{fmt::format("{}: cannot connect: {}", first.Text(), error.message())};
     stream.socket().set_option(asio::ip::tcp::no_delay(true), error);
     if (!server_.is_tls) {
       plain_.emplace(std::move(stream));
@@ -138,7 +138,7 @@ class Connection final : public HttpConnection {
     return Secured(std::move(stream));
   }
 
-  std::optional<format::Error> Tunnel(Plain* stream) {
+  std::optional<Error> Tunnel(Plain* stream) {
     const std::string to = fmt::format("{}:{}", server_.host, server_.port);
     http::request<http::empty_body> request(http::verb::connect, to, 11);
     request.set(http::field::host, to);
@@ -152,13 +152,13 @@ class Connection final : public HttpConnection {
       http::async_read_header(*stream, buffer_, answer, done);
       Run();
     }
-    if (error) return format::Error{fmt::format("{}: {}", proxy_->Text(), error.message())};
+    if (error) return Error{fmt::format("{}: {}", proxy_->Text(), error.message())};
     if (answer.get().result_int() / 100 == 2) return {};
-    return format::Error{fmt::format("{}: the proxy refuses to connect to {}: status {}", proxy_->Text(), to,
-                                     answer.get().result_int())};
+    return Error{fmt::format("{}: the proxy refuses to connect to {}: status {}", proxy_->Text(), to,
+                             answer.get().result_int())};
   }
 
-  std::optional<format::Error> Secured(Plain stream) {
+  std::optional<Error> Secured(Plain stream) {
     Secure secure(std::move(stream), tls_);
     SSL_set_tlsext_host_name(secure.native_handle(), server_.host.c_str());
     secure.set_verify_callback(asio::ssl::host_name_verification(server_.host));
@@ -167,8 +167,8 @@ class Connection final : public HttpConnection {
     secure.async_handshake(asio::ssl::stream_base::client, [&error](error_code how) { error = how; });
     Run();
     if (error) {
-      return format::Error{fmt::format("{}: no secure connection: {}; --ca FILE names another authority",
-                                       server_.Text(), error.message())};
+      return Error{fmt::format("{}: no secure connection: {}; --ca FILE names another authority", server_.Text(),
+                               error.message())};
     }
     secure_.emplace(std::move(secure));
     return {};
@@ -206,12 +206,12 @@ std::string WithoutSecrets(std::string_view text) {
 
 }  // namespace
 
-format::Result<std::unique_ptr<HttpConnection>> OpenHttp(const Url& server, const HttpOptions& options) {
+Result<std::unique_ptr<HttpConnection>> OpenHttp(const Url& server, const HttpOptions& options) {
   std::optional<Url> proxy;
   if (!options.proxy.empty()) {
     auto parsed = Url::Parse(options.proxy);
     if (!parsed.ok()) return parsed.error();
-    if (parsed->is_tls) return format::Error{options.proxy + ": only proxies with http:// are supported"};
+    if (parsed->is_tls) return Error{options.proxy + ": only proxies with http:// are supported"};
     proxy = *parsed;
   }
   auto connection = std::make_unique<Connection>(server, proxy, options);
@@ -221,9 +221,9 @@ format::Result<std::unique_ptr<HttpConnection>> OpenHttp(const Url& server, cons
   return std::unique_ptr<HttpConnection>(std::move(connection));
 }
 
-format::Result<Url> Url::Parse(std::string_view text) {
+Result<Url> Url::Parse(std::string_view text) {
   const auto fail = [&](const char* why) {
-    return format::Error{fmt::format("'{}' is not an address: {}", WithoutSecrets(text), why)};
+    return Error{fmt::format("'{}' is not an address: {}", WithoutSecrets(text), why)};
   };
   Url url;
   std::string_view rest = text;

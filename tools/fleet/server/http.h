@@ -23,7 +23,7 @@ struct Url {
 
   // `text` begins with http:// or https://. User, password and parameters in it are refused: a list of processes would
   // show them. The error does not repeat them.
-  static format::Result<Url> Parse(std::string_view text);
+  static Result<Url> Parse(std::string_view text);
   // "https://host:port", for messages.
   std::string Text() const;
 };
@@ -52,10 +52,10 @@ class HttpConnection {
  public:
   virtual ~HttpConnection() = default;
   // POSTs.
-  virtual format::Result<HttpResponse> Send(const HttpRequest& request) = 0;
+  virtual Result<HttpResponse> Send(const HttpRequest& request) = 0;
 };
 
 // Connects when the first request is sent.
-format::Result<std::unique_ptr<HttpConnection>> OpenHttp(const Url& server, const HttpOptions& options);
+Result<std::unique_ptr<HttpConnection>> OpenHttp(const Url& server, const HttpOptions& options);
 
 }  // namespace heaprec::tools::fleet

@@ -172,24 +172,24 @@ std::string Answer::Text(std::string_view name, size_t row) const {
   return column != nullptr && row < column->texts.size() ? column->texts[row] : "";
 }
 
-format::Result<Answer> DecodeNative(std::string_view bytes) {
+Result<Answer> DecodeNative(std::string_view bytes) {
   Answer answer;
   Input input(bytes);
   while (!input.at_end()) {
     const uint64_t columns = input.Varint(), rows = input.Varint();
     if (!input.ok() || columns > kMaxColumns || (columns == 0 && rows > 0))
-      return format::Error{"not an answer in ClickHouse's Native format"};
+      return Error{"not an answer in ClickHouse's Native format"};
     if (answer.columns.empty()) answer.columns.resize(columns);
-    if (answer.columns.size() != columns) return format::Error{"blocks of different columns"};
+    if (answer.columns.size() != columns) return Error{"blocks of different columns"};
     for (AnswerColumn& column : answer.columns) {
       column.name = input.Text();
       column.type = input.Text();
-      if (!input.ok()) return format::Error{"an answer that was cut off"};
+      if (!input.ok()) return Error{"an answer that was cut off"};
       if (!ReadColumn(rows, &input, &column)) {
-        return format::Error{fmt::format("a column of type {}, which heaprec does not read", column.type)};
+        return Error{fmt::format("a column of type {}, which heaprec does not read", column.type)};
       }
     }
-    if (!input.ok()) return format::Error{"an answer that was cut off"};
+    if (!input.ok()) return Error{"an answer that was cut off"};
     answer.rows += rows;
   }
   return answer;

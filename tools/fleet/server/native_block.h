@@ -88,6 +88,6 @@ struct Answer {
 };
 
 // All blocks of an answer as one. An answer without rows may have no columns.
-format::Result<Answer> DecodeNative(std::string_view bytes);
+Result<Answer> DecodeNative(std::string_view bytes);
 
 }  // namespace heaprec::tools::fleet

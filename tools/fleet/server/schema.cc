@@ -9,8 +9,6 @@
 namespace heaprec::tools::fleet {
 namespace {
 
-using format::Error;
-
 constexpr uint32_t kHour = 3600, kDay = 86'400;
 // The first server that has all that modern.sql asks for.
 constexpr int kModernMajor = 21;
@@ -31,7 +29,7 @@ std::optional<Error> RunAll(Server* server, const std::vector<std::string>& stat
   return {};
 }
 
-format::Result<std::string> ServerVersion(Server* server) {
+Result<std::string> ServerVersion(Server* server) {
   // The database may not be there yet.
   auto answer = server->Select("SELECT version() AS v");
   if (!answer.ok()) return answer.error();
@@ -46,7 +44,7 @@ bool IsModern(const std::string& version) {
   return major >= kModernMajor;
 }
 
-format::Result<std::optional<Schema>> Find(Server* server) {
+Result<std::optional<Schema>> Find(Server* server) {
   auto there = server->SelectNumber(fmt::format(
       "SELECT count() AS n FROM system.tables WHERE database = {} AND name = 'schema'", Quoted(server->database())));
   if (!there.ok()) return there.error();
@@ -70,7 +68,7 @@ format::Result<std::optional<Schema>> Find(Server* server) {
 }
 
 // Tables keep their engine. New ones of a cluster are replicated where the server can.
-format::Result<bool> IsReplicated(Server* server, const std::string& cluster) {
+Result<bool> IsReplicated(Server* server, const std::string& cluster) {
   if (cluster.empty()) return false;
   auto answer = server->Select(fmt::format(
       "SELECT engine FROM system.tables WHERE database = {} AND name = 'recordings'", Quoted(server->database())));
@@ -91,8 +89,7 @@ format::Result<bool> IsReplicated(Server* server, const std::string& cluster) {
 }
 
 // Asks each other server of the cluster, as the server itself reaches it.
-format::Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(Server* server,
-                                                                               const std::string& cluster) {
+Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(Server* server, const std::string& cluster) {
   std::vector<std::pair<std::string, std::string>> without;
   auto others = server->Select(fmt::format(
       "SELECT host_name, port FROM system.clusters WHERE cluster = {} AND NOT is_local ORDER BY shard_num, replica_num",
@@ -169,7 +166,7 @@ std::string Replicated(std::string statement, const std::string& folder) {
   return statement.append(kRemembered);
 }
 
-format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& options) {
+Result<InitReport> InitSchema(Server* server, const SchemaOptions& options) {
   const std::string& database = server->database();
   InitReport report;
   if (auto error = server->Run("CREATE DATABASE IF NOT EXISTS " + database)) return *error;
@@ -217,7 +214,7 @@ format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& optio
   return report;
 }
 
-format::Result<Schema> ReadSchema(Server* server) {
+Result<Schema> ReadSchema(Server* server) {
   auto there = Find(server);
   if (!there.ok()) return there.error();
   if (!*there) {
@@ -227,7 +224,7 @@ format::Result<Schema> ReadSchema(Server* server) {
   return **there;
 }
 
-format::Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now) {
+Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now) {
   std::vector<Partition> expired;
   for (const Kept& kept : kTables) {
     auto answer = server->Select(
@@ -251,7 +248,7 @@ format::Result<std::vector<Partition>> ExpiredPartitions(Server* server, const R
   return expired;
 }
 
-std::optional<format::Error> Drop(Server* server, const Partition& partition) {
+std::optional<Error> Drop(Server* server, const Partition& partition) {
   return server->Run(
       fmt::format("ALTER TABLE {}.{} DROP PARTITION {}", server->database(), partition.table, partition.name));
 }

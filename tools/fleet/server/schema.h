@@ -52,10 +52,10 @@ std::string Replicated(std::string statement, const std::string& folder);
 // A divisor or a multiple of 60 that divides an hour.
 bool IsSliceLength(uint32_t seconds);
 
-format::Result<InitReport> InitSchema(Server* server, const SchemaOptions& options);
+Result<InitReport> InitSchema(Server* server, const SchemaOptions& options);
 
 // An Error that says what to do if there is none, or one of another version.
-format::Result<Schema> ReadSchema(Server* server);
+Result<Schema> ReadSchema(Server* server);
 
 // Returns the statements of an SQL file, without comments, with $name replaced.
 std::vector<std::string> StatementsOf(std::string_view sql,
@@ -70,8 +70,8 @@ struct Partition {
 
 // Partitions that are older than the retention as a whole, the oldest first: for servers without retention of their
 // own. Of this server alone: each shard has its own.
-format::Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now);
-std::optional<format::Error> Drop(Server* server, const Partition& partition);
+Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now);
+std::optional<Error> Drop(Server* server, const Partition& partition);
 
 // The files of schema/, embedded at build time.
 extern const std::string_view kTablesSql, kClusterSql, kModernSql;

@@ -78,12 +78,12 @@ std::string Variable(const char* name) {
 }
 
 // Without the end of its line.
-format::Result<std::string> Secret(const std::string& file, const char* variable) {
+Result<std::string> Secret(const std::string& file, const char* variable) {
   if (file.empty()) return Variable(variable);
   std::ifstream stream(file);
   std::ostringstream text;
   text << stream.rdbuf();
-  if (!stream) return format::Error{fmt::format("{}: cannot be read: {}", file, std::strerror(errno))};
+  if (!stream) return Error{fmt::format("{}: cannot be read: {}", file, std::strerror(errno))};
   std::string secret = text.str();
   while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
   return secret;
@@ -97,21 +97,21 @@ Server::Server(const ServerOptions& options, Url url, std::unique_ptr<HttpConnec
       database_(url_.path.empty() ? "heaprec" : url_.path),
       connection_(std::move(connection)) {}
 
-format::Result<std::unique_ptr<Server>> Server::Open(const ServerOptions& options) {
+Result<std::unique_ptr<Server>> Server::Open(const ServerOptions& options) {
   auto url = Url::Parse(options.url);
   if (!url.ok()) return url.error();
   if (!url->path.empty() && !IsIdentifier(url->path)) {
-    return format::Error{fmt::format("'{}' is not a database name: use letters, digits and _", url->path)};
+    return Error{fmt::format("'{}' is not a database name: use letters, digits and _", url->path)};
   }
   if (!url->is_tls && !options.token.empty()) {
-    return format::Error{"a token is sent over https:// only; use an address that begins with https://"};
+    return Error{"a token is sent over https:// only; use an address that begins with https://"};
   }
   auto connection = OpenHttp(*url, options.http);
   if (!connection.ok()) return connection.error();
   return std::unique_ptr<Server>(new Server(options, std::move(*url), std::move(*connection)));
 }
 
-format::Result<std::string> Server::Post(std::string target, std::string body, bool is_data) {
+Result<std::string> Server::Post(std::string target, std::string body, bool is_data) {
   HttpRequest request{.target = std::move(target), .headers = {}, .body = std::move(body)};
   // Old servers reject a password without a user.
   if (!options_.user.empty() || !options_.password.empty()) {
@@ -128,44 +128,43 @@ format::Result<std::string> Server::Post(std::string target, std::string body, b
   bytes_sent_ += request.body.size();
   auto response = connection_->Send(request);
   if (!response.ok()) return response.error();
-  if (response->status != 200) return format::Error{name() + ": " + Reason(*response)};
+  if (response->status != 200) return Error{name() + ": " + Reason(*response)};
   return std::move(response->body);
 }
 
-std::optional<format::Error> Server::Run(const std::string& sql) {
+std::optional<Error> Server::Run(const std::string& sql) {
   auto done = Post(std::string("/?") + (kSettings + 1), sql, false);
   if (!done.ok()) return done.error();
   if (!done->empty() && done->find("<html") != std::string::npos) {
-    return format::Error{name() + ": answered with an HTML page; is the address right?"};
+    return Error{name() + ": answered with an HTML page; is the address right?"};
   }
   return {};
 }
 
-format::Result<Answer> Server::Select(const std::string& sql) {
+Result<Answer> Server::Select(const std::string& sql) {
   auto body = Post(std::string("/?") + (kSettings + 1), sql + " FORMAT Native", false);
   if (!body.ok()) return body.error();
   auto answer = DecodeNative(*body);
-  if (!answer.ok()) return format::Error{fmt::format("{}: {}; is it ClickHouse?", name(), answer.error().message)};
+  if (!answer.ok()) return Error{fmt::format("{}: {}; is it ClickHouse?", name(), answer.error().message)};
   return answer;
 }
 
-format::Result<uint64_t> Server::SelectNumber(const std::string& sql) {
+Result<uint64_t> Server::SelectNumber(const std::string& sql) {
   auto answer = Select(sql);
   if (!answer.ok()) return answer.error();
   if (answer->rows != 1 || answer->columns.size() != 1 || answer->columns[0].numbers.size() != 1) {
-    return format::Error{name() + ": the answer has no number; is it ClickHouse?"};
+    return Error{name() + ": the answer has no number; is it ClickHouse?"};
   }
   return answer->columns[0].numbers[0];
 }
 
-std::optional<format::Error> Server::Insert(const std::string& table, const NativeBlock& block,
-                                            const std::string& query_id) {
+std::optional<Error> Server::Insert(const std::string& table, const NativeBlock& block, const std::string& query_id) {
   const std::string sql = fmt::format("INSERT INTO {}.{} ({}) FORMAT Native", database_, table, block.Names());
   auto done = Post(fmt::format("/?query_id={}&insert_distributed_sync=1&max_insert_block_size=16777216&query={}",
                                PercentEncoded(query_id), PercentEncoded(sql)),
                    block.Encode(), true);
   if (!done.ok()) return done.error();
-  if (!done->empty()) return format::Error{name() + ": an unexpected answer to an insert: " + FirstLine(*done)};
+  if (!done->empty()) return Error{name() + ": an unexpected answer to an insert: " + FirstLine(*done)};
   return {};
 }
 
@@ -207,10 +206,10 @@ void ConnectionOptions::AddTo(Command& command) {
   command.AddFlag("--no-compression", no_compression, "Send without gzip").InGroup(kGroup);
 }
 
-format::Result<std::unique_ptr<Server>> ConnectionOptions::Open() const {
+Result<std::unique_ptr<Server>> ConnectionOptions::Open() const {
   ServerOptions options;
   options.url = server.empty() ? Variable("HEAPREC_FLEET_URL") : server;
-  if (options.url.empty()) return format::Error{"no server: give its URL with --server, or set HEAPREC_FLEET_URL"};
+  if (options.url.empty()) return Error{"no server: give its URL with --server, or set HEAPREC_FLEET_URL"};
   options.user = user.empty() ? Variable("HEAPREC_FLEET_USER") : user;
   auto password = Secret(password_file, "HEAPREC_FLEET_PASSWORD");
   if (!password.ok()) return password.error();

@@ -27,15 +27,15 @@ struct ServerOptions {
 class Server {
  public:
   // Does not connect yet.
-  static format::Result<std::unique_ptr<Server>> Open(const ServerOptions& options);
+  static Result<std::unique_ptr<Server>> Open(const ServerOptions& options);
 
   // A statement without an answer; nullopt: done.
-  std::optional<format::Error> Run(const std::string& sql);
-  format::Result<Answer> Select(const std::string& sql);
+  std::optional<Error> Run(const std::string& sql);
+  Result<Answer> Select(const std::string& sql);
   // The one number of an answer.
-  format::Result<uint64_t> SelectNumber(const std::string& sql);
+  Result<uint64_t> SelectNumber(const std::string& sql);
   // One INSERT. `query_id`: of no other running query.
-  std::optional<format::Error> Insert(const std::string& table, const NativeBlock& block, const std::string& query_id);
+  std::optional<Error> Insert(const std::string& table, const NativeBlock& block, const std::string& query_id);
 
   const std::string& database() const { return database_; }
   // "https://host:port", for messages.
@@ -44,7 +44,7 @@ class Server {
 
  private:
   Server(const ServerOptions& options, Url url, std::unique_ptr<HttpConnection> connection);
-  format::Result<std::string> Post(std::string target, std::string body, bool is_data);
+  Result<std::string> Post(std::string target, std::string body, bool is_data);
 
   const ServerOptions options_;
   const Url url_;
@@ -68,7 +68,7 @@ struct ConnectionOptions {
   void AddTo(Command& command);
   // Takes user, password and token from files, or from the environment: HEAPREC_FLEET_USER, _PASSWORD, _TOKEN; the
   // address from HEAPREC_FLEET_URL. Does not connect yet.
-  format::Result<std::unique_ptr<Server>> Open() const;
+  Result<std::unique_ptr<Server>> Open() const;
 };
 
 }  // namespace heaprec::tools::fleet

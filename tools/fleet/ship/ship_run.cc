@@ -197,7 +197,7 @@ std::optional<bool> ShipRun::WithRetries(Shipper* shipper) {
   }
 }
 
-format::Result<Schema> FindSchema(const ShipRunOptions& options, Server* server) {
+Result<Schema> FindSchema(const ShipRunOptions& options, Server* server) {
   Retries retries(options);
   while (true) {
     auto schema = ReadSchema(server);

@@ -84,6 +84,6 @@ class ShipRun {
 };
 
 // Finds the schema; retries if the server is down.
-format::Result<Schema> FindSchema(const ShipRunOptions& options, Server* server);
+Result<Schema> FindSchema(const ShipRunOptions& options, Server* server);
 
 }  // namespace heaprec::tools::fleet

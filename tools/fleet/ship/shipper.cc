@@ -82,7 +82,7 @@ Shipper::Failure Shipper::HoldLease() {
                     info_.id, options_.owner));
     if (!count.ok()) return count.error();
     if (*count == 0) return {};
-    return format::Error{
+    return Error{
         fmt::format("{}: another heaprec ship sends a copy of this recording, or did two minutes ago", info_.file)};
   };
   const bool is_held = now < leased_until_;
@@ -104,7 +104,7 @@ Shipper::Failure Shipper::Settle() {
   return ReadLedger();
 }
 
-format::Result<bool> Shipper::Step() {
+Result<bool> Shipper::Step() {
   if (auto error = Start()) return *error;
   if (is_done_) return true;
   bool is_over = false;
@@ -144,7 +144,7 @@ void Shipper::AddToHour(const Slice& slice, bool is_new) {
   for (const auto& [key, sums] : slice.rows) hour_.beginning->bytes += sums.bytes;
 }
 
-format::Result<bool> Shipper::SendSlice(const Slice& slice) {
+Result<bool> Shipper::SendSlice(const Slice& slice) {
   if (auto error = SendNames(slice)) return *error;
   if (slice.time < options_.since) {
     ++totals_.too_old;
@@ -215,7 +215,7 @@ Shipper::Failure Shipper::SendHour() {
 
 // A later part of a rotated recording still has all that was sent; a file that has dropped its oldest part has less.
 // Their headers do not tell them apart.
-format::Result<bool> Shipper::IsSame(const SliceSum& slice) {
+Result<bool> Shipper::IsSame(const SliceSum& slice) {
   auto answer = server_->Select(
       fmt::format("SELECT count() AS n, sum(bytes) AS s FROM {}.{} WHERE recording = {} AND toUInt32(time) = {}",
                   server_->database(), Table("sums"), info_.id, slice.time));
@@ -275,7 +275,7 @@ Shipper::Failure Shipper::WaitForInserts() {
     if (*running == 0) return {};
     std::this_thread::sleep_for(kWaitStep);
   }
-  return format::Error{fmt::format("{}: an insert of {} has been running for minutes", server_->name(), info_.file)};
+  return Error{fmt::format("{}: an insert of {} has been running for minutes", server_->name(), info_.file)};
 }
 
 Shipper::Failure Shipper::InsertOnce(const std::string& table, const std::string& time_column, uint32_t time,

@@ -55,7 +55,7 @@ class Shipper {
 
   // Sends what is finished. True: the recording is over, and all of it has arrived; or this is a dump, which has no
   // more finished slices.
-  format::Result<bool> Step();
+  Result<bool> Step();
 
   // Another file's shipper may have sent slices of this recording: reads the ledger again before it sends one.
   void Doubt() { in_doubt_ = true; }
@@ -64,7 +64,7 @@ class Shipper {
   const RecordingInfo& info() const { return info_; }
 
  private:
-  using Failure = std::optional<format::Error>;
+  using Failure = std::optional<Error>;
   struct SliceSum {
     uint32_t time = 0;
     size_t rows = 0;
@@ -83,10 +83,10 @@ class Shipper {
   Failure HoldLease();
   Failure Settle();
   // Whether it was sent now.
-  format::Result<bool> SendSlice(const Slice& slice);
+  Result<bool> SendSlice(const Slice& slice);
   Failure SendHour();
   // Whether the server has as much of the slice as the file.
-  format::Result<bool> IsSame(const SliceSum& slice);
+  Result<bool> IsSame(const SliceSum& slice);
   Failure SendRecording();
   Failure WriteLedger(LedgerRow row);
   Failure WaitForInserts();

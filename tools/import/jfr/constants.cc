@@ -5,8 +5,6 @@
 namespace heaprec::tools::jfr {
 namespace {
 
-using format::Error;
-
 constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
 constexpr int kMaxLevels = 4;  // a class' name is a constant of a symbol, which is a string
 

@@ -23,7 +23,7 @@ class Constants {
   Constants(const Metadata* metadata, bool compressed) : metadata_(*metadata), compressed_(compressed) {}
 
   // A checkpoint event, behind its size and type: copied. Of a constant that stands twice the first counts.
-  std::optional<format::Error> Add(std::string_view event);
+  std::optional<Error> Add(std::string_view event);
 
   // At the constant's fields; nullopt: null.
   std::optional<Cursor> Find(const Type& type, uint64_t key) const;

@@ -114,12 +114,12 @@ std::optional<Event> File::NextEvent() {
   return std::nullopt;
 }
 
-format::Result<ChunkHeader> ChunkHeader::Parse(std::string_view bytes) {
+Result<ChunkHeader> ChunkHeader::Parse(std::string_view bytes) {
   Cursor at(bytes, /*compressed=*/false);
-  if (at.Take(kMagic.size()) != kMagic) return format::Error{"not a JFR file"};
+  if (at.Take(kMagic.size()) != kMagic) return Error{"not a JFR file"};
   const uint64_t major = at.Fixed(2), minor = at.Fixed(2);
   if (major != kMajor) {
-    return format::Error{fmt::format("JFR version {}.{}; only 2.x can be read (JDK 11 and newer)", major, minor)};
+    return Error{fmt::format("JFR version {}.{}; only 2.x can be read (JDK 11 and newer)", major, minor)};
   }
   ChunkHeader header;
   header.size = at.Fixed(8);
@@ -133,12 +133,11 @@ format::Result<ChunkHeader> ChunkHeader::Parse(std::string_view bytes) {
   at.Take(2);
   header.compressed = (at.Byte() & kCompressed) != 0;
   if (header.size < kChunkHeaderBytes || header.metadata_at < kChunkHeaderBytes) {
-    return format::Error{
-        "unfinished chunk: its JVM is still writing it or was killed (try `jfr assemble` on its repository)"};
+    return Error{"unfinished chunk: its JVM is still writing it or was killed (try `jfr assemble` on its repository)"};
   }
   if (header.metadata_at >= header.size || header.start_ns < 0 || header.start_ns >= INT64_MAX / 2 ||
       header.ticks_per_second <= 0) {
-    return format::Error{"damaged chunk header"};
+    return Error{"damaged chunk header"};
   }
   return header;
 }

@@ -42,7 +42,7 @@ struct ChunkHeader {
   bool finished = true;    // else it is being written, or was when the JVM died: it may lack its end
 
   // `bytes`: kChunkHeaderBytes of them.
-  static format::Result<ChunkHeader> Parse(std::string_view bytes);
+  static Result<ChunkHeader> Parse(std::string_view bytes);
   int64_t TimeOf(int64_t ticks) const;
 };
 

@@ -82,7 +82,7 @@ class RecordingWriter {
     names_written_ = 0;
   }
 
-  format::Result<bool> Add(const Allocation& allocation, uint64_t time_ns) {
+  Result<bool> Add(const Allocation& allocation, uint64_t time_ns) {
     format::Sample sample;
     sample.id = ++counters_[format::Stream::kAllocations].written;
     sample.time_ns = time_ns;
@@ -98,7 +98,7 @@ class RecordingWriter {
     return Added(time_ns);
   }
 
-  format::Result<bool> Add(format::ProcessState state) {
+  Result<bool> Add(format::ProcessState state) {
     state.id = ++states_;
     const uint64_t time_ns = state.time_ns;
     chunk_->Add(state);
@@ -106,7 +106,7 @@ class RecordingWriter {
   }
 
   // Survivors belong into the first block of a chunk: it begins a new one. `born_ns`: of each, since the start.
-  format::Result<bool> Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
+  Result<bool> Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
     auto written = FinishChunk();
     for (size_t i = 0; i < objects.size(); ++i) {
       format::CheckpointSample checkpoint_sample;
@@ -124,7 +124,7 @@ class RecordingWriter {
 
   void ExtendTo(uint64_t end_ns) { end_ns_ = std::max(end_ns_, end_ns); }
 
-  format::Result<bool> End() {
+  Result<bool> End() {
     const format::EndMarker ending{end_ns_, "import"};
     return Write(chunk_->Finish(StreamCounters(), {}, end_ns_, &ending));
   }
@@ -141,7 +141,7 @@ class RecordingWriter {
   }
 
   // A row is: a block is written once there are enough of them.
-  format::Result<bool> Added(uint64_t time_ns) {
+  Result<bool> Added(uint64_t time_ns) {
     ExtendTo(time_ns);
     if (++pending_ < kRowsOfBlock && names_->bytes() - names_written_ < kNamesOfBlock) return true;
     pending_ = 0;
@@ -150,7 +150,7 @@ class RecordingWriter {
     return FinishChunk();
   }
 
-  format::Result<bool> FinishChunk() {
+  Result<bool> FinishChunk() {
     pending_ = 0;
     auto written = Write(chunk_->Finish(StreamCounters(), {}, end_ns_, nullptr));
     StartChunk();
@@ -165,7 +165,7 @@ class RecordingWriter {
     return counters_;
   }
 
-  format::Result<bool> Write(const format::Result<format::ByteBuffer>& bytes) {
+  Result<bool> Write(const Result<format::ByteBuffer>& bytes) {
     if (!bytes.ok()) return bytes.error();
     output_.Append(*bytes);
     return true;
@@ -191,7 +191,7 @@ class ChunkImport {
     writer_.Enter(file);
   }
 
-  format::Result<bool> Add(const Allocation& allocation) {
+  Result<bool> Add(const Allocation& allocation) {
     allocations_.push_back(allocation);
     return allocations_.size() < kMaxAtOnce ? true : Write();
   }
@@ -200,7 +200,7 @@ class ChunkImport {
     return collections.States(header_, start_ns_, first_id);
   }
 
-  format::Result<bool> Add(const std::vector<format::ProcessState>& states) {
+  Result<bool> Add(const std::vector<format::ProcessState>& states) {
     for (const format::ProcessState& state : states) {
       auto added = writer_.Add(state);
       if (!added.ok()) return added;
@@ -208,13 +208,13 @@ class ChunkImport {
     return true;
   }
 
-  format::Result<bool> Add(const std::vector<OldObject>& objects) {
+  Result<bool> Add(const std::vector<OldObject>& objects) {
     std::vector<uint64_t> born_ns;
     for (const OldObject& object : objects) born_ns.push_back(SinceStart(header_.TimeOf(object.born_ticks)));
     return writer_.Add(objects, born_ns);
   }
 
-  format::Result<bool> Write() {
+  Result<bool> Write() {
     std::ranges::stable_sort(allocations_, {}, &Allocation::ticks);
     for (const Allocation& allocation : allocations_) {
       auto added = writer_.Add(allocation, SinceStart(header_.TimeOf(allocation.ticks)));
@@ -239,8 +239,8 @@ class ChunkImport {
 
 // `last`: the old objects to import stand in this chunk; else nullptr. `first_gc`: the id of the file's first
 // collection; nullopt as long as there is none.
-format::Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport* chunk,
-                                 std::optional<uint64_t>* first_gc, Imported* imported) {
+Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport* chunk,
+                         std::optional<uint64_t>* first_gc, Imported* imported) {
   Collections collections;
   std::vector<OldObject> objects;
   while (const auto event = file->NextEvent()) {
@@ -293,8 +293,8 @@ format::FileHeader HeaderOf(const JfrScan& scan, EventSet set) {
   return header;
 }
 
-format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const JfrScan& scan,
-                                EventSet set, Output* output) {
+Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const JfrScan& scan, EventSet set,
+                        Output* output) {
   RecordingWriter writer(header, output);
   Imported imported;
   std::optional<uint64_t> first_gc;

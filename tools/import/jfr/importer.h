@@ -32,7 +32,7 @@ struct Imported {
 format::FileHeader HeaderOf(const JfrScan& scan, EventSet set);
 
 // Writes all of it. `scan`: of this source. An error: it cannot be encoded.
-format::Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const JfrScan& scan,
-                                EventSet set, Output* output);
+Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const JfrScan& scan, EventSet set,
+                        Output* output);
 
 }  // namespace heaprec::tools::jfr

@@ -7,8 +7,6 @@
 namespace heaprec::tools::jfr {
 namespace {
 
-using format::Error;
-
 // Far above what the JDK has (20,000 elements, 5 levels), far below what would take long.
 constexpr size_t kMaxElements = 1 << 20;
 constexpr int kMaxLevels = 16;
@@ -106,7 +104,7 @@ Metadata::Element Metadata::ReadElement(int level, size_t* elements, Cursor* at)
   return element;
 }
 
-format::Result<Metadata> Metadata::Parse(Cursor at) {
+Result<Metadata> Metadata::Parse(Cursor at) {
   Metadata metadata;
   at.Long();  // start
   at.Long();  // duration

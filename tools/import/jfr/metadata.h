@@ -37,7 +37,7 @@ struct Type {
 class Metadata {
  public:
   // `event`: all of it behind its size and type.
-  static format::Result<Metadata> Parse(Cursor event);
+  static Result<Metadata> Parse(Cursor event);
   Metadata(Metadata&&) = default;
   Metadata& operator=(Metadata&&) = default;
 

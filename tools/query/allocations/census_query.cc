@@ -38,7 +38,7 @@ std::optional<uint64_t> CandidatesOf(const Recording& recording) {
 
 }  // namespace
 
-format::Result<CensusScan> CensusScan::Parse(const CensusChoice& choice) {
+Result<CensusScan> CensusScan::Parse(const CensusChoice& choice) {
   FilterOptions options;
   options.from = choice.from;
   options.to = choice.to;

@@ -39,7 +39,7 @@ struct CensusOrigin {
 class CensusScan {
  public:
   // Parses the choice. Error: a sentence for the user.
-  static format::Result<CensusScan> Parse(const CensusChoice& choice);
+  static Result<CensusScan> Parse(const CensusChoice& choice);
 
   // All recordings of a file. kUnreadable: it cannot be read, or has no census.
   ExitCode Read(const std::string& path);

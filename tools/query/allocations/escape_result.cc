@@ -106,14 +106,14 @@ uint64_t CallOutcome::Objects() const {
   return objects;
 }
 
-format::Result<CallOutcomes> ParseOutcomes(std::string_view text) {
+Result<CallOutcomes> ParseOutcomes(std::string_view text) {
   CallOutcomes outcomes;
   CallOutcome* current = nullptr;
   size_t number = 0;
   for (const std::string_view line : Fields(text, '\n')) {
     ++number;
     if (!line.empty() && !TakeLine(line, &outcomes, &current)) {
-      return format::Error{fmt::format("line {} of the result cannot be read", number)};
+      return Error{fmt::format("line {} of the result cannot be read", number)};
     }
   }
   return outcomes;

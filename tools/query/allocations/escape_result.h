@@ -45,6 +45,6 @@ struct CallOutcome {
 
 // By method. Names of hidden classes are without what a JVM makes up (generated_names.h), so that modes compare.
 using CallOutcomes = std::map<std::string, CallOutcome>;
-format::Result<CallOutcomes> ParseOutcomes(std::string_view text);
+Result<CallOutcomes> ParseOutcomes(std::string_view text);
 
 }  // namespace heaprec::tools

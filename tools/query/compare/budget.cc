@@ -40,7 +40,7 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // "--budget 'total<2XB': character 8: ...; example: ..."
-format::Error Wrong(const std::string& text, size_t position, std::string_view what) {
+Error Wrong(const std::string& text, size_t position, std::string_view what) {
   return {fmt::format(
       "--budget '{}': character {}: {}; examples: 'site:com.acme.*<5MiB/op' 'total<2GiB' 'class:byte[]<10%'", text,
       position + 1, what)};
@@ -57,7 +57,7 @@ Budget::Per TakePer(std::string_view* amount) {
   return Budget::Per::kRecording;
 }
 
-std::optional<format::Error> SetUnit(const std::string& text, std::string_view unit, Budget* budget) {
+std::optional<Error> SetUnit(const std::string& text, std::string_view unit, Budget* budget) {
   const size_t position = unit.empty() ? text.size() : static_cast<size_t>(unit.data() - text.data());
   budget->has_unit = !unit.empty();
   budget->is_of_events = unit == "events" || unit == "event";
@@ -85,7 +85,7 @@ std::optional<format::Error> SetUnit(const std::string& text, std::string_view u
   return {};
 }
 
-std::optional<format::Error> SetAmount(const std::string& text, std::string_view amount, Budget* budget) {
+std::optional<Error> SetAmount(const std::string& text, std::string_view amount, Budget* budget) {
   const auto position = static_cast<size_t>(amount.data() - text.data());
   budget->per = TakePer(&amount);
   const auto [end, error] = std::from_chars(amount.data(), amount.data() + amount.size(), budget->limit);
@@ -96,7 +96,7 @@ std::optional<format::Error> SetAmount(const std::string& text, std::string_view
   return SetUnit(text, Trimmed(amount.substr(rest)), budget);
 }
 
-std::optional<format::Error> SetSubject(const std::string& text, std::string_view subject, Budget* budget) {
+std::optional<Error> SetSubject(const std::string& text, std::string_view subject, Budget* budget) {
   budget->subject_text = subject;
   if (subject == "total") return {};
   const size_t colon = subject.find(':');
@@ -126,7 +126,7 @@ Named Budget::Kind() const {
   return subject == Subject::kPackage ? Named::kPackage : Named::kMethod;
 }
 
-format::Result<Budget> Budget::Parse(const std::string& text) {
+Result<Budget> Budget::Parse(const std::string& text) {
   Budget budget;
   budget.text = text;
   // The last one: names of lambdas and constructors have some.

@@ -43,7 +43,7 @@ struct Budget {
   Named Kind() const;
   bool Matches(std::string_view name) const { return pattern->Matches(name); }
 
-  static format::Result<Budget> Parse(const std::string& text);
+  static Result<Budget> Parse(const std::string& text);
 };
 
 }  // namespace heaprec::tools

@@ -16,36 +16,36 @@ using render::Unit;
 // Up to this ratio two totals pass for the same work (SameWork).
 constexpr double kOtherWork = 1.05;
 
-std::optional<format::Error> ValidateOptions(const CheckOptions& options, const std::vector<Budget>& budgets) {
+std::optional<Error> ValidateOptions(const CheckOptions& options, const std::vector<Budget>& budgets) {
   if (budgets.empty() && options.baselines.empty()) {
-    return format::Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.hrec --max-regression 3%"};
+    return Error{"nothing to check: give --budget 'total<2GiB', or --baseline old.hrec --max-regression 3%"};
   }
   if (options.baselines.empty() != (options.regression < 0)) {
-    return format::Error{"--baseline and --max-regression need each other: --baseline old.hrec --max-regression 3%"};
+    return Error{"--baseline and --max-regression need each other: --baseline old.hrec --max-regression 3%"};
   }
   const bool per_op = std::ranges::find(budgets, Budget::Per::kOp, &Budget::per) != budgets.end();
-  if (per_op && !options.operations) return format::Error{"a budget per op needs --ops N, the number of operations"};
-  if ((options.per == "op") && !options.operations) return format::Error{"--per op needs --ops N"};
-  if (!options.per.empty() && options.baselines.empty()) return format::Error{"--per needs --baseline"};
-  if (options.baseline_operations && !options.operations) return format::Error{"--baseline-ops needs --ops"};
+  if (per_op && !options.operations) return Error{"a budget per op needs --ops N, the number of operations"};
+  if ((options.per == "op") && !options.operations) return Error{"--per op needs --ops N"};
+  if (!options.per.empty() && options.baselines.empty()) return Error{"--per needs --baseline"};
+  if (options.baseline_operations && !options.operations) return Error{"--baseline-ops needs --ops"};
   return {};
 }
 
 // Only exceptions are events.
-std::optional<format::Error> RefuseEvents(const std::vector<Budget>& budgets) {
+std::optional<Error> RefuseEvents(const std::vector<Budget>& budgets) {
   const auto wrong = std::ranges::find(budgets, true, &Budget::is_of_events);
   if (wrong == budgets.end()) return {};
-  return format::Error{fmt::format(
+  return Error{fmt::format(
       "--budget '{}': events need --kind exception, because only exceptions are events; for objects write 'objects'",
       wrong->text)};
 }
 
 // Exceptions are counted, not weighed.
-std::optional<format::Error> CountEvents(std::vector<Budget>* budgets) {
+std::optional<Error> CountEvents(std::vector<Budget>* budgets) {
   for (Budget& budget : *budgets) {
     if (budget.unit != Budget::Unit::kBytes) continue;
     if (budget.has_unit) {
-      return format::Error{
+      return Error{
           fmt::format("--budget '{}': --kind exception counts throws, so the amount is a number: 'class:java.io.*<100'",
                       budget.text)};
     }
@@ -294,7 +294,7 @@ ExitCode CheckOnce(const CheckQuestion& question, NamePool* names, CheckAnswer* 
 
 }  // namespace
 
-format::Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) {
+Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) {
   CheckQuestion question{.options = options, .budgets = {}, .subjects = {}, .rows = {}};
   for (const std::string& text : options.budgets) {
     auto budget = Budget::Parse(text);

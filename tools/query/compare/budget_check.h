@@ -44,7 +44,7 @@ struct CheckQuestion {
   std::vector<Grouping> rows;    // the key of the rows compared with a baseline; empty: no rows
   bool counts_events = false;    // --kind exception: weights are events
 
-  static format::Result<CheckQuestion> Parse(const CheckOptions& options);
+  static Result<CheckQuestion> Parse(const CheckOptions& options);
 };
 
 // kWithin, kExceeded: the whole interval is below or above the limit. kInconclusive: the limit is inside the interval.

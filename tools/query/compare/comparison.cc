@@ -167,8 +167,8 @@ std::string Scale::Suffix() const {
   return "";
 }
 
-format::Result<std::pair<double, double>> ParseOperations(std::string_view text) {
-  const format::Error wrong{
+Result<std::pair<double, double>> ParseOperations(std::string_view text) {
+  const Error wrong{
       fmt::format("--ops {}: expected the operations on each side, A=1000,B=1200, or 1000 for both", text)};
   if (const auto both = ParseNumber(text)) return std::pair(*both, *both);
   std::optional<double> before, after;

@@ -44,7 +44,7 @@ struct Scale {
 };
 
 // "A=100,B=120", or "100" for both.
-format::Result<std::pair<double, double>> ParseOperations(std::string_view text);
+Result<std::pair<double, double>> ParseOperations(std::string_view text);
 
 // One side: the scan of its files, in groups. By method these are of any method of a stack, so that they share
 // samples; the tree must fold. Keys are names of the tree's pool, of stacks nodes of the tree.

@@ -12,10 +12,10 @@ namespace {
 
 constexpr double kSharesThatCount = 0.01;
 
-format::Result<std::pair<std::string, std::string>> ParseWindow(const std::string& text) {
+Result<std::pair<std::string, std::string>> ParseWindow(const std::string& text) {
   const size_t dots = text.find("..");
   if (dots == std::string::npos || dots == 0 || dots + 2 == text.size()) {
-    return format::Error{fmt::format("--window {}: expected FROM..TO, such as 10s..20s", text)};
+    return Error{fmt::format("--window {}: expected FROM..TO, such as 10s..20s", text)};
   }
   return std::pair(text.substr(0, dots), text.substr(dots + 2));
 }
@@ -33,29 +33,27 @@ SidesAre KindOfSides(const DiffOptions& options) {
 
 }  // namespace
 
-std::optional<format::Error> DiffScan::Sides::SetWindows(const DiffOptions& options) {
+std::optional<Error> DiffScan::Sides::SetWindows(const DiffOptions& options) {
   const auto first = ParseWindow(options.windows[0]), second = ParseWindow(options.windows[1]);
   if (!first.ok()) return first.error();
   if (!second.ok()) return second.error();
   if (options.scan.files.size() != 1 || !options.scan.filter.from.empty() || !options.scan.filter.to.empty()) {
-    return format::Error{"--window takes one recording and excludes --from and --to"};
+    return Error{"--window takes one recording and excludes --from and --to"};
   }
   std::tie(before.filter.from, before.filter.to) = *first;
   std::tie(after.filter.from, after.filter.to) = *second;
   return {};
 }
 
-std::optional<format::Error> DiffScan::Sides::SetScales(const DiffOptions& options) {
+std::optional<Error> DiffScan::Sides::SetScales(const DiffOptions& options) {
   if (!options.per.empty()) per = PerOf(options.per);
   if (options.per.empty() && !options.operations.empty()) per = Per::kOp;
   scale_before = scale_after = {.objects = options.objects};
   if ((per == Per::kOp) != !options.operations.empty()) {
-    return format::Error{
-        "--per op and --ops A=N,B=M need each other; --ops gives the operations of a run on each side"};
+    return Error{"--per op and --ops A=N,B=M need each other; --ops gives the operations of a run on each side"};
   }
   before.shares = after.shares = ScanOptions::ShareOf::kSpan;
-  if (per == Per::kShare && options.objects)
-    return format::Error{"--per share compares shares of bytes; remove --objects"};
+  if (per == Per::kShare && options.objects) return Error{"--per share compares shares of bytes; remove --objects"};
   if (per != Per::kOp) return {};
   const auto operations = ParseOperations(options.operations);
   if (!operations.ok()) return operations.error();
@@ -63,14 +61,14 @@ std::optional<format::Error> DiffScan::Sides::SetScales(const DiffOptions& optio
   return {};
 }
 
-format::Result<DiffScan::Sides> DiffScan::Sides::Of(const DiffOptions& options) {
+Result<DiffScan::Sides> DiffScan::Sides::Of(const DiffOptions& options) {
   Sides sides{options.scan, options.scan, {}, {}, {}};
   if (!options.windows.empty()) {
     if (const auto wrong = sides.SetWindows(options)) return *wrong;
   } else if (!options.after.empty()) {
     sides.after.files = options.after;
   } else if (options.scan.files.size() != 2) {
-    return format::Error{
+    return Error{
         "give two recordings, A B; several runs of each side, A1 A2 A3 -- B1 B2 B3; or two windows of one recording: "
         "--window 10s..20s 40s..60s A"};
   } else {
@@ -81,7 +79,7 @@ format::Result<DiffScan::Sides> DiffScan::Sides::Of(const DiffOptions& options) 
   return sides;
 }
 
-format::Result<DiffScan> DiffScan::Parse(const DiffOptions& options) {
+Result<DiffScan> DiffScan::Parse(const DiffOptions& options) {
   auto by = GroupingsOption(options.by, {By::kClass, By::kSite});
   if (!by.ok()) return by.error();
   auto sides = Sides::Of(options);

@@ -58,7 +58,7 @@ struct DiffResult {
 
 class DiffScan {
  public:
-  static format::Result<DiffScan> Parse(const DiffOptions& options);
+  static Result<DiffScan> Parse(const DiffOptions& options);
 
   // Warns of windows without data.
   ExitCode Run();
@@ -81,9 +81,9 @@ class DiffScan {
     Scale scale_before, scale_after;
     std::optional<Per> per;  // as asked for; none: chosen by what the sides hold
 
-    std::optional<format::Error> SetWindows(const DiffOptions& options);
-    std::optional<format::Error> SetScales(const DiffOptions& options);
-    static format::Result<Sides> Of(const DiffOptions& options);
+    std::optional<Error> SetWindows(const DiffOptions& options);
+    std::optional<Error> SetScales(const DiffOptions& options);
+    static Result<Sides> Of(const DiffOptions& options);
   };
   DiffScan(DiffOptions options, Sides sides, std::vector<Grouping> by);
   ExitCode ReadSides();

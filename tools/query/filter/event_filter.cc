@@ -17,9 +17,6 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Error;
-using format::Result;
-
 constexpr std::string_view kOsTidPrefix = "#os:";
 
 Result<uint64_t> ParseTid(std::string_view digits, std::string_view whole) {

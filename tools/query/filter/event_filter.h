@@ -52,7 +52,7 @@ uint64_t EndOf(const Recording& recording);
 
 class Filter {
  public:
-  static format::Result<Filter> Parse(const FilterOptions& options);
+  static Result<Filter> Parse(const FilterOptions& options);
 
   // Once, when the recording is open. Reads all of it if a time counts from its end.
   void Start(const Recording& recording);
@@ -113,7 +113,7 @@ class Filter {
   bool MatchesThread(format::Index index);
   void NoteChoice(const FilterOptions& options);
   // Returns what is wrong with them.
-  std::optional<format::Error> SetPatterns(const FilterOptions& options);
+  std::optional<Error> SetPatterns(const FilterOptions& options);
 
   std::optional<TimePoint> from_, to_;
   std::optional<NamePattern> thread_, class_;

@@ -10,8 +10,6 @@
 namespace heaprec::tools {
 namespace {
 
-using format::Result;
-
 // The text as it stands.
 std::string Quoted(std::string_view text) { return re2::RE2::QuoteMeta(re2::StringPiece(text.data(), text.size())); }
 
@@ -34,7 +32,7 @@ Result<NamePattern> NamePattern::ForFrames(std::string_view expression) {
   const std::string where =
       at == std::string::npos ? "" : fmt::format(" at character {}: '{}'", at + 1, regex->error_arg());
   const std::string& why = regex->error();
-  return format::Error{fmt::format("'{}': {}{}", expression, why.substr(0, why.find(": ")), where)};
+  return Error{fmt::format("'{}': {}{}", expression, why.substr(0, why.find(": ")), where)};
 }
 
 Result<NamePattern> NamePattern::ForNames(std::string_view pattern) {

@@ -26,11 +26,11 @@ class NamePattern {
   //
   // "#" in either is a number of a generated name (generated_names.h), or "#" itself. "[B" and "[Ljava/lang/String;"
   // are "byte[]" and "java.lang.String[]", and "A.m(int)" is "A.m": names have no parameters.
-  static format::Result<NamePattern> ForNames(std::string_view pattern);
+  static Result<NamePattern> ForNames(std::string_view pattern);
   // For thread names: found anywhere, as text or as a regular expression.
-  static format::Result<NamePattern> ForFreeText(std::string_view pattern);
+  static Result<NamePattern> ForFreeText(std::string_view pattern);
   // For --focus, --ignore and --hide: a regular expression, found anywhere in "java.util.HashMap.resize".
-  static format::Result<NamePattern> ForFrames(std::string_view expression);
+  static Result<NamePattern> ForFrames(std::string_view expression);
 
   bool Matches(std::string_view name) const;
 

@@ -4,9 +4,6 @@
 
 namespace heaprec::tools {
 
-using format::Error;
-using format::Result;
-
 Result<std::optional<TimePoint>> TimeOption(const char* option, const std::string& text) {
   if (text.empty()) return std::optional<TimePoint>();
   const auto time = ParseTimePoint(text);

@@ -13,8 +13,8 @@
 namespace heaprec::tools {
 
 // An empty text was not given.
-format::Result<std::optional<TimePoint>> TimeOption(const char* option, const std::string& text);
+Result<std::optional<TimePoint>> TimeOption(const char* option, const std::string& text);
 // Of --by; `usual`: if it was not given.
-format::Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual);
+Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual);
 
 }  // namespace heaprec::tools

@@ -16,9 +16,6 @@ namespace {
 // Times are nanoseconds since 1970 in 64 bits, which reach from 1677 to 2262.
 constexpr int kFirstYear = 1700, kLastYear = 2200;
 
-using format::Error;
-using format::Result;
-
 constexpr int64_t kSecond = 1'000'000'000;
 // 1e15 ns after 1970 is 12 January 1970: no recording is that old, and nobody means an offset of 11 days in ns.
 constexpr int64_t kMinEpochNs = 1'000'000'000'000'000;

@@ -29,6 +29,6 @@ uint64_t MomentOf(const std::optional<TimePoint>& at, uint64_t start_epoch_ns, u
 // ISO: YYYY-MM-DD, then `T` or a space, HH:MM[:SS[.fraction]], then Z or an offset (+01:00); without one: local time. A
 // time of day is the part behind the `T`.
 // A number without a unit is epoch ns; one too small to be that is refused, as the unit was forgotten (0 is the start).
-format::Result<TimePoint> ParseTimePoint(std::string_view text);
+Result<TimePoint> ParseTimePoint(std::string_view text);
 
 }  // namespace heaprec::tools

@@ -108,24 +108,24 @@ std::shared_ptr<MergedNames> ScanOptions::Naming() const {
   return names == "exact" ? nullptr : std::make_shared<MergedNames>(can_read_again);
 }
 
-format::Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
+Result<RecordingScan> RecordingScan::Parse(const ScanOptions& options) {
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return filter.error();
   const auto taken =
       std::ranges::count_if(format::kAllStreams, [&](Stream stream) { return filter->TakesAny(stream); });
   if (taken > 1 && filter->TakesAny(Stream::kExceptions)) {
-    return format::Error{"--kind exception counts throws, other kinds count bytes; use one per command"};
+    return Error{"--kind exception counts throws, other kinds count bytes; use one per command"};
   }
   if (taken > 1) {
     const Stream which = filter->TakesAny(Stream::kNative) ? Stream::kNative : Stream::kMapping;
-    return format::Error{
+    return Error{
         fmt::format("--kind {} is sampled separately from the heap; use one per command", TraitsOf(which).name)};
   }
   if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
-    return format::Error{"-: standard input can be read only once"};
+    return Error{"-: standard input can be read only once"};
   }
   if (options.exact_sites && !options.primitives.empty()) {
-    return format::Error{"--exact-sites and --primitives exclude each other"};
+    return Error{"--exact-sites and --primitives exclude each other"};
   }
   AllocationPrimitives primitives;
   if (!options.primitives.empty()) {

@@ -113,7 +113,7 @@ class ScanVisitor {
 
 class RecordingScan {
  public:
-  static format::Result<RecordingScan> Parse(const ScanOptions& options);
+  static Result<RecordingScan> Parse(const ScanOptions& options);
 
   CallTree::Options TreeOptions() const;
   std::shared_ptr<MergedNames> Naming() const { return options_.Naming(); }

@@ -70,12 +70,12 @@ void Follow::Rows::Add(const Drawn& drawn) {
   }
 }
 
-format::Result<std::unique_ptr<Follow>> Follow::Start(std::unique_ptr<Recording> recording, FollowQuestion question) {
+Result<std::unique_ptr<Follow>> Follow::Start(std::unique_ptr<Recording> recording, FollowQuestion question) {
   auto scan = RecordingScan::Parse(question.scan);
   if (!scan.ok()) return scan.error();
-  if (scan->stream() != Stream::kAllocations) return format::Error{kHeapOnly};
+  if (scan->stream() != Stream::kAllocations) return Error{kHeapOnly};
   if (MainStream(recording->header()) != Stream::kAllocations) {
-    return format::Error{recording->source().name() + ": the recording has native memory only; " + kHeapOnly};
+    return Error{recording->source().name() + ": the recording has native memory only; " + kHeapOnly};
   }
   if (question.merged == nullptr) question.merged = question.scan.Naming();
   return std::unique_ptr<Follow>(new Follow(std::move(recording), std::move(question), *scan, scan->filter()));
@@ -106,7 +106,7 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
   rows_ = Rows(&question_, &tree_);
 }
 
-format::Result<std::unique_ptr<Follow>> Follow::Ask(FollowQuestion question) const {
+Result<std::unique_ptr<Follow>> Follow::Ask(FollowQuestion question) const {
   auto again = recording_->Again();
   if (!again.ok()) return again.error();
   return Start(std::move(*again), std::move(question));

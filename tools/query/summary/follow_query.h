@@ -87,7 +87,7 @@ class Follow {
   // The longest span but the whole recording, in seconds.
   static constexpr uint64_t kLongestSpan = 60;
 
-  static format::Result<std::unique_ptr<Follow>> Start(std::unique_ptr<Recording> recording, FollowQuestion question);
+  static Result<std::unique_ptr<Follow>> Start(std::unique_ptr<Recording> recording, FollowQuestion question);
 
   // Blocks that were written since the last call. Whether there were any.
   bool Read();
@@ -97,7 +97,7 @@ class Follow {
   // `span`: seconds until the end of what was read; 0: since the start. Rows by `ranking`, which has no min_share.
   FollowAnswer Answer(uint64_t span, const Ranking& ranking);
   // The same recording from its start, asked something else.
-  format::Result<std::unique_ptr<Follow>> Ask(FollowQuestion question) const;
+  Result<std::unique_ptr<Follow>> Ask(FollowQuestion question) const;
 
   // Headlines of what was read, without filters. `file`: how a command line names the recording.
   Headlines HeadlinesSoFar(const std::string& file);
