@@ -185,7 +185,7 @@ SEAM(void, RequestStop, "_ZN7heaprec6writer5Drain11RequestStopERKNSt7__cxx1112ba
   RequestStopReal(self, reason);
   Pass("stop.requested");
 }
-SEAM(Status, StartDrain, "_ZN7heaprec6writer5Drain5StartEv", Drain* self) {
+SEAM(heaprec::Status, StartDrain, "_ZN7heaprec6writer5Drain5StartEv", Drain* self) {
   const Around around("drain.starting", "drain.started");
   return StartDrainReal(self);
 }
