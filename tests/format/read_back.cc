@@ -61,6 +61,7 @@ bool SameRows(const std::vector<Row>& read, const std::vector<Row>& given) {
 
 void RequireSameRows(const PlainBlock& read, const PlainBlock& given) {
   REQUIRE(SameRows(read.block.rows, given.block.rows));
+  REQUIRE(read.block.row_interval == given.block.row_interval);
   for (size_t i = 0; i < given.rows.size(); ++i) {
     REQUIRE(read.rows[i].class_name == given.rows[i].class_name);
     REQUIRE(read.rows[i].stack == given.rows[i].stack);

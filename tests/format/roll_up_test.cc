@@ -46,7 +46,9 @@ class Chunks {
       }
       if (with_census) writer.AddCensusTotal(CensusRow());
       const bool is_last = block + 1 == blocks;
-      auto written = is_last ? writer.Finish(sums.counters, {}, Now(), ending) : writer.Flush(sums.counters, {}, Now());
+      const auto rows = block % 2 == 0 ? ChunkWriter::RowsAre::kOpen : ChunkWriter::RowsAre::kDue;
+      auto written =
+          is_last ? writer.Finish(sums.counters, {}, Now(), ending) : writer.Flush(sums.counters, {}, Now(), rows);
       REQUIRE(written.ok());
       ByteSink(&bytes_).Append(*written);
     }

@@ -73,6 +73,7 @@ void ParallelReader::Enter() {
 void ParallelReader::ReadRest(std::unique_ptr<format::Reader> reader) {
   Stop();
   at_hand_.reset();
+  if (joins_) reader->JoinRowIntervals();
   rest_ = std::make_unique<ReadAheadReader>(std::move(reader));
 }
 
@@ -118,15 +119,25 @@ void ParallelReader::Decode(Chunk* chunk) const {
   if (chunk->is_whole) return;
   chunk->reader = format::ReadFrom(&source_, header_, chunk->span.begin, leaves_out_);
   format::Reader& reader = *chunk->reader;
+  if (joins_) reader.JoinRowIntervals();
   size_t samples = 0;
   while (reader.position() < chunk->span.end) {
     auto block = reader.Next();
-    if (!block || !reader.skipped().empty() || (samples += block->samples.size()) > kMaxSamples) return;
+    if (!reader.skipped().empty()) return;
+    if (!block) break;
+    if ((samples += block->samples.size()) > kMaxSamples) return;
     Decoded& decoded = chunk->blocks.emplace_back();
     decoded.block = std::move(*block);
     decoded.position = reader.position();
   }
-  chunk->is_whole = reader.position() == chunk->span.end;
+  // Of a chunk that was given up: its rows are not in the file.
+  while (auto block = reader.TakeOpen()) {
+    Decoded& decoded = chunk->blocks.emplace_back();
+    decoded.block = std::move(*block);
+    decoded.position = reader.position();
+  }
+  chunk->is_whole =
+      reader.skipped().empty() && reader.position() >= chunk->span.end && reader.position() <= chunk->span.next;
 }
 
 }  // namespace heaprec::tools
