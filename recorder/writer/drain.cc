@@ -61,7 +61,7 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
                 {{live_.of[0].tracks(), live_.of[1].tracks(), live_.of[2].tracks(), live_.of[3].tracks()}},
                 callbacks_.on_native_point, callbacks_.name_of),
       census_(ring.census()),
-      open_rows_(ring.rows(), ring.header().start_epoch_ns) {
+      open_rows_(ring.path().empty() ? nullptr : ring.rows(), ring.header().start_epoch_ns) {
   const uint64_t now_ns = callbacks_.now();
   behind_written_ = StartBehind(now_ns, CountersWithPending());
   BeginChunk(now_ns, behind_written_);

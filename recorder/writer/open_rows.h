@@ -16,7 +16,7 @@ namespace heaprec::writer {
 
 class OpenRows {
  public:
-  // `pages`: null: each block has its rows. `start_epoch_ns`: of the recording, since 1970.
+  // `pages`: null, without a shared ring: each block has its rows. `start_epoch_ns`: of the recording, since 1970.
   OpenRows(format::RingRowPages* pages, uint64_t start_epoch_ns) : pages_(pages), start_epoch_ns_(start_epoch_ns) {}
 
   // Whether the next block ends the interval: it has lasted long enough for its rows, they no longer fit into the ring,

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,12 @@
 
 namespace heaprec::writer {
 namespace {
+
+// With a ring that outlives the process.
+std::unique_ptr<Bench> MakeBench() {
+  return std::make_unique<Bench>(150, DrainConfig{}, 0, Limits{}, SyncPolicy{}, Syncer::Where::kAtOnce,
+                                 /*has_ring_file=*/true);
+}
 
 // Light points, each of one of so many classes in turn.
 class Points {
@@ -111,7 +118,8 @@ Left Look(Bench* bench) {
 
 // So many of `classes` classes a second, at its middle, for so long.
 std::vector<uint64_t> BlocksOfIntervals(uint64_t classes, uint64_t per_second, uint64_t seconds) {
-  Bench bench(150);
+  const auto bench_of_file = MakeBench();
+  Bench& bench = *bench_of_file;
   Points points(&bench, classes);
   for (uint64_t second = 0; second < seconds; ++second) {
     points.Commit(per_second, second * kSecond + kSecond / 2);
@@ -148,8 +156,19 @@ TEST_CASE("Around a whole minute of the clock each block has its rows, so that n
   CHECK(BlocksOfIntervals(1000, 1000, 66) == std::vector<uint64_t>{10, 10, 10, 10, 10, 7, 1, 1, 1, 1, 6});
 }
 
-TEST_CASE("While a block cannot be written, the ring has the rows of the last one that was") {
+TEST_CASE("Without a shared ring each block has its rows") {
   Bench bench(150);
+  Points points(&bench, 300);
+  for (uint64_t second = 0; second < 3; ++second) {
+    points.Commit(600, second * kSecond + kSecond / 2);
+    bench.TickAt((second + 1) * kSecond);
+    CHECK(Look(&bench).in_file == points.committed());
+  }
+}
+
+TEST_CASE("While a block cannot be written, the ring has the rows of the last one that was") {
+  const auto bench_of_file = MakeBench();
+  Bench& bench = *bench_of_file;
   Points points(&bench, 300);
   for (uint64_t second = 0; second < 2; ++second) {
     points.Commit(600, second * kSecond + kSecond / 2);
@@ -176,7 +195,8 @@ TEST_CASE("While a block cannot be written, the ring has the rows of the last on
 }
 
 TEST_CASE("Rows of written blocks are given up with a chunk of which the rest cannot be written") {
-  Bench bench(150);
+  const auto bench_of_file = MakeBench();
+  Bench& bench = *bench_of_file;
   Points points(&bench, 300);
   points.Commit(600, kSecond / 2);
   bench.TickAt(kSecond);

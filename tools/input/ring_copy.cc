@@ -19,7 +19,7 @@ using format::Error;
 using format::Result;
 using format::RingHeader;
 
-// A ring is at most 15 MiB; what claims to be far more is none.
+// A ring is at most 34 MiB with a census; what claims to be far more is none.
 constexpr size_t kMaxRingBytes = size_t{64} << 20;
 
 bool ReadExactly(int descriptor, std::byte* into, size_t size, size_t offset) {
