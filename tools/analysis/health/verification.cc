@@ -24,7 +24,7 @@ using format::StreamCounters;
 
 constexpr size_t kMaxFindings = 100;
 // Of the bytes of a row (docs/format/recording.md#rows), several times as much as there is.
-constexpr double kRowRounding = 1e-3;
+constexpr double kRowRounding = 3e-3;
 // Maximum number of threads that were in a hit but do not appear in the recording.
 constexpr uint64_t kSilentThreads = 64;
 
