@@ -30,7 +30,8 @@ constexpr size_t kRowColumns = 11;
 constexpr uint64_t kHasSeveral = 1, kHasOtherSize = 2;
 constexpr int kFlags = 2;
 
-// Codes per factor of two. The encoder uses every fourth, because points are few: half of that is 2^-10 ln 2, and 2.2 %.
+// Codes per factor of two. The encoder uses every fourth, because points are few: half of that is 2^-10 ln 2, and 2.2
+// %.
 constexpr double kWeightSteps = 2048, kSpreadSteps = 64;
 constexpr int64_t kEncoded = 4;
 

@@ -39,11 +39,11 @@ struct Block {
   // Data of all streams:
   std::vector<Window> windows;
   std::vector<Interval> intervals;
-  std::vector<Sample> samples;                    // ascending in time; the weights are final
-  std::vector<Row> rows;                          // of all points of the intervals of allocations, by stack and class
-  std::vector<Row> outside;                       // objects outside of TLABs, all of them: class, points and seen
-  // If rows and outside are of several blocks, or in a later one. A reader that joins these gives them out as one block,
-  // and this only if their rows are lost.
+  std::vector<Sample> samples;  // ascending in time; the weights are final
+  std::vector<Row> rows;        // of all points of the intervals of allocations, by stack and class
+  std::vector<Row> outside;     // objects outside of TLABs, all of them: class, points and seen
+  // If rows and outside are of several blocks, or in a later one. A reader that joins these gives them out as one
+  // block, and this only if their rows are lost.
   std::optional<RowInterval> row_interval;
   std::vector<ProcessState> states;               // in the order of their arrival, which is nearly that of time
   std::vector<LifecycleEvent> lifecycle_events;   // ascending in time

@@ -10,10 +10,11 @@ namespace {
 
 bool IsPossible(const Row& row, size_t classes, size_t stacks) {
   const auto is_known = [](Index index, size_t count) { return index == kNone || index < count; };
-  const auto is_sum = [](double sum) { return std::isfinite(sum) && sum >= 0; };
+  const auto is_sum = [](double sum, double least = 0) { return std::isfinite(sum) && sum >= least; };
   return is_known(row.class_id, classes) && is_known(row.stack, stacks) && row.points > 0 && row.seen >= row.points &&
-         is_sum(row.bytes) && is_sum(row.objects) && is_sum(row.bytes_variance) && is_sum(row.objects_variance) &&
-         is_sum(row.covariance) && is_sum(row.bytes_fourth) && is_sum(row.objects_fourth);
+         is_sum(row.bytes, static_cast<double>(row.seen)) && is_sum(row.objects, static_cast<double>(row.points)) &&
+         is_sum(row.bytes_variance) && is_sum(row.objects_variance) && is_sum(row.covariance) &&
+         is_sum(row.bytes_fourth) && is_sum(row.objects_fourth);
 }
 
 std::pair<Index, Index> PlaceOf(const Row& row) { return {row.stack + 1, row.class_id + 1}; }

@@ -151,8 +151,8 @@ SEAM(Result<ByteBuffer>, Flush,
   return FlushReal(self, counters, positions, now_ns, rows);
 }
 SEAM(void, FillRowPage,
-     "_ZN7heaprec6format11FillRowPageEmSt4spanIKNS0_3RowELm18446744073709551615EES4_PNS0_11RingRowPageE", uint64_t block,
-     std::span<const Row> rows, std::span<const Row> outside, RingRowPage* page) {
+     "_ZN7heaprec6format11FillRowPageEmSt4spanIKNS0_3RowELm18446744073709551615EES4_PNS0_11RingRowPageE",
+     uint64_t block, std::span<const Row> rows, std::span<const Row> outside, RingRowPage* page) {
   const Around around("rows.filling", "rows.filled");
   if (IsArmed("rows.half_filled")) {
     page->block.store(0);

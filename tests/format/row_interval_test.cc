@@ -1,4 +1,6 @@
 // Rows of several blocks: with the last of these, and for readers that join them, in one block with all points.
+#include "format/reader/row_interval.h"
+
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
@@ -9,7 +11,6 @@
 #include "format/codec/block_rows.h"
 #include "format/codec/row_codec.h"
 #include "format/reader/memory_source.h"
-#include "format/reader/row_interval.h"
 #include "format/writer/chunk_writer.h"
 #include "tests/format/recordings.h"
 

@@ -97,9 +97,8 @@ Left Look(Bench* bench) {
   }
   if (const auto open = (*reader)->TakeOpen()) {
     left.has_open = true;
-    const auto rows =
-        format::RowsBehind(*bench->ring().rows(), format::RowPageOf(open->chunk, open->sequence),
-                           open->dictionaries->classes.size(), open->dictionaries->stacks.size());
+    const auto rows = format::RowsBehind(*bench->ring().rows(), format::RowPageOf(open->chunk, open->sequence),
+                                         open->dictionaries->classes.size(), open->dictionaries->stacks.size());
     left.has_page = rows.has_value();
     if (rows) left.in_page = Sum(rows->rows);
     note(*open);
