@@ -43,7 +43,8 @@ struct Block {
   std::vector<Row> rows;        // of all points of the intervals of allocations, by stack and class
   std::vector<Row> outside;     // objects outside of TLABs, all of them: class, points and seen
   // If rows and outside are of several blocks, or in a later one. A reader that joins these gives them out as one
-  // block, and this only if their rows are lost.
+  // block, and this only if their rows are lost. Then is_last is false if all blocks up to this one are there, so that
+  // the ring may have their rows.
   std::optional<RowInterval> row_interval;
   std::vector<ProcessState> states;               // in the order of their arrival, which is nearly that of time
   std::vector<LifecycleEvent> lifecycle_events;   // ascending in time

@@ -79,8 +79,11 @@ std::optional<Block> RowIntervalJoiner::Add(Block block) {
 
 std::optional<Block> RowIntervalJoiner::Begin(Block block) {
   if (!block.row_interval) return block;
-  const RowInterval& own = *block.row_interval;
-  if (own.first != block.sequence) return WithoutRows(std::move(block));
+  RowInterval& own = *block.row_interval;
+  if (own.first != block.sequence) {
+    own.is_last = true;
+    return WithoutRows(std::move(block));
+  }
   if (own.is_last || block.ending) {
     SettleRows(&block);
     return block;

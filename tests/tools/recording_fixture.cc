@@ -132,6 +132,8 @@ RecordingFile::RecordingFile(std::string path, const format::FileHeader& header)
 
 RecordingFile::~RecordingFile() = default;
 
+void RecordingFile::StartNextChunk() { writer_ = std::make_unique<format::ChunkWriter>(header_, ++chunk_); }
+
 void RecordingFile::FlushWithOpenRows(uint64_t end_ns, const std::vector<uint64_t>& lane_positions) {
   const auto block = writer_->Flush(counters_, lane_positions, end_ns, format::ChunkWriter::RowsAre::kOpen);
   REQUIRE(block.ok());

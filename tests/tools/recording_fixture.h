@@ -89,6 +89,8 @@ class RecordingFile {
   void FillRowPage(format::RingRowPage* page) const;
   // `end_ns`: when the last block of the chunk before is flushed.
   void StartChunk(uint64_t end_ns = 0);
+  // Gives this one up: it has no last block.
+  void StartNextChunk();
   // What stands behind all blocks while the disk is full, with the rows of what was lost by then.
   void AddProvisional(const std::vector<format::Interval>& lost, uint64_t end_ns);
   void End(const std::string& reason, uint64_t time_ns);

@@ -39,6 +39,14 @@ std::optional<format::RingRows> RowsOf(const RingCopy& ring, const format::Block
                             names.stacks.size());
 }
 
+void AddRows(const RingCopy& ring, format::Block* block) {
+  auto rows = RowsOf(ring, *block);
+  if (!rows) return;
+  block->rows = std::move(rows->rows);
+  block->outside = std::move(rows->outside);
+  block->row_interval.reset();
+}
+
 uint64_t NowNs(const format::FileHeader& header) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -154,9 +162,16 @@ std::optional<format::Block> Recording::NextInFile() {
     }
     if (was_replaced_ && block->chunk + 1 < end_.next_chunk) continue;
     if (was_replaced_ && block->chunk + 1 == end_.next_chunk && block->sequence < next_in_chunk_) continue;
+    if (joins_) FindRows(&*block);
     NoteInFile(*block);
     return block;
   }
+}
+
+// A recorder whose file could not be written in the end began another chunk for its counts; the ring has the rows.
+void Recording::FindRows(format::Block* block) const {
+  if (!block->row_interval || block->row_interval->is_last) return;
+  if (const auto ring = CopyRing(); ring.ok()) AddRows(*ring, block);
 }
 
 void Recording::NoteInFile(const format::Block& block) {
@@ -299,11 +314,7 @@ bool Recording::IsBehind(const RingCopy& ring) const {
 void Recording::TakeOpen(const RingCopy* ring) {
   open_ = reader_->TakeOpen();
   if (!open_) return;
-  if (auto rows = ring != nullptr ? RowsOf(*ring, *open_) : std::nullopt) {
-    open_->rows = std::move(rows->rows);
-    open_->outside = std::move(rows->outside);
-    open_->row_interval.reset();
-  }
+  if (ring != nullptr) AddRows(*ring, &*open_);
   NoteInFile(*open_);
 }
 

@@ -155,6 +155,8 @@ class Recording {
   void NoteInFile(const format::Block& block);
   // Of a row interval that is still open in the file: its blocks as one, with the rows that the ring has.
   void TakeOpen(const RingCopy* ring);
+  // Of a chunk that was given up.
+  void FindRows(format::Block* block) const;
   // Whether the drain has written more since the file was read.
   bool IsBehind(const RingCopy& ring) const;
   // Removes from `committed` the samples that only the ring had. Returns their number plus the points under way.

@@ -183,6 +183,14 @@ TEST_CASE("The rows of a row interval that is open in the file are read from the
   pages[1].rows = format::kRingRows;
   pages[1].outside = 1;
   expect({{{"lost", 1}}, of_ring});
+  // A recorder that could not write its last block had room for counts.
+  pages[1].outside = 0;
+  pages[1].rows = 2;
+  pages[1].entries[0].class_id = 0;
+  ring.WriteTo(pair.ring);
+  file.StartNextChunk();
+  file.Flush({}, 2 * kSecond + 1);
+  CHECK(RowsIn(pair.file).blocks == std::vector<Points>{{{"p/C0", 3}, {"p/C1", 5}}, {}, of_ring});
   std::filesystem::remove(pair.ring);
   const PointsOfRows without = RowsIn(pair.file);
   CHECK(without.blocks.front() == Points{{"lost", 1}});
