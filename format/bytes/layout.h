@@ -57,6 +57,7 @@ enum class Section : uint32_t {
   kCensusPage = 22,
   kRows = 27,  // 23 to 26 belong to the stream of exceptions
   kOutside = 28,
+  kRowInterval = 29,
 };
 
 // Windows, intervals, samples, counters, lifecycle events and live checkpoints belong to a stream. In stream s, each

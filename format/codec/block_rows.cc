@@ -61,6 +61,20 @@ bool DecodeLanes(Bytes body, std::vector<uint64_t>* positions) {
   return cursor.ok();
 }
 
+void EncodeRowInterval(const RowInterval& row_interval, ByteBuffer* raw) {
+  ByteBuffer body;
+  ByteSink(&body).Varint(uint64_t{row_interval.first} << 1 | (row_interval.is_last ? 1 : 0));
+  AppendSection(raw, Section::kRowInterval, body);
+}
+
+bool DecodeRowInterval(Bytes body, std::optional<RowInterval>* row_interval) {
+  ByteCursor cursor(body);
+  const uint64_t code = cursor.Varint();
+  if (!cursor.ok() || code >> 1 > UINT32_MAX) return false;
+  *row_interval = RowInterval{static_cast<uint32_t>(code >> 1), (code & 1) != 0};
+  return true;
+}
+
 void EncodeSkippedBytes(uint64_t bytes, ByteBuffer* raw) {
   ByteBuffer body;
   ByteSink(&body).Varint(bytes);

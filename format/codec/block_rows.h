@@ -20,6 +20,9 @@ bool DecodeCounters(Bytes body, StreamCounters* counters);
 void EncodeLanes(std::span<const uint64_t> positions, ByteBuffer* raw);
 bool DecodeLanes(Bytes body, std::vector<uint64_t>* positions);
 
+void EncodeRowInterval(const RowInterval& row_interval, ByteBuffer* raw);
+bool DecodeRowInterval(Bytes body, std::optional<RowInterval>* row_interval);
+
 void EncodeSkippedBytes(uint64_t bytes, ByteBuffer* raw);
 bool DecodeSkippedBytes(Bytes body, uint64_t* bytes);
 void EncodeEnding(const EndMarker& ending, ByteBuffer* raw);

@@ -30,10 +30,14 @@ constexpr size_t kRowColumns = 11;
 constexpr uint64_t kHasSeveral = 1, kHasOtherSize = 2;
 constexpr int kFlags = 2;
 
-// Codes per factor of two: half a step is 2^-12 ln 2, and 0.54 %.
+// Codes per factor of two. The encoder uses every fourth, because points are few: half of that is 2^-10 ln 2, and 2.2
+// %.
 constexpr double kWeightSteps = 2048, kSpreadSteps = 64;
+constexpr int64_t kEncoded = 4;
 
-int64_t CodeOf(double ratio, double steps) { return std::llround(steps * std::log2(ratio)); }
+int64_t CodeOf(double ratio, double steps) {
+  return kEncoded * std::llround(steps / static_cast<double>(kEncoded) * std::log2(ratio));
+}
 double RatioOf(int64_t code, double steps) { return std::exp2(static_cast<double>(code) / steps); }
 
 // What a row would say if its points were equal, from what stands before: the same for the encoder and the decoder.

@@ -40,6 +40,8 @@ class RowTable {
 
   bool empty() const { return rows_.empty(); }
   size_t size() const { return rows_.size(); }
+  // In the order in which they came.
+  const std::vector<Row>& rows() const { return rows_; }
   // In the order of a block: by stack, then by class, none first. The table is empty afterwards.
   std::vector<Row> Take() {
     std::vector<Row> rows = std::exchange(rows_, {});

@@ -1,6 +1,6 @@
 // What the points of one class and path have in common: counts and sums over all of them, kept as samples or not.
 //
-// A row is of the allocations of one block: all points of the intervals that the block has, light ones too. Estimates
+// A row is of the allocations of one row interval: all points of the intervals in its blocks, light ones too. Estimates
 // of a class, a site or a package add rows up. The sums are those of the first stage alone: a point of an object of s
 // bytes has the weight w = s / pi, pi being the probability of a point there, whatever became of it afterwards.
 //
@@ -8,6 +8,7 @@
 // Maths:    docs/sampler.md#rows   Format: docs/format/recording.md#rows
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "format/model/names.h"
@@ -34,6 +35,14 @@ struct Row {
   // Of the same class and path.
   Row& operator+=(const Row& other);
   bool operator==(const Row&) const = default;
+};
+
+// The rows of a row interval are in its last block; the ring has those of an open one (format/ring/row_pages.h).
+struct RowInterval {
+  uint32_t first = 0;  // sequence number of its first block; all are of one chunk
+  bool is_last = false;
+
+  bool operator==(const RowInterval&) const = default;
 };
 
 inline void Row::Add(uint64_t size, double weight) {

@@ -10,21 +10,16 @@
 #include "format/codec/process_state_codec.h"
 #include "format/codec/row_codec.h"
 #include "format/codec/sample_codec.h"
+#include "format/reader/row_interval.h"
 
 namespace heaprec::format {
 namespace {
 
-// Both ascending in time.
-template <typename Row>
-void Merge(std::vector<Row>&& rows, std::vector<Row>* into) {
-  const auto before = static_cast<std::ptrdiff_t>(into->size());
-  if (before == 0) {
-    *into = std::move(rows);
-    return;
-  }
-  into->insert(into->end(), rows.begin(), rows.end());
-  std::inplace_merge(into->begin(), into->begin() + before, into->end(),
-                     [](const Row& a, const Row& b) { return a.time_ns < b.time_ns; });
+// Only the last block of a row interval has rows.
+bool HasOwnRows(const Block& block, uint32_t sequence) {
+  if (!block.row_interval) return true;
+  if (block.row_interval->first > sequence) return false;
+  return block.row_interval->is_last || (block.rows.empty() && block.outside.empty());
 }
 
 }  // namespace
@@ -73,6 +68,7 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
     refused |= applied == Applied::kUnknown && section.critical;
   }
   if (!cursor.ok()) return Damaged("malformed sections in a block");
+  if (!HasOwnRows(*block, header.sequence)) return Damaged("rows of another row interval");
   MergeInto(block);
   if (!ApplySamples(block, &refused)) return Damaged("malformed section in a block");
   block->chunk = header.chunk;
@@ -140,6 +136,8 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
       return known(DecodeRows(body, dictionaries_.dictionaries(), &block->rows, refused));
     case Section::kOutside:
       return known(DecodeRows(body, dictionaries_.dictionaries(), &block->outside, refused));
+    case Section::kRowInterval:
+      return known(DecodeRowInterval(body, &block->row_interval));
   }
   const uint64_t stream = section / kStreamStride;
   if (stream == 0 || stream >= kStreams) return Applied::kUnknown;
@@ -174,7 +172,8 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
 
 bool ChunkDecoder::ApplySamples(Block* block, bool* refused) {
   if (samples_.empty()) return true;
-  if (leaves_out_ && leaves_out_(*block)) {
+  const bool is_joined = block->row_interval.has_value();  // rows and samples are not of the same time
+  if (leaves_out_ && !is_joined && leaves_out_(*block)) {
     block->samples_left_out = ByteCursor(samples_).Varint();
     return true;
   }
@@ -183,7 +182,7 @@ bool ChunkDecoder::ApplySamples(Block* block, bool* refused) {
   if (!DecodeSamples(samples_, Stream::kAllocations, dictionaries_.dictionaries(), rows.windows, rows.intervals,
                      &samples, refused))
     return false;
-  Merge(std::move(samples), &block->samples);
+  MergeByTime(std::move(samples), &block->samples);
   return true;
 }
 
@@ -194,8 +193,8 @@ void ChunkDecoder::MergeInto(Block* block) {
     block->intervals.insert(block->intervals.end(), rows.intervals.begin(), rows.intervals.end());
     block->live_checkpoint.insert(block->live_checkpoint.end(), rows.live_checkpoint.begin(),
                                   rows.live_checkpoint.end());
-    Merge(std::move(rows.samples), &block->samples);
-    Merge(std::move(rows.lifecycle_events), &block->lifecycle_events);
+    MergeByTime(std::move(rows.samples), &block->samples);
+    MergeByTime(std::move(rows.lifecycle_events), &block->lifecycle_events);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "format/reader/header_copy.h"
 #include "format/reader/repaired_source.h"
 #include "format/reader/resync.h"
+#include "format/reader/row_interval.h"
 
 namespace heaprec::format {
 namespace {
@@ -34,10 +35,14 @@ class BlockReader : public Reader {
   const FileHeader& header() const override { return header_; }
   const std::vector<SkippedRange>& skipped() const override { return skipped_; }
   uint64_t position() const override { return position_; }
+  void JoinRowIntervals() override { joins_ = true; }
   std::optional<Block> Next() override;
+  const Block* open() const override { return joiner_.open(); }
+  std::optional<Block> TakeOpen() override;
 
  private:
-  enum class Step { kBlock, kOn, kEnd };
+  // kOpen: an open row interval goes no further.
+  enum class Step { kBlock, kOn, kOpen, kEnd };
 
   Step TakeOne(Block* block);
   Step TakeChunkHeader(Bytes bytes);
@@ -54,6 +59,8 @@ class BlockReader : public Reader {
   bool Repair(const std::string& why);
   void NoteRepaired(const ByteRange& range, const std::string& why);
   void Note(SkippedRange range);
+  void NoteNow(SkippedRange range);
+  void NoteDeferred();
   void NoteRepairsBefore(uint64_t offset);
   Step Unfinished(const char* why);
   // Bytes at the end that the next call reads again.
@@ -78,16 +85,26 @@ class BlockReader : public Reader {
   std::vector<SkippedRange> skipped_;
   std::vector<SkippedRange> repairs_;  // not in skipped_ yet: they are at later offsets
   bool has_tail_ = false;              // skipped_.back() is from EndWith
+  bool joins_ = false;
+  RowIntervalJoiner joiner_;
+  std::vector<SkippedRange> deferred_;  // behind what joiner_ has
 };
 
 std::optional<Block> BlockReader::Next() {
   if (std::exchange(has_tail_, false)) skipped_.pop_back();
+  NoteDeferred();
+  if (auto next = joiner_.Next()) return next;
   for (;;) {
+    if (!deferred_.empty()) return joiner_.TakeOpen();
     Block block;
     switch (damage_ ? SkipDamage() : TakeOne(&block)) {
       case Step::kBlock:
         NoteRepairsBefore(position_);
-        return block;
+        if (!joins_) return block;
+        if (auto joined = joiner_.Add(std::move(block))) return joined;
+        break;
+      case Step::kOpen:
+        return joiner_.TakeOpen();
       case Step::kEnd:
         if (!has_tail_) NoteRepairsBefore(UINT64_MAX);
         return std::nullopt;
@@ -95,6 +112,12 @@ std::optional<Block> BlockReader::Next() {
         break;
     }
   }
+}
+
+std::optional<Block> BlockReader::TakeOpen() {
+  NoteDeferred();
+  auto next = joiner_.Next();
+  return next ? std::move(next) : joiner_.TakeOpen();
 }
 
 BlockReader::Step BlockReader::TakeOne(Block* block) {
@@ -116,10 +139,12 @@ BlockReader::Step BlockReader::TakeChunkHeader(Bytes bytes) {
   const auto header = DecodeChunkHeader(bytes.first(kChunkHeaderBytes));
   if (!header) return Damaged("chunk header hash differs");
   if (header->recording != header_.recording_id) return Damaged("chunk of another recording");
-  position_ += kChunkHeaderBytes;
   // A second header of the chunk: its blocks continue, or begin again.
-  has_header_again_ = in_chunk_ && header->sequence == chunk_;
-  if (!has_header_again_) StartChunk(header->sequence);
+  const bool is_again = in_chunk_ && header->sequence == chunk_;
+  if (!is_again && joiner_.open() != nullptr) return Step::kOpen;
+  position_ += kChunkHeaderBytes;
+  has_header_again_ = is_again;
+  if (!is_again) StartChunk(header->sequence);
   return Step::kOn;
 }
 
@@ -179,6 +204,8 @@ BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
   if (!header) return Damaged("block header hash differs");
   const uint64_t end = position_ + kBlockHeaderBytes + header->payload_bytes;
   if (!HasByteAt(end - 1)) return Unfinished("truncated block");
+  const bool continues = in_chunk_ && header->chunk == chunk_ && header->sequence >= next_block_;
+  if (!continues && joiner_.open() != nullptr) return Step::kOpen;
   if (const char* why = Place(*header)) return Damaged(why);
   const Bytes payload = Peek(position_ + kBlockHeaderBytes, header->payload_bytes, &payload_);
   if (payload.size() < header->payload_bytes) return Unfinished("truncated block");
@@ -212,8 +239,18 @@ void BlockReader::NoteRepaired(const ByteRange& range, const std::string& why) {
   repairs_.push_back({range.begin, range.end, why, /*at_end=*/false, /*repaired=*/true});
 }
 
-// Keeps the ranges ascending, in whatever order they were found.
+// Only once what stands before it has been given out.
 void BlockReader::Note(SkippedRange range) {
+  if (joiner_.open() == nullptr) return NoteNow(std::move(range));
+  deferred_.push_back(std::move(range));
+}
+
+void BlockReader::NoteDeferred() {
+  for (SkippedRange& range : std::exchange(deferred_, {})) NoteNow(std::move(range));
+}
+
+// Keeps the ranges ascending, in whatever order they were found.
+void BlockReader::NoteNow(SkippedRange range) {
   NoteRepairsBefore(range.begin);
   if (!skipped_.empty() && skipped_.back().repaired) {
     skipped_.back().end = std::min(skipped_.back().end, range.begin);
@@ -260,7 +297,7 @@ BlockReader::Step BlockReader::Unfinished(const char* why) {
 }
 
 BlockReader::Step BlockReader::EndWith(SkippedRange tail) {
-  Note(std::move(tail));
+  NoteNow(std::move(tail));
   has_tail_ = true;
   return Step::kEnd;
 }

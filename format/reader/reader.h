@@ -39,9 +39,13 @@ struct Block {
   // Data of all streams:
   std::vector<Window> windows;
   std::vector<Interval> intervals;
-  std::vector<Sample> samples;                    // ascending in time; the weights are final
-  std::vector<Row> rows;                          // of all points of the intervals of allocations, by stack and class
-  std::vector<Row> outside;                       // objects outside of TLABs, all of them: class, points and seen
+  std::vector<Sample> samples;  // ascending in time; the weights are final
+  std::vector<Row> rows;        // of all points of the intervals of allocations, by stack and class
+  std::vector<Row> outside;     // objects outside of TLABs, all of them: class, points and seen
+  // If rows and outside are of several blocks, or in a later one. A reader that joins these gives them out as one
+  // block, and this only if their rows are lost. Then is_last is false if all blocks up to this one are there, so that
+  // the ring may have their rows.
+  std::optional<RowInterval> row_interval;
   std::vector<ProcessState> states;               // in the order of their arrival, which is nearly that of time
   std::vector<LifecycleEvent> lifecycle_events;   // ascending in time
   std::vector<CheckpointSample> live_checkpoint;  // live at the start of the chunk; in its first block only
@@ -77,8 +81,18 @@ class Reader {
 
   virtual const FileHeader& header() const = 0;
 
+  // Before the first block: the blocks of a row interval come as one, which has its rows. If one of them is missing,
+  // the others come without rows.
+  virtual void JoinRowIntervals() = 0;
+
   // The next complete block; nullopt at the current end. May be called again: a running recording grows.
   virtual std::optional<Block> Next() = 0;
+
+  // At the current end, if blocks are joined: what is there of a row interval that is still open, joined; its rows are
+  // in the ring. Null: nothing.
+  virtual const Block* open() const = 0;
+  // Gives it out. What comes of its interval later has no rows.
+  virtual std::optional<Block> TakeOpen() = 0;
 
   virtual const std::vector<SkippedRange>& skipped() const = 0;
   // Bytes of the file read so far (offset of the next block).

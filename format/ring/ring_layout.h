@@ -1,7 +1,8 @@
 // The shared ring: bytes that the agent publishes and that a reader salvages after a kill.
 //
 // One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes, then RingModules if the ring has modules,
-// then the sums of a census (census_pages.h) if there is one. Little endian; atomics are lock-free and address-free. A
+// then the sums of a census (census_pages.h) if there is one, then the rows of an open row interval (row_pages.h) if
+// allocations are recorded. Little endian; atomics are lock-free and address-free. A
 // lane is a byte ring of records with ONE writer at a time (lease) and one consumer (the drain). Positions are
 // monotonic byte counts; the byte of position p is at p % lane_bytes. Records: ring_records.h.
 //
@@ -114,7 +115,8 @@ struct RingHeader {
   std::atomic<uint32_t> write_errno;
   std::atomic<uint32_t> unseen_allocators;  // StreamCounters::unseen_allocators of native memory
   uint64_t census_at;                       // where in the ring RingCensusPages are; 0: there is no census
-  uint8_t reserved[kRecordingPathAt - 1024];
+  uint64_t rows_at;                         // where in the ring RingRowPages are; 0: there are none
+  uint8_t reserved[kRecordingPathAt - 1032];
   // Absolute path of the current file, zero-terminated; empty: unknown. Its first byte is stored last.
   char recording_path[kRingHeaderBytes - kRecordingPathAt];
 
@@ -145,7 +147,8 @@ static_assert(offsetof(RingHeader, native) == 576 && offsetof(RingHeader, mapped
 static_assert(offsetof(RingHeader, unwritten_since_ns) == 1000 && offsetof(RingHeader, write_errno) == 1008 &&
               offsetof(RingHeader, unseen_allocators) == 1012);
 static_assert(offsetof(RingHeader, mapping_calls) == 944 && offsetof(RingHeader, modules_at) == 976);
-static_assert(offsetof(RingHeader, stack_chunks) == 984 && offsetof(RingHeader, census_at) == 1016);
+static_assert(offsetof(RingHeader, stack_chunks) == 984 && offsetof(RingHeader, census_at) == 1016 &&
+              offsetof(RingHeader, rows_at) == 1024);
 static_assert(offsetof(RingHeader, recording_path) == kRecordingPathAt && sizeof(RingHeader) == kRingHeaderBytes);
 static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<double>) == 8);
 

@@ -207,6 +207,7 @@ Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
   };
   if (!find(header->modules_at, &view.modules_)) return RingError("shorter than its modules");
   if (!find(header->census_at, &view.census_)) return RingError("shorter than its census");
+  if (!find(header->rows_at, &view.rows_)) return RingError("shorter than its rows");
   return view;
 }
 

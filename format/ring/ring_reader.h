@@ -15,6 +15,7 @@
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_layout.h"
 #include "format/ring/ring_records.h"
+#include "format/ring/row_pages.h"
 
 namespace heaprec::format {
 
@@ -34,6 +35,7 @@ class RingView {
   // Empty if the ring has no modules, or its process died while it wrote them.
   std::span<const RingModule> modules() const;
   const RingCensusPages* census() const { return census_; }  // null: there is none
+  const RingRowPages* rows() const { return rows_; }         // likewise
 
  private:
   friend Result<uint64_t> WalkLane(const RingView&, uint32_t, uint64_t, uint64_t, RecordVisitor&);
@@ -42,6 +44,7 @@ class RingView {
   const RingHeader* header_ = nullptr;
   const RingModules* modules_ = nullptr;  // null: none
   const RingCensusPages* census_ = nullptr;
+  const RingRowPages* rows_ = nullptr;
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
 };
 

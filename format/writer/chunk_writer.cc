@@ -1,6 +1,7 @@
 #include "format/writer/chunk_writer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "format/bytes/block_stream.h"
 #include "format/bytes/columns.h"
@@ -25,7 +26,8 @@ struct ChunkWriter::State {
         fields(EncodeHeaderFields(file)) {}
 
   Result<ByteBuffer> Block(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
-                           uint64_t now_ns, bool last, const EndMarker* ending);
+                           uint64_t now_ns, bool last, const EndMarker* ending, RowsAre rows_are);
+  void EncodeDueRows();
 
   ChunkHeader header;
   BlockPacker packer;
@@ -36,6 +38,8 @@ struct ChunkWriter::State {
                                     SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
   RowTable rows, outside;
   uint64_t rows_left = UINT64_MAX;
+  uint32_t next_block = 0;
+  std::optional<uint32_t> open_since;  // the first block of the row interval, if it has one already
   RollUp roll_up;
   std::vector<ProcessState> states;
   std::vector<LifecycleEvent> lifecycle_events;
@@ -81,6 +85,7 @@ void ChunkWriter::AddPoint(Index class_id, Index path, uint64_t size, double wei
 void ChunkWriter::AddOutside(Index class_id, uint64_t objects, uint64_t bytes) {
   state_->outside.AddCounted(class_id, objects, bytes);
 }
+void ChunkWriter::LoseRows() { state_->open_since = state_->next_block; }
 void ChunkWriter::LimitRows(uint64_t left) { state_->rows_left = left; }
 uint64_t ChunkWriter::rows_left() const { return state_->rows_left; }
 void ChunkWriter::Add(const ProcessState& state) {
@@ -117,13 +122,30 @@ bool ChunkWriter::has_pending() const {
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
 uint64_t ChunkWriter::row_bytes() const { return (state_->rows.size() + state_->outside.size()) * sizeof(Row); }
+std::span<const Row> ChunkWriter::rows() const { return state_->rows.rows(); }
+std::span<const Row> ChunkWriter::outside() const { return state_->outside.rows(); }
+uint32_t ChunkWriter::next_block() const { return state_->next_block; }
 uint64_t ChunkWriter::name_bytes() const { return state_->dictionaries.names().bytes(); }
 const ChunkNames& ChunkWriter::names() const { return state_->dictionaries.names(); }
 ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
 
+void ChunkWriter::State::EncodeDueRows() {
+  std::vector<Row> due = rows.Take();
+  if (due.size() > rows_left) {
+    due.clear();
+    rows_left = 0;
+  }
+  rows_left -= due.size();
+  EncodeRows(Section::kRows, due, &raw);
+  roll_up.Add(due);
+  EncodeRows(Section::kOutside, outside.Take(), &raw);
+  if (open_since) EncodeRowInterval({*open_since, /*is_last=*/true}, &raw);
+  open_since.reset();
+}
+
 Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& now,
                                              std::span<const uint64_t> lane_positions, uint64_t now_ns, bool last,
-                                             const EndMarker* ending) {
+                                             const EndMarker* ending, RowsAre rows_are) {
   if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) ||
       std::max({rows.size(), outside.size(), states.size(), lifecycle_events.size(), live_checkpoint.size(),
                 census.size(), census_totals.size()}) > kMaxBlockRows)
@@ -143,15 +165,13 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
     samples[stream].Encode(&raw);
     if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
   }
-  std::vector<Row> rows_of_block = rows.Take();
-  if (rows_of_block.size() > rows_left) {
-    rows_of_block.clear();
-    rows_left = 0;
+  if (rows_are == RowsAre::kOpen && !(rows.empty() && outside.empty())) {
+    if (!open_since) open_since = next_block;
+    EncodeRowInterval({*open_since, /*is_last=*/false}, &raw);
+  } else {
+    EncodeDueRows();
   }
-  rows_left -= rows_of_block.size();
-  EncodeRows(Section::kRows, rows_of_block, &raw);
-  roll_up.Add(rows_of_block);
-  EncodeRows(Section::kOutside, outside.Take(), &raw);
+  ++next_block;
   EncodeStates(states, &raw);
   states.clear();
   for (const Stream stream : kAllStreams) {
@@ -195,14 +215,14 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
 }
 
 Result<ByteBuffer> ChunkWriter::Flush(const PerStream<StreamCounters>& counters,
-                                      std::span<const uint64_t> lane_positions, uint64_t now_ns) {
-  return state_->Block(counters, lane_positions, now_ns, /*last=*/false, nullptr);
+                                      std::span<const uint64_t> lane_positions, uint64_t now_ns, RowsAre rows) {
+  return state_->Block(counters, lane_positions, now_ns, /*last=*/false, nullptr, rows);
 }
 
 Result<ByteBuffer> ChunkWriter::Finish(const PerStream<StreamCounters>& counters,
                                        std::span<const uint64_t> lane_positions, uint64_t now_ns,
                                        const EndMarker* ending) {
-  return state_->Block(counters, lane_positions, now_ns, /*last=*/true, ending);
+  return state_->Block(counters, lane_positions, now_ns, /*last=*/true, ending, RowsAre::kDue);
 }
 
 ByteBuffer ChunkWriter::ProtectRest() {

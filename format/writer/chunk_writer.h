@@ -46,7 +46,9 @@ class ChunkWriter {
   void AddPoint(Index class_id, Index path, uint64_t size, double weight);
   // Objects outside of TLABs that were counted.
   void AddOutside(Index class_id, uint64_t objects, uint64_t bytes);
-  // From the first block on that has more rows than are left, no block has any.
+  // Of the points of the next block, rows are lost.
+  void LoseRows();
+  // From the first row interval on that has more rows than are left, none has any.
   void LimitRows(uint64_t left);
   uint64_t rows_left() const;
   void Add(const ProcessState& state);
@@ -66,17 +68,25 @@ class ChunkWriter {
   uint64_t raw_bytes() const;
   // Heap bytes of pending rows (Row).
   uint64_t row_bytes() const;
+  // Pending ones.
+  std::span<const Row> rows() const;
+  std::span<const Row> outside() const;
+  // Sequence number of the next block.
+  uint32_t next_block() const;
   // Heap bytes of the chunk's names.
   uint64_t name_bytes() const;
   const ChunkNames& names() const;
   // Moves out what has been interned, with the indices that were returned. The chunk is not usable afterwards.
   ChunkNames TakeNames();
 
+  // Whether rows (Row) go into the next block, or wait for a later one of the chunk: the row interval goes on.
+  enum class RowsAre : uint8_t { kDue, kOpen };
+
   // Returns everything pending as one block, which can be decoded once all its bytes are in the file.
   // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to
-  // this one.
+  // this one, or in its open rows.
   Result<ByteBuffer> Flush(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
-                           uint64_t now_ns);
+                           uint64_t now_ns, RowsAre rows = RowsAre::kDue);
 
   // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well; without it the roll-up follows.
   Result<ByteBuffer> Finish(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,

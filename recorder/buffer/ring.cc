@@ -26,8 +26,14 @@ size_t CensusAt(const RingOptions& options) {
   return ModulesAt(options) + (options.has_modules ? sizeof(format::RingModules) : 0);
 }
 
-size_t RingBytes(const RingOptions& options) {
+size_t RowsAt(const RingOptions& options) {
   return CensusAt(options) + (options.has_census ? sizeof(format::RingCensusPages) : 0);
+}
+
+bool HasRows(const RingOptions& options) { return options.interval_ns > 0; }
+
+size_t RingBytes(const RingOptions& options) {
+  return RowsAt(options) + (HasRows(options) ? sizeof(format::RingRowPages) : 0);
 }
 
 // A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
@@ -106,6 +112,10 @@ Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
     ring->census_ = reinterpret_cast<format::RingCensusPages*>(ring->base_ + CensusAt(options));
     ring->census_->pages[1].number.store(1, std::memory_order_relaxed);
     ring->census_->active.store(1, std::memory_order_relaxed);
+  }
+  if (HasRows(options)) {
+    header->rows_at = RowsAt(options);
+    ring->rows_ = reinterpret_cast<format::RingRowPages*>(ring->base_ + RowsAt(options));
   }
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
   header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);

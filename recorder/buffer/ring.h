@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_layout.h"
+#include "format/ring/row_pages.h"
 
 namespace heaprec::buffer {
 
@@ -43,6 +44,7 @@ class Ring {
   std::byte* lane_data(uint32_t index) { return LaneStart(index) + format::kLaneHeaderBytes; }
   format::RingModules* modules() { return modules_; }    // null: there are none
   format::RingCensusPages* census() { return census_; }  // null: there is none
+  format::RingRowPages* rows() { return rows_; }         // null: allocations are not recorded
   uint32_t lane_count() const { return lane_count_; }
   uint32_t lane_bytes() const { return lane_bytes_; }
   // The whole mapping, for a reader.
@@ -76,6 +78,7 @@ class Ring {
   format::RingHeader* header_ = nullptr;
   format::RingModules* modules_ = nullptr;
   format::RingCensusPages* census_ = nullptr;
+  format::RingRowPages* rows_ = nullptr;
   uint32_t lane_count_ = 0, lane_bytes_ = 0;
   std::string path_, why_;
   GuardedFd lock_;  // of the shared file, locked

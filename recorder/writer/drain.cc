@@ -53,7 +53,8 @@ Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCa
       consumer_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
                 {{live_.of[0].tracks(), live_.of[1].tracks(), live_.of[2].tracks(), live_.of[3].tracks()}},
                 callbacks_.on_native_point, callbacks_.name_of),
-      census_(ring.census()) {
+      census_(ring.census()),
+      open_rows_(ring.path().empty() ? nullptr : ring.rows(), ring.header().start_epoch_ns) {
   const uint64_t now_ns = callbacks_.now();
   behind_written_ = StartBehind(now_ns, CountersWithPending());
   BeginChunk(now_ns, behind_written_);
@@ -310,10 +311,8 @@ void Drain::FlushIfDue(uint64_t now_ns) {
 }
 
 bool Drain::MayBlockGrow(uint64_t since_ns) const {
-  uint64_t samples = 0;
-  for (const format::Stream stream : streams_) samples += pending_[stream].written;
   const uint64_t room = uint64_t{ring_.lane_count()} * ring_.lane_bytes();
-  return since_ns < config_.block_ns && samples < kMaxInBlock && consumer_.UsedRoom() < room / 4 &&
+  return since_ns < config_.block_ns && PendingSamples() < kMaxInBlock && consumer_.UsedRoom() < room / 4 &&
          !census_.is_filling();
 }
 

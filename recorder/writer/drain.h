@@ -27,6 +27,7 @@
 #include "recorder/buffer/ring.h"
 #include "recorder/writer/census_pages.h"
 #include "recorder/writer/lane_consumer.h"
+#include "recorder/writer/open_rows.h"
 #include "recorder/writer/snapshot.h"
 #include "recorder/writer/store.h"
 #include "recorder/writer/tracked_set.h"
@@ -111,6 +112,7 @@ class Drain {
     format::PerStream<Pending> counted;
     std::vector<uint64_t> positions;
     uint64_t census_page = 0;  // up to which the block has the census
+    OpenRows::Page rows;
     format::FileStart behind;  // of a file that begins after the block
     bool ends_chunk = false;
   };
@@ -136,14 +138,17 @@ class Drain {
   void LoseCensus();
   void AddCheckpoint();
   uint64_t name_bytes() const { return consumer_.definition_bytes() + chunk_->name_bytes(); }
+  uint64_t PendingSamples() const;  // of the next block
   // Everything that waits to be written.
   format::PerStream<Pending> AllPending() const;
   // The counters of the blocks in the file plus one more block with all of `counted`.
   format::PerStream<format::StreamCounters> CountersWith(const format::PerStream<Pending>& counted) const;
   format::PerStream<format::StreamCounters> CountersWithPending() const { return CountersWith(AllPending()); }
   void FlushIfDue(uint64_t now_ns);
-  // False: not written. With `ending` nothing is then lost: lanes and shared counters are unchanged.
-  bool Flush(uint64_t now_ns, const format::EndMarker* ending);
+  using RowsAre = format::ChunkWriter::RowsAre;
+  // False: not written. With `ending` nothing is then lost: lanes and shared counters are unchanged. `rows`: kOpen: if
+  // their interval may go on.
+  bool Flush(uint64_t now_ns, const format::EndMarker* ending, RowsAre rows = RowsAre::kOpen);
   bool ChunkIsFull(uint64_t now_ns) const;
   // True: the next chunk has begun as well.
   bool EndFile(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters,
@@ -201,6 +206,7 @@ class Drain {
   format::PerStream<uint64_t> closed_intervals_, intervals_with_points_;  // the latter: those of them with points
   format::PerStream<Pending> pending_;                                    // of the next block
   CensusPages census_;
+  OpenRows open_rows_;
   std::optional<Waiting> waiting_;
   format::FileStart behind_written_;  // of a file that begins after the last block written
   // Consecutive failures to write.

@@ -70,7 +70,7 @@ format::PerStream<format::StreamCounters> Drain::CountersWith(const format::PerS
   return all;
 }
 
-bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
+bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending, RowsAre rows) {
   last_flush_ns_ = now_ns;
   if (waiting_ && !WriteWaiting()) {
     if (ending == nullptr && IsBacklogTooLarge()) DropBacklog(now_ns);
@@ -83,13 +83,17 @@ bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
   const format::FileStart behind = StartBehind(now_ns, counters);
   const bool rotates = ending == nullptr && OpenNext(now_ns, behind, positions);
   const bool last = ending != nullptr || (!rotates && ChunkIsFull(now_ns));
+  if (open_rows_.AreDue(*chunk_, PendingSamples(), SinceStart(now_ns)) || rotates) rows = RowsAre::kDue;
   auto block = last ? chunk_->Finish(counters, positions, SinceStart(now_ns), ending)
-                    : chunk_->Flush(counters, positions, SinceStart(now_ns));
+                    : chunk_->Flush(counters, positions, SinceStart(now_ns), rows);
+  // Before the block is in the file: from then on the ring alone has the rows that the block leaves open.
+  const OpenRows::Page open = open_rows_.Publish(next_chunk_ - 1, *chunk_);
   const bool written = block.ok() && Append(*block);
   if (!written && ending != nullptr) return false;
   if (written) {
     Account(std::exchange(pending_, {}), true);
     census_.Written(census_page);
+    open_rows_.Written(open);
     behind_written_ = behind;
     if (rotates && EndFile(now_ns, counters, positions)) {
       callbacks_.on_new_chunk();
@@ -104,6 +108,7 @@ bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending) {
                      std::exchange(pending_, {}),
                      positions,
                      census_page,
+                     open,
                      behind,
                      last};
   // If the compressor fails, the data will never be written.
@@ -199,21 +204,24 @@ bool Drain::WriteWaiting() {
   const Waiting written = *std::exchange(waiting_, std::nullopt);
   Account(written.counted, true);
   census_.Written(written.census_page);
+  open_rows_.Written(written.rows);
   behind_written_ = written.behind;
   if (written.ends_chunk) store_.BeginChunk(behind_written_);
   consumer_.Release(written.positions);
   return true;
 }
 
-bool Drain::IsBacklogTooLarge() const {
+uint64_t Drain::PendingSamples() const {
   uint64_t samples = 0;
+  for (const format::Stream stream : streams_) samples += pending_[stream].written;
+  return samples;
+}
+
+bool Drain::IsBacklogTooLarge() const {
   size_t intervals = 0;
-  for (const format::Stream stream : streams_) {
-    samples += pending_[stream].written;
-    intervals = std::max(intervals, pending_[stream].intervals.size());
-  }
+  for (const format::Stream stream : streams_) intervals = std::max(intervals, pending_[stream].intervals.size());
   return consumer_.IsShortOfRoom(live_) || intervals > kMaxLostIntervals || chunk_->row_bytes() > kMaxRowBytes ||
-         waiting_->block.size() + samples * sizeof(format::Sample) > kMaxWaitingBytes ||
+         waiting_->block.size() + PendingSamples() * sizeof(format::Sample) > kMaxWaitingBytes ||
          name_bytes() - survivor_bytes_ > kChunkDefinitionBytes + kMaxWaitingBytes;
 }
 

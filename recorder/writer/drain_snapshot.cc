@@ -41,7 +41,7 @@ void Drain::AnswerSnapshots(uint64_t now_ns) {
 }
 
 Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
-  if (!Flush(now_ns, nullptr)) {
+  if (!Flush(now_ns, nullptr, RowsAre::kDue)) {
     return Error{outage_ ? outage_->error : store_.path() + ": cannot be written"};
   }
   // This chunk ends here without a last block.

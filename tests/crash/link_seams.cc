@@ -4,6 +4,7 @@
 // missed by the test that dies at every point.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -32,6 +33,8 @@ using heaprec::crash::Pass;
 using heaprec::format::ByteBuffer;
 using heaprec::format::ChunkWriter;
 using heaprec::format::RecordType;
+using heaprec::format::RingRowPage;
+using heaprec::format::Row;
 using heaprec::format::Stream;
 using heaprec::writer::ClosedInterval;
 using heaprec::writer::Drain;
@@ -138,12 +141,25 @@ SEAM(void, NewChunk, "_ZN7heaprec6writer12LaneConsumer8NewChunkEPNS_6format11Chu
   const Around around("chunk.beginning", "chunk.begun");
   NewChunkReal(self, chunk, sequence);
 }
-SEAM(
-    Result<ByteBuffer>, Flush,
-    "_ZN7heaprec6format11ChunkWriter5FlushERKNS0_9PerStreamINS0_14StreamCountersEEESt4spanIKmLm18446744073709551615EEm",
-    ChunkWriter* self, const AllCounters& counters, std::span<const uint64_t> positions, uint64_t now_ns) {
+SEAM(Result<ByteBuffer>, Flush,
+     "_ZN7heaprec6format11ChunkWriter5FlushERKNS0_9PerStreamINS0_14StreamCountersEEESt4spanIKmLm18446744073709551615EE"
+     "mNS1_7RowsAreE",
+     ChunkWriter* self, const AllCounters& counters, std::span<const uint64_t> positions, uint64_t now_ns,
+     ChunkWriter::RowsAre rows) {
   const Around around("block.encoding", "block.encoded");
-  return FlushReal(self, counters, positions, now_ns);
+  return FlushReal(self, counters, positions, now_ns, rows);
+}
+SEAM(void, FillRowPage,
+     "_ZN7heaprec6format11FillRowPageEmSt4spanIKNS0_3RowELm18446744073709551615EES4_PNS0_11RingRowPageE",
+     uint64_t block, std::span<const Row> rows, std::span<const Row> outside, RingRowPage* page) {
+  const Around around("rows.filling", "rows.filled");
+  if (IsArmed("rows.half_filled")) {
+    page->block.store(0);
+    page->rows = static_cast<uint32_t>(rows.size());
+    std::ranges::copy(rows.first((rows.size() + 1) / 2), page->entries.begin());
+    Pass("rows.half_filled");
+  }
+  FillRowPageReal(block, rows, outside, page);
 }
 SEAM(Result<ByteBuffer>, Finish,
      "_ZN7heaprec6format11ChunkWriter6FinishERKNS0_9PerStreamINS0_14StreamCountersEEESt4spanIKmLm18446744073709551615EE"

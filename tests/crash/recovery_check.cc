@@ -74,6 +74,8 @@ class Examination {
     result_.counted = std::min<size_t>(refused_, result_.lost);
     result_.lost -= result_.counted;
     if (result_.lost > 0) std::ranges::for_each(lost, [this](std::string& what) { Find(std::move(what)); });
+    // Rows of written blocks are given up with a chunk of which the rest cannot be written.
+    if (!has_all_rows_ && refused_ == 0 && plan_.disk_bytes == 0) Find("rows are lost");
     if (refused_ == 0) std::ranges::for_each(wrong_names_, [this](std::string& what) { Find(std::move(what)); });
     if (!is_reduced_ || refused_ > 0 || (plan_.limits.drops() && begin_ns_ > 0)) return;
     // Those that were under way may be in it, or not.
@@ -93,6 +95,7 @@ class Examination {
     while (const auto block = recording.Next()) {
       verification.Look(*block, recording);
       for (const format::Sample& sample : block->samples) Look(sample, *block->dictionaries);
+      has_all_rows_ &= !block->row_interval;
       for (const format::Interval& interval : block->intervals) is_reduced_ |= interval.kept < interval.buffered;
     }
     verification.Close(recording);
@@ -198,7 +201,7 @@ class Examination {
   double weight_ = 0;
   uint64_t refused_ = 0;
   std::vector<std::string> wrong_names_;  // a block that is refused takes its definitions along
-  bool is_reduced_ = false, may_repeat_ = false;
+  bool is_reduced_ = false, may_repeat_ = false, has_all_rows_ = true;
 };
 
 }  // namespace

@@ -300,6 +300,10 @@ class Chunk:
     def section_28(self, body, block):
         return self.section_27(body, block, "outside")
 
+    def section_29(self, body, block):
+        code = Bytes(body).varint()
+        block["row_interval"] = [code >> 1, code & 1]
+
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
         cursor, refused = Bytes(raw), False

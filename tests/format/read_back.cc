@@ -48,11 +48,11 @@ bool IsNear(double got, double given, double relative) { return std::abs(got - g
 
 // Up to the rounding of the document.
 bool SameRow(const Row& got, const Row& given) {
-  return got.points == given.points && got.seen == given.seen && IsNear(got.bytes, given.bytes, 0x1p-12) &&
-         IsNear(got.objects, given.objects, 0x1p-11) && IsNear(got.bytes_variance, given.bytes_variance, 0.006) &&
-         IsNear(got.objects_variance, given.objects_variance, 0.006) &&
-         IsNear(got.covariance, given.covariance, 0.006) && IsNear(got.bytes_fourth, given.bytes_fourth, 0.02) &&
-         IsNear(got.objects_fourth, given.objects_fourth, 0.02);
+  return got.points == given.points && got.seen == given.seen && IsNear(got.bytes, given.bytes, 0x1p-10) &&
+         IsNear(got.objects, given.objects, 0x1p-9) && IsNear(got.bytes_variance, given.bytes_variance, 0.024) &&
+         IsNear(got.objects_variance, given.objects_variance, 0.024) &&
+         IsNear(got.covariance, given.covariance, 0.024) && IsNear(got.bytes_fourth, given.bytes_fourth, 0.08) &&
+         IsNear(got.objects_fourth, given.objects_fourth, 0.08);
 }
 
 bool SameRows(const std::vector<Row>& read, const std::vector<Row>& given) {
@@ -61,6 +61,7 @@ bool SameRows(const std::vector<Row>& read, const std::vector<Row>& given) {
 
 void RequireSameRows(const PlainBlock& read, const PlainBlock& given) {
   REQUIRE(SameRows(read.block.rows, given.block.rows));
+  REQUIRE(read.block.row_interval == given.block.row_interval);
   for (size_t i = 0; i < given.rows.size(); ++i) {
     REQUIRE(read.rows[i].class_name == given.rows[i].class_name);
     REQUIRE(read.rows[i].stack == given.rows[i].stack);

@@ -261,6 +261,7 @@ json OneBlock(const Block& block) {
   AddCensus(block, &line);
   AddRows("rows", block.rows, block, &line);
   AddRows("outside", block.outside, block, &line);
+  if (block.row_interval) line["row_interval"] = {block.row_interval->first, block.row_interval->is_last ? 1 : 0};
   if (block.ending) line["ending"] = {block.ending->time_ns, Latin1(block.ending->reason)};
   return line;
 }

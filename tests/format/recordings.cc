@@ -290,7 +290,7 @@ void RandomRecording::AddCensus(ChunkWriter* writer, PlainBlock* plain) {
 }
 
 // Of one point or of several, of one class and path once.
-void RandomRecording::AddRows(ChunkWriter* writer, PlainBlock* plain) {
+bool RandomRecording::AddRows(ChunkWriter* writer, bool are_due, PlainBlock* plain) {
   std::map<std::pair<Index, Index>, std::pair<Row, PlainSample>> rows;
   for (uint64_t i = Uniform(12); i > 0; --i) {
     PlainSample named{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
@@ -308,9 +308,23 @@ void RandomRecording::AddRows(ChunkWriter* writer, PlainBlock* plain) {
   }
   for (const auto& [key, row] : rows) {
     writer->Add(row.first);
+    const auto [open, is_new] = open_rows_.try_emplace(key, row);
+    if (!is_new) open->second.first += row.first;
+  }
+  const uint32_t number = writer->next_block();
+  if (!are_due && !open_rows_.empty()) {
+    if (!open_since_) open_since_ = number;
+    plain->block.row_interval = RowInterval{*open_since_, /*is_last=*/false};
+    return true;
+  }
+  if (open_since_) plain->block.row_interval = RowInterval{*open_since_, /*is_last=*/true};
+  open_since_.reset();
+  for (const auto& [key, row] : open_rows_) {
     plain->block.rows.push_back(row.first);
     plain->rows.push_back(row.second);
   }
+  open_rows_.clear();
+  return false;
 }
 
 void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool ending) {
@@ -348,12 +362,13 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   block.counters = counters_;
   for (int lane = 0; lane < 4; ++lane) block.lane_positions.push_back(now_ns_ / 8 + AnyInteger());
   AddCensus(writer, &plain);
-  AddRows(writer, &plain);
+  const bool are_open = AddRows(writer, last || now_ns_ % 3 == 0, &plain);
   block.end_ns = now_ns_;
   block.chunk = next_chunk_;
   if (ending) block.ending = EndMarker{now_ns_, "jvm exit"};
   auto bytes = last ? writer->Finish(counters_, block.lane_positions, now_ns_, ending ? &*block.ending : nullptr)
-                    : writer->Flush(counters_, block.lane_positions, now_ns_);
+                    : writer->Flush(counters_, block.lane_positions, now_ns_,
+                                    are_open ? ChunkWriter::RowsAre::kOpen : ChunkWriter::RowsAre::kDue);
   if (!bytes.ok()) std::abort();
   const size_t begin = chunk_begins_.back() == bytes_.size() ? kChunkHeaderBytes : 0;
   const auto header = DecodeBlockHeader(Bytes(*bytes).subspan(begin), HeaderSeed(header_.recording_id));

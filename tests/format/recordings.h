@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/bytes/bytes.h"
@@ -63,7 +66,8 @@ class RandomRecording {
   void AddLifecycleEvents(ChunkWriter* writer, PlainBlock* plain);
   void AddCheckpoint(ChunkWriter* writer, PlainBlock* plain);
   void AddCensus(ChunkWriter* writer, PlainBlock* plain);
-  void AddRows(ChunkWriter* writer, PlainBlock* plain);
+  // True: they wait for a later block, with those that do already.
+  bool AddRows(ChunkWriter* writer, bool are_due, PlainBlock* plain);
   void AddBlock(ChunkWriter* writer, int samples, bool last, bool ending);
 
   std::mt19937_64 random_;
@@ -77,6 +81,8 @@ class RandomRecording {
   uint64_t next_id_ = 1, next_state_ = 1, now_ns_ = 0;
   PerStream<StreamCounters> counters_;
   CensusCounters census_;
+  std::map<std::pair<Index, Index>, std::pair<Row, PlainSample>> open_rows_;
+  std::optional<uint32_t> open_since_;
 };
 
 std::vector<PlainBlock> ReadAll(Reader* reader);

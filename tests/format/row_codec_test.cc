@@ -12,7 +12,7 @@
 namespace heaprec::format::testing {
 namespace {
 
-constexpr double kHalfStep = 0x1p-12, kHalfSpreadStep = 0.006;
+constexpr double kHalfStep = 0x1p-10, kHalfSpreadStep = 0.024;
 
 Dictionaries SomeDictionaries() {
   Dictionaries dictionaries;

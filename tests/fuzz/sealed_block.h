@@ -101,15 +101,36 @@ inline void Follow(const format::Block& block) {
   for (const format::Frame& frame : names.frames) Require(frame.method == kNone || frame.method < names.methods.size());
 }
 
+// With the blocks of row intervals as one nothing else is read.
+inline size_t SamplesOfJoined(format::MemoryByteSource* source, size_t skipped) {
+  auto reader = format::Reader::Open(source);
+  (*reader)->JoinRowIntervals();
+  size_t samples = 0;
+  const auto follow = [&](const std::optional<format::Block>& block) {
+    if (!block) return false;
+    samples += block->samples.size();
+    Follow(*block);
+    return true;
+  };
+  while (follow((*reader)->Next())) {
+  }
+  while (follow((*reader)->TakeOpen())) {
+  }
+  Require((*reader)->skipped().size() == skipped);
+  return samples;
+}
+
 // The reader comes to an end, and what it yields and skips are ranges of the file in ascending order.
 inline void ReadWhole(format::Bytes file) {
   format::MemoryByteSource source(file);
   auto reader = format::Reader::Open(&source);
   if (!reader) return;
   uint64_t last = 0;
+  size_t samples = 0;
   while (const auto block = (*reader)->Next()) {
     Require(block->offset >= last && block->offset < file.size());
     last = (*reader)->position();
+    samples += block->samples.size();
     Follow(*block);
   }
   uint64_t end = 0;
@@ -119,6 +140,7 @@ inline void ReadWhole(format::Bytes file) {
   }
   const size_t skipped = (*reader)->skipped().size();
   Require(!(*reader)->Next() && (*reader)->skipped().size() == skipped);
+  Require(SamplesOfJoined(&source, skipped) == samples);
 }
 
 }  // namespace heaprec::fuzz

@@ -132,6 +132,18 @@ RecordingFile::RecordingFile(std::string path, const format::FileHeader& header)
 
 RecordingFile::~RecordingFile() = default;
 
+void RecordingFile::StartNextChunk() { writer_ = std::make_unique<format::ChunkWriter>(header_, ++chunk_); }
+
+void RecordingFile::FlushWithOpenRows(uint64_t end_ns, const std::vector<uint64_t>& lane_positions) {
+  const auto block = writer_->Flush(counters_, lane_positions, end_ns, format::ChunkWriter::RowsAre::kOpen);
+  REQUIRE(block.ok());
+  Append(*block);
+}
+
+void RecordingFile::FillRowPage(format::RingRowPage* page) const {
+  format::FillRowPage(format::RowPageOf(chunk_, writer_->next_block() - 1), writer_->rows(), writer_->outside(), page);
+}
+
 void RecordingFile::Append(const format::ByteBuffer& bytes) {
   std::ofstream file(path_, std::ios::binary | std::ios::app);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -456,6 +468,13 @@ void RingFile::AddWalk(uint64_t page, uint64_t time_ns, const std::string& class
   std::memcpy(into.names.data(), &record, sizeof record);
   std::memcpy(into.names.data() + sizeof record, class_name.data(), class_name.size());
   into.names_used = static_cast<uint32_t>(size);
+}
+
+format::RingRowPages& RingFile::AddRowPages() {
+  const size_t at = words_.size() * 8;
+  words_.resize(words_.size() + sizeof(format::RingRowPages) / 8);
+  header().rows_at = at;
+  return *reinterpret_cast<format::RingRowPages*>(words_.data() + at / 8);
 }
 
 void RingFile::WriteTo(const std::string& path) const {

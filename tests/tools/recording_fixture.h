@@ -11,6 +11,7 @@
 #include "format/ring/ring_layout.h"
 #include "format/ring/ring_reader.h"
 #include "format/ring/ring_records.h"
+#include "format/ring/row_pages.h"
 #include "format/writer/chunk_writer.h"
 
 namespace heaprec::tools::testing {
@@ -84,8 +85,14 @@ class RecordingFile {
   // Books of the next block; committed, points and written follow the events.
   format::StreamCounters& counters(format::Stream stream = format::Stream::kAllocations) { return counters_[stream]; }
   void Flush(const std::vector<uint64_t>& lane_positions = {}, uint64_t end_ns = 0);
+  // Likewise, but the block leaves its rows to a later one.
+  void FlushWithOpenRows(uint64_t end_ns, const std::vector<uint64_t>& lane_positions = {});
+  // As the drain does after that.
+  void FillRowPage(format::RingRowPage* page) const;
   // `end_ns`: when the last block of the chunk before is flushed.
   void StartChunk(uint64_t end_ns = 0);
+  // Gives this one up: it has no last block.
+  void StartNextChunk();
   // What stands behind all blocks while the disk is full, with the rows of what was lost by then.
   void AddProvisional(const std::vector<format::Interval>& lost, uint64_t end_ns);
   void End(const std::string& reason, uint64_t time_ns);
@@ -125,6 +132,8 @@ class RingFile {
   void AddPoint(uint32_t lane, const Event& event);
   // Objects outside of TLABs that were counted until `event`'s time, of its class; `bytes` together.
   void AddOutside(uint32_t lane, const Event& event, uint64_t objects, uint64_t bytes);
+  // Pages of rows; none of them is valid yet.
+  format::RingRowPages& AddRowPages();
   // A point of malloc, of `event`'s time, id, size, weight and thread, whose sample the drain has yet to commit.
   void AddNativePoint(uint32_t lane, const Event& event, const std::vector<uint64_t>& pcs, bool is_taken = false);
   uint64_t head(uint32_t lane) const { return heads_[lane]; }

@@ -61,6 +61,7 @@ uint64_t PrintOne(Recording* recording, size_t which, size_t count, const Filter
   });
   printer.Begin(which, count, output.text());
   if (options.follow) CatchSignals({SIGINT, SIGTERM});
+  if (options.follow) recording->TakeAsWritten();
   for (bool follows = options.follow; printer.goes_on();) {
     const auto block = NextOf(recording, &follows, printer, &output);
     if (!block) break;

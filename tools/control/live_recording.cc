@@ -56,6 +56,7 @@ std::optional<LiveRecording> Examine(const Process& process, const std::string& 
   const auto present = Recording::OpenFirst(fmt::format("/proc/self/fd/{}", file.number()), root, *bytes);
   if (!present.ok()) return std::nullopt;
   Recording& recording = **present;
+  recording.TakeAsWritten();
   const format::FileHeader& header = recording.header();
   if (header.pid != static_cast<uint32_t>(process.inner_pid)) return std::nullopt;
   const auto opened = OpenedRing::Open(header.ring_path, header.recording_id, root);

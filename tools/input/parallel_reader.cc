@@ -83,6 +83,7 @@ void ParallelReader::Enter() {
 void ParallelReader::ReadRest(std::unique_ptr<format::Reader> reader) {
   Stop();
   at_hand_.reset();
+  if (joins_) reader->JoinRowIntervals();
   rest_ = std::make_unique<ReadAheadReader>(std::move(reader));
 }
 
@@ -129,9 +130,16 @@ void ParallelReader::Decode(Chunk* chunk) const {
   chunk->bytes.emplace(&source_, 0, chunk->span.next);  // also what is behind the last block
   chunk->reader = format::ReadFrom(&*chunk->bytes, header_, chunk->span.begin, leaves_out_);
   format::Reader& reader = *chunk->reader;
+  if (joins_) reader.JoinRowIntervals();
   size_t samples = 0;
   while (auto block = reader.Next()) {
     if ((samples += block->samples.size()) > kMaxSamples) return;
+    Decoded& decoded = chunk->blocks.emplace_back();
+    decoded.block = std::move(*block);
+    decoded.position = reader.position();
+  }
+  // Of a chunk that was given up: its rows are not in the file.
+  while (auto block = reader.TakeOpen()) {
     Decoded& decoded = chunk->blocks.emplace_back();
     decoded.block = std::move(*block);
     decoded.position = reader.position();

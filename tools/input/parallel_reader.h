@@ -45,7 +45,10 @@ class ParallelReader final : public format::Reader {
   void LeaveOut(format::LeavesOut what) { leaves_out_ = std::move(what); }
 
   const format::FileHeader& header() const override { return header_; }
+  void JoinRowIntervals() override { joins_ = true; }
   std::optional<format::Block> Next() override;
+  const format::Block* open() const override { return rest_ ? rest_->open() : nullptr; }
+  std::optional<format::Block> TakeOpen() override { return rest_ ? rest_->TakeOpen() : std::nullopt; }
   const std::vector<format::SkippedRange>& skipped() const override { return rest_ ? rest_->skipped() : no_ranges_; }
   uint64_t position() const override { return rest_ ? rest_->position() : position_; }
 
@@ -78,6 +81,7 @@ class ParallelReader final : public format::Reader {
   const format::FileHeader header_;
   const size_t threads_wanted_;
   format::LeavesOut leaves_out_;
+  bool joins_ = false;
 
   // The taker's side.
   std::unique_ptr<format::Reader> within_;  // until the first block is taken

@@ -47,7 +47,15 @@ std::optional<format::Block> ReadAheadReader::Next() {
   }
   if (blocks_before_ > 0) --blocks_before_;
   // What was the end may be followed by more now.
-  auto step = Read();
+  return GiveOut(Read(within_->Next()));
+}
+
+std::optional<format::Block> ReadAheadReader::TakeOpen() {
+  if (!is_direct_) return std::nullopt;
+  return GiveOut(Read(within_->TakeOpen()));
+}
+
+std::optional<format::Block> ReadAheadReader::GiveOut(std::optional<Step> step) {
   std::optional<format::Block> block;
   if (step) block = Apply(std::move(*step));
   skipped_ = within_->skipped();
@@ -55,8 +63,7 @@ std::optional<format::Block> ReadAheadReader::Next() {
   return block;
 }
 
-std::optional<ReadAheadReader::Step> ReadAheadReader::Read() {
-  auto block = within_->Next();
+std::optional<ReadAheadReader::Step> ReadAheadReader::Read(std::optional<format::Block> block) {
   if (!block) return std::nullopt;
   Step step{.block = std::move(*block), .names = {}, .skipped = {}, .position = within_->position()};
   NoteNames(&step);
@@ -77,7 +84,7 @@ void ReadAheadReader::NoteNames(Step* step) {
 
 void ReadAheadReader::Run() {
   for (;;) {
-    auto step = Read();
+    auto step = Read(within_->Next());
     std::unique_lock lock(mutex_);
     if (!step) at_end_ = true;
     if (!step || stop_) break;

@@ -32,7 +32,10 @@ class ReadAheadReader final : public format::Reader {
   ~ReadAheadReader() override;
 
   const format::FileHeader& header() const override { return header_; }
+  void JoinRowIntervals() override { within_->JoinRowIntervals(); }
   std::optional<format::Block> Next() override;
+  const format::Block* open() const override { return is_direct_ ? within_->open() : nullptr; }
+  std::optional<format::Block> TakeOpen() override;
   const std::vector<format::SkippedRange>& skipped() const override { return skipped_; }
   uint64_t position() const override { return position_; }
 
@@ -45,7 +48,8 @@ class ReadAheadReader final : public format::Reader {
     std::vector<format::SkippedRange> skipped;
     uint64_t position = 0;
   };
-  std::optional<Step> Read();
+  std::optional<Step> Read(std::optional<format::Block> block);
+  std::optional<format::Block> GiveOut(std::optional<Step> step);
   void NoteNames(Step* step);
   void Run();
   std::optional<Step> TakeStep();

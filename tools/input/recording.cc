@@ -32,6 +32,22 @@ bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
   return false;
 }
 
+// Those of an open row interval that ends with this block.
+std::optional<format::RingRows> RowsOf(const RingCopy& ring, const format::Block& block) {
+  if (ring.view().rows() == nullptr) return std::nullopt;
+  const format::Dictionaries& names = *block.dictionaries;
+  return format::RowsBehind(*ring.view().rows(), format::RowPageOf(block.chunk, block.sequence), names.classes.size(),
+                            names.stacks.size());
+}
+
+void AddRows(const RingCopy& ring, format::Block* block) {
+  auto rows = RowsOf(ring, *block);
+  if (!rows) return;
+  block->rows = std::move(rows->rows);
+  block->outside = std::move(rows->outside);
+  block->row_interval.reset();
+}
+
 uint64_t NowNs(const format::FileHeader& header) {
   const uint64_t ns = MonotonicNs();
   return ns > header.start_monotonic_ns ? ns - header.start_monotonic_ns : 0;
@@ -146,27 +162,34 @@ void Recording::Note(const format::Block& block) {
 
 std::optional<format::Block> Recording::NextInFile() {
   for (;;) {
+    if (!std::exchange(has_begun_, true) && joins_) reader_->JoinRowIntervals();
     std::optional<format::Block> block = reader_->Next();
     if (!block) {
       if (ending_ || !FollowReplacement()) return block;
       continue;
     }
     if (was_replaced_ && block->chunk + 1 < end_.next_chunk) continue;
-    if (block->chunk + 1 != end_.next_chunk) {
-      blocks_of_chunk_ = blocks_to_skip_ = 0;
-    } else if (blocks_to_skip_ > 0) {
-      --blocks_to_skip_;
-      continue;
-    }
-    ++blocks_of_chunk_;
-    Note(*block);
-    end_.threads = std::max(end_.threads, static_cast<uint32_t>(block->dictionaries->threads.size()));
-    end_.offset = reader_->position();
-    for (const format::ProcessState& state : block->states) end_.states.Add(state.id);
-    if (header_.tracks()) end_.tracked.Note(*block);
-    NoteEnd(*block);
+    if (was_replaced_ && block->chunk + 1 == end_.next_chunk && block->sequence < next_in_chunk_) continue;
+    if (joins_) FindRows(&*block);
+    NoteInFile(*block);
     return block;
   }
+}
+
+// A recorder whose file could not be written in the end began another chunk for its counts; the ring has the rows.
+void Recording::FindRows(format::Block* block) const {
+  if (!block->row_interval || block->row_interval->is_last) return;
+  if (const auto ring = CopyRing(); ring.ok()) AddRows(*ring, block);
+}
+
+void Recording::NoteInFile(const format::Block& block) {
+  next_in_chunk_ = block.sequence + 1;
+  Note(block);
+  end_.threads = std::max(end_.threads, static_cast<uint32_t>(block.dictionaries->threads.size()));
+  end_.offset = reader_->position();
+  for (const format::ProcessState& state : block.states) end_.states.Add(state.id);
+  if (header_.tracks()) end_.tracked.Note(block);
+  NoteEnd(block);
 }
 
 void Recording::NoteEnd(const format::Block& block) {
@@ -193,7 +216,7 @@ bool Recording::FollowReplacement() {
   slice_ = std::move(slice);
   source_ = std::move(*source);
   chunks_ = nullptr;
-  blocks_to_skip_ = blocks_of_chunk_;
+  has_begun_ = false;
   return was_replaced_ = true;
 }
 
@@ -237,7 +260,9 @@ std::optional<format::Block> Recording::Next() {
   while (!salvage_done_) {
     if (auto block = NextInFile()) return block;
     salvage_done_ = ending_ || !SalvageRing();
+    if (ending_) TakeOpen(nullptr);
   }
+  if (open_) return std::exchange(open_, std::nullopt);
   if (next_salvaged_ < salvaged_.blocks.size()) {
     format::Block block = std::move(salvaged_.blocks[next_salvaged_++]);
     Note(block);
@@ -287,14 +312,30 @@ Result<RingCopy> Recording::CopyRing() const {
   return copy;
 }
 
+// The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now. The rows of an
+// open interval are in the ring before the block is in the file, and until the next one is.
+bool Recording::IsBehind(const RingCopy& ring) const {
+  const format::Block* const open = reader_->open();
+  if (HasPassed(ring, open != nullptr ? open->lane_positions : end_.lane_positions)) return true;
+  return open != nullptr && ring.view().rows() != nullptr && running() && !RowsOf(ring, *open);
+}
+
+void Recording::TakeOpen(const RingCopy* ring) {
+  open_ = reader_->TakeOpen();
+  if (!open_) return;
+  if (ring != nullptr) AddRows(*ring, &*open_);
+  NoteInFile(*open_);
+}
+
 bool Recording::SalvageRing() {
   const auto ring = CopyRing();
   if (!ring.ok()) {
+    TakeOpen(nullptr);
     AddUnwrittenLosses();
     return false;
   }
-  // The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now.
-  if (HasPassed(*ring, end_.lane_positions) && ++salvage_attempts_ < kMaxSalvageAttempts) return true;
+  if (IsBehind(*ring) && ++salvage_attempts_ < kMaxSalvageAttempts) return true;
+  TakeOpen(&*ring);
   salvaged_ = Salvage(*ring, header(), end_, slice_.get(), running());
   return false;
 }

@@ -57,6 +57,10 @@ class Recording {
   // last chunk, beyond which salvage goes on, and after the file was replaced.
   void LeaveOut(format::LeavesOut what);
 
+  // Before the first block: they come as they were written, at once and without the rows of several blocks. Otherwise
+  // the blocks of a row interval come as one.
+  void TakeAsWritten() { joins_ = false; }
+
   // The next block; after the file's last one the blocks salvaged from the ring; nullopt at the end.
   std::optional<format::Block> Next();
   // The next block of the file only; nullopt at its present end. Call again while running().
@@ -148,6 +152,14 @@ class Recording {
   void SettleCensus();
   std::optional<format::Block> ProvisionalBlock() const;
   void NoteEnd(const format::Block& block);
+  // All that must be known of a block of the file.
+  void NoteInFile(const format::Block& block);
+  // Of a row interval that is still open in the file: its blocks as one, with the rows that the ring has.
+  void TakeOpen(const RingCopy* ring);
+  // Of a chunk that was given up.
+  void FindRows(format::Block* block) const;
+  // Whether the drain has written more since the file was read.
+  bool IsBehind(const RingCopy& ring) const;
   // Removes from `committed` the samples that only the ring had. Returns their number plus the points under way.
   uint64_t MoveOpenSamplesToLost(format::Stream stream, format::StreamCounters* since_start) const;
   // True if the drain has written more since the file was read: read the file again, then try again.
@@ -159,8 +171,9 @@ class Recording {
   std::unique_ptr<ParallelReader> reader_;
   const format::FileHeader header_;
   FileEnd end_;
-  uint32_t blocks_of_chunk_ = 0;  // given out, of the chunk before end_.next_chunk
-  uint32_t blocks_to_skip_ = 0;   // of that chunk, in a file that replaced another
+  uint32_t next_in_chunk_ = 0;  // sequence number of the next block to be given out of the chunk before end_.next_chunk
+  bool joins_ = true, has_begun_ = false;
+  std::optional<format::Block> open_;  // to be given out before what was salvaged
   // Whether the file was replaced while it was read (maxsize, maxage), and the rest is read from its replacement.
   bool was_replaced_ = false;
   format::PerStream<format::StreamCounters> counters_, since_start_;

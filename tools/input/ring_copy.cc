@@ -16,7 +16,7 @@ namespace heaprec::tools {
 namespace {
 using format::RingHeader;
 
-// A ring is at most 13 MiB; what claims to be far more is none.
+// A ring is at most 34 MiB with a census; what claims to be far more is none.
 constexpr size_t kMaxRingBytes = size_t{64} << 20;
 
 bool ReadExactly(int descriptor, std::byte* into, size_t size, size_t offset) {
@@ -47,6 +47,19 @@ bool ReadModules(int descriptor, size_t offset, std::byte* into) {
   if (!ReadExactly(descriptor, reinterpret_cast<std::byte*>(&after), sizeof after, offset)) return false;
   auto* const modules = reinterpret_cast<format::RingModules*>(into);
   if (modules->sequence != after) modules->sequence = 1;
+  return true;
+}
+
+// Likewise. Of pages that change meanwhile none are taken.
+bool ReadRows(int descriptor, size_t offset, std::byte* into) {
+  if (!ReadExactly(descriptor, into, sizeof(format::RingRowPages), offset)) return false;
+  static_assert(offsetof(format::RingRowPage, block) == 0);
+  for (format::RingRowPage& page : *reinterpret_cast<format::RingRowPages*>(into)) {
+    uint64_t after = 0;
+    if (!ReadExactly(descriptor, reinterpret_cast<std::byte*>(&after), sizeof after, offset)) return false;
+    if (page.block.load(std::memory_order_relaxed) != after) page.block.store(0, std::memory_order_relaxed);
+    offset += sizeof(page);
+  }
   return true;
 }
 
@@ -106,6 +119,9 @@ Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
     return Error{path + ": truncated while it was being read"};
   }
   if (header->modules_at != 0 && !ReadModules(file, header->modules_at, bytes + header->modules_at)) {
+    return Error{path + ": truncated while it was being read"};
+  }
+  if (header->rows_at != 0 && !ReadRows(file, header->rows_at, bytes + header->rows_at)) {
     return Error{path + ": truncated while it was being read"};
   }
   copy.view_ = std::make_unique<format::RingView>(std::move(*view));

@@ -110,6 +110,7 @@ Status RecordingEditor::Add(const format::Block& block, bool after_damage) {
     row.stack = names_.Stack(row.stack);
     chunk_->Add(row);
   }
+  if (block.row_interval) chunk_->LoseRows();
   for (const format::Row& row : block.outside) chunk_->AddOutside(names_.Class(row.class_id), row.points, row.seen);
   for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) chunk_->Add(lifecycle);
   for (format::CheckpointSample checkpoint_sample : block.live_checkpoint) {

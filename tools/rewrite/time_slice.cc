@@ -124,6 +124,7 @@ std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
     sample.time_ns = Since(sample.time_ns);
     cut.samples.push_back(sample);
   }
+  cut.row_interval = block.row_interval;
   const auto rows = RowSpan(header_, block);
   if (rows && rows->first >= from_ns_ && rows->second <= to_ns_) {
     cut.rows = block.rows;

@@ -80,9 +80,9 @@ TEST_CASE("print shows rows if it is asked for them, and filters them by class a
   CHECK(rows[0]["kind"] == "row");
   CHECK(rows[0]["points"] == 2);
   CHECK(rows[0]["seen_bytes"] == 48);
-  CHECK(rows[0]["bytes"].get<double>() == Approx(4800).epsilon(3e-4));
-  CHECK(rows[0]["objects"].get<double>() == Approx(200).epsilon(6e-4));
-  CHECK(rows[0]["bytes_variance"].get<double>() == Approx(2 * 2400 * 2376.0).epsilon(0.01));
+  CHECK(rows[0]["bytes"].get<double>() == Approx(4800).epsilon(1e-3));
+  CHECK(rows[0]["objects"].get<double>() == Approx(200).epsilon(3e-3));
+  CHECK(rows[0]["bytes_variance"].get<double>() == Approx(2 * 2400 * 2376.0).epsilon(0.05));
   REQUIRE(rows[0]["path"]["frames"].size() == 1);
   CHECK(rows[0]["path"]["frames"][0]["method"] == "com.acme.Order.price");
   CHECK(Points(path) == 12);

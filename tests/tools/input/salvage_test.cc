@@ -114,6 +114,89 @@ TEST_CASE("What the ring holds beyond the file is read after it, with all its na
   CHECK(all.salvage.unnamed == 0);
 }
 
+namespace {
+
+// By class; of a block whose rows are lost: "lost".
+struct PointsOfRows {
+  std::vector<std::map<std::string, uint64_t>> blocks;
+  std::vector<size_t> intervals;  // of each block
+};
+
+PointsOfRows RowsIn(const std::string& path) {
+  auto recording = Recording::Open(path);
+  REQUIRE(recording.ok());
+  PointsOfRows all;
+  while (const auto block = (*recording)->Next()) {
+    auto& points = all.blocks.emplace_back();
+    for (const format::Row& row : block->rows) points[block->dictionaries->classes.at(row.class_id)] += row.points;
+    if (block->row_interval) ++points["lost"];
+    all.intervals.push_back(block->intervals.size());
+  }
+  return all;
+}
+
+// Two blocks of a second each: with three and five points, of which each second has one sample.
+void WriteOpenRows(RecordingFile* file) {
+  for (uint64_t second = 0; second < 2; ++second) {
+    Event event = At(second * kSecond + 100 * kMs, second + 1);
+    event.class_name = "p/C" + std::to_string(second);
+    file->AddRow(event, 3 + 2 * second, 1);
+    file->Add(format::Interval{second, 9, 9000, 3 + 2 * second, 1, 2400});
+    file->FlushWithOpenRows((second + 1) * kSecond);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("The rows of a row interval that is open in the file are read from the ring") {
+  using Points = std::map<std::string, uint64_t>;
+  Pair pair;
+  RecordingFile file(pair.file, pair.header);
+  WriteOpenRows(&file);
+  RingFile ring(pair.header);
+  Event event = At(2100 * kMs, 3);
+  event.class_name = "p/Ring";
+  ring.Define(1, event);
+  ring.AddPoint(1, event);
+  auto& pages = ring.AddRowPages();
+  const auto expect = [&](const std::vector<Points>& blocks) {
+    ring.WriteTo(pair.ring);
+    const PointsOfRows read = RowsIn(pair.file);
+    CHECK(read.blocks == blocks);
+    CHECK(read.intervals == std::vector<size_t>{2, 1});
+  };
+  const Points of_ring{{"p/Ring", 1}};
+  expect({{{"lost", 1}}, of_ring});  // nothing was published
+  file.FillRowPage(&pages[1]);
+  expect({{{"p/C0", 3}, {"p/C1", 5}}, of_ring});
+  // Killed before the next block was written, and within the page of that one.
+  const uint64_t own = pages[1].block;
+  pages[0].block = own + 1;
+  expect({{{"p/C0", 3}, {"p/C1", 5}}, of_ring});
+  pages[0].block = 0;
+  expect({{{"p/C0", 3}, {"p/C1", 5}}, of_ring});
+  pages[1].block = own - 1;
+  expect({{{"lost", 1}}, of_ring});
+  pages[1].block = own;
+  pages[1].entries[0].class_id = 1000;  // which the chunk does not have
+  expect({{{"p/C1", 5}}, of_ring});
+  pages[1].rows = format::kRingRows;
+  pages[1].outside = 1;
+  expect({{{"lost", 1}}, of_ring});
+  // A recorder that could not write its last block had room for counts.
+  pages[1].outside = 0;
+  pages[1].rows = 2;
+  pages[1].entries[0].class_id = 0;
+  ring.WriteTo(pair.ring);
+  file.StartNextChunk();
+  file.Flush({}, 2 * kSecond + 1);
+  CHECK(RowsIn(pair.file).blocks == std::vector<Points>{{{"p/C0", 3}, {"p/C1", 5}}, {}, of_ring});
+  std::filesystem::remove(pair.ring);
+  const PointsOfRows without = RowsIn(pair.file);
+  CHECK(without.blocks.front() == Points{{"lost", 1}});
+  CHECK(without.intervals.front() == 2);
+}
+
 TEST_CASE("A salvaged interval has rows of all its points, by class and path to the site, kept or not") {
   Pair pair;
   pair.header.interval_cap = 3;

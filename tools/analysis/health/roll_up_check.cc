@@ -14,7 +14,7 @@ namespace heaprec::tools {
 namespace {
 
 // Of sums of rows that were each rounded (docs/format/recording.md#rows), several times as much as there is.
-constexpr double kRounding = 1e-3, kSpreadRounding = 0.05;
+constexpr double kRounding = 3e-3, kSpreadRounding = 0.15;
 
 bool Near(double a, double b, double rounding) { return std::abs(a - b) <= rounding * std::abs(b); }
 

@@ -24,7 +24,7 @@ using format::StreamCounters;
 
 constexpr size_t kMaxFindings = 100;
 // Of the bytes of a row (docs/format/recording.md#rows), several times as much as there is.
-constexpr double kRowRounding = 1e-3;
+constexpr double kRowRounding = 3e-3;
 // Maximum number of threads that were in a hit but do not appear in the recording.
 constexpr uint64_t kSilentThreads = 64;
 
@@ -139,11 +139,11 @@ void Verification::LookAtSamples(const format::Block& block) {
   if (std::ranges::adjacent_find(ids) != ids.end()) Find(block.offset, "the block has the same sample twice");
 }
 
-// All points of the block's intervals are in its rows, unless the samples were lost. A recording may have no rows, and
-// one of limited size none any more.
+// All points of the block's intervals are in its rows, unless the samples were lost, or the rows, as the block says. A
+// recording may have no rows, and one of limited size none any more.
 void Verification::LookAtRows(const format::Block& block) {
   has_rows_ |= !block.rows.empty();
-  if (!has_rows_ || (block.rows.empty() && header_.max_samples > 0)) return;
+  if (!has_rows_ || (block.rows.empty() && (header_.max_samples > 0 || block.row_interval))) return;
   uint64_t points = 0, buffered = 0;
   double bytes = 0, weight = 0;
   bool has_all = true;

@@ -28,7 +28,7 @@ using std::chrono::seconds;
 constexpr seconds kLongestPause{60};
 constexpr seconds kLook{5};  // for new files and new blocks, with --follow
 constexpr uint64_t kMaxOpenBytes = 32 << 20;
-constexpr uint32_t kLatestBlock = 15;  // blocks of a slice come so much later
+constexpr uint32_t kLatestBlock = 30;  // blocks of a slice come so much later: a row interval, and what waits behind it
 
 void Pause(seconds length) {
   const auto end = std::chrono::steady_clock::now() + length;

@@ -100,6 +100,7 @@ Follow::Follow(std::unique_ptr<Recording> recording, FollowQuestion question, co
       begin_ns_(recording_->header().start.next_interval[Stream::kAllocations] * interval_ns_),
       end_ns_(begin_ns_),
       first_step_(begin_ns_ / interval_ns_) {
+  recording_->TakeAsWritten();  // samples need not wait for rows
   filter_.Start(*recording_);
   tree_.Start();
   grouping_.Start();

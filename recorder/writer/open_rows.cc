@@ -1,0 +1,52 @@
+#include "recorder/writer/open_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heaprec::writer {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+// A second for each so many rows, of 4 to 6 bytes, but no more than ten: a program of 12 sites has an interval for each
+// block, one of 300 for six seconds. Beyond ten seconds: so that rows take less than 2 kB a second.
+constexpr uint64_t kRowsPerSecond = 50, kMostRowsPerSecond = 400;
+constexpr uint64_t kLongestNs = 10 * kSecond;
+// A block with its open interval: what may come with the next one.
+constexpr uint64_t kAheadNs = 3 * kSecond, kIntervalNs = kSecond;
+constexpr uint64_t kMinuteNs = 60 * kSecond;
+// A reader holds the blocks of an interval at once.
+constexpr uint64_t kMaxSamples = 1 << 16;
+
+uint64_t LengthFor(uint64_t rows) {
+  return std::max(std::min(rows * kSecond / kRowsPerSecond, kLongestNs), rows * kSecond / kMostRowsPerSecond);
+}
+
+}  // namespace
+
+bool OpenRows::AreDue(const format::ChunkWriter& chunk, uint64_t samples, uint64_t now_ns) {
+  const uint64_t rows = chunk.rows().size() + chunk.outside().size();
+  const uint64_t before_ns = std::exchange(last_ns_, now_ns);
+  const auto minute = [this](uint64_t time_ns) { return (start_epoch_ns_ + time_ns) / kMinuteNs; };
+  const bool is_at_minute = minute(now_ns + kAheadNs) != minute(before_ns - std::min(before_ns, kIntervalNs));
+  samples_ += samples;
+  const bool fits = pages_ != nullptr && rows <= format::kRingRows && samples_ <= kMaxSamples;
+  return !fits || is_at_minute || now_ns - std::min(begin_ns_, now_ns) >= LengthFor(rows);
+}
+
+OpenRows::Page OpenRows::Publish(uint32_t chunk_number, const format::ChunkWriter& chunk) {
+  if (chunk.rows().empty() && chunk.outside().empty()) {
+    begin_ns_ = last_ns_;
+    samples_ = 0;
+    return std::nullopt;
+  }
+  const size_t page = 1 - in_use_;
+  format::FillRowPage(format::RowPageOf(chunk_number, chunk.next_block() - 1), chunk.rows(), chunk.outside(),
+                      &(*pages_)[page]);
+  return page;
+}
+
+void OpenRows::Written(Page page) {
+  if (page) in_use_ = *page;
+}
+
+}  // namespace heaprec::writer

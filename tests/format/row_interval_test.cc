@@ -1,0 +1,253 @@
+// Rows of several blocks: with the last of these, and for readers that join them, in one block with all points.
+#include "format/reader/row_interval.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/bytes/block_stream.h"
+#include "format/bytes/layout.h"
+#include "format/codec/block_rows.h"
+#include "format/codec/row_codec.h"
+#include "format/reader/memory_source.h"
+#include "format/writer/chunk_writer.h"
+#include "tests/format/recordings.h"
+
+namespace heaprec::format::testing {
+namespace {
+
+using RowsAre = ChunkWriter::RowsAre;
+
+// Blocks of one interval each: a second with `points` points, of which one is kept.
+class Recorded {
+ public:
+  Recorded() : bytes_(EncodeFileHeader(header_)) { StartChunk(); }
+
+  void StartChunk() { chunk_.emplace(header_, next_chunk_++); }
+  void Block(uint64_t points, RowsAre rows) {
+    Put(points);
+    Append(chunk_->Flush({}, {}, ++second_ * kSecond, rows));
+  }
+  void Last(uint64_t points, const EndMarker* ending = nullptr) {
+    Put(points);
+    Append(chunk_->Finish({}, {}, ++second_ * kSecond, ending));
+  }
+  // Where the block that is written next begins.
+  size_t size() const { return bytes_.size(); }
+  const ByteBuffer& bytes() const { return bytes_; }
+
+ private:
+  static constexpr uint64_t kSecond = 1'000'000'000;
+
+  void Put(uint64_t points) {
+    const std::vector<Index> classes{chunk_->InternClass("p/C0"), chunk_->InternClass("p/C1")};  // in the first block
+    const Index class_id = classes[second_ % 2];
+    for (uint64_t i = 0; i < points; ++i) chunk_->AddPoint(class_id, kNone, 16, 1000);
+    chunk_->AddOutside(class_id, 1, 4096);
+    chunk_->Add(Interval{second_, points, 16 * points, points, points > 0 ? 1U : 0, 1000});
+    if (points == 0) return;
+    Sample sample;
+    sample.id = second_ + 1;
+    sample.time_ns = second_ * kSecond + 500;
+    sample.class_id = class_id;
+    sample.size = 16;
+    sample.weight = 1000;
+    chunk_->Add(sample);
+  }
+  // Without parity, so that nothing is repaired, and without a roll-up.
+  void Append(const Result<ByteBuffer>& block) {
+    REQUIRE(block.ok());
+    const size_t begin = DecodeChunkHeader(Bytes(*block).first(kChunkHeaderBytes)) ? kChunkHeaderBytes : 0;
+    const auto header = DecodeBlockHeader(Bytes(*block).subspan(begin), HeaderSeed(header_.recording_id));
+    REQUIRE(header);
+    ByteSink(&bytes_).Append(Bytes(*block).first(begin + kBlockHeaderBytes + header->payload_bytes));
+  }
+
+  const FileHeader header_ = SomeFileHeader();
+  ByteBuffer bytes_;
+  std::optional<ChunkWriter> chunk_;
+  uint32_t next_chunk_ = 0;
+  uint64_t second_ = 0;
+};
+
+// Of a block: its intervals, the points of its rows, and those that were counted outside; -1: its rows are lost.
+struct Given {
+  size_t intervals;
+  int64_t points, outside;
+  bool operator==(const Given&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Given& given) {
+  return out << given.intervals << " intervals, " << given.points << " points, " << given.outside << " outside";
+}
+
+Given Of(const Block& block) {
+  Given given{block.intervals.size(), 0, 0};
+  for (const Row& row : block.rows) given.points += static_cast<int64_t>(row.points);
+  for (const Row& row : block.outside) given.outside += static_cast<int64_t>(row.points);
+  if (block.row_interval) given.points -= 1;
+  CHECK(block.samples.size() == block.intervals.size());
+  for (const Sample& sample : block.samples)
+    CHECK(block.dictionaries->classes.at(sample.class_id) == "p/C" + std::to_string((sample.id - 1) % 2));
+  return given;
+}
+
+std::vector<Given> Joined(Reader* reader) {
+  std::vector<Given> all;
+  while (const auto block = reader->Next()) all.push_back(Of(*block));
+  return all;
+}
+
+std::vector<Given> Joined(const ByteBuffer& bytes, size_t* skipped = nullptr) {
+  MemoryByteSource source(bytes);
+  auto reader = Reader::Open(&source);
+  REQUIRE(reader.ok());
+  (*reader)->JoinRowIntervals();
+  std::vector<Given> all = Joined(reader->get());
+  if (skipped != nullptr) *skipped = (*reader)->skipped().size();
+  return all;
+}
+
+ByteBuffer Without(const ByteBuffer& bytes, size_t begin, size_t end) {
+  ByteBuffer left(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(begin));
+  left.insert(left.end(), bytes.begin() + static_cast<std::ptrdiff_t>(end), bytes.end());
+  return left;
+}
+
+}  // namespace
+
+TEST_CASE("blocks of a row interval come as one, with the rows of all") {
+  Recorded recorded;
+  recorded.Block(3, RowsAre::kDue);
+  recorded.Block(4, RowsAre::kOpen);
+  recorded.Block(5, RowsAre::kOpen);
+  recorded.Block(6, RowsAre::kDue);
+  recorded.Block(7, RowsAre::kOpen);
+  recorded.Last(8);
+  recorded.StartChunk();
+  recorded.Block(9, RowsAre::kOpen);
+  const EndMarker ending{100, "test"};
+  recorded.Last(10, &ending);
+  CHECK(Joined(recorded.bytes()) == std::vector<Given>{{1, 3, 1}, {3, 15, 3}, {2, 15, 2}, {2, 19, 2}});
+
+  MemoryByteSource source(recorded.bytes());
+  auto reader = Reader::Open(&source);
+  std::vector<std::optional<RowInterval>> intervals;
+  std::vector<size_t> rows;
+  while (const auto block = (*reader)->Next()) {
+    intervals.push_back(block->row_interval);
+    rows.push_back(block->rows.size());
+  }
+  using One = std::optional<RowInterval>;
+  CHECK(intervals == std::vector<One>{One(), RowInterval{1, false}, RowInterval{1, false}, RowInterval{1, true},
+                                      RowInterval{4, false}, RowInterval{4, true}, RowInterval{0, false},
+                                      RowInterval{0, true}});
+  CHECK(rows == std::vector<size_t>{1, 0, 0, 2, 0, 2, 0, 2});
+}
+
+TEST_CASE("an interval of which a block is missing has no rows, and the damage is reported between its blocks") {
+  Recorded recorded;
+  std::vector<size_t> begins;
+  for (uint64_t i = 0; i < 5; ++i) {
+    begins.push_back(recorded.size());
+    recorded.Block(4, i == 4 ? RowsAre::kDue : RowsAre::kOpen);
+  }
+  begins.push_back(recorded.size());
+  recorded.Last(2);
+  // One that is damaged, and one that is cut out.
+  for (const size_t lost : {1, 2, 3}) {
+    CAPTURE(lost);
+    for (const bool is_cut_out : {false, true}) {
+      const ByteBuffer left = is_cut_out ? Without(recorded.bytes(), begins[lost], begins[lost + 1])
+                                         : Flipped(recorded.bytes(), begins[lost] + kBlockHeaderBytes + 9, 0xff);
+      MemoryByteSource source(left);
+      auto reader = Reader::Open(&source);
+      (*reader)->JoinRowIntervals();
+      const auto before = (*reader)->Next();
+      REQUIRE(before);
+      CHECK(Of(*before) == Given{lost, -1, 0});
+      CHECK((*reader)->skipped().empty());
+      const auto behind = (*reader)->Next();
+      REQUIRE(behind);
+      CHECK((*reader)->skipped().size() == 1);
+      CHECK(Of(*behind) == Given{1, -1, 0});
+      for (size_t i = lost + 2; i < 5; ++i) CHECK(Of(*(*reader)->Next()) == Given{1, -1, 0});
+      CHECK(Of(*(*reader)->Next()) == Given{1, 2, 1});
+      CHECK_FALSE((*reader)->Next());
+    }
+  }
+  // Without its last block, and without the last two.
+  size_t skipped = 0;
+  CHECK(Joined(Without(recorded.bytes(), begins[4], begins[5]), &skipped) == std::vector<Given>{{4, -1, 0}, {1, 2, 1}});
+  CHECK(skipped == 1);
+}
+
+TEST_CASE("a chunk that is given up leaves its last interval without rows") {
+  Recorded recorded;
+  recorded.Block(4, RowsAre::kOpen);
+  recorded.Block(4, RowsAre::kOpen);
+  recorded.StartChunk();
+  recorded.Block(5, RowsAre::kOpen);
+  recorded.Last(6);
+  CHECK(Joined(recorded.bytes()) == std::vector<Given>{{2, -1, 0}, {2, 11, 2}});
+}
+
+TEST_CASE("what is open at the end waits for more, and can be taken as it is") {
+  Recorded recorded;
+  recorded.Block(4, RowsAre::kOpen);
+  recorded.Block(4, RowsAre::kOpen);
+  const size_t two = recorded.size();
+  recorded.Block(5, RowsAre::kDue);
+  recorded.Block(6, RowsAre::kOpen);
+  MemoryByteSource source(Bytes(recorded.bytes()).first(two));
+  auto reader = Reader::Open(&source);
+  (*reader)->JoinRowIntervals();
+  CHECK_FALSE((*reader)->Next());
+  REQUIRE((*reader)->open() != nullptr);
+  CHECK((*reader)->open()->sequence == 1);
+  source.Append(Bytes(recorded.bytes()).subspan(two));
+  CHECK(Joined(reader->get()) == std::vector<Given>{{3, 13, 3}});
+  CHECK_FALSE((*reader)->Next());
+  const auto open = (*reader)->TakeOpen();
+  REQUIRE(open);
+  CHECK(Of(*open) == Given{1, -1, 0});
+  CHECK(open->sequence == 3);
+  CHECK((*reader)->open() == nullptr);
+  CHECK_FALSE((*reader)->TakeOpen());
+}
+
+TEST_CASE("a block that claims rows of an interval that goes on is damage") {
+  ByteBuffer raw;
+  const std::vector<Row> rows{{.points = 1, .seen = 16, .bytes = 16, .objects = 1}};
+  EncodeRows(Section::kRows, rows, &raw);
+  for (const RowInterval& claimed : {RowInterval{0, false}, RowInterval{1, true}}) {
+    ByteBuffer block = raw;
+    EncodeRowInterval(claimed, &block);
+    const FileHeader header = SomeFileHeader();
+    ByteBuffer bytes = EncodeFileHeader(header);
+    AppendTo(&bytes, ChunkHeader{0, header.recording_id});
+    BlockPacker packer(0, HeaderSeed(header.recording_id));
+    REQUIRE(packer.Pack(block, {}, &bytes).ok());
+    size_t skipped = 0;
+    CHECK(Joined(bytes, &skipped).empty());
+    CHECK(skipped == 1);
+  }
+}
+
+TEST_CASE("rows that a copy knows to be lost are still lost in its copy") {
+  const FileHeader header = SomeFileHeader();
+  ChunkWriter chunk(header, 0);
+  ByteBuffer bytes = EncodeFileHeader(header);
+  for (const bool are_lost : {true, false}) {
+    chunk.Add(Interval{are_lost ? 0U : 1U, 3, 48, 3, 0, 1000});
+    if (are_lost) chunk.LoseRows();
+    ByteSink(&bytes).Append(*chunk.Flush({}, {}, 1000));
+  }
+  MemoryByteSource source(bytes);
+  auto reader = Reader::Open(&source);
+  (*reader)->JoinRowIntervals();
+  CHECK((*reader)->Next()->row_interval);
+  CHECK_FALSE((*reader)->Next()->row_interval);
+}
+
+}  // namespace heaprec::format::testing
