@@ -30,7 +30,7 @@ size_t RowsAt(const RingOptions& options) {
   return CensusAt(options) + (options.has_census ? sizeof(format::RingCensusPages) : 0);
 }
 
-bool HasRows(const RingOptions& options) { return options.interval_ns > 0; }
+bool HasRows(const RingOptions& options) { return options.caps[format::Stream::kAllocations].interval_ns > 0; }
 
 size_t RingBytes(const RingOptions& options) {
   return RowsAt(options) + (HasRows(options) ? sizeof(format::RingRowPages) : 0);
