@@ -69,7 +69,7 @@ def main():
     parser.add_argument("--only", default="javac,H2", help=f"of {','.join(APPLICATIONS)}")
     parser.add_argument("--collector", default="G1", help="G1, Parallel, Serial, Z, Shenandoah")
     parser.add_argument("--rate", type=int, default=150)
-    parser.add_argument("--live", default="on", help="most objects followed; on: as many as the rate asks for")
+    parser.add_argument("--live", default="on", help="maximum objects tracked; on: as the rate needs")
     parser.add_argument("--json", type=pathlib.Path, help="all rounds' values too")
     parser.add_argument("--agent", type=lambda path: pathlib.Path(path).resolve(), default=ROOT / "bazel-bin/recorder/libheaprec.so")
     options = parser.parse_args()

@@ -42,7 +42,7 @@ def main():
     parser.add_argument("--leak", type=int, default=512, help="MiB")
     parser.add_argument("--garbage", type=int, default=20_000, help="MiB")
     parser.add_argument("--rate", type=int, default=3000, help="samples a second")
-    parser.add_argument("--live", default="on", help="most objects followed; on: as many as the rate asks for")
+    parser.add_argument("--live", default="on", help="maximum objects tracked; on: as the rate needs")
     parser.add_argument("--only", default=",".join(COLLECTORS))
     parser.add_argument("--jdk25", default=os.environ.get("HEAPREC_JDK25"))
     parser.add_argument("--agent", default=ROOT / "bazel-bin/recorder/libheaprec.so")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How fast recordings are read, and in how much memory: heaprec's verbs on a generated recording whose sums are known.
+"""How fast recordings are read, and in how much memory: heaprec's commands on a generated recording whose sums are known.
 
-Writes (once) a recording of --events events with bench/reading:generate, and for each verb prints events/s, CPU seconds
+Writes (once) a recording of --events events with bench/reading:generate, and for each command prints events/s, CPU seconds
 and the most memory resident, of `top` also what one core does. What `top`, `summary` and the exports say is compared
 with the generator's sums: another sum is an error. With --jfr the JDK's own `jfr print --json` and `jfr summary` read the same events, exported by
 `heaprec export --format jfr`, in the same run.
@@ -73,7 +73,7 @@ def check_collapsed(out, sums):
     same("collapsed: bytes", sum(int(line.rpartition(" ")[2]) for line in out), sums["bytes"])
 
 
-# Verbs, with what checks their output against the generator's sums.
+# Commands, with what checks their output against the generator's sums.
 RUNS = (
     (["summary", "--json"], check_summary),
     (["top", "--json"], check_top),
@@ -119,7 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=100_000_000)
     parser.add_argument("--jfr", type=int, default=0, metavar="EVENTS", help="also the peers, on so many events")
-    parser.add_argument("--only", type=lambda text: text.split(","), metavar="VERB,...", help="not all verbs")
+    parser.add_argument("--only", type=lambda text: text.split(","), metavar="COMMAND,...", help="not all commands")
     parser.add_argument("--binaries", type=pathlib.Path, default=ROOT / "bazel-bin")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "heaprec-reading",
                         help="keeps the generated recordings")

@@ -147,7 +147,7 @@ struct NativePointRecord {
   uint32_t window;
   uint32_t os_tid;
   uint16_t tracking_index;  // SampleRecord::tracking_index
-  uint16_t function;        // 0 malloc, 1 calloc, 2 realloc, 3 memalign, 4 strdup
+  uint16_t function;        // index in kNativeFunctions
   uint16_t native_frames, java_frames;
   uint32_t is_cut;  // 1: Java frames nearer to the root are missing
   uint32_t reserved;

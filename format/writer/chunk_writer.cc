@@ -84,6 +84,7 @@ void ChunkWriter::AddPoint(Index class_id, Index path, uint64_t size, double wei
 }
 void ChunkWriter::AddOutside(Index class_id, uint64_t objects, uint64_t bytes) {
   state_->outside.AddCounted(class_id, objects, bytes);
+  state_->roll_up.AddOutside(class_id, objects, bytes);
 }
 void ChunkWriter::LoseRows() { state_->open_since = state_->next_block; }
 void ChunkWriter::LimitRows(uint64_t left) { state_->rows_left = left; }

@@ -67,12 +67,16 @@ void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& co
                     ByteBuffer* raw) {
   DictionaryEncoder dictionaries;
   NameCopier copier(names, &dictionaries.names());
-  RowTable rows;
-  for (Row& row : rows_.Take()) {
-    row.class_id = copier.Class(row.class_id);
-    row.stack = copier.Path(row.stack);
-    rows.Add(row);
-  }
+  const auto renamed = [&copier](std::vector<Row> of) {
+    RowTable rows;
+    for (Row& row : of) {
+      row.class_id = copier.Class(row.class_id);
+      if (row.stack != kNone) row.stack = copier.Path(row.stack);
+      rows.Add(row);
+    }
+    return rows.Take();
+  };
+  const std::vector<Row> rows = renamed(rows_.Take()), outside = renamed(outside_.Take());
   EncodeOffsets(dictionaries.encoded(), raw);
   dictionaries.Encode(raw);
   PerStream<SampleEncoder> encoders{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
@@ -85,7 +89,8 @@ void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& co
     if (stream == Stream::kAllocations || !(counters[stream] == StreamCounters{}))
       EncodeCounters(counters[stream], stream, raw);
   }
-  EncodeRows(Section::kRows, rows.Take(), raw);
+  EncodeRows(Section::kRows, rows, raw);
+  EncodeRows(Section::kOutside, outside, raw);
   EncodeStates(states_, raw);
   EncodeLanes(lanes, raw);
 }

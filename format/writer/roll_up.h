@@ -28,6 +28,8 @@ class RollUp {
   void Add(const Interval& interval) { intervals_.push_back(interval); }
   void Add(const ProcessState& state) { states_.push_back(state); }
   void Add(std::span<const Row> rows);
+  // Objects outside of TLABs that were counted.
+  void AddOutside(Index class_id, uint64_t objects, uint64_t bytes) { outside_.AddCounted(class_id, objects, bytes); }
   // The chunk has something that only its blocks tell.
   void GiveUp() { is_given_up_ = true; }
 
@@ -41,7 +43,7 @@ class RollUp {
  private:
   bool is_given_up_ = false;
   uint64_t points_ = 0;  // of rows_
-  RowTable rows_;
+  RowTable rows_, outside_;
   std::vector<Interval> intervals_;
   std::vector<ProcessState> states_;
   std::optional<Window> widest_, latest_;  // of the allocations

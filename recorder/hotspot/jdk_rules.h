@@ -1,8 +1,8 @@
 // What differs between JDKs and cannot be read from the JVM's own description of itself: one row per JDK, and a
 // conservative one for every other.
 //
-// For a new JDK, copy the last row of jdk_rules.cc, check each source line named there, then run tests/e2e/jdks.sh
-// (CONTRIBUTING.md). What a row does not know is off: the recording says so and is made without it.
+// For a new JDK, copy the row of the JDK before it in jdk_rules.cc, check each source named there, then run
+// tests/e2e/jdks.sh (CONTRIBUTING.md). What a row does not know is off: the recording says so and is made without it.
 //
 // Threads:  any.
 // Failure:  none: an unknown JDK gets the conservative row.

@@ -1,6 +1,6 @@
 // Named points of the recorder's code at which a test ends the process with SIGKILL.
 //
-// The points are passed by link_seams.cc and capture_seams.cc, which the linker puts between the recorder's parts and
+// The points are passed by link_seams.cc and jvm_link_seams.cc, which the linker puts between the recorder's parts and
 // between them and libc (--wrap): the recorder itself knows nothing of them.
 //
 // Threads:  Arm: one, before the others are there. The rest: any.

@@ -22,6 +22,7 @@ class Chunks {
   // As the sum of its rows by class and path, and its intervals.
   struct Sums {
     std::map<std::string, Row> rows;
+    std::map<std::string, uint64_t> outside;  // bytes by class
     std::vector<Interval> intervals;
     PerStream<StreamCounters> counters;
     std::vector<ProcessState> states;
@@ -44,6 +45,12 @@ class Chunks {
         state.used = Below(999);
         sums.states.push_back(state);
         writer.Add(sums.states.back());
+      }
+      for (uint64_t i = Below(3); i > 0; --i) {
+        const std::string class_name = "p/Large" + std::to_string(Below(3));
+        const uint64_t objects = 1 + Below(9);
+        writer.AddOutside(writer.InternClass(class_name), objects, objects * 5000);
+        sums.outside[class_name] += objects * 5000;
       }
       if (with_census) writer.AddCensusTotal(CensusRow());
       const bool is_last = block + 1 == blocks;
@@ -172,7 +179,10 @@ TEST_CASE("A roll-up is the sum of its chunk's blocks, under names of its own") 
     }
     REQUIRE(block->rows.size() == given[i].rows.size());
     // Of the dictionaries it has no more than its rows need.
-    CHECK(block->dictionaries->classes.size() <= 5);
+    CHECK(block->dictionaries->classes.size() <= 5 + 3);
+    std::map<std::string, uint64_t> outside;
+    for (const Row& row : block->outside) outside[block->dictionaries->classes.at(row.class_id)] += row.seen;
+    CHECK(outside == given[i].outside);
     CHECK(block->dictionaries->methods.size() <= 9);
     for (const Row& row : block->rows) {
       const std::string name = NameOf(row, *block->dictionaries);

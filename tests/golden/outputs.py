@@ -1,4 +1,4 @@
-"""What the verbs say of one real recording, word for word: two seconds of javac, tests/golden/javac.hrec.
+"""What the commands print of one real recording, word for word: two seconds of javac, tests/golden/javac.hrec.
 
 outputs.py HEAPREC GOLDEN            compares with GOLDEN/outputs
 outputs.py HEAPREC GOLDEN --update   writes them anew; look at the difference before it is committed:

@@ -4,8 +4,8 @@
 //   FrameTypes types;
 //   types.Start();                                     // with every recording
 //   types.Add(block, tree, sample.stack, weight);      // the tree has entered the block
-//   types.Close(factor);                               // at a recording's end: what its weights are to be multiplied
-//   by types.Of(node), types.ByName(tree)                 // of a frame on its path, of a method wherever it stands
+//   types.Close(factor);                               // at a recording's end: multiplies its weights by this
+//   types.Of(node);                                    // of a frame on its path
 //
 // Memory:   a few numbers for each node of the tree.
 // Threads:  one.

@@ -19,7 +19,7 @@
 
 namespace heaprec::agent {
 
-// Splits option text (format/bytes/option_text.h): "rate=20,@my.conf,strict" becomes key and value of each; a file's
+// Splits option text (base/option_text.h): "rate=20,@my.conf,strict" becomes key and value of each; a file's
 // options replace its name.
 //
 // A file has one key=value per line. Blank lines, lines that begin with '#', and spaces around key and value are

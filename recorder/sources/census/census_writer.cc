@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/memory.h"
 #include "format/ring/ring_reader.h"
 #include "format/ring/ring_records.h"
 #include "recorder/buffer/lane_lease.h"
-#include "base/memory.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

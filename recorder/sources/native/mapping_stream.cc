@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "format/model/stream.h"
 #include "base/clock.h"
+#include "format/model/stream.h"
 
 namespace heaprec::sources {
 namespace {

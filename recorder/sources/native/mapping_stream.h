@@ -21,8 +21,8 @@
 #include <new>
 #include <vector>
 
-#include "recorder/buffer/ring.h"
 #include "recorder/buffer/lane_lease.h"
+#include "recorder/buffer/ring.h"
 #include "recorder/native_sample/index_free_lists.h"
 #include "recorder/native_sample/mmap_hooks.h"
 #include "recorder/sources/native/mapping_table.h"

@@ -10,8 +10,8 @@
 #include <memory>
 #include <new>
 
-#include "format/ring/ring_records.h"
 #include "base/memory.h"
+#include "format/ring/ring_records.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/native_sample/malloc_hooks.h"

@@ -7,13 +7,13 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/memory.h"
 #include "format/ring/address_frames.h"
 #include "format/ring/call_path_key.h"
 #include "format/ring/ring_reader.h"
-#include "base/memory.h"
-#include "base/clock.h"
-#include "recorder/unwind/module_lookup.h"
 #include "recorder/unwind/cfi_cache.h"
+#include "recorder/unwind/module_lookup.h"
 
 namespace heaprec::sources {
 

@@ -14,7 +14,7 @@ import java.util.concurrent.CyclicBarrier;
  * Samples itself, and asks for what lives and what died: keeps KEPT arrays of bytes and drops DROPPED arrays of ints,
  * all of SIZE bytes, from two threads in turn.
  *
- * <p>Arguments: the library, if it has to be loaded, or "-"; bytes between samples; most objects followed. Or "again"
+ * <p>Arguments: the library, if it has to be loaded, or "-"; bytes between samples; maximum objects tracked. Or "again"
  * and the library.
  */
 public final class Traces {

@@ -19,14 +19,14 @@ offered() {
   printf '%s\n' "${COMPREPLY[@]}" | sort
 }
 verbs=$("$heaprec" --help | sed -n '2,/^$/p' | cut -c11-22 | sort | xargs -n 1)
-[ "$(wc -l <<<"$verbs")" -gt 15 ] || fail "verbs of --help: $verbs"
+[ "$(wc -l <<<"$verbs")" -gt 15 ] || fail "commands of --help: $verbs"
 wide=$("$heaprec" --help | awk 'length > 80 || NR > 40')
 [ -z "$wide" ] || fail "--help is more than 40 lines of 80 columns: $wide"
 for verb in $verbs; do
   # Examples are not broken, so that they can be copied.
   wide=$("$heaprec" "$verb" --help | sed '/^Examples:/,/^$/d' | awk 'length > 80')
   [ -z "$wide" ] || fail "$verb --help is wider than 80 columns: $wide"
-  offered "$verb" | grep -qx "$verb" || fail "bash does not complete the verb $verb"
+  offered "$verb" | grep -qx "$verb" || fail "bash does not complete the command $verb"
   options=$("$heaprec" "$verb" --help | grep -oE '^  (-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u)
   missing=$(comm -23 <(echo "$options") <(offered "$verb" --))
   [ -z "$missing" ] || fail "bash does not complete of $verb: $missing"

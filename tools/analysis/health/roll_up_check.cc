@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -30,7 +31,7 @@ std::string KeyOf(const format::Row& row, const Names& names) {
 }
 
 struct Sums {
-  std::map<std::string, format::Row> rows;
+  std::map<std::string, format::Row> rows, outside;
   uint64_t intervals = 0, candidates = 0, bytes = 0, buffered = 0, kept = 0;
   format::PerStream<format::StreamCounters> counters;
 
@@ -38,6 +39,7 @@ struct Sums {
     Names names;
     names.Enter(block);
     for (const format::Row& row : block.rows) rows[KeyOf(row, names)] += row;
+    for (const format::Row& row : block.outside) outside[KeyOf(row, names)] += row;
     for (const format::Interval& interval : block.intervals) {
       ++intervals;
       candidates += interval.candidates;
@@ -63,6 +65,10 @@ struct Sums {
         if (!Near(row.*sum, same.*sum, kSpreadRounding)) return "other variances";
       }
     }
+    const auto is_same = [](const auto& a, const auto& b) {
+      return a.first == b.first && a.second.points == b.second.points && a.second.seen == b.second.seen;
+    };
+    if (!std::ranges::equal(outside, other.outside, is_same)) return "other counts outside of TLABs";
     if (std::tie(intervals, candidates, bytes, buffered, kept) !=
         std::tie(other.intervals, other.candidates, other.bytes, other.buffered, other.kept))
       return "other intervals";

@@ -1,5 +1,5 @@
 // The data of the page: base64 of a zlib stream of a JSON header and columns of numbers, each column in planes of bytes
-// (all lowest bytes first), which compress better. report_data.cc writes it.
+// (all lowest bytes first), which compress better. report_page.cc writes it.
 
 function bytesOfBase64(base64) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
