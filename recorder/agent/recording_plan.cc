@@ -146,7 +146,7 @@ Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   auto made = buffer::Ring::Create(ring);
   if (made.ok() && !(*made)->why().empty()) {
     Log(LogLevel::kWarn,
-        "cannot create the shared ring ({}): after kill -9 up to two seconds of samples are lost; set ring=PATH on a "
+        "cannot create the shared ring ({}): after kill -9 up to a second of samples is lost; set ring=PATH on a "
         "tmpfs",
         (*made)->why());
   }
