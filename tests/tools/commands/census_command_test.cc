@@ -8,21 +8,13 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::RingFile;
-using testing::SomeHeader;
 
 format::FileHeader CensusHeader(format::CensusMode mode = format::CensusMode::kAll) {
   format::FileHeader header = SomeHeader();
@@ -56,21 +48,8 @@ void WriteDrawn(const std::string& path, int walks, double weight, uint64_t tlab
   file.End("jvm exit", 2 * kSecond);
 }
 
-json CensusOf(const std::string& arguments) {
-  const Outcome outcome = Heaprec("census --json " + arguments);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
-
-json RowOf(const json& census, const std::string& name) {
-  for (const json& row : census["rows"]) {
-    if (row["name"] == name) return row;
-  }
-  FAIL(name << " is not there: " << census.dump());
-  return {};
-}
-
+json CensusOf(const std::string& arguments) { return Parsed("census --json " + arguments); }
+json RowOf(const json& census, const std::string& name) { return RowIn(census["rows"], name); }
 double Objects(const json& census, const std::string& name) { return RowOf(census, name)["objects"]["value"]; }
 double Bytes(const json& census, const std::string& name) { return RowOf(census, name)["bytes"]["value"]; }
 
@@ -84,7 +63,7 @@ TEST_CASE("With a census of all a filter by class has its exact count, and so ha
     file.Add(format::Window{1, 0, 1e-4});
     const auto add = [&](const std::string& class_name, int samples) {
       for (int i = 0; i < samples; ++i) {
-        Event event = testing::At(testing::kMs * 10);
+        Event event = At(kMs * 10);
         event.class_name = class_name;
         event.size = 100, event.weight = 10'000;
         file.Add(event);
@@ -333,9 +312,9 @@ TEST_CASE("The census of a damaged recording is not exact, and neither is that o
   }
   file.End("jvm exit", 3 * kSecond);
   REQUIRE(CensusOf(path)["exact"] == true);
-  std::string bytes = testing::Contents(path);
+  std::string bytes = Contents(path);
   bytes.replace(ends[0], ends[1] - ends[0], ends[1] - ends[0], '\0');
-  testing::Overwrite(path, bytes);
+  Overwrite(path, bytes);
   REQUIRE(Heaprec("recover -q -o " + copy + " " + path).code == 4);
   CHECK(Heaprec("verify " + copy).code == 0);
   for (const std::string& one : {path, copy}) {
@@ -535,4 +514,4 @@ TEST_CASE("What was sampled of a class is scaled to what a census counted of it,
   CHECK(Heaprec("export --format csv " + path).out.find(",2400,") != std::string::npos);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -7,21 +7,10 @@
 #include "tests/tools/small_recording.h"
 #include "tools/query/compare/budget.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
 
 // 200 samples of 10,000 B in 10 s: 2 MB in 200 kB/s; a quarter is byte[] of com.acme.Cache.fill, called by App.main.
 void WriteQuarters(const std::string& path, double weight = 10'000, uint64_t end_ns = 10 * kSecond) {
@@ -587,4 +576,4 @@ TEST_CASE("check says what is missing") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -8,21 +8,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
 
 struct Amounts {
   uint32_t strings = 200, bytes = 50, nodes = 40, rare = 2;  // samples of 10,000 B in 10 s
@@ -462,4 +451,4 @@ TEST_CASE("diff says what does not fit together") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

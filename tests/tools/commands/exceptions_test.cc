@@ -8,21 +8,13 @@
 #include "throttle/interval_reducer.h"
 #include "tools/input/recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::RingFile;
 
 format::FileHeader HeaderWithExceptions(const std::string& ring = "") {
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.exceptions = {.interval_ns = kSecond / 2, .interval_cap = 10, .rate_per_second = 20};
   header.ring_path = ring;
   return header;
@@ -151,7 +143,7 @@ TEST_CASE("summary tells of exceptions apart, calibrated to how many were thrown
 
 TEST_CASE("A recording without exceptions does not speak of them, and one that wanted them says why not") {
   const Directory directory;
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   for (const char* refused : {"", "the JVM is old"}) {
     header.exceptions_unavailable_reason = refused;
     const std::string path = directory / (std::string("rec") + (*refused != 0 ? "1" : "0"));
@@ -251,4 +243,4 @@ TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of i
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

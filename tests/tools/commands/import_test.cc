@@ -76,12 +76,7 @@ std::string OddFile(bool compressed) {
   return jfr.File();
 }
 
-json Printed(const std::string& recording) {
-  const Outcome printed = Heaprec("print --json " + recording);
-  INFO(printed.err);
-  REQUIRE(printed.code == 0);
-  return json::parse(printed.out);
-}
+json Printed(const std::string& recording) { return Parsed("print --json " + recording); }
 
 }  // namespace
 

@@ -7,22 +7,10 @@
 
 #include "tests/tools/live_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Collection;
-using testing::DeathDetection;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kSecond;
-using testing::LeakAt;
-using testing::LiveHeader;
-using testing::Outcome;
-using testing::Parsed;
-using testing::RecordingFile;
-using testing::RowIn;
-using testing::WriteLeak;
 
 TEST_CASE("leaks reports only groups that also grow between old-generation collections, if these span the time") {
   const Directory directory;
@@ -74,7 +62,7 @@ TEST_CASE("by stack live and leaks show whole stacks, the site first") {
   RecordingFile file(path, LiveHeader());
   file.Add(format::Window{1, 0, 1e-4});
   for (uint64_t at = kSecond; at < 60 * kSecond; at += kSecond) {
-    testing::Event event = LeakAt(at);
+    Event event = LeakAt(at);
     event.stack.insert(event.stack.begin() + 1, {"p/A.a:1", "p/B.b:1", "p/C.c:1", "p/D.d:1", "p/E.e:1", "p/F.f:1"});
     file.Add(event);
     if (at % (2 * kSecond) == 0) file.Add(Collection(at / (2 * kSecond)));
@@ -152,4 +140,4 @@ TEST_CASE("leaks names the site that grows, and says so when none does") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -9,28 +9,21 @@
 #include "tests/tools/small_recording.h"
 #include "tools/input/recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::RingFile;
 
 format::FileHeader Following() {
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.max_tracked_objects = 4096;
   return header;
 }
 
 Event Born(uint64_t id, uint64_t time_ns) {
-  Event event = testing::At(time_ns);
+  Event event = At(time_ns);
   event.id = id;
   event.class_name = "p/Leak" + std::to_string(id);
   return event;
@@ -92,8 +85,8 @@ TEST_CASE("fates are printed where they are asked for") {
   CHECK((printed[1]["kind"] == "evicted" && printed[1]["threshold_bytes"] == 9600));
   CHECK((printed[2]["kind"] == "untracked" && printed[2]["sample"] == 4));
   const std::string text = Heaprec("print --kind evicted " + path).out;
-  CHECK(testing::Count(text, "heaprec.ObjectLifecycle {") == 1);
-  CHECK(testing::Count(text, "kind = evicted") == 1);
+  CHECK(Count(text, "heaprec.ObjectLifecycle {") == 1);
+  CHECK(Count(text, "kind = evicted") == 1);
   CHECK(json::parse(Heaprec("print --json --kind died --class p.Leak1 " + path).out)["events"].empty());
 }
 
@@ -117,10 +110,10 @@ TEST_CASE("fates that cannot be are found") {
       {"say 2 samples not tracked", [](RecordingFile* file) { ++file->counters().untracked; }},
   }));
   WriteLifecycleEvents(wrong, add);
-  const testing::Outcome found = Heaprec("verify " + wrong);
+  const Outcome found = Heaprec("verify " + wrong);
   CAPTURE(found.out, found.err);
   CHECK(found.code == 1);
-  CHECK(testing::Count(found.out + found.err, what) == 1);
+  CHECK(Count(found.out + found.err, what) == 1);
 }
 
 TEST_CASE("whoever writes a recording anew takes fates and survivors along") {
@@ -230,7 +223,7 @@ TEST_CASE("deaths in the ring count, of samples in the file and in the ring, onc
   CHECK(salvaged[3] == LifecycleEvent{3, 1300 * kMs, LifecycleKind::kDied, 4, 0});
   CHECK(salvaged[5].kind == LifecycleKind::kUntracked);
   CHECK(read.untracked == 1);
-  const testing::Outcome verified = Heaprec("verify " + path);
+  const Outcome verified = Heaprec("verify " + path);
   INFO(verified.out << verified.err);
   CHECK(verified.code == 0);
 
@@ -250,4 +243,4 @@ TEST_CASE("deaths in the ring count, of samples in the file and in the ring, onc
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -6,30 +6,12 @@
 
 #include "tests/tools/live_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
-using testing::Collection;
-using testing::Contents;
-using testing::DeathDetection;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kEnd;
-using testing::kMs;
-using testing::kSecond;
-using testing::LeakAt;
-using testing::LiveHeader;
-using testing::Outcome;
-using testing::Parsed;
-using testing::RecordingFile;
-using testing::RowOf;
-using testing::Shell;
-using testing::WriteLeak;
-using testing::WriteSmall;
 
 TEST_CASE("If only major collections find dead objects, live shows ranges, and leaks shows confirmed growth") {
   const Directory directory;
@@ -272,7 +254,7 @@ TEST_CASE("live --min-age and flame --live show objects of the minimum age, with
   CHECK(picture_of("--at 20s --class 'byte[]'").find("samples: 100<") != std::string::npos);
 
   CHECK(Heaprec("flame --live --min-age 10s --at 20s -o " + page + " " + path).code == 0);
-  const json data = json::parse(testing::Shell("python3 tests/tools/commands/page_data.py " + page).out);
+  const json data = json::parse(Shell("python3 tests/tools/commands/page_data.py " + page).out);
   CHECK(data["state"]["live"] == true);
   CHECK(data["state"]["age"] == 10);
   CHECK(data["state"]["view"] == "flame");
@@ -549,4 +531,4 @@ TEST_CASE("go tool pprof and sqlite3 show live objects") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

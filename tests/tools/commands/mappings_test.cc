@@ -5,25 +5,18 @@
 
 #include "tests/tools/recording_fixture.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::RingFile;
 
 constexpr uint64_t kFirst = uint64_t{1} << 60;
 constexpr uint64_t kMb = 1 << 20;
 
 format::FileHeader HeaderWithMappings() {
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
   header.max_tracked_blocks = 16384;
   header.mapped = {.interval_ns = kSecond, .interval_cap = 1000, .rate_per_second = 1000};
@@ -88,13 +81,6 @@ void WriteMaps(const std::string& path) {
   file.End("stop", 3 * kSecond);
 }
 
-json Document(const std::string& arguments) {
-  const auto outcome = Heaprec(arguments);
-  CAPTURE(arguments, outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
-
 std::map<std::string, json> RowsOf(const json& document) {
   std::map<std::string, json> rows;
   for (const json& row : document["rows"]) rows[row["name"]] = row;
@@ -108,7 +94,7 @@ double Mb(const json& estimate) { return estimate["value"].get<double>() / kMb; 
 TEST_CASE("native: what is reserved and what is committed, by site, beside malloc's blocks") {
   const Directory directory;
   WriteMaps(directory / "rec.bin");
-  const json document = Document("native --json " + (directory / "rec.bin"));
+  const json document = Parsed("native --json " + (directory / "rec.bin"));
   CHECK(document["allocated"]["bytes"]["value"] == 0);
   const json mapped = document["mmap"];
   CHECK(Mb(mapped["reserved"]) == Approx(64 + 5));
@@ -128,7 +114,7 @@ TEST_CASE("native: what is reserved and what is committed, by site, beside mallo
   CHECK(text.out.find("mappings: 69.0 MiB reserved, 35.0 MiB committed, in 4 mappings") != std::string::npos);
   CHECK(text.out.find("libjvm.so") != std::string::npos);
   CHECK(Heaprec("native --min-age 1s " + (directory / "rec.bin")).out.find("reserved") == std::string::npos);
-  const json stacks = Document("native --json --callers 1 " + (directory / "rec.bin"));
+  const json stacks = Parsed("native --json --callers 1 " + (directory / "rec.bin"));
   CHECK(stacks["mmap"]["rows"][0]["callers"] == json({"libjvm.so.create_vm"}));
 }
 
@@ -136,14 +122,14 @@ TEST_CASE("mappings are a kind of their own, in no total of others") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteMaps(path);
-  CHECK(Document("top --json " + path)["matched"]["points"] == 1);
-  const json top = Document("top --kind mmap --by class --json " + path);
+  CHECK(Parsed("top --json " + path)["matched"]["points"] == 1);
+  const json top = Parsed("top --kind mmap --by class --json " + path);
   CHECK(top["total"]["value"] == Approx(124 * kMb));
-  auto alive = RowsOf(Document("live --kind mmap --by class --json " + path)["tables"][0]);
+  auto alive = RowsOf(Parsed("live --kind mmap --by class --json " + path)["tables"][0]);
   CHECK(Mb(alive["reserve"]["bytes"]) == Approx(64));
   CHECK(Mb(alive["commit"]["bytes"]) == Approx(30));
   CHECK(Mb(alive["mmap file"]["bytes"]) == Approx(5));
-  CHECK(Mb(Document("live --kind mmap --at 1150ms --json " + path)["live"]["bytes"]) == Approx(64 + 10 + 5 + 30));
+  CHECK(Mb(Parsed("live --kind mmap --at 1150ms --json " + path)["live"]["bytes"]) == Approx(64 + 10 + 5 + 30));
   CHECK(Heaprec("top --kind mmap,malloc " + path).code == 2);
   CHECK(Heaprec("print --kind shrunk " + path).out.find("left") != std::string::npos);
   CHECK(Heaprec("print --kind mmap " + path).out.find("libzip.so.open") != std::string::npos);
@@ -162,7 +148,7 @@ TEST_CASE("what was cut out of a recording still knows what is left of each mapp
     REQUIRE(Heaprec(std::string("trim -f --from ") + from + " -o " + (directory / "later.bin") + " " +
                     (directory / "rec.bin"))
                 .code == 0);
-    const json mapped = Document("native --json " + (directory / "later.bin"))["mmap"];
+    const json mapped = Parsed("native --json " + (directory / "later.bin"))["mmap"];
     CHECK(Mb(mapped["reserved"]) == Approx(64 + 5));
     CHECK(Mb(mapped["committed"]) == Approx(4 + 26 + 5));
     CHECK(Heaprec("verify " + (directory / "later.bin")).code == 0);
@@ -192,10 +178,10 @@ TEST_CASE("what a killed process left in its ring of mappings counts once") {
   counters.written = 1;
   counters.candidate_bytes = 82 * kMb;
   ring.WriteTo(header.ring_path);
-  const json mapped = Document("native --json " + (directory / "rec.bin"))["mmap"];
+  const json mapped = Parsed("native --json " + (directory / "rec.bin"))["mmap"];
   CHECK(Mb(mapped["reserved"]) == Approx(60));
   CHECK(Mb(mapped["committed"]) == Approx(8));
   CHECK(Heaprec("verify " + (directory / "rec.bin")).code == 0);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

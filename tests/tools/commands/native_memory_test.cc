@@ -7,16 +7,12 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::ProcessState;
 using format::ProcessStateKind;
 using nlohmann::json;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kSecond;
-using testing::RecordingFile;
 
 constexpr uint64_t kMb = 1 << 20;
 
@@ -60,9 +56,9 @@ class Looks {
 };
 
 void WriteLooks(const std::string& path) {
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   Looks looks(&file);
-  file.Add(testing::At(kSecond));
+  file.Add(At(kSecond));
   for (uint64_t i = 0; i < 3; ++i) {
     const uint64_t at = i * 10 * kSecond;
     looks.AddHeap(at + 1, 90 * kMb);
@@ -101,9 +97,9 @@ TEST_CASE("native shows the RSS of a recording without native memory and without
   const Directory directory;
   const std::string path = directory / "rec.bin";
   {
-    RecordingFile file(path, testing::SomeHeader());
+    RecordingFile file(path, SomeHeader());
     Looks looks(&file);
-    file.Add(testing::At(kSecond));
+    file.Add(At(kSecond));
     for (uint64_t i = 0; i < 3; ++i) looks.AddHeap(i * kSecond, (90 + i) * kMb);
     file.End("stop", 3 * kSecond);
   }
@@ -119,7 +115,7 @@ TEST_CASE("native shows the RSS of a recording without native memory and without
 TEST_CASE("what is alive of our sites stands beside the looks") {
   const Directory directory;
   {
-    auto header = testing::SomeHeader();
+    auto header = SomeHeader();
     header.native = {.interval_ns = 30 * kSecond, .interval_cap = 100, .rate_per_second = 100};
     header.max_tracked_blocks = 16384;
     RecordingFile file(directory / "rec.bin", header);
@@ -127,7 +123,7 @@ TEST_CASE("what is alive of our sites stands beside the looks") {
     file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
     constexpr uint64_t kFirst = uint64_t{1} << 61;
     for (uint64_t i = 0; i < 20; ++i) {
-      testing::Event event;
+      Event event;
       event.kind = format::Kind::kNative;
       event.time_ns = (5 + i / 10) * kSecond;
       event.class_name = "malloc";
@@ -168,7 +164,7 @@ TEST_CASE("what is alive of our sites stands beside the looks") {
 
 TEST_CASE("without the JVM's categories there is what the looks at the heap say of the process") {
   const Directory directory;
-  RecordingFile file(directory / "rec.bin", testing::SomeHeader());
+  RecordingFile file(directory / "rec.bin", SomeHeader());
   Looks looks(&file);
   looks.AddHeap(kSecond, 90 * kMb);
   looks.AddHeap(2 * kSecond, 95 * kMb);
@@ -204,7 +200,7 @@ TEST_CASE("native of a recording without samples shows what the JVM and the kern
 TEST_CASE("a single look has nothing that changed") {
   const Directory directory;
   {
-    RecordingFile file(directory / "rec.bin", testing::SomeHeader());
+    RecordingFile file(directory / "rec.bin", SomeHeader());
     Looks(&file).AddCategory(kSecond, "Class", 80 * kMb, 20 * kMb);
     file.End("stop", 2 * kSecond);
   }
@@ -219,8 +215,8 @@ TEST_CASE("native of a recording with no memory at all says which options to set
   const Directory directory;
   const std::string path = directory / "rec.bin";
   {
-    RecordingFile file(path, testing::SomeHeader());
-    file.Add(testing::At(kSecond));
+    RecordingFile file(path, SomeHeader());
+    file.Add(At(kSecond));
     file.End("stop", 2 * kSecond);
   }
   const auto outcome = Heaprec("native " + path);
@@ -240,23 +236,23 @@ TEST_CASE("sql and the SQLite export have the looks at native memory in tables o
   for (const std::string& query : {of_process, of_jvm}) {
     const auto sql = Heaprec("sql --csv " + path + " \"" + query + "\"");
     REQUIRE(sql.code == 0);
-    const auto sqlite = testing::Shell("sqlite3 -csv -header " + database + " \"" + query + "\"");
+    const auto sqlite = Shell("sqlite3 -csv -header " + database + " \"" + query + "\"");
     CHECK(sql.out == sqlite.out);
-    CHECK(testing::Count(sql.out, "\n") == 4);
+    CHECK(Count(sql.out, "\n") == 4);
   }
-  const auto row = testing::Shell("sqlite3 " + database + " \"" + of_process + " limit 1\"");
+  const auto row = Shell("sqlite3 " + database + " \"" + of_process + " limit 1\"");
   CHECK(row.out == "0|104857600|83886080|73400320\n");
-  CHECK(testing::Shell("sqlite3 " + database + " \"" + of_jvm + " limit 1 offset 2\"").out ==
+  CHECK(Shell("sqlite3 " + database + " \"" + of_jvm + " limit 1 offset 2\"").out ==
         "20000000000|838860800|41943040\n");
   // The heap's states are as they were.
-  CHECK(testing::Shell("sqlite3 " + database + " 'select distinct kind from states'").out == "periodic\n");
+  CHECK(Shell("sqlite3 " + database + " 'select distinct kind from states'").out == "periodic\n");
 }
 
 TEST_CASE("sql does not take what nobody knows for nothing") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   {
-    RecordingFile file(path, testing::SomeHeader());
+    RecordingFile file(path, SomeHeader());
     Looks(&file).AddProcess(kSecond, 100 * kMb, 0, 0);
     file.End("stop", 2 * kSecond);
   }
@@ -277,4 +273,4 @@ TEST_CASE("looks at native memory are printed when asked for, and are none at th
   CHECK(heap["committed_max"] == 64 * kMb);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

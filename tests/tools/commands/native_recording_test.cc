@@ -5,18 +5,13 @@
 
 #include "tests/tools/recording_fixture.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kSecond;
-using testing::RecordingFile;
 
 format::FileHeader HeaderWithNative() {
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
   header.max_tracked_blocks = 16384;
   return header;
@@ -72,13 +67,6 @@ void WriteLeak(const std::string& path) {
   file.End("stop", 10 * kSecond);
 }
 
-json Document(const std::string& arguments) {
-  const auto outcome = Heaprec(arguments);
-  CAPTURE(arguments, outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
-
 std::map<std::string, json> RowsOf(const json& document) {
   std::map<std::string, json> rows;
   for (const json& row : document["rows"]) rows[row["name"]] = row;
@@ -90,7 +78,7 @@ std::map<std::string, json> RowsOf(const json& document) {
 TEST_CASE("native: what lives, what was allocated and what grows, by site") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
-  const json document = Document("native --json " + (directory / "rec.bin"));
+  const json document = Parsed("native --json " + (directory / "rec.bin"));
   CHECK(document["schema"] == "heaprec.native_sampled/1");
   CHECK(document["allocated"]["bytes"]["value"] == Approx(40e6));
   // Counted: 4,000 calls in each second.
@@ -113,14 +101,14 @@ TEST_CASE("native: what lives, what was allocated and what grows, by site") {
   CHECK(churn["live"]["bytes"]["value"] == 0);
   CHECK(churn["allocated"]["bytes"]["value"] == Approx(30e6));
   CHECK(document["rows"][0]["name"] == "libleak.so.2.cache_keep");
-  const json sorted = Document("native --sort allocated --json " + (directory / "rec.bin"));
+  const json sorted = Parsed("native --sort allocated --json " + (directory / "rec.bin"));
   CHECK(sorted["rows"][0]["name"] == "libchurn.so.parse");
 }
 
 TEST_CASE("native --min-age: only what is old") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
-  const json document = Document("native --min-age 5s --json " + (directory / "rec.bin"));
+  const json document = Parsed("native --min-age 5s --json " + (directory / "rec.bin"));
   CHECK(document["live"]["bytes"]["value"] == Approx(5.1e6));
   const auto rows = RowsOf(document);
   REQUIRE(rows.size() == 1);
@@ -166,7 +154,7 @@ TEST_CASE("live and leaks of native memory speak of blocks that are freed, not o
       CHECK(text.find(of_heap) == std::string::npos);
     }
   }
-  const json document = Document("live --lifetimes --json" + path);
+  const json document = Parsed("live --lifetimes --json" + path);
   CHECK(document["all"]["dies_young"].is_null());
   CHECK(document["all"]["survival_by_collections"]["reached"].empty());
   CHECK_FALSE(document["all"]["survival_by_seconds"]["reached"].empty());
@@ -184,7 +172,7 @@ TEST_CASE("what only collections tell is not asked of native memory") {
   }
   CHECK(Heaprec("live --sort survived" + path).code == 2);
   {
-    RecordingFile file(directory / "heap.bin", testing::SomeHeader());
+    RecordingFile file(directory / "heap.bin", SomeHeader());
     file.Add(Event{});
     file.End("stop", kSecond);
   }
@@ -198,11 +186,11 @@ TEST_CASE("what only collections tell is not asked of native memory") {
 TEST_CASE("native --by library and --callers") {
   const Directory directory;
   WriteLeak(directory / "rec.bin");
-  auto rows = RowsOf(Document("native --by library --json " + (directory / "rec.bin")));
+  auto rows = RowsOf(Parsed("native --by library --json " + (directory / "rec.bin")));
   REQUIRE(rows.size() == 2);
   CHECK(rows.contains("libleak.so.2"));
   CHECK(rows.contains("libchurn.so"));
-  const json stacks = Document("native --callers 2 --json " + (directory / "rec.bin"));
+  const json stacks = Parsed("native --callers 2 --json " + (directory / "rec.bin"));
   CHECK(stacks["rows"][0]["callers"] == json({"libjava.so.JNI_Call", "p.Main.main"}));
   CHECK(Heaprec("native --callers 2 " + (directory / "rec.bin")).out.find("  p.Main.main") != std::string::npos);
 }
@@ -211,14 +199,14 @@ TEST_CASE("native memory is in no total of the heap, and the heap in none of its
   const Directory directory;
   WriteLeak(directory / "rec.bin");
   const std::string path = directory / "rec.bin";
-  const json heap = Document("top --json " + path);
+  const json heap = Parsed("top --json " + path);
   CHECK(heap["matched"]["points"] == 2);
-  const json native = Document("top --by library --kind malloc --json " + path);
+  const json native = Parsed("top --by library --kind malloc --json " + path);
   CHECK(native["total"]["value"] == Approx(40e6));
   CHECK(native["matched"]["points"] == 200);
   CHECK(native["tables"][0]["rows"][0]["name"] == "libchurn.so");
-  CHECK(Document("live --kind malloc --by site --json " + path)["live"]["bytes"]["value"] == Approx(10e6));
-  const json leaks = Document("leaks --kind malloc --json " + path);
+  CHECK(Parsed("live --kind malloc --by site --json " + path)["live"]["bytes"]["value"] == Approx(10e6));
+  const json leaks = Parsed("leaks --kind malloc --json " + path);
   CHECK(leaks["leaks"] == 1);
   CHECK(leaks["rows"][0]["name"] == "libleak.so.2.cache_keep");
   CHECK(Heaprec("top --kind malloc,tlab " + path).code == 2);
@@ -242,7 +230,7 @@ TEST_CASE("why native memory was refused is said, printably, and redacted") {
     if (header.max_tracked_blocks > 0) file.Add(Native(1, kSecond / 2, "libleak.so.2.cache_keep", 100'000));
     file.End("stop", kSecond);
   };
-  write(testing::SomeHeader());
+  write(SomeHeader());
   const auto refused = Heaprec("native " + path);
   CHECK(refused.code == 3);
   CHECK(refused.err.find("native memory was not sampled: calls of ") != std::string::npos);
@@ -255,8 +243,8 @@ TEST_CASE("why native memory was refused is said, printably, and redacted") {
   CHECK(in_part.code == 0);
   CHECK(in_part.out.find("\nnative memory was sampled in part: calls of ") != std::string::npos);
   CHECK(in_part.out.find('\x1b') == std::string::npos);
-  CHECK(Document("native --json " + path)["unavailable_reason"].get<std::string>().ends_with(
-      "libsecret.so are not seen"));
+  CHECK(
+      Parsed("native --json " + path)["unavailable_reason"].get<std::string>().ends_with("libsecret.so are not seen"));
   REQUIRE(Heaprec("redact -q -o " + (directory / "public.bin") + " " + path).code == 0);
   CHECK(Heaprec("summary --json " + (directory / "public.bin")).out.find("libsecret") == std::string::npos);
   CHECK(Heaprec("native " + (directory / "public.bin")).out.find("sampled in part: redacted") != std::string::npos);
@@ -265,7 +253,7 @@ TEST_CASE("why native memory was refused is said, printably, and redacted") {
 TEST_CASE("a recording without native memory says so, and so does one cut in two") {
   const Directory directory;
   {
-    RecordingFile file(directory / "heap.bin", testing::SomeHeader());
+    RecordingFile file(directory / "heap.bin", SomeHeader());
     file.Add(format::Window{1, 0, 1e-4});
     file.Add(Event{});
     file.End("stop", kSecond);
@@ -277,8 +265,8 @@ TEST_CASE("a recording without native memory says so, and so does one cut in two
   WriteLeak(directory / "rec.bin");
   REQUIRE(Heaprec("trim --from 5s -o " + (directory / "later.bin") + " " + (directory / "rec.bin")).code == 0);
   // The leaked blocks of the first half are among the later half's survivors.
-  CHECK(Document("native --json " + (directory / "later.bin"))["live"]["bytes"]["value"] == Approx(10e6));
+  CHECK(Parsed("native --json " + (directory / "later.bin"))["live"]["bytes"]["value"] == Approx(10e6));
   CHECK(Heaprec("verify " + (directory / "later.bin")).code == 0);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -12,19 +12,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Contents;
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Overwrite;
-using testing::RecordingFile;
 
 json Summary(const std::string& path) { return json::parse(Heaprec("summary --json " + path).out); }
 
@@ -56,7 +47,7 @@ std::vector<size_t> WriteOutage(const std::string& path, Left left) {
     }
     file.Add(format::Window{1, 0, 4e-5});
     for (const uint64_t part : {100, 700}) {
-      Event event = testing::At(second * kSecond + part * kMs);
+      Event event = At(second * kSecond + part * kMs);
       event.class_name = second % 2 == 0 ? "p/Even" : "p/Odd";
       event.weight = part == 100 ? 25'000 : 21'000;
       file.Add(event);
@@ -96,7 +87,7 @@ void WriteCut(const std::string& path, Cut cut, const std::string& ring = "/no/s
   header.native = {.interval_ns = kSecond, .interval_cap = 150, .rate_per_second = 150};
   if (cut == Cut::kRunning) {
     header.pid = static_cast<uint32_t>(getpid());
-    header.start_monotonic_ns = testing::MonotonicNs();
+    header.start_monotonic_ns = MonotonicNs();
   }
   RecordingFile file(path, header);
   constexpr std::array kStreams{format::Stream::kAllocations, format::Stream::kNative};
@@ -104,7 +95,7 @@ void WriteCut(const std::string& path, Cut cut, const std::string& ring = "/no/s
   file.Add(format::Window{format::kNativeWindowBit + 1, 0, 4e-5});
   for (uint64_t second = 0; second < 2; ++second) {
     for (const uint64_t part : {100, 700}) {
-      Event event = testing::At(second * kSecond + part * kMs);
+      Event event = At(second * kSecond + part * kMs);
       event.weight = 24'000;
       file.Add(event);
       event.kind = format::Kind::kNative;
@@ -344,7 +335,7 @@ TEST_CASE("a kill long after an outage is no kill during it") {
   counters.lost_weight[static_cast<size_t>(format::LossReason::kWriteFailed)] = 1;
   counters.points = counters.committed = 1;
   for (uint64_t second = 0; second < 2; ++second) {
-    Event event = testing::At(second * kSecond + 100 * kMs);
+    Event event = At(second * kSecond + 100 * kMs);
     event.weight = kCounted;
     file.Add(event);
     file.Add(format::Interval{second, 10, kCounted, 1, 1, 0});
@@ -379,7 +370,7 @@ TEST_CASE("a recording of which a kill took most is not trustworthy") {
           std::string::npos);
     CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(kOpenBytes));
     CHECK(Heaprec("check --budget 'total<1KiB' " + one).code == 1);
-    const testing::Outcome verified = Heaprec("verify " + one);
+    const Outcome verified = Heaprec("verify " + one);
     CHECK(verified.code == 0);
     INFO(verified.out);
     CHECK(verified.out.ends_with(", the kill lost 70 sample points\n"));
@@ -407,7 +398,7 @@ TEST_CASE("points of an open interval that the last block counted are \"killed\"
   const json top = json::parse(Heaprec("top --json --by class " + killed).out);
   CHECK(top["tables"][0]["rows"][0]["bytes"]["high"].get<double>() > 2 * kCounted + 0.99 * kOpenBytes);
   CHECK(Heaprec("check --budget 'total<117KiB' " + killed).code == 1);
-  const testing::Outcome verified = Heaprec("verify " + killed);
+  const Outcome verified = Heaprec("verify " + killed);
   CHECK(verified.code == 0);
   INFO(verified.out);
   CHECK(verified.out.ends_with(", the kill lost 73 sample points, native memory: the kill lost 73 sample points\n"));
@@ -425,8 +416,8 @@ TEST_CASE("copies of a killed recording with its ring say what it says, though a
   WriteCut(killed, Cut::kKilled, ring_path);
   format::FileHeader header = HeaderOf(1);
   header.ring_path = ring_path;
-  testing::RingFile ring(header);
-  const Event event = testing::At(4'500 * kMs);
+  RingFile ring(header);
+  const Event event = At(4'500 * kMs);
   ring.Define(0, event);
   ring.Add(0, event);
   format::RingCounters& heap = ring.header().counters;
@@ -453,4 +444,4 @@ TEST_CASE("copies of a killed recording with its ring say what it says, though a
   }
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -5,24 +5,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::RingFile;
-using testing::SomeHeader;
-using testing::WriteKilled;
-using testing::WriteSmall;
 
 // A block per second, each with an event of a class of its own. Returns where the blocks end.
 std::vector<size_t> WriteBlocks(const std::string& path, uint64_t blocks, bool ended) {
@@ -380,4 +366,4 @@ TEST_CASE("Recover keeps what exists, and reads and writes pipes") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

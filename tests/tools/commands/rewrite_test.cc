@@ -11,21 +11,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kNoProcess;
-using testing::kSecond;
-using testing::Overwrite;
-using testing::RecordingFile;
 
 json Summary(const std::string& path) { return json::parse(Heaprec("summary --json " + path).out); }
 std::string Rows(const std::string& path, const std::string& filters = "") {
@@ -43,7 +32,7 @@ uint64_t WriteSeconds(const std::string& path, const format::FileHeader& header)
     }
     file.Add(format::Window{1, 0, 1e-4});
     for (const uint64_t part : {100, 700}) {
-      Event event = testing::At(second * kSecond + part * kMs);
+      Event event = At(second * kSecond + part * kMs);
       event.thread = "acme-worker";
       event.stack = {"com/acme/Order.price:7", "java/lang/Thread.run:3"};
       event.class_name = second % 2 == 0 ? "[Lcom/acme/Item;" : "com/acme/Basket$Line";
@@ -227,7 +216,7 @@ void WritePart(const std::string& path, uint64_t from, uint64_t to, const char* 
     if (second == 2 && from < 2) file.StartChunk();
     file.Add(format::Window{1, 0, 1e-4});
     for (const uint64_t part : {100, 700}) {
-      Event event = testing::At(second * kSecond + part * kMs);
+      Event event = At(second * kSecond + part * kMs);
       event.id = 2 * second + (part > 100 ? 2 : 1);
       event.class_name = "p/Second" + std::to_string(second);
       file.Add(event);
@@ -422,4 +411,4 @@ TEST_CASE("trim, merge and redact refuse what they cannot do, and leave nothing 
   CHECK(Count(Heaprec("verify " + rec + " " + rec).out, "\n") == 2);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -11,17 +11,10 @@
 #include "tests/tools/small_recording.h"
 #include "tools/input/file_source.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
 
 Event PathOf(Event event) {
   event.stack.resize(1);
@@ -34,7 +27,7 @@ void WriteRows(const std::string& path) {
   for (uint64_t second = 0; second < 6; ++second) {
     if (second == 2) file.StartChunk();
     file.Add(format::Window{1, 0, 1e-4});
-    Event event = testing::At(second * kSecond + 500 * kMs);
+    Event event = At(second * kSecond + 500 * kMs);
     event.stack = {"com/acme/Order.price:7", "java/lang/Thread.run:3"};
     event.class_name = second % 2 == 0 ? "p/Even" : "com/acme/Odd";
     file.Add(event);
@@ -167,7 +160,7 @@ TEST_CASE("verify finds rows that do not agree with intervals or samples") {
     {
       RecordingFile file(path, HeaderOf(1));
       file.Add(format::Window{1, 0, 1e-4, point_lambda});
-      const Event event = testing::At(500 * kMs);
+      const Event event = At(500 * kMs);
       file.Add(event);
       Event point = PathOf(event);
       point.weight = weight;
@@ -193,7 +186,7 @@ void WriteLong(const std::string& path, uint64_t seconds, uint64_t per_chunk, do
   RecordingFile file(path, HeaderOf(1));
   for (uint64_t second = 0; second < seconds; ++second) {
     file.Add(format::Window{1, 0, 1e-4});
-    Event event = testing::At(second * kSecond + 500 * kMs);
+    Event event = At(second * kSecond + 500 * kMs);
     event.stack = {"com/acme/Order.price:" + std::to_string(second % 3), "java/lang/Thread.run:3"};
     event.class_name = "p/C" + std::to_string(second % 5);
     file.Add(event);
@@ -265,7 +258,7 @@ TEST_CASE("verify finds a roll-up that is not the sum of its blocks") {
   WriteLong(path, 24, 2);
   WriteLong(other, 24, 2, 2600);
   const format::ChunkSpan own = FirstChunk(path), wrong = FirstChunk(other);
-  const std::string bytes = testing::Contents(path), others = testing::Contents(other);
+  const std::string bytes = Contents(path), others = Contents(other);
   const std::string spliced = directory / "spliced.bin";
   std::ofstream(spliced, std::ios::binary)
       << bytes.substr(0, own.roll_up) << others.substr(wrong.roll_up, wrong.roll_up_end - wrong.roll_up)
@@ -279,4 +272,4 @@ TEST_CASE("verify finds a roll-up that is not the sum of its blocks") {
         json::parse(Heaprec("top --json --by class --no-rows " + path).out)["tables"]);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -8,25 +8,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::MonotonicNs;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteKilled;
-using testing::WriteSmall;
 
 TEST_CASE("A killed recording's ring is shown, with exit 0 and its number in the loss line") {
   const Directory directory;
@@ -111,4 +96,4 @@ TEST_CASE("A running recording is shown as far as it is, and summary says that i
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -4,22 +4,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteSmall;
 
 json Ask(const std::string& path, const std::string& query) {
   const Outcome outcome = Heaprec("sql --json " + path + " \"" + query + "\"");
@@ -85,12 +73,12 @@ TEST_CASE("A sum over a group of which a part is unknown is NULL, not the sum of
   const std::string path = directory / "rec.bin";
   RecordingFile file(path, SomeHeader());
   for (const uint64_t size : {24, 0}) {
-    testing::Event event = At((1 + size) * kMs);
+    Event event = At((1 + size) * kMs);
     event.size = size;
     event.class_name = "p/Mixed";
     file.Add(event);
   }
-  testing::Event known = At(50 * kMs);
+  Event known = At(50 * kMs);
   known.class_name = "p/Known";
   known.stack = {"p/Other.make:1"};
   known.thread = "other";
@@ -176,7 +164,7 @@ TEST_CASE("Without a query sql shows all tables and views, and the columns that 
 TEST_CASE("What a name holds cannot steer a terminal or break a row") {
   const Directory directory;
   RecordingFile file(directory / "rec.bin", SomeHeader());
-  testing::Event event = At(kMs);
+  Event event = At(kMs);
   event.thread = "a\x1b[31m\"b\",\n'c'; drop table events; --";
   file.Add(event);
   file.End("jvm exit", kSecond);
@@ -187,4 +175,4 @@ TEST_CASE("What a name holds cannot steer a terminal or break a row") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -5,19 +5,12 @@
 #include "tests/tools/small_recording.h"
 #include "tools/input/recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::ProcessState;
 using format::ProcessStateKind;
 using nlohmann::json;
-using testing::Count;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::RingFile;
 
 constexpr uint64_t kMb = 1 << 20;
 
@@ -54,11 +47,11 @@ ProcessState End(uint64_t id, uint64_t time_ns, uint64_t paused_ns, uint64_t use
 
 // Two looks, two collections, one that begins and never ends, and an allocation.
 void WriteStates(const std::string& path) {
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   file.Add(Look(1, 0, 100 * kMb));
   file.Add(Begin(2, 400 * kMs));
   file.Add(End(3, 402 * kMs, 2 * kMs, 10 * kMb));
-  file.Add(testing::At(500 * kMs));
+  file.Add(At(500 * kMs));
   file.Add(Look(4, kSecond, 120 * kMb));
   file.Add(Begin(5, 1400 * kMs));
   file.Add(End(6, 1403 * kMs, 3 * kMs, 12 * kMb));
@@ -118,7 +111,7 @@ TEST_CASE("summary adds up the pauses, the heap after them and the largest proce
 
 TEST_CASE("states that only the ring holds are salvaged, those that the file has are not taken twice") {
   const Directory directory;
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.ring_path = directory / "ring";
   RecordingFile file(directory / "rec.bin", header);
   file.Add(Look(1, 0, 100 * kMb));
@@ -141,4 +134,4 @@ TEST_CASE("states that only the ring holds are salvaged, those that the file has
   CHECK(states[3] == End(4, 905 * kMs, 5 * kMs, 20 * kMb));
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -7,22 +7,10 @@
 #include "tests/tools/live_recording.h"
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteSmall;
 
 size_t LinesOfTerminal(const std::string& text, size_t columns) {
   size_t lines = 0;
@@ -54,7 +42,7 @@ void WriteEverything(const std::string& path, bool is_lossy) {
   for (const format::Kind kind :
        {format::Kind::kTlab, format::Kind::kException, format::Kind::kNative, format::Kind::kMapping}) {
     for (uint64_t i = 0; i < 12; ++i) {
-      testing::Event event = At((i + 3) * 50 * kMs);
+      Event event = At((i + 3) * 50 * kMs);
       event.kind = kind;
       event.class_name = "com/example/inventory/warehouse/StockLevel" + std::to_string(i);
       event.stack = {"com/example/inventory/warehouse/StockLevels.find" + std::to_string(i) + ":7", "p/Main.main:3"};
@@ -261,7 +249,7 @@ TEST_CASE("a site of summary is that of top: not a frame that only allocates for
   const Directory directory;
   RecordingFile file(directory / "rec.bin", SomeHeader());
   for (const char* leaf : {"java/util/Arrays.copyOf:10", "p/Buffer.grow:20"}) {
-    testing::Event event = At(kMs);
+    Event event = At(kMs);
     event.stack = {leaf, "p/Buffer.grow:30", "p/A.main"};
     file.Add(event);
   }
@@ -285,7 +273,7 @@ TEST_CASE("in a copy the last interval may have counted what the next one has, i
     const std::string path = directory / (reason + ".bin");
     RecordingFile file(path, SomeHeader());
     for (uint64_t i = 0; i < 20; ++i) {
-      testing::Event event;
+      Event event;
       event.time_ns = i * kSecond / 4;
       event.size = 1000;
       event.weight = 1000;
@@ -365,13 +353,13 @@ TEST_CASE("summary says why a recording cannot be trusted") {
 TEST_CASE("The headline is the largest leak of all that was tracked, and next shows it") {
   const Directory directory;
   const auto write = [&](const std::string& name, bool leaks_natively) {
-    format::FileHeader header = testing::LiveHeader();
+    format::FileHeader header = LiveHeader();
     header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
     header.max_tracked_blocks = 4096;
     RecordingFile file(directory / name, header);
     file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-4});
     for (uint64_t i = 0; leaks_natively && i < 200; ++i) {
-      testing::Event event = testing::LeakAt(20 * kSecond + i * 200 * kMs);
+      Event event = LeakAt(20 * kSecond + i * 200 * kMs);
       event.kind = format::Kind::kNative;
       event.class_name = "malloc";
       event.stack = {"java/nio/DirectByteBuffer.<init>:1", "p/Buffers.take:7"};
@@ -380,7 +368,7 @@ TEST_CASE("The headline is the largest leak of all that was tracked, and next sh
       file.Add(event);
     }
     file.Add(At(kSecond));
-    for (uint64_t i = 0; i < 30; ++i) file.Add(testing::Collection(i));
+    for (uint64_t i = 0; i < 30; ++i) file.Add(Collection(i));
     file.End("jvm exit", 60 * kSecond);
     return directory / name;
   };
@@ -396,7 +384,7 @@ TEST_CASE("The headline is the largest leak of all that was tracked, and next sh
   CHECK(leaks["rows"][0]["since_seconds"]["high"] < 22);
   CHECK(json::parse(Heaprec("summary --json " + write("none.hrec", false)).out)["headlines"].count("leak") == 0);
 
-  testing::WriteLeak(heap);
+  WriteLeak(heap);
   const json of_heap = json::parse(Heaprec("summary --json " + heap).out);
   INFO(of_heap["headlines"].dump(1));
   CHECK(of_heap["headlines"]["leak"].get<std::string>().starts_with("Leak: objects of Leak.add grow by 48.8 KiB/s"));
@@ -410,7 +398,7 @@ TEST_CASE("OutOfMemoryErrors are the first headline") {
   RecordingFile file(directory / "rec.bin", header);
   file.Add(At(100 * kMs));
   for (uint64_t i = 0; i < 3; ++i) {
-    testing::Event event = At((200 + i) * kMs);
+    Event event = At((200 + i) * kMs);
     event.kind = format::Kind::kException;
     event.class_name = "java/lang/OutOfMemoryError";
     event.weight = 1;
@@ -426,4 +414,4 @@ TEST_CASE("OutOfMemoryErrors are the first headline") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

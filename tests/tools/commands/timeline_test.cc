@@ -4,22 +4,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
 
 // Ten seconds; in the fifth second nine times as many small strings, and a collection in the seventh.
 void WriteTenSeconds(const std::string& path) {
@@ -47,13 +35,6 @@ void WriteTenSeconds(const std::string& path) {
   end.paused_ns = 3 * kMs;
   file.Add(end);
   file.End("jvm exit", 10 * kSecond);
-}
-
-json Parsed(const std::string& arguments) {
-  const Outcome outcome = Heaprec(arguments);
-  INFO(arguments << "\n" << outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
 }
 
 TEST_CASE("The chart of timeline has an axis of local times, each below its value") {
@@ -310,10 +291,10 @@ TEST_CASE("What XML has no character for does not get into a picture") {
 
 TEST_CASE("The last seconds before a death are estimated from salvaged samples, with one total everywhere") {
   const Directory directory;
-  format::FileHeader header = testing::HeaderOf(7);
+  format::FileHeader header = HeaderOf(7);
   header.ring_path = directory / "ring";
   const std::string path = directory / "rec.hrec", page = directory / "page.html";
-  testing::WriteKilled(path, header, header.ring_path, {1200 * kMs, 1300 * kMs, 2500 * kMs}, kSecond);
+  WriteKilled(path, header, header.ring_path, {1200 * kMs, 1300 * kMs, 2500 * kMs}, kSecond);
   const json timeline = Parsed("timeline --json " + path), summary = Parsed("summary --json " + path);
   INFO(timeline["steps"].dump(1));
   double all = 0;
@@ -334,4 +315,4 @@ TEST_CASE("The last seconds before a death are estimated from salvaged samples, 
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

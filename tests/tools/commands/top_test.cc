@@ -5,29 +5,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteSmall;
-
-json Parsed(const std::string& arguments) {
-  const Outcome outcome = Heaprec(arguments);
-  INFO(arguments << "\n" << outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
 
 std::vector<std::string> NamesIn(const json& rows) {
   std::vector<std::string> names;
@@ -490,4 +471,4 @@ TEST_CASE("tree shows callers from the allocation, pruned by share, limit and de
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -13,12 +13,9 @@
 #include "throttle/random.h"
 #include "tools/input/file_source.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
-using testing::Directory;
-using testing::Event;
-using testing::RecordingFile;
 using throttle::Random;
 
 Event RandomEvent(Random* random, uint64_t time_ns) {
@@ -34,17 +31,17 @@ Event RandomEvent(Random* random, uint64_t time_ns) {
 
 // Up to 20 chunks of up to 6 blocks of up to 40 samples; with and without an ending.
 void WriteRandom(const std::string& path, Random* random) {
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   uint64_t second = 0;
   for (uint64_t chunks = random->Next() % 20; chunks > 0; --chunks) {
     for (uint64_t blocks = random->Next() % 7; blocks > 0; --blocks, ++second) {
       const uint64_t samples = random->Next() % 40;
-      for (uint64_t i = 0; i < samples; ++i) file.Add(RandomEvent(random, second * testing::kSecond + i * 640));
+      for (uint64_t i = 0; i < samples; ++i) file.Add(RandomEvent(random, second * kSecond + i * 640));
       file.Flush();
     }
     file.StartChunk();
   }
-  if (random->Next() % 2 == 0) file.End("jvm exit", second * testing::kSecond);
+  if (random->Next() % 2 == 0) file.End("jvm exit", second * kSecond);
 }
 
 // A flipped bit, bytes cut out or doubled, an end cut off; none of it in the file's header.
@@ -115,8 +112,8 @@ size_t CheckSame(const std::string& path) {
 TEST_CASE("reading several chunks at once gives what reading gives, also of damaged recordings") {
   const Directory directory;
   const std::string path = directory / "r.hrec";
-  RecordingFile(path, testing::SomeHeader());
-  const size_t header_bytes = testing::Contents(path).size();
+  RecordingFile(path, SomeHeader());
+  const size_t header_bytes = Contents(path).size();
   size_t blocks = 0;
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     Random random(seed);
@@ -124,9 +121,9 @@ TEST_CASE("reading several chunks at once gives what reading gives, also of dama
     std::remove(path.c_str());
     WriteRandom(path, &random);
     blocks += CheckSame(path);
-    std::string bytes = testing::Contents(path);
+    std::string bytes = Contents(path);
     for (uint64_t times = 1 + random.Next() % 3; times > 0; --times) Damage(&bytes, header_bytes, &random);
-    testing::Overwrite(path, bytes);
+    Overwrite(path, bytes);
     blocks += CheckSame(path);
   }
   CHECK(blocks > 5000);
@@ -136,7 +133,7 @@ TEST_CASE("what is appended after the end was reached is read when it is asked f
   const Directory directory;
   const std::string path = directory / "r.hrec";
   Random random(8);
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   for (int chunk = 0; chunk < 8; ++chunk) {
     file.Add(RandomEvent(&random, 0));
     file.Flush();
@@ -165,7 +162,7 @@ TEST_CASE("a reader of several chunks that is not read to its end ends all the s
   const Directory directory;
   const std::string path = directory / "r.hrec";
   Random random(9);
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   for (int chunk = 0; chunk < 30; ++chunk) {
     for (int i = 0; i < 50; ++i) file.Add(RandomEvent(&random, 0));
     file.Flush();
@@ -179,4 +176,4 @@ TEST_CASE("a reader of several chunks that is not read to its end ends all the s
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

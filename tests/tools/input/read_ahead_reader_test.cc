@@ -9,18 +9,14 @@
 #include "tests/tools/recording_fixture.h"
 #include "tools/input/file_source.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
-
-using testing::Directory;
-using testing::Event;
-using testing::RecordingFile;
 
 constexpr int kChunks = 5, kBlocks = 40;
 
 Event EventOf(int chunk, int block, int i) {
   Event event;
-  event.time_ns = static_cast<uint64_t>(chunk * kBlocks + block) * testing::kSecond + static_cast<uint64_t>(i) * 640;
+  event.time_ns = static_cast<uint64_t>(chunk * kBlocks + block) * kSecond + static_cast<uint64_t>(i) * 640;
   event.class_name = "p/C" + std::to_string(block * 3 % (20 + chunk));
   event.thread = "worker-" + std::to_string(i % (block + 1));
   event.stack = {"p/Leaf.m" + std::to_string(block + i) + ":7", "p/Main.main" + std::to_string(chunk) + ":3"};
@@ -91,7 +87,7 @@ void Flip(const std::string& path, uint64_t offset) {
 TEST_CASE("reading ahead gives what reading gives, also of a damaged recording") {
   const Directory directory;
   const std::string path = directory / "r.hrec";
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   WriteInto(&file);
   CheckSame(path);
   for (const uint64_t part : {3, 4, 8, 11}) Flip(path, file.size() * part / 13);
@@ -105,7 +101,7 @@ TEST_CASE("reading ahead gives what reading gives, also of a damaged recording")
 TEST_CASE("what is appended after the end was reached is read when it is asked for") {
   const Directory directory;
   const std::string path = directory / "r.hrec";
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   WriteInto(&file);
   const auto source = std::move(*FileSource::Open(path));
   ReadAheadReader ahead(Open(source.get()), 0);
@@ -125,7 +121,7 @@ TEST_CASE("what is appended after the end was reached is read when it is asked f
 TEST_CASE("a reader that is not read to its end ends all the same") {
   const Directory directory;
   const std::string path = directory / "r.hrec";
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   WriteInto(&file);
   const auto source = std::move(*FileSource::Open(path));
   for (int blocks = 0; blocks < 5; ++blocks) {
@@ -135,4 +131,4 @@ TEST_CASE("a reader that is not read to its end ends all the same") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

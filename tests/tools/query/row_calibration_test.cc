@@ -19,15 +19,8 @@
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/scan/census_strata.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
-
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
 
 struct Amount {
   double bytes = 0, objects = 0;
@@ -36,7 +29,7 @@ using Amounts = std::map<std::string, Amount>;  // by site
 
 Event EventOf(uint64_t time_ns, const std::string& class_name, uint64_t size, double weight,
               const std::vector<std::string>& stack, const std::string& thread = "main") {
-  Event event = testing::At(time_ns);
+  Event event = At(time_ns);
   event.class_name = class_name;
   event.size = size;
   event.weight = weight;
@@ -288,4 +281,4 @@ TEST_CASE("A calibrated sample has the variance of its scaled weight, a row its 
   CHECK(samples == 7);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing
