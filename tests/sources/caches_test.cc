@@ -1,15 +1,16 @@
+#include "recorder/sources/sample/caches.h"
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <thread>
 #include <vector>
 
-#include "recorder/sources/sample/caches.h"
-
 namespace heaprec::sources {
 namespace {
 
-// Four threads look up `keys`, which fall into one slot, and store what is missing: its content is a function of the key.
+// Four threads look up `keys`, which fall into one slot, and store what is missing: its content is a function of the
+// key.
 template <typename Key, typename Find, typename Store, typename Content>
 void CheckThatNoReaderSeesAMixture(const std::vector<Key>& keys, Find find, Store store, Content content_of) {
   std::atomic<uint64_t> wrong{0}, hits{0};
@@ -57,7 +58,9 @@ TEST_CASE("Threads that store frames into the same slot never make a reader see 
   CheckThatNoReaderSeesAMixture(
       places, [&](uint64_t place) { return cache->Find(place, 1); },
       [&](uint64_t place, const KnownFrame& frame) { cache->Store(place, 1, frame); },
-      [](uint64_t place) { return KnownFrame{place * 5, static_cast<int32_t>(place % 1'000'003)}; });
+      [](uint64_t place) {
+        return KnownFrame{place * 5, static_cast<int32_t>(place % 1'000'003)};
+      });
 }
 
 TEST_CASE("A stack that was stored is known by both halves of its identity") {
@@ -76,7 +79,9 @@ TEST_CASE("Threads that store stacks into the same slot never make a reader see 
   CheckThatNoReaderSeesAMixture(
       keys, [&](const format::StackKey& key) { return cache->Find(key); },
       [&](const format::StackKey& key, const KnownStack& stack) { cache->Store(key, stack); },
-      [](const format::StackKey& key) { return KnownStack{{key.low * 5, key.low * 7}, key.low * 9}; });
+      [](const format::StackKey& key) {
+        return KnownStack{{key.low * 5, key.low * 7}, key.low * 9};
+      });
 }
 
 }  // namespace
