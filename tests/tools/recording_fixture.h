@@ -31,6 +31,12 @@ class Directory {
   std::string path_;
 };
 
+// What most tests have: a directory, and a path in it for a recording.
+struct Scratch {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
+};
+
 // One event in plain words. `stack`: leaf first, "java/util/HashMap.resize:702".
 struct Event {
   uint64_t time_ns = 0;

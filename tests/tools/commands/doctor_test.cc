@@ -67,14 +67,13 @@ std::function<void(RecordingFile&)> Lost(format::LossReason reason, double weigh
   };
 }
 
-TEST_CASE("The first line of doctor is the verdict, problems come first, and each has what to do") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome well = Heaprec("doctor " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "The first line of doctor is the verdict, problems come first, and each has what to do") {
+  WriteSmall(path);
+  const Outcome well = Heaprec("doctor " + path);
   CHECK(well.code == 0);
   CHECK(well.out.find("trustworthy: yes") == 0);
   CHECK(Squeezed(well.out).find("\nok source hooks (symbols found)\n") != std::string::npos);
-  CHECK(Heaprec("doctor -q " + directory / "rec.bin").out.find("\nok ") == std::string::npos);
+  CHECK(Heaprec("doctor -q " + path).out.find("\nok ") == std::string::npos);
 
   format::FileHeader header = SomeHeader();
   header.source = "imported";
@@ -86,7 +85,7 @@ TEST_CASE("The first line of doctor is the verdict, problems come first, and eac
   CHECK(findings.find("\nproblem source imported from") < findings.find("\nnote "));
   CHECK(findings.find("\n action: record with heaprec;") != std::string::npos);
 
-  const Outcome both = Heaprec("doctor " + directory / "rec.bin" + " " + directory / "bad.bin");
+  const Outcome both = Heaprec("doctor " + path + " " + directory / "bad.bin");
   CHECK(both.code == 1);
   CHECK(both.out.find("trustworthy: yes") < both.out.find("trustworthy: no"));
   CHECK(Heaprec("doctor " + directory / "none.bin").code == 3);

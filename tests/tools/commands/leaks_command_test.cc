@@ -12,9 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-TEST_CASE("leaks reports only groups that also grow between old-generation collections, if these span the time") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(
+    Scratch, "leaks reports only groups that also grow between old-generation collections, if these span the time") {
   WriteLeak(path, true, DeathDetection::kSerialOld);
   const char* const may_be_garbage = "garbage in the old generation may be among the leaks";
   // Each time ends just before such a collection, when the cache has most garbage.
@@ -56,9 +55,7 @@ TEST_CASE("leaks reports only groups that also grow between old-generation colle
   CHECK(Parsed("leaks --json " + late)["old_collections"] == 3);
 }
 
-TEST_CASE("by stack live and leaks show whole stacks, the site first") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "by stack live and leaks show whole stacks, the site first") {
   RecordingFile file(path, LiveHeader());
   file.Add(format::Window{1, 0, 1e-4});
   for (uint64_t at = kSecond; at < 60 * kSecond; at += kSecond) {
@@ -87,8 +84,7 @@ TEST_CASE("by stack live and leaks show whole stacks, the site first") {
   }
 }
 
-TEST_CASE("live and leaks say which collectors keep the old generation's garbage") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "live and leaks say which collectors keep the old generation's garbage") {
   for (const auto& [gc, keeps] : {std::pair("Serial", true), {"Parallel", true}, {"G1", true}, {"Shenandoah", false}}) {
     INFO(gc);
     const std::string path = directory / std::string(gc);
@@ -106,9 +102,8 @@ TEST_CASE("live and leaks say which collectors keep the old generation's garbage
   }
 }
 
-TEST_CASE("leaks names the site that grows, and says so when none does") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", steady = directory / "steady.bin";
+TEST_CASE_METHOD(Scratch, "leaks names the site that grows, and says so when none does") {
+  const std::string steady = directory / "steady.bin";
   WriteLeak(path);
   WriteLeak(steady, false);
   const json document = Parsed("leaks --json " + path);

@@ -76,10 +76,9 @@ std::vector<json> RowsOf(const std::string& arguments) {
 
 }  // namespace
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Scratch,
     "export --live has a row for each sample that is alive, with what it stands for, its age and its collections") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
   WriteLifetimes(path);
   const auto rows = RowsOf("--live " + path);
   REQUIRE(rows.size() == 5);
@@ -103,9 +102,7 @@ TEST_CASE(
   CHECK(json::parse(Heaprec("live --json " + path).out)["live"]["bytes"]["value"] == Approx(bytes));
 }
 
-TEST_CASE("export --live --at shows any time, and filters choose objects") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "export --live --at shows any time, and filters choose objects") {
   WriteLifetimes(path);
   const auto early = RowsOf("--live --at 11500ms " + path);
   REQUIRE(early.size() == 3);
@@ -121,9 +118,7 @@ TEST_CASE("export --live --at shows any time, and filters choose objects") {
   CHECK_FALSE(RowsOf(path)[0].contains("age_seconds"));
 }
 
-TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "CSV has the columns, and stacks sum up in the formats of flame graphs") {
   WriteLifetimes(path);
   const Outcome csv = Heaprec("export --live " + path);
   CHECK(
@@ -176,9 +171,8 @@ void WriteNative(const std::string& path) {
   file.End("jvm exit", 7 * kSecond);
 }
 
-TEST_CASE("export --live --kind malloc and mmap have the live native memory in every format of profiles") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "export --live --kind malloc and mmap have the live native memory in every format of profiles") {
   WriteNative(path);
   CHECK(Heaprec("export --live --format collapsed " + path).out == "p.Main.main;p.Leak.add 10000\n");
   const std::string malloc = "export --live --kind malloc ", both = "export --live --kind malloc,mmap ";
@@ -219,8 +213,7 @@ TEST_CASE("export --live --kind malloc and mmap have the live native memory in e
   CHECK(all.find("inuse_space") != std::string::npos);
 }
 
-TEST_CASE("An export never replaces its recording, which may be standard input") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "An export never replaces its recording, which may be standard input") {
   const std::string path = directory / "rec.hrec";
   WriteSmall(path);
   const std::string before = Contents(path);
@@ -233,9 +226,8 @@ TEST_CASE("An export never replaces its recording, which may be standard input")
   }
 }
 
-TEST_CASE("What cannot be exported so is refused") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", small = directory / "small.bin";
+TEST_CASE_METHOD(Scratch, "What cannot be exported so is refused") {
+  const std::string small = directory / "small.bin";
   WriteLifetimes(path);
   WriteSmall(small);
   const Outcome without = Heaprec("export --live " + small);

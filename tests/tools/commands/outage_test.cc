@@ -191,9 +191,8 @@ TEST_CASE("what an outage lost counts once in a copy: its estimates are those of
   }
 }
 
-TEST_CASE("spans of an outage have what was lost in each of them") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch, "spans of an outage have what was lost in each of them") {
+  const std::string whole = path, part = directory / "part.bin";
   WriteOutage(whole, Left::kAll);
   double bytes = 0, weight = 0;
   uint64_t points = 0;
@@ -219,9 +218,8 @@ TEST_CASE("spans of an outage have what was lost in each of them") {
   CHECK(weight == Approx(kLostWeight));
 }
 
-TEST_CASE("a row of several lost intervals that a border cuts is left out with what it lost") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch, "a row of several lost intervals that a border cuts is left out with what it lost") {
+  const std::string whole = path, part = directory / "part.bin";
   WriteOutage(whole, Left::kJoined);
   CHECK(Heaprec("trim -q --from 3s -o " + part + " " + whole).code == 0);
   const json summary = Summary(part);
@@ -230,9 +228,8 @@ TEST_CASE("a row of several lost intervals that a border cuts is left out with w
   CHECK(Heaprec("verify " + part).code == 0);
 }
 
-TEST_CASE("what stood in damaged bytes and what an outage lost are two losses") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "what stood in damaged bytes and what an outage lost are two losses") {
+  const std::string whole = path, copy = directory / "copy.bin";
   // The block with the outage's rows, and the one before it. Of that and of what is counted until the next block the
   // samples that are there, and the outage's weight, are no new loss.
   for (const auto& [block, counted] : {std::pair(2, 4 * kCounted), std::pair(1, 4 * kCounted)}) {
@@ -297,9 +294,8 @@ TEST_CASE("samples of an outage that only the lost ring had are counted as lost,
   }
 }
 
-TEST_CASE("a kill without an outage loses the ring's samples; the rest is trustworthy") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "a kill without an outage loses the ring's samples; the rest is trustworthy") {
+  const std::string killed = path;
   WriteCut(killed, Cut::kKilled);
   const json summary = Summary(killed);
   CHECK(summary["trustworthy"] == true);
@@ -309,9 +305,8 @@ TEST_CASE("a kill without an outage loses the ring's samples; the rest is trustw
   CHECK(Heaprec("verify " + killed).out.find("(up to two seconds of samples are lost)") != std::string::npos);
 }
 
-TEST_CASE("a copy of a running recording whose ring cannot be seen has lost nothing") {
-  const Directory directory;
-  const std::string running = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "a copy of a running recording whose ring cannot be seen has lost nothing") {
+  const std::string running = path, copy = directory / "copy.bin";
   WriteCut(running, Cut::kRunning);
   REQUIRE(Summary(running)["running"] == true);
   for (const std::string verb : {"recover", "redact", "merge"}) {
@@ -326,9 +321,8 @@ TEST_CASE("a copy of a running recording whose ring cannot be seen has lost noth
   }
 }
 
-TEST_CASE("a kill long after an outage is no kill during it") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "a kill long after an outage is no kill during it") {
+  const std::string killed = path, copy = directory / "copy.bin";
   RecordingFile file(killed, HeaderOf(1));
   format::StreamCounters& counters = file.counters();
   counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)] = 1;
@@ -354,9 +348,8 @@ TEST_CASE("a kill long after an outage is no kill during it") {
   }
 }
 
-TEST_CASE("a recording of which a kill took most is not trustworthy") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "a recording of which a kill took most is not trustworthy") {
+  const std::string killed = path, copy = directory / "copy.bin";
   RecordingFile file(killed, HeaderOf(1));
   format::StreamCounters& counters = file.counters();
   counters.points = counters.committed = kOpenPoints;
@@ -377,9 +370,9 @@ TEST_CASE("a recording of which a kill took most is not trustworthy") {
   }
 }
 
-TEST_CASE("points of an open interval that the last block counted are \"killed\" if a kill took the ring") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch,
+                 "points of an open interval that the last block counted are \"killed\" if a kill took the ring") {
+  const std::string killed = path, copy = directory / "copy.bin";
   const std::string ring = GENERATE(as<std::string>(), "/no/such/folder/heaprec.ring", "");  // "": ring=off
   WriteCut(killed, Cut::kKilledInInterval, ring);
   const json summary = Summary(killed);
@@ -410,9 +403,8 @@ TEST_CASE("points of an open interval that the last block counted are \"killed\"
   CHECK(had_ring == !ring.empty());
 }
 
-TEST_CASE("copies of a killed recording with its ring say what it says, though a stream was quiet") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin", ring_path = directory / "rec.ring", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "copies of a killed recording with its ring say what it says, though a stream was quiet") {
+  const std::string killed = path, ring_path = directory / "rec.ring", copy = directory / "copy.bin";
   WriteCut(killed, Cut::kKilled, ring_path);
   format::FileHeader header = HeaderOf(1);
   header.ring_path = ring_path;

@@ -64,9 +64,7 @@ std::set<std::string> Classes(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("print shows rows if it is asked for them, and filters them by class and site") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "print shows rows if it is asked for them, and filters them by class and site") {
   WriteRows(path);
   const json rows = Rows(path, "--class p.Dropped --limit 1");
   REQUIRE(rows.size() == 1);
@@ -87,9 +85,8 @@ TEST_CASE("print shows rows if it is asked for them, and filters them by class a
   CHECK(Heaprec("print " + path).out.find("AllocationRow") == std::string::npos);
 }
 
-TEST_CASE("sql has the rows, whose sums are those of top") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", golden = "tests/golden/javac.hrec";
+TEST_CASE_METHOD(Scratch, "sql has the rows, whose sums are those of top") {
+  const std::string golden = "tests/golden/javac.hrec";
   WriteRows(path);
   for (const std::string& command :
        {path, golden, "--class 'com.sun.*' " + golden, "--site p.Other.site " + path, "--from 2s --to 4s " + path}) {
@@ -119,9 +116,8 @@ TEST_CASE("sql has the rows, whose sums are those of top") {
   CHECK(count("--thread main").ends_with("\n0,,\n"));
 }
 
-TEST_CASE("Copies have the rows of what they copy, with the names that they write") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "Copies have the rows of what they copy, with the names that they write") {
+  const std::string copy = directory / "copy.bin";
   WriteRows(path);
   for (const std::string& command : {"recover " + path + " -o " + copy, "merge -o " + copy + " " + path,
                                      "redact -o " + copy + " " + path, "trim -o " + copy + " " + path}) {
@@ -136,9 +132,8 @@ TEST_CASE("Copies have the rows of what they copy, with the names that they writ
   }
 }
 
-TEST_CASE("trim divides no block that has rows, and says so") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch, "trim divides no block that has rows, and says so") {
+  const std::string part = directory / "part.bin";
   WriteRows(path);
   const auto whole = Heaprec("trim --from 2s --to 4s -o " + part + " " + path);
   CHECK(whole.err == "heaprec: " + part + ": 2 samples of 1 recording\n");
@@ -153,9 +148,7 @@ TEST_CASE("trim divides no block that has rows, and says so") {
   CHECK(Heaprec("verify " + part).code == 0);
 }
 
-TEST_CASE("verify finds rows that do not agree with intervals or samples") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "verify finds rows that do not agree with intervals or samples") {
   const auto findings = [&](double weight, uint64_t points, double point_lambda = 0) {
     {
       RecordingFile file(path, HeaderOf(1));
@@ -222,8 +215,7 @@ format::ChunkSpan FirstChunk(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("Tables read from roll-ups say what blocks say") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Tables read from roll-ups say what blocks say") {
   const std::string one = directory / "one.bin", many = directory / "many.bin";
   WriteLong(one, 40, 100);
   WriteLong(many, 40, 2);
@@ -252,9 +244,8 @@ TEST_CASE("Tables read from roll-ups say what blocks say") {
   }
 }
 
-TEST_CASE("verify finds a roll-up that is not the sum of its blocks") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", other = directory / "other.bin";
+TEST_CASE_METHOD(Scratch, "verify finds a roll-up that is not the sum of its blocks") {
+  const std::string other = directory / "other.bin";
   WriteLong(path, 24, 2);
   WriteLong(other, 24, 2, 2600);
   const format::ChunkSpan own = FirstChunk(path), wrong = FirstChunk(other);

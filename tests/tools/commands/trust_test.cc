@@ -15,8 +15,8 @@ using nlohmann::json;
 const std::string kLine = "trustworthy: no, because ";
 const std::string kWhy = kLine + "native memory: 90 % of the bytes were lost";
 
-TEST_CASE("The JVM's own thresholds before JDK 25 are named, and not trusted on JDK 11 and with Shenandoah") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "The JVM's own thresholds before JDK 25 are named, and not trusted on JDK 11 and with Shenandoah") {
   int files = 0;
   const auto summary = [&](const char* version, const char* gc, bool is_biased) {
     format::FileHeader header = SomeHeader();
@@ -72,9 +72,7 @@ void WriteLossy(const std::string& path, Stream lossy) {
 
 }  // namespace
 
-TEST_CASE("Texts of estimates end with why they should not be believed") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Texts of estimates end with why they should not be believed") {
   WriteLossy(path, Stream::kNative);
   CHECK(Heaprec("summary " + path).out.find("\n" + kWhy + "\n") != std::string::npos);
   for (const std::string command :
@@ -94,9 +92,7 @@ TEST_CASE("Texts of estimates end with why they should not be believed") {
   }
 }
 
-TEST_CASE("Few bytes and no sample are chance, many are not") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Few bytes and no sample are chance, many are not") {
   for (const uint64_t bytes : {488U, 4'000'000U}) {
     RecordingFile file(path, SomeHeader());
     file.Add(format::Window{1, 0, 1e-5});
@@ -111,9 +107,7 @@ TEST_CASE("Few bytes and no sample are chance, many are not") {
 
 // 1,040 bytes while the points are half a megabyte apart, then every object of 104 bytes. `late` bytes more are counted
 // in the end.
-TEST_CASE("What was allocated while the points were far apart may have no sample") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "What was allocated while the points were far apart may have no sample") {
   for (const uint64_t late : {0U, 20'000'000U}) {
     RecordingFile file(path, SomeHeader());
     file.Add(format::Window{2, 0, 1.0 / (512 << 10)});
@@ -137,8 +131,7 @@ TEST_CASE("What was allocated while the points were far apart may have no sample
   }
 }
 
-TEST_CASE("Counted bytes are shown, compared and judged without any sample") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Counted bytes are shown, compared and judged without any sample") {
   const auto write = [&](const std::string& name, bool is_sampled) {
     RecordingFile file(directory / name, SomeHeader());
     file.Add(format::Window{1, 0, 1e-9});
@@ -174,9 +167,7 @@ TEST_CASE("Counted bytes are shown, compared and judged without any sample") {
         std::string::npos);
 }
 
-TEST_CASE("native tells mappings that were lost from blocks that were not") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "native tells mappings that were lost from blocks that were not") {
   {
     format::FileHeader header = SomeHeader();
     header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
@@ -210,28 +201,24 @@ TEST_CASE("native tells mappings that were lost from blocks that were not") {
   CHECK(document["mmap"]["reasons"] == json{"mappings: 50 % of the bytes were lost"});
 }
 
-TEST_CASE("doctor says what was lost of native memory, and not that nothing was") {
-  const Directory directory;
-  WriteLossy(directory / "rec.bin", Stream::kNative);
-  const std::string said = Heaprec("doctor " + directory / "rec.bin").out;
+TEST_CASE_METHOD(Scratch, "doctor says what was lost of native memory, and not that nothing was") {
+  WriteLossy(path, Stream::kNative);
+  const std::string said = Heaprec("doctor " + path).out;
   CHECK(said.find("native memory: ring_full: 900 points, 90") != std::string::npos);
   CHECK(said.find("nothing was lost") == std::string::npos);
 }
 
-TEST_CASE("An empty recording has no empty table") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "An empty recording has no empty table") {
   format::FileHeader header = SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
   header.max_tracked_blocks = 16384;
-  RecordingFile(directory / "rec.bin", header).End("stop", kSecond);
-  const Outcome outcome = Heaprec("native " + directory / "rec.bin");
+  RecordingFile(path, header).End("stop", kSecond);
+  const Outcome outcome = Heaprec("native " + path);
   CHECK(outcome.out.find("no native samples\n") != std::string::npos);
   CHECK(outcome.out.find("mean age") == std::string::npos);
 }
 
-TEST_CASE("Forms without a last line say on stderr what should not be believed") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Forms without a last line say on stderr what should not be believed") {
   WriteLossy(path, Stream::kNative);
   for (const std::string& command :
        {"flame -q -o " + directory / "flame.html", "flame -q --svg -o " + directory / "flame.svg",
@@ -252,9 +239,7 @@ TEST_CASE("Forms without a last line say on stderr what should not be believed")
   CHECK(Heaprec("export --limit 1 --format csv --kind malloc " + path).err.empty());
 }
 
-TEST_CASE("JSON has the reasons in members of their own") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "JSON has the reasons in members of their own") {
   WriteLossy(path, Stream::kNative);
   const json why = {"native memory: 90 % of the bytes were lost"};
   for (const std::string command : {"top", "tree", "histogram", "timeline", "live", "live --lifetimes",
@@ -276,9 +261,8 @@ TEST_CASE("JSON has the reasons in members of their own") {
   CHECK(memory["reasons"] == why);
 }
 
-TEST_CASE("A check of what is not trustworthy is inconclusive in each of its forms, unless that is accepted") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "A check of what is not trustworthy is inconclusive in each of its forms, unless that is accepted") {
   WriteLossy(path, Stream::kNative);
   const std::string check = "check --kind malloc --budget 'total<1GB' --budget 'total<1kB' " + path;
   const std::string inconclusive = "inconclusive: the recording is untrustworthy";
@@ -318,9 +302,8 @@ TEST_CASE("A check of what is not trustworthy is inconclusive in each of its for
   CHECK(kept.out.ends_with("\n# " + kWhy + "\n"));
 }
 
-TEST_CASE("A check against a baseline that is not trustworthy is inconclusive") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", old = directory / "old.bin";
+TEST_CASE_METHOD(Scratch, "A check against a baseline that is not trustworthy is inconclusive") {
+  const std::string old = directory / "old.bin";
   WriteLossy(path, Stream::kNative);
   WriteLossy(old, Stream::kAllocations);
   const std::string heap = "check --budget 'total<1GB' " + path;
@@ -332,8 +315,7 @@ TEST_CASE("A check against a baseline that is not trustworthy is inconclusive") 
   CHECK(compared.out.find("EXCEEDED") == std::string::npos);
 }
 
-TEST_CASE("What was lost of native memory casts no doubt on the heap, nor the other way round") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "What was lost of native memory casts no doubt on the heap, nor the other way round") {
   WriteLossy(directory / "native.bin", Stream::kNative);
   WriteLossy(directory / "heap.bin", Stream::kAllocations);
   for (const std::string command : {"top", "live", "leaks", "timeline"}) {

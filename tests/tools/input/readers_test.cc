@@ -96,8 +96,7 @@ void Flip(const std::string& path, uint64_t offset) {
   file.put(byte);
 }
 
-TEST_CASE("reading ahead gives what reading gives, also of a damaged recording") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "reading ahead gives what reading gives, also of a damaged recording") {
   const std::string path = directory / "r.hrec";
   RecordingFile file(path, SomeHeader());
   WriteInto(&file);
@@ -110,8 +109,7 @@ TEST_CASE("reading ahead gives what reading gives, also of a damaged recording")
   CheckAhead(path);
 }
 
-TEST_CASE("what is appended after the end was reached is read when it is asked for") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "what is appended after the end was reached is read when it is asked for") {
   const std::string path = directory / "r.hrec";
   RecordingFile file(path, SomeHeader());
   WriteInto(&file);
@@ -130,8 +128,7 @@ TEST_CASE("what is appended after the end was reached is read when it is asked f
   }
 }
 
-TEST_CASE("a reader that is not read to its end ends all the same") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "a reader that is not read to its end ends all the same") {
   const std::string path = directory / "r.hrec";
   RecordingFile file(path, SomeHeader());
   WriteInto(&file);
@@ -204,8 +201,7 @@ size_t CheckParallel(const std::string& path) {
   return expected.size() - 1;
 }
 
-TEST_CASE("reading several chunks at once gives what reading gives, also of damaged recordings") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "reading several chunks at once gives what reading gives, also of damaged recordings") {
   const std::string path = directory / "r.hrec";
   RecordingFile(path, SomeHeader());
   const size_t header_bytes = Contents(path).size();
@@ -224,8 +220,7 @@ TEST_CASE("reading several chunks at once gives what reading gives, also of dama
   CHECK(blocks > 5000);
 }
 
-TEST_CASE("what is appended after the end was reached is read when it is asked for, chunk by chunk") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "what is appended after the end was reached is read when it is asked for, chunk by chunk") {
   const std::string path = directory / "r.hrec";
   Random random(8);
   RecordingFile file(path, SomeHeader());
@@ -253,8 +248,7 @@ TEST_CASE("what is appended after the end was reached is read when it is asked f
   }
 }
 
-TEST_CASE("a reader of several chunks that is not read to its end ends all the same") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "a reader of several chunks that is not read to its end ends all the same") {
   const std::string path = directory / "r.hrec";
   Random random(9);
   RecordingFile file(path, SomeHeader());

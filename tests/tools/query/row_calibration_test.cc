@@ -191,8 +191,7 @@ ScanOptions Asked(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("A tree, exported stacks, and tables by what rows do not have, add up to the table by site") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A tree, exported stacks, and tables by what rows do not have, add up to the table by site") {
   WriteCalibrated(directory / "rows");
   WriteCalibrated(directory / "samples", false);
   for (const std::string name : {"rows", "samples"}) {
@@ -221,8 +220,7 @@ TEST_CASE("A tree, exported stacks, and tables by what rows do not have, add up 
   }
 }
 
-TEST_CASE("Rows without samples lie below [callers not kept], and belong to no thread") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Rows without samples lie below [callers not kept], and belong to no thread") {
   const std::string path = directory / "rec";
   WriteCalibrated(path);
   ScanOptions options = Asked(path);
@@ -247,8 +245,7 @@ TEST_CASE("Rows without samples lie below [callers not kept], and belong to no t
   CHECK(Table(options, By::kSite).by_name.at("p.S.rare").bytes == Approx(tree.at("p.S.rare").bytes).epsilon(1e-9));
 }
 
-TEST_CASE("A calibrated sample has the variance of its scaled weight, a row its own") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A calibrated sample has the variance of its scaled weight, a row its own") {
   const std::string path = directory / "rec";
   WriteCalibrated(path);
   auto recording = Recording::Open(path);
