@@ -81,16 +81,16 @@ void Import(format::Bytes bytes, tools::jfr::EventSet set) {
   RequireWhole(file.path(), imported->samples);
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() { return {Seed(true), Seed(false)}; }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+void Check(const uint8_t* bytes, size_t size) {
   const auto file = std::as_bytes(std::span(bytes, size));
-  for (const auto set : {heaprec::tools::jfr::EventSet::kSamples, heaprec::tools::jfr::EventSet::kTlabs}) {
-    heaprec::fuzz::Import(file, set);
+  for (const auto set : {tools::jfr::EventSet::kSamples, tools::jfr::EventSet::kTlabs}) {
+    Import(file, set);
   }
-  return 0;
 }
+
+const Registered kRegistered({.name = "jfr", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz
