@@ -13,6 +13,13 @@ namespace {
 
 using nlohmann::json;
 
+format::FileHeader RunningHeader() {
+  format::FileHeader header = SomeHeader();
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_monotonic_ns = MonotonicNs();
+  return header;
+}
+
 TEST_CASE_METHOD(Scratch, "A killed recording's ring is shown, with exit 0 and its number in the loss line") {
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
@@ -28,10 +35,7 @@ TEST_CASE_METHOD(Scratch, "A killed recording's ring is shown, with exit 0 and i
 }
 
 TEST_CASE_METHOD(Scratch, "print --follow prints blocks as they come and ends when the recording ends") {
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
-  RecordingFile file(path, header);
+  RecordingFile file(path, RunningHeader());
   file.Add(At(kMs));
   file.Flush();
   Outcome outcome;
@@ -55,9 +59,7 @@ TEST_CASE_METHOD(Scratch, "print --follow prints blocks as they come and ends wh
 }
 
 TEST_CASE_METHOD(Scratch, "print --follow ends on SIGINT with the loss line, and at once if the process is gone") {
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
+  format::FileHeader header = RunningHeader();
   RecordingFile(path, header).Flush();
   // Not an asynchronous job of the shell: those ignore SIGINT.
   const Outcome interrupted = Shell("timeout --preserve-status -s INT 1 $HEAPREC print --follow " + path);
@@ -71,9 +73,7 @@ TEST_CASE_METHOD(Scratch, "print --follow ends on SIGINT with the loss line, and
 }
 
 TEST_CASE_METHOD(Scratch, "A running recording is shown as far as it is, and summary says that it runs") {
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
+  format::FileHeader header = RunningHeader();
   RecordingFile file(path, header);
   file.Add(At(kMs));
   file.Flush();
