@@ -21,10 +21,10 @@ from record import record  # noqa: E402
 GOALS = {"tools": 20, "throttle": 10}
 CHANGES = [
     ("throttle/controller.cc", "//tests/throttle:controller_test"),
-    ("throttle/varopt.cc", "//tests/throttle:varopt_test"),
-    ("tools/commands/top.cc", "//tests/tools/commands:top_test"),
-    ("tools/query/filter/name_pattern.cc", "//tests/tools/query:name_pattern_test"),
-    ("tools/render/text_renderer.cc", "//tests/tools/render:render_test"),
+    ("throttle/varopt.cc", "//tests/throttle:sampler_test"),
+    ("tools/commands/top.cc", "//tests/tools/commands:command_test"),
+    ("tools/query/filter/name_pattern.cc", "//tests/tools/query:query_test"),
+    ("tools/render/text_renderer.cc", "//tests/tools/report:report_test"),
 ]
 
 

@@ -203,6 +203,7 @@ TEST_CASE("Streams draw by the recording's own id, and no two recordings have th
 }
 
 TEST_CASE("A ring has its whole path, for readers in other folders") {
+  const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path("/dev/shm");
   const std::string name = "heaprec-plan-test-" + std::to_string(getpid()) + ".ring";
   const Options options = Of(("ring=" + name).c_str());
@@ -212,6 +213,7 @@ TEST_CASE("A ring has its whole path, for readers in other folders") {
   CHECK((*ring)->path() == "/dev/shm/" + name);
   CHECK(plan.Header(**ring, {}).ring_path == "/dev/shm/" + name);
   (*ring)->Close();
+  std::filesystem::current_path(before);
 }
 
 TEST_CASE("A relative ring is left out if the working folder is gone, and the recording can start") {

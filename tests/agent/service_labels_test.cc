@@ -65,6 +65,7 @@ TEST_CASE("The variables of the process are read, hashed, or not read") {
   CHECK(hashed[0].value.size() == 16);
   CHECK(hashed[0].value != hashed[1].value);
   CHECK(hashed == ServiceLabels("", LabelChoice::kRedact));
+  for (const char* name : {"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"}) unsetenv(name);
 }
 
 }  // namespace heaprec::agent

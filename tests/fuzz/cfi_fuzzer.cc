@@ -10,6 +10,7 @@
 #include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
+namespace {
 
 std::vector<Input> Seeds() {
   // A CIE (code unit 1, data unit -8, return address 16, pointers pc-relative in 4 bytes), then an FDE at 24 whose
@@ -23,17 +24,19 @@ std::vector<Input> Seeds() {
   return {fde_at_24};
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using heaprec::native::CfiRow;
-  if (size < 4) return 0;
+void Check(const uint8_t* bytes, size_t size) {
+  using native::CfiRow;
+  if (size < 4) return;
   uint16_t description = 0, pc = 0;
   std::memcpy(&description, bytes, sizeof description);
   std::memcpy(&pc, bytes + sizeof description, sizeof pc);
   const std::vector<uint8_t> module(bytes + 4, bytes + size);  // on the heap: reads beyond it are found
   const auto begin = reinterpret_cast<uintptr_t>(module.data());
-  const CfiRow rule = heaprec::native::ExecuteCfi({begin, begin + module.size()}, begin + description, begin + pc);
-  heaprec::fuzz::Require(rule.base != CfiRow::Base::kUnknown || rule == CfiRow{});
-  return 0;
+  const CfiRow rule = native::ExecuteCfi({begin, begin + module.size()}, begin + description, begin + pc);
+  Require(rule.base != CfiRow::Base::kUnknown || rule == CfiRow{});
 }
+
+const Registered kRegistered({.name = "cfi", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -11,8 +11,6 @@ namespace {
 
 constexpr uint64_t kNames[] = {1, 2, 3, 4, 5, 6, 17};
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const uint32_t seed : {11U, 12U, 13U}) {
@@ -28,13 +26,14 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace heaprec::fuzz;  // NOLINT(google-build-using-namespace): its entry
-  if (size == 0) return 0;
+void Check(const uint8_t* bytes, size_t size) {
+  if (size == 0) return;
   const auto rest = std::as_bytes(std::span(bytes + 1, size - 1));
   const size_t split = bytes[0] * rest.size() / 256;
   ReadWhole(Seal(Framed(rest.first(split), kNames), Framed(rest.subspan(split), kNames)));
-  return 0;
 }
+
+const Registered kRegistered({.name = "dictionaries", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

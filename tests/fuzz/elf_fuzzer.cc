@@ -43,8 +43,6 @@ Input Sections(size_t* ends) {
   return body;
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   size_t ends[6] = {};
   const Input body = Sections(ends);
@@ -82,11 +80,7 @@ std::vector<Input> Seeds() {
   return {file};
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace heaprec::fuzz;  // NOLINT(google-build-using-namespace): its entry
-  using heaprec::ElfFile;
+void Check(const uint8_t* bytes, size_t size) {
   const auto open = [&](const std::string& name) {
     return ElfFile::Open(name, [=](uint64_t offset, void* out, size_t count) {
       if (offset > size || count > size - offset) return false;
@@ -108,9 +102,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
       }
     }
   }
-  const heaprec::ElfFunctions functions("fuzz", "", open);
+  const ElfFunctions functions("fuzz", "", open);
   for (const uint64_t address : {uint64_t{0}, uint64_t{0x1000}, uint64_t{0x103f}, UINT64_MAX}) {
     Require(functions.At(address).symbol.size() <= size);
   }
-  return 0;
 }
+
+const Registered kRegistered({.name = "elf", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -20,19 +20,18 @@ const format::testing::RandomRecording& Named() {
   return recording;
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const format::ByteBuffer& raw : RawBlocks(Named(), 3)) seeds.push_back(Unframed(raw, kEvents));
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace heaprec::fuzz;  // NOLINT(google-build-using-namespace): its entry
-  static const heaprec::format::ByteBuffer names = RawBlocks(Named(), 1)[0];
+void Check(const uint8_t* bytes, size_t size) {
+  static const format::ByteBuffer names = RawBlocks(Named(), 1)[0];
   ReadWhole(Seal(names, Framed(std::as_bytes(std::span(bytes, size)), kEvents)));
-  return 0;
 }
+
+const Registered kRegistered({.name = "events", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

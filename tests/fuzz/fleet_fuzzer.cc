@@ -44,8 +44,6 @@ void ReadAll(const Answer& answer) {
   }
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   NativeBlock block("n UInt64, x Float32, text String, ids Array(UInt64)");
   for (uint64_t row = 0; row < 3; ++row) block.AddRow(row, 0.5F, "some words", std::vector<uint64_t>{row, 2});
@@ -58,10 +56,7 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace heaprec::fuzz;  // NOLINT(google-build-using-namespace): its entry
+void Check(const uint8_t* bytes, size_t size) {
   const std::string text(reinterpret_cast<const char*>(bytes), size);
   const auto answer = DecodeNative(text);
   if (answer.ok()) {
@@ -73,5 +68,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   if (IsIdentifier(text)) Require(text.find_first_of("'\"`;-\\ /*.") == std::string::npos);
   const auto url = Url::Parse(text);
   Require(url.ok() ? !url->host.empty() && !url->port.empty() : !url.error().message.empty());
-  return 0;
 }
+
+const Registered kRegistered({.name = "fleet", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -23,8 +23,6 @@ ByteBuffer SealHeader(Bytes fields) {
   return file;
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const uint32_t seed : {31U, 32U}) {
@@ -37,11 +35,8 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace heaprec::fuzz;    // NOLINT(google-build-using-namespace): its entry
-  using namespace heaprec::format;  // NOLINT(google-build-using-namespace)
+void Check(const uint8_t* bytes, size_t size) {
+  using namespace format;  // NOLINT(google-build-using-namespace)
   const Bytes fields = std::as_bytes(std::span(bytes, size));
   const ByteBuffer file = SealHeader(fields);
   ReadWhole(file);
@@ -52,9 +47,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   headless[0] = std::byte{0};
   ReadWhole(headless);
   const auto read = DecodeHeaderFields(fields);
-  if (!read) return 0;
+  if (!read) return;
   const ByteBuffer once = EncodeHeaderFields(*read);
   const auto again = DecodeHeaderFields(once);
   Require(again.ok() && EncodeHeaderFields(*again) == once);
-  return 0;
 }
+
+const Registered kRegistered({.name = "header", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -1,12 +1,10 @@
 // Property: whatever a JFR file holds, importing it ends, and what comes out is a whole recording with as many samples
 // as were counted, in order, nothing of it damaged, and its rows and names consistent.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <string>
 
 #include "format/reader/memory_source.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
 #include "tests/tools/jfr_builder.h"
 #include "tools/import/jfr/importer.h"
@@ -53,19 +51,6 @@ Input Seed(bool compressed) {
   return {file.begin(), file.end()};
 }
 
-class MemoryFile {
- public:
-  MemoryFile() : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {}
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  int descriptor() const { return descriptor_; }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  const int descriptor_;
-};
-
 void RequireWhole(const std::string& path, uint64_t samples) {
   auto recording = tools::Recording::Open(path);
   Require(recording.ok());
@@ -96,16 +81,16 @@ void Import(format::Bytes bytes, tools::jfr::EventSet set) {
   RequireWhole(file.path(), imported->samples);
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() { return {Seed(true), Seed(false)}; }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+void Check(const uint8_t* bytes, size_t size) {
   const auto file = std::as_bytes(std::span(bytes, size));
-  for (const auto set : {heaprec::tools::jfr::EventSet::kSamples, heaprec::tools::jfr::EventSet::kTlabs}) {
-    heaprec::fuzz::Import(file, set);
+  for (const auto set : {tools::jfr::EventSet::kSamples, tools::jfr::EventSet::kTlabs}) {
+    Import(file, set);
   }
-  return 0;
 }
+
+const Registered kRegistered({.name = "jfr", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

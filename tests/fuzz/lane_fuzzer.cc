@@ -45,8 +45,6 @@ void WalkAsRing(const uint8_t* bytes, size_t size) {
   }
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const uint64_t start : {uint64_t{0}, uint64_t{512}, uint64_t{1000}}) {
@@ -67,10 +65,12 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  if (size >= heaprec::fuzz::kPrefixBytes) heaprec::fuzz::WalkAsLane(bytes, size);
-  heaprec::fuzz::WalkAsRing(bytes, size);
-  return 0;
+void Check(const uint8_t* bytes, size_t size) {
+  if (size >= kPrefixBytes) WalkAsLane(bytes, size);
+  WalkAsRing(bytes, size);
 }
+
+const Registered kRegistered({.name = "lane", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -1,11 +1,12 @@
-// Runs a target on its seeds, on the files that were found once (corpus), and on a seeded few thousand mutations of
+// Runs targets on their seeds, on the files that were found once (corpus), and on a seeded few thousand mutations of
 // them, so that every test run fuzzes a bit.
 //
-// Usage: TARGET [mutations [seed [FILE...]]]; a crash is repeated by the same words. TARGET --seeds FOLDER writes the
-// seeds there, for libFuzzer.
+// Usage: fuzz_test [TARGET [MUTATIONS [SEED]]], all targets without a name; a crash is repeated by the same words.
+// PROGRAM --seeds FOLDER writes the seeds of its only target there, for libFuzzer.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -70,41 +71,66 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-Input FileAt(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    std::fprintf(stderr, "%s: cannot be read\n", path);
-    std::exit(2);
+// In the same order every time.
+void AddCorpus(const std::string& name, std::vector<Input>* inputs) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/corpus/" + name)) {
+    paths.push_back(entry.path());
   }
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::sort(paths.begin(), paths.end());
+  for (const auto& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+      std::fprintf(stderr, "%s: cannot be read\n", path.c_str());
+      std::exit(2);
+    }
+    inputs->emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
 }
 
 void WriteSeeds(const std::string& folder) {
   size_t number = 0;
-  for (const Input& seed : Seeds()) {
+  for (const Input& seed : Targets().front().seeds()) {
     std::ofstream file(folder + "/seed-" + std::to_string(number++), std::ios::binary);
     file.write(reinterpret_cast<const char*>(seed.data()), static_cast<std::streamsize>(seed.size()));
   }
 }
 
+void Run(const Target& target, uint64_t mutations, uint64_t seed) {
+  std::printf("%s, seed %llu: ", target.name, static_cast<unsigned long long>(seed));
+  std::fflush(stdout);  // a crash is named
+  std::vector<Input> inputs = target.seeds();
+  AddCorpus(target.name, &inputs);
+  for (const Input& input : inputs) target.check(input.data(), input.size());
+  Mutator mutator(inputs, seed);
+  for (uint64_t i = 0; i < mutations; ++i) {
+    const Input input = mutator.Next();
+    target.check(input.data(), input.size());
+  }
+  std::printf("%zu inputs, %llu mutations, no failure\n", inputs.size(), static_cast<unsigned long long>(mutations));
+}
+
+int Main(int argc, char** argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  if (argc == 3 && name == "--seeds") {
+    WriteSeeds(argv[2]);
+    return 0;
+  }
+  std::vector<Target>& targets = Targets();
+  std::sort(targets.begin(), targets.end(),
+            [](const Target& a, const Target& b) { return std::string_view(a.name) < b.name; });
+  bool has_run = false;
+  for (const Target& target : targets) {
+    if (!name.empty() && name != target.name) continue;
+    Run(target, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : target.mutations,
+        argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1);
+    has_run = true;
+  }
+  if (!has_run) std::fprintf(stderr, "no such target\n");
+  return has_run ? 0 : 2;
+}
+
 }  // namespace
 }  // namespace heaprec::fuzz
 
-int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--seeds") {
-    heaprec::fuzz::WriteSeeds(argv[2]);
-    return 0;
-  }
-  const uint64_t mutations = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 4000;
-  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  auto seeds = heaprec::fuzz::Seeds();
-  for (int i = 3; i < argc; ++i) seeds.push_back(heaprec::fuzz::FileAt(argv[i]));
-  for (const auto& input : seeds) LLVMFuzzerTestOneInput(input.data(), input.size());
-  heaprec::fuzz::Mutator mutator(seeds, seed);
-  for (uint64_t i = 0; i < mutations; ++i) {
-    const heaprec::fuzz::Input input = mutator.Next();
-    LLVMFuzzerTestOneInput(input.data(), input.size());
-  }
-  std::printf("%zu seeds, %llu mutations, seed %llu: no failure\n", seeds.size(),
-              static_cast<unsigned long long>(mutations), static_cast<unsigned long long>(seed));
-}
+int main(int argc, char** argv) { return heaprec::fuzz::Main(argc, argv); }

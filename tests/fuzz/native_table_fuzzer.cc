@@ -45,8 +45,6 @@ std::vector<std::byte> SmallTable() {
   return table;
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   std::vector<Input> seeds{Input(4)};
   for (const uint32_t at :
@@ -61,13 +59,10 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace heaprec::fuzz;  // NOLINT(google-build-using-namespace): its entry
+void Check(const uint8_t* bytes, size_t size) {
   static const std::vector<std::byte> small = SmallTable();
   static const MemoryFile file;
-  if (size < 4) return 0;
+  if (size < 4) return;
   uint32_t cut = 0;
   std::memcpy(&cut, bytes, sizeof cut);
   std::vector<std::byte> table = small;
@@ -78,15 +73,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   }
   table.resize(kBytes - cut % kBytes);
   file.Set(table);
-  const auto read = heaprec::tools::ReadNativeTable(file.path());
+  const auto read = tools::ReadNativeTable(file.path());
   if (!read.ok()) {
     Require(read.error().message.starts_with(file.path()));
-    return 0;
+    return;
   }
-  Require(read->modules.size() <= heaprec::format::kMaxNativeModules);
+  Require(read->modules.size() <= format::kMaxNativeModules);
   for (const auto& place : read->places) {
-    Require(place.pcs.size() <= heaprec::format::kMaxNativeFrames &&
-            (place.first == 0 || place.first < place.pcs.size()));
+    Require(place.pcs.size() <= format::kMaxNativeFrames && (place.first == 0 || place.first < place.pcs.size()));
   }
-  return 0;
 }
+
+const Registered kRegistered(
+    {.name = "native_table", .seeds = Seeds, .check = Check, .mutations = 400});  // each reads a table of 2.5 MB
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -9,6 +9,7 @@
 #include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
+namespace {
 
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
@@ -22,13 +23,10 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using heaprec::fuzz::Require;
+void Check(const uint8_t* bytes, size_t size) {
   std::string text(reinterpret_cast<const char*>(bytes), size);
   for (char& c : text) c = c == '@' ? '_' : c;  // files are another test's business
-  const auto options = heaprec::agent::ParseOptions(text);
+  const auto options = agent::ParseOptions(text);
   if (options.ok()) {
     Require(options->rate_per_second > 0 && options->rate_per_second <= 200'000);
     Require(options->stack_depth >= 1 && options->stack_depth <= 1024);
@@ -36,8 +34,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   } else {
     Require(!options.error().message.empty());
   }
-  (void)heaprec::agent::AsksForStrict(text);
-  const auto command = heaprec::agent::ParseCommand(text);
+  (void)agent::AsksForStrict(text);
+  const auto command = agent::ParseCommand(text);
   if (command.ok()) Require(command->options.size() <= text.size() && command->reply_file.size() <= text.size());
-  return 0;
 }
+
+const Registered kRegistered({.name = "options", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -70,8 +70,6 @@ void Repair(Bytes place, Bytes region) {
   Require(*repaired.ReadAt(0, read.data(), read.size()) == read.size() && read == whole);
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   RandomRecording recording(1);
@@ -85,17 +83,19 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using heaprec::format::Bytes;
+void Check(const uint8_t* bytes, size_t size) {
+  using format::Bytes;
   constexpr size_t kPlace = 4;
-  if (size <= 1 + kPlace) return 0;
+  if (size <= 1 + kPlace) return;
   const Bytes rest = std::as_bytes(std::span(bytes + 1, size - 1));
   if (bytes[0] == 0) {
-    heaprec::fuzz::Read(rest);
+    Read(rest);
   } else {
-    heaprec::fuzz::Repair(rest.first(kPlace), rest.subspan(kPlace));
+    Repair(rest.first(kPlace), rest.subspan(kPlace));
   }
-  return 0;
 }
+
+const Registered kRegistered({.name = "parity", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

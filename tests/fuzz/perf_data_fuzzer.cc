@@ -32,18 +32,18 @@ Input OneEntry(std::string_view name, std::string_view text) {
   return input;
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   return {OneEntry("sun.rt.javaCommand", "p.Main a b"), OneEntry("java.property.java.version", "17.0.15")};
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+void Check(const uint8_t* bytes, size_t size) {
   for (const auto& [name, text] :
-       heaprec::tools::PerfDataStrings(std::string_view(reinterpret_cast<const char*>(bytes), size))) {
-    heaprec::fuzz::Require(name.size() < size && text.size() < size);
+       tools::PerfDataStrings(std::string_view(reinterpret_cast<const char*>(bytes), size))) {
+    Require(name.size() < size && text.size() < size);
   }
-  return 0;
 }
+
+const Registered kRegistered({.name = "perf_data", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -19,8 +19,6 @@ void RequireSentence(const Result<T>& parsed) {
   Require(parsed.ok() || !parsed.error().message.empty());
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const std::string_view text :
@@ -34,11 +32,8 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace heaprec::fuzz;   // NOLINT(google-build-using-namespace): its entry
-  using namespace heaprec::tools;  // NOLINT(google-build-using-namespace)
+void Check(const uint8_t* bytes, size_t size) {
+  using namespace tools;  // NOLINT(google-build-using-namespace)
   const std::string_view input(reinterpret_cast<const char*>(bytes), size);
   const size_t zero = std::min(input.find('\0'), input.size());
   const std::string words(input.substr(0, zero));
@@ -52,5 +47,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     RequireSentence(pattern);
     if (pattern.ok()) (void)pattern->Matches(name);
   }
-  return 0;
 }
+
+const Registered kRegistered({.name = "queries", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -35,8 +35,6 @@ Input WithMode(uint8_t mode, Bytes bytes) {
   return input;
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const uint32_t seed : {1U, 2U, 3U}) {
@@ -55,21 +53,23 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using heaprec::format::Bytes;
-  if (size == 0) return 0;
+void Check(const uint8_t* bytes, size_t size) {
+  using format::Bytes;
+  if (size == 0) return;
   const Bytes rest = std::as_bytes(std::span(bytes + 1, size - 1));
   switch (bytes[0]) {
     case 1:
-      heaprec::fuzz::ReadWhole(heaprec::fuzz::SealRaw(rest));
+      ReadWhole(SealRaw(rest));
       break;
     case 2:
-      heaprec::fuzz::ReadWhole(heaprec::fuzz::SealPayload(rest));
+      ReadWhole(SealPayload(rest));
       break;
     default:
-      heaprec::fuzz::ReadWhole(rest);
+      ReadWhole(rest);
   }
-  return 0;
 }
+
+const Registered kRegistered({.name = "reader", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -95,19 +95,18 @@ void Recover(Bytes file, format::ByteBuffer ring) {
   Require(events == rewritten->events);
 }
 
-}  // namespace
-
 std::vector<Input> Seeds() { return {Seed(0), Seed(1), Seed(3)}; }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using namespace heaprec::fuzz;  // NOLINT(google-build-using-namespace): its entry
-  if (size < 4) return 0;
+void Check(const uint8_t* bytes, size_t size) {
+  if (size < 4) return;
   uint32_t file_bytes = 0;
   std::memcpy(&file_bytes, bytes, sizeof(file_bytes));
   const auto rest = std::as_bytes(std::span(bytes + 4, size - 4));
   const size_t split = std::min<size_t>(file_bytes, rest.size());
   Recover(rest.first(split), {rest.begin() + static_cast<std::ptrdiff_t>(split), rest.end()});
-  return 0;
 }
+
+const Registered kRegistered({.name = "recover", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

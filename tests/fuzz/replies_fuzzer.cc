@@ -7,6 +7,7 @@
 #include "tools/control/attach_reply.h"
 
 namespace heaprec::fuzz {
+namespace {
 
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
@@ -17,16 +18,17 @@ std::vector<Input> Seeds() {
   return seeds;
 }
 
-}  // namespace heaprec::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  using heaprec::fuzz::Require;
+void Check(const uint8_t* bytes, size_t size) {
   const std::string text(reinterpret_cast<const char*>(bytes), size);
-  const auto judged = heaprec::tools::ParseJvmReply(text);
+  const auto judged = tools::ParseJvmReply(text);
   const std::string& sentence = judged.ok() ? judged->sentence : judged.error().message;
   Require(!sentence.empty() && sentence.find('\n') == std::string::npos);
-  if (const auto answer = heaprec::tools::ParseAnswer(text)) {
+  if (const auto answer = tools::ParseAnswer(text)) {
     Require(answer->sentence.size() < text.size());
   }
-  return 0;
 }
+
+const Registered kRegistered({.name = "replies", .seeds = Seeds, .check = Check});
+
+}  // namespace
+}  // namespace heaprec::fuzz

@@ -106,9 +106,10 @@ keep_best() {
 
 export -f fuzz keep_best cpu_seconds
 for target in "${targets[@]}"; do
-  program=$work/$target source=tests/fuzz/${target}_fuzzer.cc driver=tests/fuzz/mutation_driver.cc
+  program=$work/$target source=tests/fuzz/${target}_fuzzer.cc driver=tests/fuzz/mutation_driver.cc \
+    entry=tests/fuzz/libfuzzer_entry.cc
   [ "$program" -nt "$work/all.a" ] && [ "$program" -nt "$source" ] ||
-    in_background "$clang" "${flags[@]}" -fsanitize=fuzzer "$source" "$work/all.a" "${libraries[@]}" -o "$program"
+    in_background "$clang" "${flags[@]}" -fsanitize=fuzzer "$source" "$entry" "$work/all.a" "${libraries[@]}" -o "$program"
   [ "$program-driver" -nt "$work/all.a" ] && [ "$program-driver" -nt "$source" ] && [ "$program-driver" -nt "$driver" ] ||
     in_background "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link "$source" "$driver" "$work/all.a" "${libraries[@]}" \
       -o "$program-driver"

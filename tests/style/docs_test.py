@@ -21,7 +21,7 @@ FILE_NAME = re.compile(r"`((?:base|bench|docs|format|include|recorder|tests|thro
 LABEL = re.compile(r"(?<![\w:/.-])(?://([a-z][\w/]*)|((?:%s)/[\w/]*)):([\w.{},-]*[\w}])" % "|".join(FOLDERS))
 NO_TARGETS = {"load", "package", "package_group", "exports_files"}
 # What a macro of a .bzl file makes of the names it is given; the name itself in all others.
-MACROS = {"fuzz_test": "{}_fuzz_test", "jvm_tests": "{}_test", "wrapped_agent": "lib{}.so"}
+MACROS = {"jvm_tests": "{}_test", "wrapped_agent": "lib{}.so"}
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OTHERS_OPTIONS = {"--no-zygote"}  # Chromium's
 CLASS = re.compile(r"`([A-Z]+[a-z]\w*)(?:::(\w+))?`")

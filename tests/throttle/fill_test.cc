@@ -38,13 +38,7 @@ struct Filled {
 size_t MostInAnySecond(const std::vector<KeptSample>& samples) {
   std::vector<uint64_t> times;
   for (const KeptSample& sample : samples) times.push_back(sample.time_ns);
-  std::sort(times.begin(), times.end());
-  size_t most = 0;
-  for (size_t first = 0, last = 0; last < times.size(); ++last) {
-    while (times[last] - times[first] >= kSecond) ++first;
-    most = std::max(most, last - first + 1);
-  }
-  return most;
+  return testing::MostInAnySecond(std::move(times));
 }
 
 Filled RunAll(const Load& load, double seconds) {

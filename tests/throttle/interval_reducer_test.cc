@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/throttle/statistics.h"
 #include "throttle/random.h"
 
 namespace heaprec::throttle {
@@ -20,16 +21,6 @@ std::vector<BufferedPoint> Points(uint64_t interval, size_t count, uint64_t from
     points.push_back({random.Next(), 1000, interval * kSecond + offset});
   }
   return points;
-}
-
-size_t MostInASlidingSecond(std::vector<uint64_t> times) {
-  std::sort(times.begin(), times.end());
-  size_t most = 0;
-  for (size_t first = 0, last = 0; last < times.size(); ++last) {
-    while (times[last] - times[first] >= kSecond) ++first;
-    most = std::max(most, last - first + 1);
-  }
-  return most;
 }
 
 double SumOfWeights(const IntervalReduction& reduction) {
@@ -52,8 +43,8 @@ TEST_CASE("Bursts at the end of one interval and the start of the next stay with
     CHECK(SumOfWeights(reduction) == Approx(400 * 1000.0));  // VarOpt hands weights on, it loses none
     for (const KeptPoint& point : reduction.kept) times.push_back(points[point.index].time_ns);
   }
-  CHECK(MostInASlidingSecond(times) <= 195);
-  CHECK(MostInASlidingSecond(times) > 150);
+  CHECK(testing::MostInAnySecond(times) <= 195);
+  CHECK(testing::MostInAnySecond(times) > 150);
 }
 
 TEST_CASE("Arrival patterns drawn at random never pass the sliding bound, nor the cap") {
@@ -70,7 +61,7 @@ TEST_CASE("Arrival patterns drawn at random never pass the sliding bound, nor th
       REQUIRE(reduction.kept.size() <= cap);
       for (const KeptPoint& point : reduction.kept) times.push_back(points[point.index].time_ns);
     }
-    REQUIRE(MostInASlidingSecond(times) <= SlidingCap(cap));
+    REQUIRE(testing::MostInAnySecond(times) <= SlidingCap(cap));
   }
 }
 

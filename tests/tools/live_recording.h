@@ -1,8 +1,7 @@
-// Writes a recording with a leak, short-lived objects and a cache, and parses the JSON of commands that read it.
+// Writes a recording with a leak, short-lived objects and a cache.
 #pragma once
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -100,21 +99,6 @@ inline void WriteLeak(const std::string& path, bool leaks = true, DeathDetection
     file.Add(state);
   }
   file.End("jvm exit", kEnd);
-}
-
-inline nlohmann::json Parsed(const std::string& arguments) {
-  const Outcome outcome = Heaprec(arguments);
-  INFO(arguments << "\n" << outcome.err);
-  REQUIRE(outcome.code == 0);
-  return nlohmann::json::parse(outcome.out);
-}
-
-inline nlohmann::json RowIn(const nlohmann::json& rows, const std::string& name) {
-  for (const nlohmann::json& row : rows) {
-    if (row["name"] == name) return row;
-  }
-  FAIL("no " << name << " in " << rows.dump(1));
-  return {};
 }
 
 inline nlohmann::json RowOf(const nlohmann::json& document, size_t table, const std::string& name) {

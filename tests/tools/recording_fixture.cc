@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "format/ring/address_frames.h"
@@ -491,6 +492,21 @@ Outcome Shell(const std::string& line) {
 }
 
 Outcome Heaprec(const std::string& arguments) { return Shell("$HEAPREC " + arguments); }
+
+nlohmann::json Parsed(const std::string& arguments) {
+  const Outcome outcome = Heaprec(arguments);
+  INFO(arguments << "\n" << outcome.err);
+  REQUIRE(outcome.code == 0);
+  return nlohmann::json::parse(outcome.out);
+}
+
+nlohmann::json RowIn(const nlohmann::json& rows, const std::string& name) {
+  for (const nlohmann::json& row : rows) {
+    if (row["name"] == name) return row;
+  }
+  FAIL("no " << name << " in " << rows.dump(1));
+  return {};
+}
 
 std::string Contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,12 @@ class Directory {
 
  private:
   std::string path_;
+};
+
+// What most tests have: a directory, and a path in it for a recording.
+struct Scratch {
+  const Directory directory;
+  const std::string path = directory / "rec.bin";
 };
 
 // One event in plain words. `stack`: leaf first, "java/util/HashMap.resize:702".
@@ -160,6 +167,10 @@ struct Outcome {
 // Runs the command in a shell, time zone UTC: `arguments` may hold pipes and redirections; "$HEAPREC" is the command.
 Outcome Shell(const std::string& line);
 Outcome Heaprec(const std::string& arguments);
+// What the command prints, which must succeed.
+nlohmann::json Parsed(const std::string& arguments);
+// The row with this name, which must be there.
+nlohmann::json RowIn(const nlohmann::json& rows, const std::string& name);
 
 std::string Contents(const std::string& path);
 void Overwrite(const std::string& path, const std::string& contents);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "tests/writer/drain_bench.h"
@@ -7,54 +6,18 @@
 namespace heaprec::writer {
 namespace {
 
-// A stack of one frame, of a method of its own.
-struct OneFrame {
-  explicit OneFrame(const std::string& name) : text("p/C" + name + "()V"), name_bytes(name.size()) {
-    frame.method = format::MethodKey("p/C", name, "()V");
-    frame.bci = 3;
-    frame.line = 14;
-  }
-  format::StackKey key() const { return format::KeyOfStack({&frame, 1}, false); }
-
-  std::string text;
-  size_t name_bytes;
-  format::RingFrame frame{};
-};
-
-template <typename Record>
-void Put(buffer::LaneLease* lease, format::RecordType type, Record fields, const void* behind, size_t bytes) {
-  std::byte* const record = lease->Reserve(type, sizeof(fields) + bytes);
-  REQUIRE(record != nullptr);
-  std::memcpy(&fields, record, sizeof(format::RecordHeader));
-  std::memcpy(record, &fields, sizeof(fields));
-  if (bytes > 0) std::memcpy(record + sizeof(fields), behind, bytes);
-  lease->Commit();
-}
-
-void PutStack(buffer::LaneLease* lease, const OneFrame& stack) {
-  Put(lease, format::RecordType::kMethod,
-      format::MethodRecord{{}, stack.frame.method, 3, static_cast<uint16_t>(stack.name_bytes), 3}, stack.text.data(),
-      stack.text.size());
-  Put(lease, format::RecordType::kStack, format::StackRecord{{}, stack.key(), 1, 0}, &stack.frame, sizeof(stack.frame));
-}
-
-enum class Brings : bool { kNothing, kStack };
-
 void Sample(Bench* bench, uint64_t id, uint64_t time_ns, const OneFrame& stack, Brings brings, double weight = 1000) {
   buffer::LaneLease lease(bench->ring(), 0, 400);
   REQUIRE(lease.ok());
-  if (brings == Brings::kStack) PutStack(&lease, stack);
+  if (brings == Brings::kStack) stack.PutInto(&lease);
   format::SampleRecord sample{};
   sample.monotonic_ns = kStart + time_ns;
   sample.id = id;
   sample.stack_key = stack.key();
   sample.size = 100;
   sample.weight = sample.point_weight = weight;
-  Put(&lease, format::RecordType::kSample, sample, nullptr, 0);
+  Put(&lease, format::RecordType::kSample, sample);
 }
-
-uint64_t Head(Bench* bench) { return bench->ring().lane(0).head.load(); }
-uint64_t Tail(Bench* bench) { return bench->ring().lane(0).tail.load(); }
 
 }  // namespace
 
@@ -91,15 +54,15 @@ TEST_CASE("A stack that comes a second time is announced at once, and need not b
 TEST_CASE("What a buffered sample has brought stays in the lane as long as the sample") {
   Bench bench(150);
   Sample(&bench, 1, kSecond / 2, OneFrame("early"), Brings::kStack);
-  const uint64_t late_begin = Head(&bench);
+  const uint64_t late_begin = bench.head();
   const OneFrame late("late");
   Sample(&bench, 2, 3 * kSecond / 2, late, Brings::kStack);
   bench.TickAt(kSecond);
   // The tail stands before the stack, behind the method: that is in the chunk.
-  CHECK(Tail(&bench) > late_begin);
-  CHECK(Tail(&bench) < Head(&bench) - sizeof(format::SampleRecord));
+  CHECK(bench.tail() > late_begin);
+  CHECK(bench.tail() < bench.head() - sizeof(format::SampleRecord));
   bench.TickAt(2 * kSecond);
-  CHECK(Tail(&bench) == Head(&bench));
+  CHECK(bench.tail() == bench.head());
   CHECK(bench.ReadBack().leaf_methods == std::vector<std::string>{"p/C.early:14", "p/C.late:14"});
 }
 
@@ -108,14 +71,14 @@ TEST_CASE("A stack is kept for a sample that is under way, and for none that nev
   bench.LetTimePass();
   {
     buffer::LaneLease lease(bench.ring(), 0, 400);
-    PutStack(&lease, OneFrame("orphan"));
+    OneFrame("orphan").PutInto(&lease);
     bench.Sample(1, kSecond / 2, 1000, /*lane=*/1);
     bench.TickAt(kSecond);
-    CHECK(Tail(&bench) < Head(&bench));
+    CHECK(bench.tail() < bench.head());
   }
   bench.Sample(2, 3 * kSecond / 2, 1000, /*lane=*/1);
   bench.TickAt(2 * kSecond);
-  CHECK(Tail(&bench) == Head(&bench));
+  CHECK(bench.tail() == bench.head());
 }
 
 TEST_CASE("A stack that waits for a long interval outlives its lane's bytes and the chunk of its methods") {
@@ -129,7 +92,7 @@ TEST_CASE("A stack that waits for a long interval outlives its lane's bytes and 
   for (uint64_t second = 70; second <= 280; second += 70) {
     bench.TickAt(second * kSecond);
     // What has been given back is written by others.
-    std::memset(reinterpret_cast<std::byte*>(&bench.ring().lane(0)) + format::kLaneHeaderBytes, 0x5a, Tail(&bench));
+    std::memset(reinterpret_cast<std::byte*>(&bench.ring().lane(0)) + format::kLaneHeaderBytes, 0x5a, bench.tail());
   }
   CHECK(bench.chunks() >= 3);
   bench.EndAt(290 * kSecond);

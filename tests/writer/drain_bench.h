@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -68,6 +69,49 @@ inline std::string PathText(const format::Dictionaries& names, format::Index sta
   return text;
 }
 
+inline std::vector<std::byte> BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
+  const auto* const bytes = reinterpret_cast<const std::byte*>(chars.data());
+  return {bytes, bytes + chars.size()};
+}
+
+// Commits a record, `behind` after its fields.
+template <typename Record>
+void Put(buffer::LaneLease* lease, format::RecordType type, const Record& fields, std::string_view behind = {}) {
+  std::byte* const record = lease->Reserve(type, sizeof(fields) + behind.size());
+  REQUIRE(record != nullptr);
+  buffer::CopyFixed(record, fields);
+  std::copy_n(reinterpret_cast<const std::byte*>(behind.data()), behind.size(), record + sizeof(fields));
+  lease->Commit();
+}
+
+inline void PutClass(buffer::LaneLease* lease, const std::string& name) {
+  Put(lease, format::RecordType::kClass,
+      format::ClassRecord{{}, format::ClassKey(name), static_cast<uint32_t>(name.size()), 0}, name);
+}
+
+// A stack of one frame, of a method of its own.
+struct OneFrame {
+  explicit OneFrame(const std::string& name) : text("p/C" + name + "()V"), name_bytes(name.size()) {
+    frame.method = format::MethodKey("p/C", name, "()V");
+    frame.bci = 3;
+    frame.line = 14;
+  }
+  format::StackKey key() const { return format::KeyOfStack({&frame, 1}, false); }
+  void PutInto(buffer::LaneLease* lease) const {
+    Put(lease, format::RecordType::kMethod,
+        format::MethodRecord{{}, frame.method, 3, static_cast<uint16_t>(name_bytes), 3}, text);
+    Put(lease, format::RecordType::kStack, format::StackRecord{{}, key(), 1, 0},
+        {reinterpret_cast<const char*>(&frame), sizeof(frame)});
+  }
+
+  std::string text;
+  size_t name_bytes;
+  format::RingFrame frame{};
+};
+enum class Brings : bool { kNothing, kStack };  // before the sample or point itself
+
 class Bench {
  public:
   // `thrown_cap`: of exceptions in half a second; 0: they are not recorded. `has_ring_file`: the ring outlives the
@@ -117,23 +161,15 @@ class Bench {
     buffer::LaneLease lease(*ring_, lane, 300);
     REQUIRE(lease.ok());
     const std::string name = "p/C" + std::to_string(id % 3);
-    std::byte* record = lease.Reserve(format::RecordType::kClass, sizeof(format::ClassRecord) + name.size());
-    const format::ClassRecord fields{{}, format::ClassKey(name), static_cast<uint32_t>(name.size()), 0};
-    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
-    std::memcpy(record + sizeof(fields), name.data(), name.size());
-    lease.Commit();
-    record = lease.Reserve(format::RecordType::kSample, sizeof(format::SampleRecord));
-    REQUIRE(record != nullptr);
+    PutClass(&lease, name);
     format::SampleRecord sample{};
-    std::memcpy(&sample, record, sizeof(sample.header));
     sample.monotonic_ns = kStart + time_ns;
     sample.id = id;
     sample.class_key = format::ClassKey(name);
     sample.size = 100;
     sample.weight = sample.point_weight = weight;
     sample.kind = static_cast<uint16_t>(kind);
-    std::memcpy(record, &sample, sizeof(sample));
-    lease.Commit();
+    Put(&lease, format::RecordType::kSample, sample);
     buffer::SharedCounters shared_counters(ring_->header().CountersOf(format::StreamOf(kind)));
     shared_counters.Point();
     shared_counters.Committed();
@@ -141,11 +177,7 @@ class Bench {
   void DefineClass(const std::string& name, uint32_t lane = 0) {
     buffer::LaneLease lease(*ring_, lane, 300);
     REQUIRE(lease.ok());
-    std::byte* record = lease.Reserve(format::RecordType::kClass, sizeof(format::ClassRecord) + name.size());
-    const format::ClassRecord fields{{}, format::ClassKey(name), static_cast<uint32_t>(name.size()), 0};
-    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
-    std::memcpy(record + sizeof(fields), name.data(), name.size());
-    lease.Commit();
+    PutClass(&lease, name);
   }
   // A walk that found `objects` of a class, of 24 bytes each.
   void Walk(uint64_t time_ns, const std::string& class_name, uint64_t objects, double weight = 1) {
@@ -190,10 +222,7 @@ class Bench {
   };
   Read ReadBack() const { return ReadBack(path_); }
   static Read ReadBack(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
-    std::vector<std::byte> bytes(chars.size());
-    std::memcpy(bytes.data(), chars.data(), chars.size());
+    const std::vector<std::byte> bytes = BytesOf(path);
     format::MemoryByteSource source(bytes, "rec");
     auto reader = format::Reader::Open(&source);
     REQUIRE(reader.ok());
@@ -240,6 +269,8 @@ class Bench {
   void LetTimePass() { step_ = 1'000'000; }
 
   buffer::Ring& ring() { return *ring_; }
+  uint64_t head() { return ring_->lane(0).head.load(); }
+  uint64_t tail() { return ring_->lane(0).tail.load(); }
   buffer::SharedCounters& shared_counters() { return *shared_counters_; }
   Drain& drain() { return *drain_; }
   const std::string& path() const { return path_; }

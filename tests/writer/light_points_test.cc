@@ -1,7 +1,5 @@
 // Light points beside samples: in the same lanes and intervals, in rows and counters, in no sample.
 #include <algorithm>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,49 +9,17 @@
 namespace heaprec::writer {
 namespace {
 
-// A path of one frame, of a method of its own.
-struct Path {
-  explicit Path(const std::string& name) : text("p/C" + name + "()V"), name_bytes(name.size()) {
-    frame.method = format::MethodKey("p/C", name, "()V");
-    frame.bci = 3;
-    frame.line = 14;
-  }
-  format::StackKey key() const { return format::KeyOfStack({&frame, 1}, false); }
-
-  std::string text;
-  size_t name_bytes;
-  format::RingFrame frame{};
-};
-
-template <typename Record>
-void Put(buffer::LaneLease* lease, format::RecordType type, const Record& fields, const void* behind, size_t bytes) {
-  std::byte* const record = lease->Reserve(type, sizeof(fields) + bytes);
-  REQUIRE(record != nullptr);
-  buffer::CopyFixed(record, fields);
-  if (bytes > 0) std::memcpy(record + sizeof(fields), behind, bytes);
-  lease->Commit();
-}
-
-enum class Brings : bool { kNothing, kPath };
-
 // Of class p/C1, whose definition Bench::Sample writes.
-void Point(Bench* bench, uint64_t time_ns, const Path& path, Brings brings, double weight = 250, uint32_t lane = 0) {
+void Point(Bench* bench, uint64_t time_ns, const OneFrame& path, Brings brings, double weight = 250,
+           uint32_t lane = 0) {
   buffer::LaneLease lease(bench->ring(), lane, 400);
   REQUIRE(lease.ok());
-  if (brings == Brings::kPath) {
-    Put(&lease, format::RecordType::kMethod,
-        format::MethodRecord{{}, path.frame.method, 3, static_cast<uint16_t>(path.name_bytes), 3}, path.text.data(),
-        path.text.size());
-    Put(&lease, format::RecordType::kStack, format::StackRecord{{}, path.key(), 1, 0}, &path.frame, sizeof(path.frame));
-  }
+  if (brings == Brings::kStack) path.PutInto(&lease);
   Put(&lease, format::RecordType::kPoint,
-      format::PointRecord{{}, kStart + time_ns, format::ClassKey("p/C1"), path.key(), 100, weight}, nullptr, 0);
+      format::PointRecord{{}, kStart + time_ns, format::ClassKey("p/C1"), path.key(), 100, weight});
   bench->shared_counters().Point();
   bench->shared_counters().Committed();
 }
-
-uint64_t Head(Bench* bench) { return bench->ring().lane(0).head.load(); }
-uint64_t Tail(Bench* bench) { return bench->ring().lane(0).tail.load(); }
 
 struct SumOfRows {
   uint64_t points = 0;
@@ -62,10 +28,7 @@ struct SumOfRows {
 
 // By class and site; what was counted outside of TLABs has "outside" for a site.
 std::map<std::string, SumOfRows> ReadRows(const Bench& bench) {
-  std::ifstream file(bench.path(), std::ios::binary);
-  const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
-  std::vector<std::byte> bytes(chars.size());
-  std::memcpy(bytes.data(), chars.data(), chars.size());
+  const std::vector<std::byte> bytes = BytesOf(bench.path());
   format::MemoryByteSource source(bytes, "rec");
   auto reader = format::Reader::Open(&source);
   REQUIRE(reader.ok());
@@ -100,8 +63,7 @@ TEST_CASE("What was counted outside of TLABs is exact, beside the rows, and in n
     buffer::LaneLease lease(bench.ring(), 0, 400);
     REQUIRE(lease.ok());
     Put(&lease, format::RecordType::kOutside,
-        format::PointRecord{{}, kStart + time_ns, format::ClassKey("p/C1"), {}, bytes, static_cast<double>(objects)},
-        nullptr, 0);
+        format::PointRecord{{}, kStart + time_ns, format::ClassKey("p/C1"), {}, bytes, static_cast<double>(objects)});
   };
   bench.Sample(4, kSecond / 10);  // of class p/C1
   count(kSecond / 2, 3, 3'000'024);
@@ -118,11 +80,11 @@ TEST_CASE("What was counted outside of TLABs is exact, beside the rows, and in n
 
 TEST_CASE("Light points are in the interval's counts and rows, and in no sample") {
   Bench bench(20);
-  const Path often("often"), once("once");
+  const OneFrame often("often"), once("once");
   for (uint64_t i = 1; i <= 50; ++i) bench.Sample(3 * i + 1, i * kSecond / 51);  // of class p/C1
   for (uint64_t i = 0; i < 300; ++i)
-    Point(&bench, kSecond / 10 + i * kSecond / 1000, often, i == 0 ? Brings::kPath : Brings::kNothing, 250, i % 3);
-  Point(&bench, kSecond / 2, once, Brings::kPath, 1000, 3);
+    Point(&bench, kSecond / 10 + i * kSecond / 1000, often, i == 0 ? Brings::kStack : Brings::kNothing, 250, i % 3);
+  Point(&bench, kSecond / 2, once, Brings::kStack, 1000, 3);
   bench.EndAt(kSecond);
   const auto read = bench.ReadBack();
   REQUIRE(!read.intervals.empty());
@@ -150,7 +112,7 @@ TEST_CASE("Light points are in the interval's counts and rows, and in no sample"
 TEST_CASE("An interval that has light points alone is not taken for one whose samples are lost") {
   Bench bench(150);
   bench.DefineClass("p/C1");
-  Point(&bench, kSecond / 2, Path("only"), Brings::kPath);
+  Point(&bench, kSecond / 2, OneFrame("only"), Brings::kStack);
   bench.EndAt(kSecond);
   const auto read = bench.ReadBack();
   REQUIRE(!read.intervals.empty());
@@ -162,24 +124,24 @@ TEST_CASE("An interval that has light points alone is not taken for one whose sa
 TEST_CASE("A light point stays in its lane until its interval closes, with what it has brought") {
   Bench bench(150);
   bench.DefineClass("p/C1");
-  const uint64_t begin = Head(&bench);
-  Point(&bench, kSecond / 2, Path("early"), Brings::kPath);
-  const uint64_t late = Head(&bench);
-  Point(&bench, 3 * kSecond / 2, Path("late"), Brings::kPath);
+  const uint64_t begin = bench.head();
+  Point(&bench, kSecond / 2, OneFrame("early"), Brings::kStack);
+  const uint64_t late = bench.head();
+  Point(&bench, 3 * kSecond / 2, OneFrame("late"), Brings::kStack);
   bench.TickAt(kSecond / 2);
-  CHECK(Tail(&bench) <= begin);
+  CHECK(bench.tail() <= begin);
   bench.TickAt(kSecond);
-  CHECK(Tail(&bench) >= late);
-  CHECK(Tail(&bench) < Head(&bench) - sizeof(format::PointRecord));
+  CHECK(bench.tail() >= late);
+  CHECK(bench.tail() < bench.head() - sizeof(format::PointRecord));
   bench.TickAt(2 * kSecond);
-  CHECK(Tail(&bench) == Head(&bench));
+  CHECK(bench.tail() == bench.head());
 }
 
 TEST_CASE("A path is announced as soon as it is scanned, and outlives the chunk for points under way") {
   Bench bench(150);
-  const Path path("often");
+  const OneFrame path("often");
   bench.DefineClass("p/C1");
-  Point(&bench, kSecond / 10, path, Brings::kPath);
+  Point(&bench, kSecond / 10, path, Brings::kStack);
   bench.TickAt(kSecond / 8);
   CHECK(bench.emitted() == std::vector<format::StackKey>{path.key()});
   const int chunks = bench.chunks();
@@ -200,9 +162,9 @@ TEST_CASE("Points that wait while a chunk ends keep their class and path") {
   DrainConfig config;
   Bench bench(150, config, /*thrown_cap=*/5);
   bench.ring().header().interval_ns = 200 * kSecond;
-  const Path path("patient");
+  const OneFrame path("patient");
   bench.DefineClass("p/C1");
-  Point(&bench, kSecond / 10, path, Brings::kPath);
+  Point(&bench, kSecond / 10, path, Brings::kStack);
   for (uint64_t second = 1; second <= 199; second += 18) bench.TickAt(second * kSecond);
   CHECK(bench.chunks() >= 1);
   bench.EndAt(199 * kSecond);
@@ -215,7 +177,7 @@ TEST_CASE("An interval of light points alone has no sample, and counts as one wi
   config.max_samples = 7;
   Bench bench(150, config);
   bench.DefineClass("p/C1");
-  Point(&bench, kSecond / 2, Path("alone"), Brings::kPath);
+  Point(&bench, kSecond / 2, OneFrame("alone"), Brings::kStack);
   bench.TickAt(kSecond);
   bench.EndAt(3 * kSecond / 2);
   const auto read = bench.ReadBack();

@@ -14,14 +14,6 @@ namespace {
 
 constexpr uint64_t kDepth = 48;
 
-void Put(buffer::LaneLease* lease, format::RecordType type, const void* fields, size_t size, const std::string& text) {
-  std::byte* const record = lease->Reserve(type, size + text.size());
-  REQUIRE(record != nullptr);
-  std::memcpy(record + 8, static_cast<const std::byte*>(fields) + 8, size - 8);
-  std::memcpy(record + size, text.data(), text.size());
-  lease->Commit();
-}
-
 // A sample whose stack, class and thread nobody has seen before; one of its methods is new as well.
 void Unseen(Bench* bench, uint64_t id, uint64_t time_ns) {
   buffer::LaneLease lease(bench->ring(), static_cast<uint32_t>(id), 3000);
@@ -35,29 +27,27 @@ void Unseen(Bench* bench, uint64_t id, uint64_t time_ns) {
         {format::MethodKey(owner, "method", "()V"), static_cast<int32_t>(level), static_cast<int32_t>(id % 900)});
     if (level > 0 && id >= 2000) continue;
     const format::MethodRecord method{{}, frames.back().method, static_cast<uint32_t>(owner.size()), 6, 3};
-    if (level == 0 || id % 40 == 0)
-      Put(&lease, format::RecordType::kMethod, &method, sizeof(method), owner + "method()V");
+    if (level == 0 || id % 40 == 0) Put(&lease, format::RecordType::kMethod, method, owner + "method()V");
   }
   const format::StackKey key = format::KeyOfStack(frames, false);
   const format::StackRecord stack{{}, key, kDepth, 0};
-  Put(&lease, format::RecordType::kStack, &stack, sizeof(stack),
+  Put(&lease, format::RecordType::kStack, stack,
       {reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(frames[0])});
   const std::string type = "com/example/generated/Data" + number;
-  const format::ClassRecord klass{{}, format::ClassKey(type), static_cast<uint32_t>(type.size()), 0};
-  Put(&lease, format::RecordType::kClass, &klass, sizeof(klass), type);
+  PutClass(&lease, type);
   const std::string name = "pool-" + number;
   const format::ThreadRecord thread{{}, format::ThreadKey(id, 7, false, name), id, 7,
                                     0,  static_cast<uint16_t>(name.size())};
-  Put(&lease, format::RecordType::kThread, &thread, sizeof(thread), name);
+  Put(&lease, format::RecordType::kThread, thread, name);
   format::SampleRecord sample{};
   sample.monotonic_ns = kStart + time_ns;
   sample.id = id;
   sample.thread_key = thread.key;
-  sample.class_key = klass.key;
+  sample.class_key = format::ClassKey(type);
   sample.stack_key = key;
   sample.size = 16 + id % 4096;
   sample.weight = sample.point_weight = 1000;
-  Put(&lease, format::RecordType::kSample, &sample, sizeof(sample), "");
+  Put(&lease, format::RecordType::kSample, sample);
   bench->shared_counters().Point();
   bench->shared_counters().Committed();
 }

@@ -20,23 +20,11 @@ struct Point {
   bool is_truncated = false;
 };
 
-template <typename Record>
-void Put(buffer::LaneLease* lease, format::RecordType type, Record fields, const std::string& behind) {
-  std::byte* const record = lease->Reserve(type, sizeof(fields) + behind.size());
-  REQUIRE(record != nullptr);
-  std::memcpy(&fields, record, sizeof(format::RecordHeader));
-  std::memcpy(record, &fields, sizeof(fields));
-  std::memcpy(record + sizeof(fields), behind.data(), behind.size());
-  lease->Commit();
-}
-
 // With its definitions, in a lane; its stack right before it.
 void Commit(Bench* bench, uint64_t id, uint64_t time_ns, const Point& point) {
   buffer::LaneLease lease(bench->ring(), static_cast<uint32_t>(id), 2000);
   REQUIRE(lease.ok());
-  Put(&lease, format::RecordType::kClass,
-      format::ClassRecord{{}, format::ClassKey(point.class_name), static_cast<uint32_t>(point.class_name.size()), 0},
-      point.class_name);
+  PutClass(&lease, point.class_name);
   std::vector<format::RingFrame> frames;
   for (const std::string& text : point.stack) {
     const size_t dot = text.find('.');
@@ -60,7 +48,7 @@ void Commit(Bench* bench, uint64_t id, uint64_t time_ns, const Point& point) {
   sample.class_key = format::ClassKey(point.class_name);
   sample.size = point.size;
   sample.weight = sample.point_weight = point.weight;
-  Put(&lease, format::RecordType::kSample, sample, "");
+  Put(&lease, format::RecordType::kSample, sample);
   bench->shared_counters().Point();
   bench->shared_counters().Committed();
 }

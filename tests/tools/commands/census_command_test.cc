@@ -8,21 +8,13 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::RingFile;
-using testing::SomeHeader;
 
 format::FileHeader CensusHeader(format::CensusMode mode = format::CensusMode::kAll) {
   format::FileHeader header = SomeHeader();
@@ -56,35 +48,20 @@ void WriteDrawn(const std::string& path, int walks, double weight, uint64_t tlab
   file.End("jvm exit", 2 * kSecond);
 }
 
-json CensusOf(const std::string& arguments) {
-  const Outcome outcome = Heaprec("census --json " + arguments);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
-
-json RowOf(const json& census, const std::string& name) {
-  for (const json& row : census["rows"]) {
-    if (row["name"] == name) return row;
-  }
-  FAIL(name << " is not there: " << census.dump());
-  return {};
-}
-
+json CensusOf(const std::string& arguments) { return Parsed("census --json " + arguments); }
+json RowOf(const json& census, const std::string& name) { return RowIn(census["rows"], name); }
 double Objects(const json& census, const std::string& name) { return RowOf(census, name)["objects"]["value"]; }
 double Bytes(const json& census, const std::string& name) { return RowOf(census, name)["bytes"]["value"]; }
 
 }  // namespace
 
-TEST_CASE("With a census of all a filter by class has its exact count, and so have shares of it") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "With a census of all a filter by class has its exact count, and so have shares of it") {
   {
     RecordingFile file(path, CensusHeader());
     file.Add(format::Window{1, 0, 1e-4});
     const auto add = [&](const std::string& class_name, int samples) {
       for (int i = 0; i < samples; ++i) {
-        Event event = testing::At(testing::kMs * 10);
+        Event event = At(kMs * 10);
         event.class_name = class_name;
         event.size = 100, event.weight = 10'000;
         file.Add(event);
@@ -135,9 +112,7 @@ TEST_CASE("With a census of all a filter by class has its exact count, and so ha
   CHECK(part["matched"]["bytes"]["low"] < part["matched"]["bytes"]["high"]);
 }
 
-TEST_CASE("A census of all is exact, by class, thread and second") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A census of all is exact, by class, thread and second") {
   WriteAll(path);
   const json by_class = CensusOf(path);
   CHECK(by_class["exact"] == true);
@@ -168,9 +143,8 @@ TEST_CASE("A census of all is exact, by class, thread and second") {
   CHECK(Heaprec("verify " + path).code == 0);
 }
 
-TEST_CASE("A census that is drawn stands for more than it found, with an interval that holds what was found") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "A census that is drawn stands for more than it found, with an interval that holds what was found") {
   WriteDrawn(path, 100, 10, 0);
   const json census = CensusOf(path);
   CHECK(census["exact"] == false);
@@ -192,9 +166,7 @@ TEST_CASE("A census that is drawn stands for more than it found, with an interva
   CHECK(RowOf(CensusOf(once), "java.lang.String")["objects"]["low"] >= 10);
 }
 
-TEST_CASE("The bytes of a drawn census are those that the recorder counted, or its walks are too few") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "The bytes of a drawn census are those that the recorder counted, or its walks are too few") {
   WriteDrawn(path, 100, 10, 420'000);
   const json census = CensusOf(path);
   CHECK(census["total"]["bytes"]["value"] == 420'000);
@@ -224,9 +196,8 @@ TEST_CASE("The bytes of a drawn census are those that the recorder counted, or i
                             "# record longer, or raise N in census=N/s\n"));
 }
 
-TEST_CASE("A recording in which nothing was walked does not change the counts of the others") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", empty = directory / "empty.bin";
+TEST_CASE_METHOD(Scratch, "A recording in which nothing was walked does not change the counts of the others") {
+  const std::string empty = directory / "empty.bin";
   WriteDrawn(path, 100, 10, 420'000);
   for (const format::CensusMode mode : {format::CensusMode::kDrawn, format::CensusMode::kAll}) {
     RecordingFile(empty, CensusHeader(mode)).End("jvm exit", kSecond);
@@ -245,9 +216,9 @@ TEST_CASE("A recording in which nothing was walked does not change the counts of
   CHECK(CensusOf(path + " " + lost)["total"]["bytes"]["low"] < CensusOf(path)["total"]["bytes"]["low"]);
 }
 
-TEST_CASE("The bytes of a part of a drawn census are estimated: the recorder did not count its candidates") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch,
+                 "The bytes of a part of a drawn census are estimated: the recorder did not count its candidates") {
+  const std::string part = directory / "part.bin";
   WriteDrawn(path, 100, 10, 420'000);
   for (const std::string span : {"--from 1s", "--to 2s", "--from 1s --to 2s"}) {
     INFO(span);
@@ -263,9 +234,7 @@ TEST_CASE("The bytes of a part of a drawn census are estimated: the recorder did
   }
 }
 
-TEST_CASE("What is missing in a census is said, and verify finds a census that contradicts itself") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "What is missing in a census is said, and verify finds a census that contradicts itself") {
   RecordingFile file(path, CensusHeader());
   file.AddWalk(0, "main", 1, {{"p/Node", 5, 160}});
   format::CensusCounters& counters = file.census();
@@ -297,9 +266,9 @@ TEST_CASE("What is missing in a census is said, and verify finds a census that c
   CHECK(verified.err.find("census: 200 bytes due, but 160 walked and 0 not walked") != std::string::npos);
 }
 
-TEST_CASE("The census of a recording that was cut off is not exact, and what the kill took is counted as lost") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch,
+                 "The census of a recording that was cut off is not exact, and what the kill took is counted as lost") {
+  const std::string copy = directory / "copy.bin";
   RecordingFile file(path, CensusHeader());
   file.AddWalk(0, "main", 1, {{"p/Node", 5, 160}});
   file.census().tlabs = 3;
@@ -319,9 +288,8 @@ TEST_CASE("The census of a recording that was cut off is not exact, and what the
   }
 }
 
-TEST_CASE("The census of a damaged recording is not exact, and neither is that of its copy") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "The census of a damaged recording is not exact, and neither is that of its copy") {
+  const std::string copy = directory / "copy.bin";
   RecordingFile file(path, CensusHeader());
   std::vector<size_t> ends;
   for (uint64_t second = 0; second < 3; ++second) {
@@ -333,9 +301,9 @@ TEST_CASE("The census of a damaged recording is not exact, and neither is that o
   }
   file.End("jvm exit", 3 * kSecond);
   REQUIRE(CensusOf(path)["exact"] == true);
-  std::string bytes = testing::Contents(path);
+  std::string bytes = Contents(path);
   bytes.replace(ends[0], ends[1] - ends[0], ends[1] - ends[0], '\0');
-  testing::Overwrite(path, bytes);
+  Overwrite(path, bytes);
   REQUIRE(Heaprec("recover -q -o " + copy + " " + path).code == 4);
   CHECK(Heaprec("verify " + copy).code == 0);
   for (const std::string& one : {path, copy}) {
@@ -346,9 +314,8 @@ TEST_CASE("The census of a damaged recording is not exact, and neither is that o
   }
 }
 
-TEST_CASE("Walks whose rows are in the next part are not lost in a copy of the first part") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "Walks whose rows are in the next part are not lost in a copy of the first part") {
+  const std::string copy = directory / "copy.bin";
   RecordingFile file(path, CensusHeader());
   file.AddWalk(0, "main", 1, {{"p/Node", 5, 160}});
   file.census().tlabs = 2;
@@ -360,9 +327,7 @@ TEST_CASE("Walks whose rows are in the next part are not lost in a copy of the f
   CHECK(CensusOf(copy)["recordings"][0]["lost_bytes"] == 0);
 }
 
-TEST_CASE("A range in which no second begins has no counts, and census says why") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A range in which no second begins has no counts, and census says why") {
   WriteAll(path);
   const std::string note =
       "\n# a census counts whole seconds: none with walks begins in this range; choose a longer one\n";
@@ -370,9 +335,8 @@ TEST_CASE("A range in which no second begins has no counts, and census says why"
   CHECK(Heaprec("census --from 0.2s --to 1.4s " + path).out.find(note) == std::string::npos);
 }
 
-TEST_CASE("Parts of a recording count on from its start, so what they counted is not added up again") {
-  const Directory directory;
-  const std::string first = directory / "rec.bin", second = directory / "rec-1.bin";
+TEST_CASE_METHOD(Scratch, "Parts of a recording count on from its start, so what they counted is not added up again") {
+  const std::string first = path, second = directory / "rec-1.bin";
   WriteAll(first);
   format::FileHeader header = CensusHeader();
   header.start.part = 1;
@@ -393,8 +357,7 @@ TEST_CASE("Parts of a recording count on from its start, so what they counted is
   CHECK(Heaprec("census " + first).out.find("since the recording began") == std::string::npos);
 }
 
-TEST_CASE("A census is compared with one before it") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A census is compared with one before it") {
   const std::string before = directory / "before.bin", after = directory / "after.bin";
   WriteAll(before);
   RecordingFile file(after, CensusHeader());
@@ -411,9 +374,7 @@ TEST_CASE("A census is compared with one before it") {
   CHECK(text.out.find("before: 977 KiB in 36 objects, each counted\nafter:  1.19 KiB in 51 objects") == 0);
 }
 
-TEST_CASE("print shows the rows of a census, and trim and recover keep what they may") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "print shows the rows of a census, and trim and recover keep what they may") {
   WriteAll(path);
   const json printed = json::parse(Heaprec("print --json --kind census --class Node " + path).out);
   REQUIRE(printed["events"].size() == 1);
@@ -430,9 +391,8 @@ TEST_CASE("print shows the rows of a census, and trim and recover keep what they
   CHECK(Heaprec("verify " + recovered).code == 0);
 }
 
-TEST_CASE("What walks found before a kill is in the ring, and what is in the file counts once") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", ring_path = directory / "rec.ring";
+TEST_CASE_METHOD(Scratch, "What walks found before a kill is in the ring, and what is in the file counts once") {
+  const std::string ring_path = directory / "rec.ring";
   format::FileHeader header = CensusHeader();
   header.ring_path = ring_path;
   RecordingFile file(path, header);
@@ -451,9 +411,8 @@ TEST_CASE("What walks found before a kill is in the ring, and what is in the fil
   CHECK(Objects(census, "p.Late") == 7);
 }
 
-TEST_CASE("What walks found in blocks that were not written is lost in a recovered recording") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", clean = directory / "clean.bin";
+TEST_CASE_METHOD(Scratch, "What walks found in blocks that were not written is lost in a recovered recording") {
+  const std::string clean = directory / "clean.bin";
   RecordingFile file(path, CensusHeader(format::CensusMode::kDrawn));
   file.AddWalk(kSecond / 4, "main", 1, {{"p/Node", 5, 160}});
   file.census().walks += 1;
@@ -466,9 +425,7 @@ TEST_CASE("What walks found in blocks that were not written is lost in a recover
   CHECK(CensusOf(clean)["recordings"][0]["lost_bytes"] == 1000);
 }
 
-TEST_CASE("A recording without a census is refused with the way to one") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A recording without a census is refused with the way to one") {
   { RecordingFile(path, SomeHeader()).End("jvm exit", kSecond); }
   const Outcome none = Heaprec("census " + path);
   CHECK(none.code == 3);
@@ -480,9 +437,9 @@ TEST_CASE("A recording without a census is refused with the way to one") {
   CHECK(Heaprec("census --by site " + path).code == 2);
 }
 
-TEST_CASE("What was sampled of a class is scaled to what a census counted of it, everywhere but in print and export") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(
+    Scratch,
+    "What was sampled of a class is scaled to what a census counted of it, everywhere but in print and export") {
   RecordingFile file(path, CensusHeader());
   const auto sample = [&](int count, const std::string& class_name, const std::string& site) {
     for (int i = 0; i < count; ++i) file.Add(Event{.time_ns = 1000, .class_name = class_name, .stack = {site + ":7"}});
@@ -535,4 +492,4 @@ TEST_CASE("What was sampled of a class is scaled to what a census counted of it,
   CHECK(Heaprec("export --format csv " + path).out.find(",2400,") != std::string::npos);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -7,21 +7,10 @@
 #include "tests/tools/small_recording.h"
 #include "tools/query/compare/budget.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
 
 // 200 samples of 10,000 B in 10 s: 2 MB in 200 kB/s; a quarter is byte[] of com.acme.Cache.fill, called by App.main.
 void WriteQuarters(const std::string& path, double weight = 10'000, uint64_t end_ns = 10 * kSecond) {
@@ -164,9 +153,7 @@ TEST_CASE("With census=all, budgets of classes are judged by exact counts, with 
   CHECK(OutcomeOf("--budget 'class:p.Rare<3objects'", cut) == "inconclusive");  // the census lacks the cut second
 }
 
-TEST_CASE("A budget is exceeded only if the whole interval is above it") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A budget is exceeded only if the whole interval is above it") {
   WriteQuarters(path);
   CHECK(OutcomeOf("--budget 'total<2MB'", path) == "within");
   CHECK(OutcomeOf("--budget 'total<1MB'", path) == "exceeded");
@@ -188,9 +175,8 @@ TEST_CASE("A budget is exceeded only if the whole interval is above it") {
 }
 
 // A gate with a mistyped or a former name would pass for ever.
-TEST_CASE("A budget whose pattern fits no name is unknown, and says which names are near") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", old = directory / "old.bin";
+TEST_CASE_METHOD(Scratch, "A budget whose pattern fits no name is unknown, and says which names are near") {
+  const std::string old = directory / "old.bin";
   WriteQuarters(path);
   RecordingFile file(old, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
@@ -231,9 +217,7 @@ TEST_CASE("A budget whose pattern fits no name is unknown, and says which names 
   CHECK(OutcomeOf("--budget 'site:App.main<15%'", path) == "within");
 }
 
-TEST_CASE("No budget is kept in a time of which nothing was recorded") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "No budget is kept in a time of which nothing was recorded") {
   WriteQuarters(path);
   const auto outcome = Heaprec("check --json --from 1h --budget 'total<2MB' " + path);
   CHECK(outcome.code == 1);
@@ -255,8 +239,7 @@ TEST_CASE("No budget is kept in a time of which nothing was recorded") {
   CHECK(Heaprec("check --from 2s --to 1s --budget 'total<2MB' " + path).code == 2);
 }
 
-TEST_CASE("A baseline is exceeded only if the ratio's interval says so") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A baseline is exceeded only if the ratio's interval says so") {
   const std::string old = directory / "old.bin", now = directory / "now.bin";
   WriteQuarters(old);
   WriteQuarters(now, 30'000);
@@ -279,8 +262,7 @@ TEST_CASE("A baseline is exceeded only if the ratio's interval says so") {
   CHECK(OutcomeOf("--baseline " + old + " --max-regression 150% --by none", now) == "within");
 }
 
-TEST_CASE("Against a baseline every site is compared, and those that are shown to be more are broken") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Against a baseline every site is compared, and those that are shown to be more are broken") {
   const std::string old = directory / "old.bin", now = directory / "now.bin";
   WriteQuarters(old);
   WriteQuarters(now, 30'000);
@@ -334,8 +316,7 @@ void WriteLambdas(const std::string& path, const std::string& one, const std::st
   file.End("jvm exit", 10 * kSecond);
 }
 
-TEST_CASE("A budget for a lambda holds in every run, and is for that lambda alone") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A budget for a lambda holds in every run, and is for that lambda alone") {
   const std::string one = directory / "one.bin", other = directory / "other.bin";
   WriteLambdas(one, "$141+0x00007f0f84115150", "$142+0x00007f0f84115358");
   WriteLambdas(other, "$77+0x00007f0f99999999", "$78+0x00007f0f99999000");
@@ -376,8 +357,7 @@ void WriteGenerated(const std::string& path, uint8_t id, const std::string& numb
   file.End("jvm exit", 10 * kSecond);
 }
 
-TEST_CASE("Classes whose names carry a number of the run are compared with their like") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Classes whose names carry a number of the run are compared with their like") {
   const std::string old = directory / "old.bin", now = directory / "now.bin";
   WriteGenerated(old, 1, "1111", "a2c11f27", 1);
   WriteGenerated(now, 2, "2222", "b9d04e31", 3);
@@ -399,9 +379,7 @@ TEST_CASE("Classes whose names carry a number of the run are compared with their
   CHECK(Count(Heaprec("top --names exact --by site " + old + " " + now).out, "Script") == 2);
 }
 
-TEST_CASE("Thousands of classes of one template do not hide the method that allocates most") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Thousands of classes of one template do not hide the method that allocates most") {
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   for (uint32_t i = 0; i < 1000; ++i) {
@@ -422,9 +400,7 @@ TEST_CASE("Thousands of classes of one template do not hide the method that allo
   }
 }
 
-TEST_CASE("One sample breaks a budget of nothing") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "One sample breaks a budget of nothing") {
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   for (uint32_t i = 0; i < 50; ++i) {
@@ -442,8 +418,7 @@ TEST_CASE("One sample breaks a budget of nothing") {
   }
 }
 
-TEST_CASE("Exceptions are counted: budgets and baselines of theirs are events, not bytes") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Exceptions are counted: budgets and baselines of theirs are events, not bytes") {
   const auto write = [](const std::string& path, uint32_t often) {
     format::FileHeader header = SomeHeader();
     header.exceptions = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
@@ -493,9 +468,7 @@ TEST_CASE("Exceptions are counted: budgets and baselines of theirs are events, n
   CHECK(json::parse(Heaprec("diff --json --kind exception " + one + " " + other).out)["unit"] == "events");
 }
 
-TEST_CASE("JUnit's XML parses and counts, whatever is in names") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "JUnit's XML parses and counts, whatever is in names") {
   WriteQuarters(path);
   const auto outcome = Shell(
       "$HEAPREC check --format junit --budget 'total<1MB' --budget 'total<9MB' --budget "
@@ -509,9 +482,7 @@ TEST_CASE("JUnit's XML parses and counts, whatever is in names") {
   CHECK(outcome.out == "testsuites testsuite 4 1 1 4 1 1 thread:w<orker> & \"co\"<9MB\n");
 }
 
-TEST_CASE("Text and Markdown say what was measured and what is allowed") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Text and Markdown say what was measured and what is allowed") {
   WriteQuarters(path);
   const std::string budgets = " --budget 'total<1MB' --budget 'site:a|b*?<1MB' --budget 'class:byte[]<25%' ";
   const std::string text = Heaprec("check" + budgets + path).out;
@@ -535,9 +506,7 @@ TEST_CASE("Text and Markdown say what was measured and what is allowed") {
                       "2000000,"));
 }
 
-TEST_CASE("SARIF has a result for each budget, and its level") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "SARIF has a result for each budget, and its level") {
   WriteQuarters(path);
   const json sarif = json::parse(
       Heaprec("check --format sarif --budget 'total<1MB' --budget 'class:byte[]<25%' --budget 'total<9MB' " + path)
@@ -551,8 +520,7 @@ TEST_CASE("SARIF has a result for each budget, and its level") {
   CHECK(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == path);
 }
 
-TEST_CASE("Several baselines and several recordings are runs of the same program") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Several baselines and several recordings are runs of the same program") {
   std::string options, now;
   for (int run = 0; run < 3; ++run) {
     const std::string old_run = directory / ("old" + std::to_string(run)),
@@ -571,9 +539,7 @@ TEST_CASE("Several baselines and several recordings are runs of the same program
   CHECK(document["checks"][0]["value"]["value"] == Approx(1.5).epsilon(0.02));
 }
 
-TEST_CASE("check says what is missing") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "check says what is missing") {
   WriteQuarters(path);
   for (const char* options : {"", "--baseline x.bin", "--max-regression 3%", "--budget 'total<1MB/op'",
                               "--baseline-ops 3 --budget 'total<1MB'", "--ops 0 --budget 'total<1MB'", "--budget x"}) {
@@ -587,4 +553,4 @@ TEST_CASE("check says what is missing") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -7,27 +7,13 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteSmall;
 
 // Lines on stdout and stderr that name the number of samples.
-TEST_CASE("One sample is 1 sample in each command") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "One sample is 1 sample in each command") {
   const std::string rec = directory / "rec.bin", out = directory / "out.bin";
   {
     RecordingFile file(rec, SomeHeader());
@@ -50,10 +36,9 @@ TEST_CASE("One sample is 1 sample in each command") {
   }
 }
 
-TEST_CASE("print writes blocks like jfr print and a loss line") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome outcome = Heaprec("print " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "print writes blocks like jfr print and a loss line") {
+  WriteSmall(path);
+  const Outcome outcome = Heaprec("print " + path);
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
   CHECK(outcome.out == R"(heaprec.AllocationSample {
@@ -105,20 +90,18 @@ heaprec.AllocationSample {
 )");
 }
 
-TEST_CASE("print --stack-depth 0 shows every frame, one without a line as well") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const std::string all = Heaprec("print --stack-depth 0 --limit 1 " + directory / "rec.bin").out;
+TEST_CASE_METHOD(Scratch, "print --stack-depth 0 shows every frame, one without a line as well") {
+  WriteSmall(path);
+  const std::string all = Heaprec("print --stack-depth 0 --limit 1 " + path).out;
   CHECK(all.find("    p.A.main(Object, int)\n  ]\n") != std::string::npos);
   CHECK(all.find("...") == std::string::npos);
-  const std::string one = Heaprec("print --stack-depth 1 --limit 1 " + directory / "rec.bin").out;
+  const std::string one = Heaprec("print --stack-depth 1 --limit 1 " + path).out;
   CHECK(one.find("line: 702\n    ...\n  ]\n") != std::string::npos);
 }
 
-TEST_CASE("print --json is one document with everything") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome outcome = Heaprec("print --json " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "print --json is one document with everything") {
+  WriteSmall(path);
+  const Outcome outcome = Heaprec("print --json " + path);
   CHECK(outcome.code == 0);
   const json document = json::parse(outcome.out);
   CHECK(document["recording"]["jvm_version"] == "17.0.21+9");
@@ -137,9 +120,7 @@ TEST_CASE("print --json is one document with everything") {
   CHECK(document["losses"]["complete"] == true);
 }
 
-TEST_CASE("Recordings come through pipes of the shell, several of them too") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Recordings come through pipes of the shell, several of them too") {
   WriteSmall(path);
   const Outcome one = Heaprec("top <(cat " + path + ")");
   INFO(one.err);
@@ -148,15 +129,13 @@ TEST_CASE("Recordings come through pipes of the shell, several of them too") {
   CHECK(Heaprec("top <(cat " + path + ") <(cat " + path + ")").out == Heaprec("top " + path + " " + path).out);
 }
 
-TEST_CASE("print --json of a recording without events is still a document") {
-  const Directory directory;
-  RecordingFile(directory / "rec.bin", SomeHeader()).End("jvm exit", kSecond);
-  CHECK(json::parse(Heaprec("print --json " + directory / "rec.bin").out)["events"].empty());
+TEST_CASE_METHOD(Scratch, "print --json of a recording without events is still a document") {
+  RecordingFile(path, SomeHeader()).End("jvm exit", kSecond);
+  CHECK(json::parse(Heaprec("print --json " + path).out)["events"].empty());
 }
 
-TEST_CASE("Filters choose events, and the loss line says of how many") {
-  const Directory directory;
-  const std::string file = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Filters choose events, and the loss line says of how many") {
+  const std::string file = path;
   WriteSmall(file);
   const auto count = [&](const std::string& options) {
     const Outcome outcome = Heaprec("print " + options + " " + file);
@@ -193,9 +172,8 @@ TEST_CASE("Filters choose events, and the loss line says of how many") {
             .out.find("# 1 of 3 samples kept of 4 (rate limit; sums stay unbiased)\n") != std::string::npos);
 }
 
-TEST_CASE("A filter that no name fits says so, with the nearest names") {
-  const Directory directory;
-  const std::string file = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A filter that no name fits says so, with the nearest names") {
+  const std::string file = path;
   WriteSmall(file);
   for (const std::string command : {"print", "top", "tree", "export --format collapsed"}) {
     const auto says = [&](const std::string& options, const std::string& text) {
@@ -215,10 +193,9 @@ TEST_CASE("A filter that no name fits says so, with the nearest names") {
   }
 }
 
-TEST_CASE("export --format csv has the columns of the manual") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome outcome = Heaprec("export --format csv -o - " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "export --format csv has the columns of the manual") {
+  WriteSmall(path);
+  const Outcome outcome = Heaprec("export --format csv -o - " + path);
   CHECK(outcome.code == 0);
   CHECK(
       outcome.out ==
@@ -229,10 +206,9 @@ TEST_CASE("export --format csv has the columns of the manual") {
 )");
 }
 
-TEST_CASE("export --format jsonl has one object per line with the same columns") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome outcome = Heaprec("export --format jsonl --thread worker " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "export --format jsonl has one object per line with the same columns") {
+  WriteSmall(path);
+  const Outcome outcome = Heaprec("export --format jsonl --thread worker " + path);
   CHECK(outcome.code == 0);
   REQUIRE(Count(outcome.out, "\n") == 1);
   CHECK(json::parse(outcome.out) == json{{"time_ns", 1795192801500000000u},
@@ -249,8 +225,7 @@ TEST_CASE("export --format jsonl has one object per line with the same columns")
                                          {"calibrated_objects", 1.0}});
 }
 
-TEST_CASE("export of several files has all of them, each row with the recording it is from") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "export of several files has all of them, each row with the recording it is from") {
   WriteSmall(directory / "a.bin");
   format::FileHeader header = SomeHeader();
   header.recording_id[0] = 0;
@@ -264,8 +239,7 @@ TEST_CASE("export of several files has all of them, each row with the recording 
         6);
 }
 
-TEST_CASE("export without --format chooses the format by the file's ending") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "export without --format chooses the format by the file's ending") {
   WriteSmall(directory / "rec.bin");
   const auto [ending, begin] = GENERATE(table<std::string, std::string>({{"csv", "time_ns,"},
                                                                          {"txt", "time_ns,"},
@@ -283,57 +257,51 @@ TEST_CASE("export without --format chooses the format by the file's ending") {
   CHECK(Contents(path).starts_with("time_ns,"));
 }
 
-TEST_CASE("export replaces a file only when forced, and leaves nothing else behind") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "export replaces a file only when forced, and leaves nothing else behind") {
+  WriteSmall(path);
   const std::string export_to = "export -o " + directory / "out.csv" + " ";
-  CHECK(Heaprec(export_to + directory / "rec.bin").code == 0);
+  CHECK(Heaprec(export_to + path).code == 0);
   CHECK(Count(Contents(directory / "out.csv"), "\n") == 4);
   Overwrite(directory / "out.csv", "precious");
-  const Outcome refused = Heaprec(export_to + directory / "rec.bin");
+  const Outcome refused = Heaprec(export_to + path);
   CHECK(refused.code == 6);
   CHECK(refused.err.find("-f") != std::string::npos);
   CHECK(Contents(directory / "out.csv") == "precious");
-  CHECK(Heaprec(export_to + "-f " + directory / "rec.bin").code == 0);
+  CHECK(Heaprec(export_to + "-f " + path).code == 0);
   CHECK(Count(Contents(directory / "out.csv"), "\n") == 4);
-  CHECK(Heaprec("export -f -o " + directory / "rec.bin" + " " + directory / "rec.bin").code == 6);
-  CHECK(Heaprec("export -o /nonexistent/out.csv " + directory / "rec.bin").code == 6);
+  CHECK(Heaprec("export -f -o " + path + " " + path).code == 6);
+  CHECK(Heaprec("export -o /nonexistent/out.csv " + path).code == 6);
   CHECK(directory.Entries() == std::vector<std::string>{"out.csv", "rec.bin"});
 }
 
-TEST_CASE("A full disk is exit 6 and leaves no half file") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome full = Heaprec("print " + directory / "rec.bin" + " >/dev/full");
+TEST_CASE_METHOD(Scratch, "A full disk is exit 6 and leaves no half file") {
+  WriteSmall(path);
+  const Outcome full = Heaprec("print " + path + " >/dev/full");
   CHECK(full.code == 6);
   CHECK(full.err.find("No space left") != std::string::npos);
-  const Outcome limited =
-      Shell("ulimit -f 0; trap '' XFSZ; $HEAPREC export -o " + directory / "out.csv" + " " + directory / "rec.bin");
+  const Outcome limited = Shell("ulimit -f 0; trap '' XFSZ; $HEAPREC export -o " + directory / "out.csv" + " " + path);
   CHECK(limited.code == 6);
   CHECK(directory.Entries() == std::vector<std::string>{"rec.bin"});
 }
 
-TEST_CASE("A closed pipe ends quietly with 0") {
-  const Directory directory;
-  RecordingFile file(directory / "rec.bin", SomeHeader());
+TEST_CASE_METHOD(Scratch, "A closed pipe ends quietly with 0") {
+  RecordingFile file(path, SomeHeader());
   for (uint64_t i = 0; i < 20'000; ++i) file.Add(At(i * kMs));
   file.End("jvm exit", 20 * kSecond);
-  const Outcome outcome = Shell("$HEAPREC print " + directory / "rec.bin" + " | head -n 1; echo ${PIPESTATUS[0]}");
+  const Outcome outcome = Shell("$HEAPREC print " + path + " | head -n 1; echo ${PIPESTATUS[0]}");
   CHECK(outcome.out == "heaprec.AllocationSample {\n0\n");
   CHECK(outcome.err.empty());
 }
 
-TEST_CASE("A dash is standard input") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const std::string from_file = Heaprec("print " + directory / "rec.bin").out;
-  CHECK(Shell("cat " + directory / "rec.bin" + " | $HEAPREC print -").out == from_file);
+TEST_CASE_METHOD(Scratch, "A dash is standard input") {
+  WriteSmall(path);
+  const std::string from_file = Heaprec("print " + path).out;
+  CHECK(Shell("cat " + path + " | $HEAPREC print -").out == from_file);
   CHECK(Shell("$HEAPREC print --follow - </dev/null").code == 2);
   CHECK(Shell("$HEAPREC print - </dev/null").code == 3);
 }
 
-TEST_CASE("What is no recording is exit 3") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "What is no recording is exit 3") {
   Overwrite(directory / "text", "hello\n");
   for (const char* command : {"print ", "summary ", "export "}) {
     CHECK(Heaprec(command + directory / "text").code == 3);
@@ -351,9 +319,7 @@ TEST_CASE("What is no recording is exit 3") {
   CHECK(pipe.err == "heaprec: " + directory / "pipe" + ": not a regular file ('-' reads a pipe)\n");
 }
 
-TEST_CASE("Damage in the middle is skipped, named with its offset, and exit 4") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Damage in the middle is skipped, named with its offset, and exit 4") {
   RecordingFile file(path, SomeHeader());
   for (uint64_t i = 0; i < 10; ++i) file.Add(At(i * kMs));
   file.Flush();
@@ -379,9 +345,7 @@ TEST_CASE("Damage in the middle is skipped, named with its offset, and exit 4") 
   CHECK(summary.find("damaged bytes were skipped") != std::string::npos);
 }
 
-TEST_CASE("A recording that was cut off in a block is read up to there with exit 0 and a note") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A recording that was cut off in a block is read up to there with exit 0 and a note") {
   RecordingFile file(path, SomeHeader());
   file.Add(At(kMs));
   file.Flush();
@@ -399,9 +363,8 @@ TEST_CASE("A recording that was cut off in a block is read up to there with exit
   CHECK(summary.find("\ntrustworthy: yes\n") != std::string::npos);
 }
 
-TEST_CASE("Wrong usage names what is valid and is exit 2") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "Wrong usage names what is valid and is exit 2") {
+  WriteSmall(path);
   CHECK(Heaprec("prnt rec.bin").err == "heaprec: unknown command 'prnt'; did you mean 'print'? See 'heaprec --help'\n");
   CHECK(Heaprec("").err == "heaprec: no command; see 'heaprec --help'\n");
   const Outcome command = Heaprec("frobnicate rec.bin");
@@ -413,9 +376,8 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   CHECK(command.err.ends_with("; see 'heaprec --help'\n"));
   CHECK(Heaprec("help prnt").err == Heaprec("prnt").err);
   CHECK(Heaprec("prnt --help").err == Heaprec("prnt").err);
-  CHECK(Heaprec("top --limit -- " + directory / "rec.bin").err.find("top: --limit: a value is missing") !=
-        std::string::npos);
-  const Outcome option = Heaprec("print --colour " + directory / "rec.bin");
+  CHECK(Heaprec("top --limit -- " + path).err.find("top: --limit: a value is missing") != std::string::npos);
+  const Outcome option = Heaprec("print --colour " + path);
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);
   const Outcome record = Heaprec("record --colour -- java");
@@ -425,9 +387,8 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
        {"", "print", "print --from 10 REC", "print --to later REC", "print --class '/(/' REC", "print --kind stack REC",
         "print --limit -1 REC", "print --limit x REC", "print --thread '#x' REC", "export --format xml REC"}) {
     const size_t at = arguments.find("REC");
-    const std::string filled = at == std::string::npos
-                                   ? arguments
-                                   : arguments.substr(0, at) + directory / "rec.bin" + arguments.substr(at + 3);
+    const std::string filled =
+        at == std::string::npos ? arguments : arguments.substr(0, at) + path + arguments.substr(at + 3);
     const Outcome outcome = Heaprec(filled);
     INFO(arguments << ": " << outcome.err);
     CHECK(outcome.code == 2);
@@ -437,9 +398,7 @@ TEST_CASE("Wrong usage names what is valid and is exit 2") {
   }
 }
 
-TEST_CASE("Each command says that a recording has no data of the time that was asked for") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Each command says that a recording has no data of the time that was asked for") {
   WriteSmall(path);
   for (const char* command : {"print", "print --json", "summary", "top", "export --format csv",
                               "export --format pprof -f -o /dev/null", "sql"}) {
@@ -452,9 +411,8 @@ TEST_CASE("Each command says that a recording has no data of the time that was a
   }
 }
 
-TEST_CASE("Every option that takes a duration takes the same forms") {
-  const Directory directory;
-  const std::string rec = directory / "rec.bin", folder = directory / "";
+TEST_CASE_METHOD(Scratch, "Every option that takes a duration takes the same forms") {
+  const std::string rec = path, folder = directory / "";
   WriteSmall(rec);
   for (const std::string& command : std::vector<std::string>{
            "attach no.such.Jvm --timeout ", "stop no.such.Jvm --timeout ", "attach no.such.Jvm --duration ",
@@ -488,4 +446,4 @@ TEST_CASE("Help and version go to standard output with exit 0") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -8,21 +8,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
 
 struct Amounts {
   uint32_t strings = 200, bytes = 50, nodes = 40, rare = 2;  // samples of 10,000 B in 10 s
@@ -71,8 +60,7 @@ json RowNamed(const json& document, const std::string& name) {
   return {};
 }
 
-TEST_CASE("no picture is written over a recording, however it is called") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "no picture is written over a recording, however it is called") {
   const std::string a = directory / "a.bin", b = directory / "b.bin";
   WriteAmounts(a, {});
   WriteAmounts(b, {});
@@ -85,8 +73,7 @@ TEST_CASE("no picture is written over a recording, however it is called") {
   CHECK(Contents(a) == before);
 }
 
-TEST_CASE("diff and check refuse what they could only answer wrongly") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "diff and check refuse what they could only answer wrongly") {
   const std::string a = directory / "a.bin";
   WriteAmounts(a, {});
   CHECK(Heaprec("diff --html - " + a + " " + a).code == 2);
@@ -95,8 +82,7 @@ TEST_CASE("diff and check refuse what they could only answer wrongly") {
   CHECK(Heaprec("check --ops 0 --budget 'total<1B/op' " + a).code == 2);
 }
 
-TEST_CASE("diff reports a window outside of the recording, and compares nothing") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "diff reports a window outside of the recording, and compares nothing") {
   const std::string a = directory / "a.bin";
   WriteAmounts(a, {});
   const auto outcome = Heaprec("diff --window 0s..5s 1h..2h " + a);
@@ -107,8 +93,7 @@ TEST_CASE("diff reports a window outside of the recording, and compares nothing"
   CHECK(Heaprec("diff --window 0s..5s 5s..5s " + a).code == 2);
 }
 
-TEST_CASE("diff compares nothing with a recording of which nothing could be read") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "diff compares nothing with a recording of which nothing could be read") {
   const std::string a = directory / "a.bin", b = directory / "b.bin";
   WriteAmounts(a, {});
   WriteAmounts(b, {});
@@ -125,8 +110,7 @@ TEST_CASE("diff compares nothing with a recording of which nothing could be read
   CHECK(json::parse(Heaprec("diff --json " + a + " " + a).out)["without_data"].is_null());
 }
 
-TEST_CASE("diff names what changed, the largest first, and leaves out what may be noise") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "diff names what changed, the largest first, and leaves out what may be noise") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", both = "--per total " + a + " " + b;
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
@@ -157,8 +141,7 @@ TEST_CASE("diff names what changed, the largest first, and leaves out what may b
   CHECK(Verdicts("--by class --class 'byte[]' " + both) == "byte[] more; ");
 }
 
-TEST_CASE("diff names the rows of a pair in which all differ by far more than runs vary") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "diff names the rows of a pair in which all differ by far more than runs vary") {
   const std::string a = directory / "a.bin", b = directory / "b.bin";
   WriteAmounts(a, {.strings = 400, .bytes = 20, .nodes = 300, .rare = 20});
   WriteAmounts(b, {.strings = 20, .bytes = 400, .nodes = 20, .rare = 300}, 100);
@@ -166,8 +149,7 @@ TEST_CASE("diff names the rows of a pair in which all differ by far more than ru
         "java.lang.String less; byte[] more; java.util.HashMap$Node less; com.acme.Rare more; ");
 }
 
-TEST_CASE("diff compares per second, per operation or shares, and chooses what suits") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "diff compares per second, per operation or shares, and chooses what suits") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", both = a + " " + b;
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 400, .bytes = 100, .nodes = 80, .rare = 4}, 100);
@@ -193,9 +175,7 @@ TEST_CASE("diff compares per second, per operation or shares, and chooses what s
   CHECK(json::parse(Heaprec("diff --json --ops A=100,B=200 " + both).out)["total"]["ratio"]["value"] == Approx(1));
 }
 
-TEST_CASE("diff compares two windows of one recording") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "diff compares two windows of one recording") {
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   for (uint32_t i = 0; i < 300; ++i) {
@@ -227,8 +207,7 @@ TEST_CASE("diff compares two windows of one recording") {
   }
 }
 
-TEST_CASE("The first line is the answer, and times that look reversed are said") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "The first line is the answer, and times that look reversed are said") {
   const std::string a = directory / "a.bin", b = directory / "b.bin";
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
@@ -258,8 +237,7 @@ std::string VerdictsOf(const std::string& page) {
   return Shell("python3 tests/tools/commands/diff_browser.py --verdicts " + page + " 2>&1").out;
 }
 
-TEST_CASE("A differential flame graph colours what changed") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A differential flame graph colours what changed") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", page = directory / "diff.html";
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
@@ -273,8 +251,7 @@ TEST_CASE("A differential flame graph colours what changed") {
   CHECK(verdicts.find("com.acme.Text.of same; java.lang.String same; ") != std::string::npos);
 }
 
-TEST_CASE("The report of two recordings has the verdicts of diff, and none where diff has none") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "The report of two recordings has the verdicts of diff, and none where diff has none") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", page = directory / "report.html";
   WriteAmounts(a, {.strings = 1000, .bytes = 500, .nodes = 400, .rare = 20});
   WriteAmounts(b, {.strings = 1000, .bytes = 560, .nodes = 400, .rare = 20}, 100);
@@ -292,8 +269,7 @@ TEST_CASE("The report of two recordings has the verdicts of diff, and none where
   CHECK(verdicts.find("com.acme.Cache.fill more; byte[] more; ") != std::string::npos);
 }
 
-TEST_CASE("A page of several runs colours by how runs vary") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A page of several runs colours by how runs vary") {
   std::string before, after;
   const std::string page = directory / "diff.html";
   for (const uint32_t n : {1U, 2U, 3U}) {
@@ -311,8 +287,7 @@ TEST_CASE("A page of several runs colours by how runs vary") {
   CHECK(verdicts.find("java.util.HashMap.newNode same; java.util.HashMap$Node same; ") != std::string::npos);
 }
 
-TEST_CASE("A browser shows what differs: colours, tooltips of both sides, search, zoom") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A browser shows what differs: colours, tooltips of both sides, search, zoom") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", page = directory / "diff.html";
   WriteAmounts(a, {});
   WriteAmounts(b, {.strings = 205, .bytes = 150, .nodes = 0, .rare = 1}, 100);
@@ -322,8 +297,7 @@ TEST_CASE("A browser shows what differs: colours, tooltips of both sides, search
   CHECK(outcome.code == 0);
 }
 
-TEST_CASE("Several runs of each side find smaller changes than one, and say how much runs vary") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Several runs of each side find smaller changes than one, and say how much runs vary") {
   std::string before, after;
   uint32_t n = 0;
   for (const uint32_t strings : {1000U, 1010U, 990U}) {
@@ -375,8 +349,7 @@ void WriteWithCpuTime(const std::string& path, double speed) {
   file.End("jvm exit", end_ns);
 }
 
-TEST_CASE("If only the machine's speed differs the headline says so, and no row is flagged") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "If only the machine's speed differs the headline says so, and no row is flagged") {
   const std::string a = directory / "a.bin", b = directory / "b.bin";
   WriteWithCpuTime(a, 1);
   WriteWithCpuTime(b, 0.4);
@@ -425,8 +398,7 @@ void WriteWithPauses(const std::string& path, const std::vector<std::pair<uint64
   file.End("jvm exit", 10 * kSecond);
 }
 
-TEST_CASE("diff compares the share of time that collections take") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "diff compares the share of time that collections take") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", old = directory / "old.bin";
   WriteWithPauses(a, {{2, 300}, {6, 500}}, 800);
   WriteWithPauses(b, {{4, 100}}, 0);
@@ -445,8 +417,7 @@ TEST_CASE("diff compares the share of time that collections take") {
   CHECK(Heaprec("diff " + a + " " + old).out.find("\ngc:") == std::string::npos);
 }
 
-TEST_CASE("diff says what does not fit together") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "diff says what does not fit together") {
   const std::string a = directory / "a.bin";
   WriteAmounts(a, {});
   for (const char* options :
@@ -462,4 +433,4 @@ TEST_CASE("diff says what does not fit together") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

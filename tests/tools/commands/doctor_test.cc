@@ -5,22 +5,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::SomeHeader;
-using testing::WriteSmall;
 
 class Patient {
  public:
@@ -79,14 +67,13 @@ std::function<void(RecordingFile&)> Lost(format::LossReason reason, double weigh
   };
 }
 
-TEST_CASE("The first line of doctor is the verdict, problems come first, and each has what to do") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome well = Heaprec("doctor " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "The first line of doctor is the verdict, problems come first, and each has what to do") {
+  WriteSmall(path);
+  const Outcome well = Heaprec("doctor " + path);
   CHECK(well.code == 0);
   CHECK(well.out.find("trustworthy: yes") == 0);
   CHECK(Squeezed(well.out).find("\nok source hooks (symbols found)\n") != std::string::npos);
-  CHECK(Heaprec("doctor -q " + directory / "rec.bin").out.find("\nok ") == std::string::npos);
+  CHECK(Heaprec("doctor -q " + path).out.find("\nok ") == std::string::npos);
 
   format::FileHeader header = SomeHeader();
   header.source = "imported";
@@ -98,7 +85,7 @@ TEST_CASE("The first line of doctor is the verdict, problems come first, and eac
   CHECK(findings.find("\nproblem source imported from") < findings.find("\nnote "));
   CHECK(findings.find("\n action: record with heaprec;") != std::string::npos);
 
-  const Outcome both = Heaprec("doctor " + directory / "rec.bin" + " " + directory / "bad.bin");
+  const Outcome both = Heaprec("doctor " + path + " " + directory / "bad.bin");
   CHECK(both.code == 1);
   CHECK(both.out.find("trustworthy: yes") < both.out.find("trustworthy: no"));
   CHECK(Heaprec("doctor " + directory / "none.bin").code == 3);
@@ -251,4 +238,4 @@ TEST_CASE("doctor measures how far the wall clock has moved, on the machine of t
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

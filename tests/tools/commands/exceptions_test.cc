@@ -8,21 +8,13 @@
 #include "throttle/interval_reducer.h"
 #include "tools/input/recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::RingFile;
 
 format::FileHeader HeaderWithExceptions(const std::string& ring = "") {
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.exceptions = {.interval_ns = kSecond / 2, .interval_cap = 10, .rate_per_second = 20};
   header.ring_path = ring;
   return header;
@@ -70,10 +62,9 @@ void WriteMixed(const std::string& path, const format::FileHeader& header = Head
 
 size_t Lines(const std::string& text) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')); }
 
-TEST_CASE("print shows exceptions among the allocations, without bytes") {
-  const Directory directory;
-  WriteMixed(directory / "rec.bin");
-  const auto all = Heaprec("print " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "print shows exceptions among the allocations, without bytes") {
+  WriteMixed(path);
+  const auto all = Heaprec("print " + path);
   CHECK(all.code == 0);
   CHECK(all.out.starts_with(R"(heaprec.ExceptionSample {
   startTime = 16:40:00.100000 (2026-11-20)
@@ -103,12 +94,9 @@ heaprec.AllocationSample {)"));
   CHECK(document["losses"]["exceptions"]["candidates"] == 120);
 }
 
-TEST_CASE("export has exceptions only when asked for them") {
-  const Directory directory;
-  WriteMixed(directory / "rec.bin");
-  const auto rows = [&](const std::string& options) {
-    return Heaprec("export " + options + " " + directory / "rec.bin").out;
-  };
+TEST_CASE_METHOD(Scratch, "export has exceptions only when asked for them") {
+  WriteMixed(path);
+  const auto rows = [&](const std::string& options) { return Heaprec("export " + options + " " + path).out; };
   CHECK(Lines(rows("")) == 1 + 2);
   CHECK(rows("").find("exception") == std::string::npos);
   CHECK(Lines(rows("--kind tlab,outside,exception")) == 1 + 6);
@@ -119,10 +107,9 @@ TEST_CASE("export has exceptions only when asked for them") {
   CHECK(Lines(rows("--format jsonl --kind exception")) == 4);
 }
 
-TEST_CASE("summary tells of exceptions apart, calibrated to how many were thrown") {
-  const Directory directory;
-  WriteMixed(directory / "rec.bin");
-  const std::string out = Heaprec("summary --verbose " + directory / "rec.bin").out;
+TEST_CASE_METHOD(Scratch, "summary tells of exceptions apart, calibrated to how many were thrown") {
+  WriteMixed(path);
+  const std::string out = Heaprec("summary --verbose " + path).out;
   for (const char* line :
        {"samples:     2; limit", "counted:     4.69 KiB (4,800 bytes)\n",
         "exceptions:  120 thrown, counted; 4 samples\n", "  busiest:   2 samples in an interval of 1.00 s",
@@ -131,7 +118,7 @@ TEST_CASE("summary tells of exceptions apart, calibrated to how many were thrown
     CHECK(out.find(line) != std::string::npos);
   }
   CHECK(out.find("\ntrustworthy: yes\n") != std::string::npos);
-  const json document = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
+  const json document = json::parse(Heaprec("summary --json " + path).out);
   CHECK(document["samples"] == 2);
   CHECK(document["estimates"]["bytes"]["value"] == 4800);
   const json& thrown = document["exceptions"];
@@ -149,9 +136,9 @@ TEST_CASE("summary tells of exceptions apart, calibrated to how many were thrown
   CHECK(thrown["sites"][0]["samples"] == 2);
 }
 
-TEST_CASE("A recording without exceptions does not speak of them, and one that wanted them says why not") {
-  const Directory directory;
-  format::FileHeader header = testing::SomeHeader();
+TEST_CASE_METHOD(Scratch,
+                 "A recording without exceptions does not speak of them, and one that wanted them says why not") {
+  format::FileHeader header = SomeHeader();
   for (const char* refused : {"", "the JVM is old"}) {
     header.exceptions_unavailable_reason = refused;
     const std::string path = directory / (std::string("rec") + (*refused != 0 ? "1" : "0"));
@@ -165,9 +152,7 @@ TEST_CASE("A recording without exceptions does not speak of them, and one that w
   }
 }
 
-TEST_CASE("The counters and the cap of each stream are judged on their own") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "The counters and the cap of each stream are judged on their own") {
   const auto verdict = [&](format::FileHeader header, auto change) {
     Overwrite(path, "");
     RecordingFile file(path, header);
@@ -195,10 +180,9 @@ TEST_CASE("The counters and the cap of each stream are judged on their own") {
         }).find("exceptions: an interval has 2 samples, above its cap of 1") != std::string::npos);
 }
 
-TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of its own") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Salvage reduces each stream in intervals of its own, with a seed of its own") {
   const format::FileHeader header = HeaderWithExceptions(directory / "rec.ring");
-  RecordingFile file(directory / "rec.bin", header);
+  RecordingFile file(path, header);
   file.Flush();
   RingFile ring(header);
   ring.Define(0, Allocated(0));
@@ -215,7 +199,7 @@ TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of i
   ring.header().exceptions.counters.candidates = 400;
   ring.WriteTo(directory / "rec.ring");
 
-  auto recording = Recording::Open(directory / "rec.bin");
+  auto recording = Recording::Open(path);
   REQUIRE(recording.ok());
   std::map<uint64_t, double> thrown;
   size_t allocations = 0;
@@ -251,4 +235,4 @@ TEST_CASE("Salvage reduces each stream in intervals of its own, with a seed of i
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

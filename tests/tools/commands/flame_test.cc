@@ -6,22 +6,8 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
-
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
 
 const std::string kHostile = "p/Evil.</script><img src=x onerror=alert(1)>";
 
@@ -71,10 +57,9 @@ bool HasTitle(const std::vector<std::string>& titles, const std::string& begin) 
   return std::ranges::any_of(titles, [&](const std::string& title) { return title.starts_with(begin); });
 }
 
-TEST_CASE("A picture has the boxes with their figures and intervals") {
-  const Directory directory;
-  WriteStacks(directory / "rec.bin");
-  const std::string picture = Heaprec("flame --svg --title 'My app' -o - " + directory / "rec.bin").out;
+TEST_CASE_METHOD(Scratch, "A picture has the boxes with their figures and intervals") {
+  WriteStacks(path);
+  const std::string picture = Heaprec("flame --svg --title 'My app' -o - " + path).out;
   const auto titles = TitlesOf(picture);
   CHECK(HasTitle(titles, "all&#10;bytes: 976.6 KiB"));
   CHECK(HasTitle(titles, "com.acme.App.main&#10;bytes: 976.6 KiB"));
@@ -84,27 +69,24 @@ TEST_CASE("A picture has the boxes with their figures and intervals") {
   CHECK(picture.find("&#10;samples: 55<") != std::string::npos);
   CHECK(picture.find(">My app<") != std::string::npos);
   CHECK(picture.find(">977 KiB in ") != std::string::npos);
-  CHECK(Heaprec("print --json " + directory / "rec.bin").out.find("\"type\":\"inlined\"") != std::string::npos);
+  CHECK(Heaprec("print --json " + path).out.find("\"type\":\"inlined\"") != std::string::npos);
 }
 
-TEST_CASE("Beyond the limit the boxes of a picture are folded into one that has their sum") {
-  const Directory directory;
-  WriteStacks(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "Beyond the limit the boxes of a picture are folded into one that has their sum") {
+  WriteStacks(path);
   for (const std::string order : {"", "--reverse "}) {
-    const auto titles = TitlesOf(Heaprec("flame --svg --limit 5 " + order + "-o - " + directory / "rec.bin").out);
+    const auto titles = TitlesOf(Heaprec("flame --svg --limit 5 " + order + "-o - " + path).out);
     CAPTURE(order, titles);
     const auto folded = std::ranges::count_if(titles, [](const std::string& title) { return title.starts_with("…"); });
     CHECK(folded >= 1);
     CHECK(titles.size() == 5 + static_cast<size_t>(folded));
   }
-  const auto small = TitlesOf(Heaprec("flame --svg --min-share 40% --no-classes -o - " + directory / "rec.bin").out);
+  const auto small = TitlesOf(Heaprec("flame --svg --min-share 40% --no-classes -o - " + path).out);
   CHECK(small.size() == 6);
   CHECK(HasTitle(small, "… 9 more&#10;bytes: 439.5 KiB"));
 }
 
-TEST_CASE("A picture takes the filters, leaves out what is hidden, and reverses") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A picture takes the filters, leaves out what is hidden, and reverses") {
   WriteStacks(path);
   const auto some = TitlesOf(Heaprec("flame --svg --focus resize --hide App --no-classes -o - " + path).out);
   REQUIRE(some.size() == 4);
@@ -117,9 +99,8 @@ TEST_CASE("A picture takes the filters, leaves out what is hidden, and reverses"
         Heaprec("flame --svg --title x -o - " + path).out);
 }
 
-TEST_CASE("flame names the file after the recording and replaces none unless told") {
-  const Directory directory;
-  WriteStacks(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "flame names the file after the recording and replaces none unless told") {
+  WriteStacks(path);
   const std::string in = "HEAPREC=$(realpath $HEAPREC) && cd " + directory / "" + " && ";
   const Outcome outcome = Shell(in + "$HEAPREC flame rec.bin && $HEAPREC flame --svg -q rec.bin");
   CHECK(outcome.code == 0);
@@ -132,25 +113,24 @@ TEST_CASE("flame names the file after the recording and replaces none unless tol
   CHECK(Contents(directory / "rec.html") == "mine");
   CHECK(Shell(in + "$HEAPREC flame -f rec.bin").code == 0);
   CHECK(Contents(directory / "rec.html").size() > 1000);
-  CHECK(Heaprec("flame -q -o " + directory / "named.svg" + " " + directory / "rec.bin").code == 0);
+  CHECK(Heaprec("flame -q -o " + directory / "named.svg" + " " + path).code == 0);
   CHECK(Contents(directory / "named.svg").starts_with("<svg"));
-  const Outcome report = Heaprec("report -o " + directory / "page.svg" + " " + directory / "rec.bin");
+  const Outcome report = Heaprec("report -o " + directory / "page.svg" + " " + path);
   CHECK(report.code == 2);
   CHECK(report.err.find("page.svg: the report is an HTML page") != std::string::npos);
-  CHECK(Heaprec("flame --limit 0 " + directory / "rec.bin").code == 2);
-  CHECK(Heaprec("flame --min-share x " + directory / "rec.bin").code == 2);
+  CHECK(Heaprec("flame --limit 0 " + path).code == 2);
+  CHECK(Heaprec("flame --min-share x " + path).code == 2);
   CHECK(Heaprec("flame -o " + directory / "x.html " + directory / "absent.bin").code == 3);
 }
 
-TEST_CASE("No name of a recording gets out of its quotes") {
-  const Directory directory;
-  WriteStacks(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "No name of a recording gets out of its quotes") {
+  WriteStacks(path);
   const std::string title = " --title '</title><script>alert(1)</script>' -o - ";
-  const std::string page = Heaprec("flame" + title + directory / "rec.bin").out;
+  const std::string page = Heaprec("flame" + title + path).out;
   CHECK(Count(page, "<img") == 0);
   CHECK(Count(page, "alert(1)</script>") == 0);
   CHECK(Count(page, "</title><script>") == 0);
-  const std::string picture = Heaprec("flame --svg" + title + directory / "rec.bin").out;
+  const std::string picture = Heaprec("flame --svg" + title + path).out;
   CHECK(Count(picture, "<img") == 0);
   CHECK(Count(picture, "<script") == 0);
   CHECK(Count(picture, "<b>") == 0);
@@ -162,9 +142,8 @@ TEST_CASE("No name of a recording gets out of its quotes") {
   CHECK(std::stoi(parsed.out) > 50);
 }
 
-TEST_CASE("A picture leaves out boxes that nobody sees, and has all others") {
-  const Directory directory;
-  RecordingFile file(directory / "rec.bin", SomeHeader());
+TEST_CASE_METHOD(Scratch, "A picture leaves out boxes that nobody sees, and has all others") {
+  RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   const auto add = [&](uint64_t at, const std::string& method, double weight) {
     Event event = At(at * kMs);
@@ -177,7 +156,7 @@ TEST_CASE("A picture leaves out boxes that nobody sees, and has all others") {
   add(3, "com/acme/Unseen.run", 100);  // a tenth of that
   file.Add(format::Interval{0, 1000, 1'001'100, 3, 3, 0});
   file.End("jvm exit", kSecond);
-  const std::string picture = Heaprec("flame --svg --no-classes -o - " + directory / "rec.bin").out;
+  const std::string picture = Heaprec("flame --svg --no-classes -o - " + path).out;
   CHECK(picture.find("com.acme.Wide.run\nbytes: 976.6 KiB (") == std::string::npos);  // in markup
   CHECK(picture.find("com.acme.Wide.run&#10;bytes: 976.6 KiB") != std::string::npos);
   CHECK(picture.find("com.acme.Seen.run&#10;bytes: 1000 B") != std::string::npos);
@@ -186,10 +165,10 @@ TEST_CASE("A picture leaves out boxes that nobody sees, and has all others") {
   CHECK(picture.find("&#10;samples: 1<") != std::string::npos);
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Scratch,
     "A browser shows the pages from files: options, tooltips, search, zoom and keys, and nothing else is asked for") {
-  const Directory directory;
-  WriteStacks(directory / "rec.bin");
+  WriteStacks(path);
   RecordingFile(directory / "empty.bin", SomeHeader()).End("jvm exit", kSecond);
   const Outcome outcome = Shell("python3 tests/tools/commands/flame_browser.py tools/heaprec " +
                                 directory / "rec.bin " + directory / "empty.bin 2>&1");
@@ -199,4 +178,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -76,17 +76,12 @@ std::string OddFile(bool compressed) {
   return jfr.File();
 }
 
-json Printed(const std::string& recording) {
-  const Outcome printed = Heaprec("print --json " + recording);
-  INFO(printed.err);
-  REQUIRE(printed.code == 0);
-  return json::parse(printed.out);
-}
+json Printed(const std::string& recording) { return Parsed("print --json " + recording); }
 
 }  // namespace
 
-TEST_CASE("Fields are found by their names, whatever stands around them, and integers of both kinds are read") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "Fields are found by their names, whatever stands around them, and integers of both kinds are read") {
   for (const bool compressed : {true, false}) {
     Overwrite(directory / "odd.jfr", OddFile(compressed));
     const Outcome imported = Heaprec("import " + (directory / "odd.jfr") + " -f -o " + (directory / "odd.bin"));
@@ -119,8 +114,7 @@ TEST_CASE("Fields are found by their names, whatever stands around them, and int
   }
 }
 
-TEST_CASE("Samples and TLAB events count the same bytes: one set of them is taken") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Samples and TLAB events count the same bytes: one set of them is taken") {
   Overwrite(directory / "t.jfr", TlabFile());
   REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + (directory / "sample.bin")).code == 0);
   const json samples = Printed(directory / "sample.bin")["events"];
@@ -137,8 +131,7 @@ TEST_CASE("Samples and TLAB events count the same bytes: one set of them is take
   CHECK(tlabs[1]["size"] == 1'000'000);
 }
 
-TEST_CASE("An imported recording is whole, says what it is, and is not trusted") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "An imported recording is whole, says what it is, and is not trusted") {
   Overwrite(directory / "t.jfr", TlabFile());
   const Outcome told = Heaprec("import --json " + (directory / "t.jfr") + " -o " + (directory / "t.bin"));
   REQUIRE(told.code == 0);
@@ -165,8 +158,7 @@ TEST_CASE("An imported recording is whole, says what it is, and is not trusted")
   CHECK(summary["classes"][0]["bytes"]["high"] > 3.0 * 7777);
 }
 
-TEST_CASE("doctor mentions no ring and no recorder for an import, which has neither") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "doctor mentions no ring and no recorder for an import, which has neither") {
   Overwrite(directory / "t.jfr", TlabFile());
   REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + (directory / "t.bin")).code == 0);
   const Outcome told = Heaprec("doctor " + (directory / "t.bin"));
@@ -176,12 +168,11 @@ TEST_CASE("doctor mentions no ring and no recorder for an import, which has neit
   CHECK(told.out.find("recorder's counters") == std::string::npos);
 }
 
-TEST_CASE("What heaprec exported comes back as it was") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  REQUIRE(Heaprec("export --format jfr -o " + (directory / "rec.jfr") + " " + (directory / "rec.bin")).code == 0);
+TEST_CASE_METHOD(Scratch, "What heaprec exported comes back as it was") {
+  WriteSmall(path);
+  REQUIRE(Heaprec("export --format jfr -o " + (directory / "rec.jfr") + " " + path).code == 0);
   REQUIRE(Heaprec("import -q " + (directory / "rec.jfr") + " -o " + (directory / "again.bin")).code == 0);
-  json before = Printed(directory / "rec.bin"), after = Printed(directory / "again.bin");
+  json before = Printed(path), after = Printed(directory / "again.bin");
   for (json* const printed : {&before, &after}) {
     for (json& event : (*printed)["events"]) event.erase("window");
   }
@@ -194,8 +185,7 @@ TEST_CASE("What heaprec exported comes back as it was") {
   CHECK(summary["notes"][0].get<std::string>().find("from the samples alone") != std::string::npos);
 }
 
-TEST_CASE("A file that is cut off gives its whole chunks, and says where it ends") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A file that is cut off gives its whole chunks, and says where it ends") {
   const std::string whole = OddFile(true), jfr = directory / "cut.jfr", out = directory / "cut.bin";
   for (const size_t size : {size_t{1}, size_t{67}, size_t{68}, whole.size() - 1}) {
     Overwrite(jfr, whole + whole.substr(0, size));
@@ -209,8 +199,7 @@ TEST_CASE("A file that is cut off gives its whole chunks, and says where it ends
   }
 }
 
-TEST_CASE("A chunk that its JVM never finished is named as such") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A chunk that its JVM never finished is named as such") {
   std::string file = OddFile(true);
   file.replace(8, 8, std::string(8, '\0'));  // its size
   Overwrite(directory / "u.jfr", file);
@@ -220,8 +209,8 @@ TEST_CASE("A chunk that its JVM never finished is named as such") {
   CHECK(imported.err.find("jfr assemble") != std::string::npos);
 }
 
-TEST_CASE("What is no JFR file, of a version that is too old, or without allocations is refused in one line") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "What is no JFR file, of a version that is too old, or without allocations is refused in one line") {
   const std::string jfr = directory / "no.jfr", out = directory / "no.bin";
   const auto refusal = [&](const std::string& contents) {
     Overwrite(jfr, contents);
@@ -239,8 +228,7 @@ TEST_CASE("What is no JFR file, of a version that is too old, or without allocat
   CHECK(Shell("ls " + out).code != 0);
 }
 
-TEST_CASE("Types that hold themselves are refused") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Types that hold themselves are refused") {
   std::vector<JfrType> types = OddTypes();
   types.push_back({90, "p.Loop", {{"next", 91}}});
   types.push_back({91, "p.Back", {{"next", 90}}});

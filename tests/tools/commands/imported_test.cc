@@ -70,8 +70,7 @@ std::string HeapFile(const char* amount, bool with_collections = true, int first
 
 }  // namespace
 
-TEST_CASE("Collections and heap summaries are imported as the JVM's pauses and as states of the heap") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Collections and heap summaries are imported as the JVM's pauses and as states of the heap") {
   const std::string out = directory / "h.bin";
   Overwrite(directory / "h.jfr", HeapFile("objectSize"));
   const Outcome told = Heaprec("import --json " + (directory / "h.jfr") + " -o " + out);
@@ -149,13 +148,12 @@ TEST_CASE("Old objects of the last dump are alive, and samples are not said to b
   }
 }
 
-TEST_CASE("What was not trustworthy before an export is not trustworthy after an import") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "What was not trustworthy before an export is not trustworthy after an import") {
   const std::string out = directory / "back.bin";
   for (const uint64_t lost : {0, 50}) {
     CAPTURE(lost);
     {
-      RecordingFile file(directory / "rec.bin", SomeHeader());
+      RecordingFile file(path, SomeHeader());
       file.Add(format::Window{1, 0, 1e-4});
       for (uint64_t i = 0; i < 50; ++i) file.Add(At((1 + i * 19) * kMs));
       format::StreamCounters& counters = file.counters();
@@ -166,9 +164,8 @@ TEST_CASE("What was not trustworthy before an export is not trustworthy after an
           format::Interval{.index = 0, .candidates = 100, .bytes = 2400 * (50 + lost), .buffered = 50, .kept = 50});
       file.End("jvm exit", kSecond);
     }
-    REQUIRE((json::parse(Heaprec("summary --json " + (directory / "rec.bin")).out)["trustworthy"] == true) ==
-            (lost == 0));
-    REQUIRE(Heaprec("export -f --format jfr -o " + (directory / "out.jfr") + " " + (directory / "rec.bin")).code == 0);
+    REQUIRE((json::parse(Heaprec("summary --json " + path).out)["trustworthy"] == true) == (lost == 0));
+    REQUIRE(Heaprec("export -f --format jfr -o " + (directory / "out.jfr") + " " + path).code == 0);
     REQUIRE(Heaprec("import -q -f -o " + out + " " + (directory / "out.jfr")).code == 0);
     const json summary = json::parse(Heaprec("summary --json " + out).out);
     CAPTURE(summary["reasons"].dump());
@@ -179,8 +176,7 @@ TEST_CASE("What was not trustworthy before an export is not trustworthy after an
   }
 }
 
-TEST_CASE("What the file does not say is unknown, not zero") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "What the file does not say is unknown, not zero") {
   const std::string out = directory / "t.bin";
   Overwrite(directory / "t.jfr", TlabFile());
   REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + out).code == 0);
@@ -246,8 +242,7 @@ TEST_CASE("What the file does not say is unknown, not zero") {
   CHECK(json::parse(Heaprec("summary --json " + out).out)["kinds"]["outside"]["samples"] == 1);
 }
 
-TEST_CASE("A budget of what the file does not say is inconclusive, and so is a comparison") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A budget of what the file does not say is inconclusive, and so is a comparison") {
   const std::string out = directory / "t.bin";
   Overwrite(directory / "t.jfr", TlabFile());
   REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + out).code == 0);
@@ -300,8 +295,7 @@ TEST_CASE("A budget of what the file does not say is inconclusive, and so is a c
   CHECK(rows[2]["change"].is_null());
 }
 
-TEST_CASE("A check of an import says why it is inconclusive, and what to do") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A check of an import says why it is inconclusive, and what to do") {
   const std::string out = directory / "t.bin";
   Overwrite(directory / "t.jfr", TlabFile());
   REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + out).code == 0);
@@ -319,8 +313,7 @@ TEST_CASE("A check of an import says why it is inconclusive, and what to do") {
   CHECK(compared.out.find("inconclusive: the baseline is untrustworthy; an import from") != std::string::npos);
 }
 
-TEST_CASE("Without collections in the file it is unknown what old objects have survived") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Without collections in the file it is unknown what old objects have survived") {
   const std::string out = directory / "h.bin";
   Overwrite(directory / "h.jfr", HeapFile("weight", /*with_collections=*/false));
   REQUIRE(Heaprec("import -q " + (directory / "h.jfr") + " -o " + out).code == 0);

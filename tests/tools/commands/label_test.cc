@@ -5,28 +5,24 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::Outcome;
 using namespace std::string_literals;
 
 // Events of "main" without labels, of request 42 and of request 43, in the order of their sizes 1, 2, 3.
 void WriteLabelled(const std::string& path) {
-  testing::RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   const std::string threads[] = {"main"s, "main\0request=42\0user=a \"b\""s, "main\0request=43"s};
   for (uint64_t i = 0; i < 3; ++i) {
-    Event event = testing::At((i + 1) * testing::kMs);
+    Event event = At((i + 1) * kMs);
     event.thread = threads[i];
     event.size = i + 1;
     file.Add(event);
   }
   file.Add(format::Interval{0, 10, 2400, 3, 3, 0});
-  file.End("jvm exit", testing::kSecond);
+  file.End("jvm exit", kSecond);
 }
 
 std::string Sizes(const std::string& options, const std::string& path) {
@@ -41,21 +37,18 @@ std::string Sizes(const std::string& options, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("print shows a thread's labels beside its name, in text and in JSON") {
-  const Directory directory;
-  WriteLabelled(directory / "rec.bin");
-  const Outcome text = Heaprec("print " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "print shows a thread's labels beside its name, in text and in JSON") {
+  WriteLabelled(path);
+  const Outcome text = Heaprec("print " + path);
   CHECK(text.out.find("label request = 42, label user = a \"b\")\n") != std::string::npos);
-  CHECK(testing::Count(text.out, "eventThread = \"main\" (") == 3);
-  const auto events = nlohmann::json::parse(Heaprec("print --json " + directory / "rec.bin").out)["events"];
+  CHECK(Count(text.out, "eventThread = \"main\" (") == 3);
+  const auto events = nlohmann::json::parse(Heaprec("print --json " + path).out)["events"];
   CHECK_FALSE(events[0]["thread"].contains("labels"));
   CHECK(events[1]["thread"]["name"] == "main");
   CHECK(events[1]["thread"]["labels"] == nlohmann::json({{"request", "42"}, {"user", "a \"b\""}}));
 }
 
-TEST_CASE("--label takes a key with a value, or with any; several must all be there") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "--label takes a key with a value, or with any; several must all be there") {
   WriteLabelled(path);
   CHECK(Sizes("", path) == "123");
   CHECK(Sizes("--label request=42", path) == "2");
@@ -68,14 +61,14 @@ TEST_CASE("--label takes a key with a value, or with any; several must all be th
   CHECK(Heaprec("print --label =x " + path).code == 2);
 }
 
-TEST_CASE("Exports have the labels in a column of their own, beside the thread's name, and obey --label") {
-  const Directory directory;
-  WriteLabelled(directory / "rec.bin");
-  const Outcome outcome = Heaprec("export --label request=42 " + directory / "rec.bin");
-  CHECK(testing::Count(outcome.out, "\n") == 2);
+TEST_CASE_METHOD(Scratch,
+                 "Exports have the labels in a column of their own, beside the thread's name, and obey --label") {
+  WriteLabelled(path);
+  const Outcome outcome = Heaprec("export --label request=42 " + path);
+  CHECK(Count(outcome.out, "\n") == 2);
   CHECK(outcome.out.find(",main,java.lang.String,2,") != std::string::npos);
   CHECK(outcome.out.find(",\"request=42;user=a \"\"b\"\"\",") != std::string::npos);
-  const Outcome lines = Heaprec("export --format jsonl --label request=42 " + directory / "rec.bin");
+  const Outcome lines = Heaprec("export --format jsonl --label request=42 " + path);
   CHECK(nlohmann::json::parse(lines.out)["labels"] == nlohmann::json({{"request", "42"}, {"user", "a \"b\""}}));
 }
 
@@ -116,4 +109,4 @@ TEST_CASE("summary makes its tables of the events that are chosen, and judges th
   CHECK(Heaprec("summary --label =x " + path).code == 2);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -7,26 +7,13 @@
 
 #include "tests/tools/live_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Collection;
-using testing::DeathDetection;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kSecond;
-using testing::LeakAt;
-using testing::LiveHeader;
-using testing::Outcome;
-using testing::Parsed;
-using testing::RecordingFile;
-using testing::RowIn;
-using testing::WriteLeak;
 
-TEST_CASE("leaks reports only groups that also grow between old-generation collections, if these span the time") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(
+    Scratch, "leaks reports only groups that also grow between old-generation collections, if these span the time") {
   WriteLeak(path, true, DeathDetection::kSerialOld);
   const char* const may_be_garbage = "garbage in the old generation may be among the leaks";
   // Each time ends just before such a collection, when the cache has most garbage.
@@ -68,13 +55,11 @@ TEST_CASE("leaks reports only groups that also grow between old-generation colle
   CHECK(Parsed("leaks --json " + late)["old_collections"] == 3);
 }
 
-TEST_CASE("by stack live and leaks show whole stacks, the site first") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "by stack live and leaks show whole stacks, the site first") {
   RecordingFile file(path, LiveHeader());
   file.Add(format::Window{1, 0, 1e-4});
   for (uint64_t at = kSecond; at < 60 * kSecond; at += kSecond) {
-    testing::Event event = LeakAt(at);
+    Event event = LeakAt(at);
     event.stack.insert(event.stack.begin() + 1, {"p/A.a:1", "p/B.b:1", "p/C.c:1", "p/D.d:1", "p/E.e:1", "p/F.f:1"});
     file.Add(event);
     if (at % (2 * kSecond) == 0) file.Add(Collection(at / (2 * kSecond)));
@@ -99,8 +84,7 @@ TEST_CASE("by stack live and leaks show whole stacks, the site first") {
   }
 }
 
-TEST_CASE("live and leaks say which collectors keep the old generation's garbage") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "live and leaks say which collectors keep the old generation's garbage") {
   for (const auto& [gc, keeps] : {std::pair("Serial", true), {"Parallel", true}, {"G1", true}, {"Shenandoah", false}}) {
     INFO(gc);
     const std::string path = directory / std::string(gc);
@@ -118,9 +102,8 @@ TEST_CASE("live and leaks say which collectors keep the old generation's garbage
   }
 }
 
-TEST_CASE("leaks names the site that grows, and says so when none does") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", steady = directory / "steady.bin";
+TEST_CASE_METHOD(Scratch, "leaks names the site that grows, and says so when none does") {
+  const std::string steady = directory / "steady.bin";
   WriteLeak(path);
   WriteLeak(steady, false);
   const json document = Parsed("leaks --json " + path);
@@ -152,4 +135,4 @@ TEST_CASE("leaks names the site that grows, and says so when none does") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -9,28 +9,21 @@
 #include "tests/tools/small_recording.h"
 #include "tools/input/recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::RingFile;
 
 format::FileHeader Following() {
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.max_tracked_objects = 4096;
   return header;
 }
 
 Event Born(uint64_t id, uint64_t time_ns) {
-  Event event = testing::At(time_ns);
+  Event event = At(time_ns);
   event.id = id;
   event.class_name = "p/Leak" + std::to_string(id);
   return event;
@@ -81,9 +74,7 @@ Tracked Read(const std::string& path) {
   return tracked;
 }
 
-TEST_CASE("fates are printed where they are asked for") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "fates are printed where they are asked for") {
   WriteLifecycleEvents(path);
   CHECK(json::parse(Heaprec("print --json " + path).out)["events"].size() == 4);
   const json printed = json::parse(Heaprec("print --json --kind died,evicted,untracked " + path).out)["events"];
@@ -92,13 +83,12 @@ TEST_CASE("fates are printed where they are asked for") {
   CHECK((printed[1]["kind"] == "evicted" && printed[1]["threshold_bytes"] == 9600));
   CHECK((printed[2]["kind"] == "untracked" && printed[2]["sample"] == 4));
   const std::string text = Heaprec("print --kind evicted " + path).out;
-  CHECK(testing::Count(text, "heaprec.ObjectLifecycle {") == 1);
-  CHECK(testing::Count(text, "kind = evicted") == 1);
+  CHECK(Count(text, "heaprec.ObjectLifecycle {") == 1);
+  CHECK(Count(text, "kind = evicted") == 1);
   CHECK(json::parse(Heaprec("print --json --kind died --class p.Leak1 " + path).out)["events"].empty());
 }
 
-TEST_CASE("fates that cannot be are found") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "fates that cannot be are found") {
   const std::string right = directory / "right.bin", wrong = directory / "wrong.bin";
   WriteLifecycleEvents(right);
   CHECK(Heaprec("verify " + right).code == 0);
@@ -117,15 +107,14 @@ TEST_CASE("fates that cannot be are found") {
       {"say 2 samples not tracked", [](RecordingFile* file) { ++file->counters().untracked; }},
   }));
   WriteLifecycleEvents(wrong, add);
-  const testing::Outcome found = Heaprec("verify " + wrong);
+  const Outcome found = Heaprec("verify " + wrong);
   CAPTURE(found.out, found.err);
   CHECK(found.code == 1);
-  CHECK(testing::Count(found.out + found.err, what) == 1);
+  CHECK(Count(found.out + found.err, what) == 1);
 }
 
-TEST_CASE("whoever writes a recording anew takes fates and survivors along") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", out = directory / "out.bin";
+TEST_CASE_METHOD(Scratch, "whoever writes a recording anew takes fates and survivors along") {
+  const std::string out = directory / "out.bin";
   WriteLifecycleEvents(path);
   const Tracked given = Read(path);
   REQUIRE((given.lifecycle_events.size() == 3 && given.live_checkpoint.size() == 1 && given.untracked == 1));
@@ -141,26 +130,24 @@ TEST_CASE("whoever writes a recording anew takes fates and survivors along") {
   CHECK(Heaprec("verify " + out).code == 0);
 }
 
-TEST_CASE("names of survivors are redacted") {
-  const Directory directory;
-  WriteLifecycleEvents(directory / "rec.bin");
-  REQUIRE(Heaprec("redact -o " + (directory / "out.bin") + " " + (directory / "rec.bin")).code == 0);
+TEST_CASE_METHOD(Scratch, "names of survivors are redacted") {
+  WriteLifecycleEvents(path);
+  REQUIRE(Heaprec("redact -o " + (directory / "out.bin") + " " + path).code == 0);
   CHECK(Read(directory / "out.bin").live_checkpoint.at(3).find("Leak") == std::string::npos);
 }
 
-TEST_CASE("a span begins with those who are alive then, and has the fates of its own samples only") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "a span begins with those who are alive then, and has the fates of its own samples only") {
   const std::string out = directory / "out.bin";
-  WriteLifecycleEvents(directory / "rec.bin");
+  WriteLifecycleEvents(path);
   SECTION("in the first chunk") {
-    REQUIRE(Heaprec("trim --from 1s -o " + out + " " + (directory / "rec.bin")).code == 0);
+    REQUIRE(Heaprec("trim --from 1s -o " + out + " " + path).code == 0);
     const Tracked read = Read(out);
     CHECK(read.live_checkpoint == std::map<uint64_t, std::string>{{1, "p/Leak1"}, {2, "p/Leak2"}, {3, "p/Leak3"}});
     REQUIRE(read.lifecycle_events.size() == 3);
     CHECK(read.lifecycle_events[0] == LifecycleEvent{1, 500 * kMs, LifecycleKind::kDied, 4, 0});
   }
   SECTION("between the fates: a release counts for those who were born before") {
-    REQUIRE(Heaprec("trim --from 2100ms -o " + out + " " + (directory / "rec.bin")).code == 0);
+    REQUIRE(Heaprec("trim --from 2100ms -o " + out + " " + path).code == 0);
     const Tracked read = Read(out);
     CHECK(read.live_checkpoint == std::map<uint64_t, std::string>{{3, "p/Leak3"}});
     CHECK(read.thresholds.at(3) == 9600);
@@ -169,9 +156,8 @@ TEST_CASE("a span begins with those who are alive then, and has the fates of its
   CHECK(Heaprec("verify " + out).code == 0);
 }
 
-TEST_CASE("a span of a later part begins with those that were live when the part began") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", out = directory / "out.bin";
+TEST_CASE_METHOD(Scratch, "a span of a later part begins with those that were live when the part began") {
+  const std::string out = directory / "out.bin";
   {
     format::FileHeader header = Following();
     header.start.part = 1;
@@ -194,9 +180,7 @@ TEST_CASE("a span of a later part begins with those that were live when the part
   }
 }
 
-TEST_CASE("deaths in the ring count, of samples in the file and in the ring, once") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "deaths in the ring count, of samples in the file and in the ring, once") {
   format::FileHeader header = Following();
   header.ring_path = directory / "rec.ring";
   RecordingFile file(path, header);
@@ -230,7 +214,7 @@ TEST_CASE("deaths in the ring count, of samples in the file and in the ring, onc
   CHECK(salvaged[3] == LifecycleEvent{3, 1300 * kMs, LifecycleKind::kDied, 4, 0});
   CHECK(salvaged[5].kind == LifecycleKind::kUntracked);
   CHECK(read.untracked == 1);
-  const testing::Outcome verified = Heaprec("verify " + path);
+  const Outcome verified = Heaprec("verify " + path);
   INFO(verified.out << verified.err);
   CHECK(verified.code == 0);
 
@@ -250,4 +234,4 @@ TEST_CASE("deaths in the ring count, of samples in the file and in the ring, onc
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

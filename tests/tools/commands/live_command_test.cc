@@ -6,34 +6,15 @@
 
 #include "tests/tools/live_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
-using testing::Collection;
-using testing::Contents;
-using testing::DeathDetection;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kEnd;
-using testing::kMs;
-using testing::kSecond;
-using testing::LeakAt;
-using testing::LiveHeader;
-using testing::Outcome;
-using testing::Parsed;
-using testing::RecordingFile;
-using testing::RowOf;
-using testing::Shell;
-using testing::WriteLeak;
-using testing::WriteSmall;
 
-TEST_CASE("If only major collections find dead objects, live shows ranges, and leaks shows confirmed growth") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "If only major collections find dead objects, live shows ranges, and leaks shows confirmed growth") {
   WriteLeak(path, true, DeathDetection::kMajors);
   const json document = Parsed("live --json " + path);
   CHECK(document["of_majors"] == true);
@@ -84,9 +65,7 @@ TEST_CASE("If only major collections find dead objects, live shows ranges, and l
 
 // Generational ZGC every 5 s: three pauses of the young collection, then two of the old one, all with one count. What
 // the last one found dead may not be known yet at the end.
-TEST_CASE("A major collection that ends as the recording does is counted nowhere") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A major collection that ends as the recording does is counted nowhere") {
   format::FileHeader header = LiveHeader();
   header.gc_name = "Z", header.Note(format::SourceFact::kKeepsYoungReferents);
   {
@@ -111,9 +90,7 @@ TEST_CASE("A major collection that ends as the recording does is counted nowhere
   CHECK(Parsed("leaks --json " + path)["collections"] == 11);
 }
 
-TEST_CASE("live shows what is alive at the end by class and site, with ages and growth") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "live shows what is alive at the end by class and site, with ages and growth") {
   WriteLeak(path);
   const json document = Parsed("live --json " + path);
   CHECK(document["schema"] == "heaprec.live/1");
@@ -141,9 +118,7 @@ TEST_CASE("live shows what is alive at the end by class and site, with ages and 
   CHECK(document["live"]["bytes"]["value"].get<double>() > 3'000'000);
 }
 
-TEST_CASE("live --at shows any time, and --survived only survivors of collections") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "live --at shows any time, and --survived only survivors of collections") {
   WriteLeak(path);
   const json early = Parsed("live --at 20s --json " + path);
   CHECK(early["at_ns"] == 20 * kSecond);
@@ -159,9 +134,8 @@ TEST_CASE("live --at shows any time, and --survived only survivors of collection
   CHECK(Parsed("live --sort name --by class --limit 1 --json " + path)["tables"][0]["rows"][0]["name"] == "byte[]");
 }
 
-TEST_CASE("A trimmed recording shows the same at its end as the whole one at that time") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", cut = directory / "cut.bin";
+TEST_CASE_METHOD(Scratch, "A trimmed recording shows the same at its end as the whole one at that time") {
+  const std::string cut = directory / "cut.bin";
   WriteLeak(path, false);
   // After a collection at 40 s, whose deaths were found at 40.06 s. Before that, its survivors are unknown.
   for (const std::string at : {"40.03s", "40.08s", "40.5s", "41.9s"}) {
@@ -190,9 +164,8 @@ TEST_CASE("A trimmed recording shows the same at its end as the whole one at tha
   CHECK(Parsed("live --survived 1 --json " + cut)["live"]["bytes"].is_null());
 }
 
-TEST_CASE("If the JVM's count of collections could not be read, survived collections are unknown, not 0") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "If the JVM's count of collections could not be read, survived collections are unknown, not 0") {
   RecordingFile file(path, LiveHeader());
   file.Add(format::Window{1, 0, 1e-4});
   for (uint64_t second = 1; second < 10; ++second) {
@@ -212,9 +185,9 @@ TEST_CASE("If the JVM's count of collections could not be read, survived collect
   CHECK(Heaprec("leaks " + path).out.starts_with("it is unknown what leaks: " + why));
 }
 
-TEST_CASE("Objects live at the start of a trimmed recording have survived as many collections as in the whole one") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", cut = directory / "cut.bin";
+TEST_CASE_METHOD(
+    Scratch, "Objects live at the start of a trimmed recording have survived as many collections as in the whole one") {
+  const std::string cut = directory / "cut.bin";
   WriteLeak(path);
   REQUIRE(Heaprec("trim --from 21960ms --to 41s -o " + cut + " " + path).code == 0);
   for (const char* survived : {"0", "1", "5", "12"}) {
@@ -231,9 +204,9 @@ TEST_CASE("Objects live at the start of a trimmed recording have survived as man
         Parsed("live --survived 12 --json " + cut)["live"]["bytes"]);
 }
 
-TEST_CASE("An object born before the first snapshot has the same survived collections in a part of the recording") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", cut = directory / "cut.bin";
+TEST_CASE_METHOD(
+    Scratch, "An object born before the first snapshot has the same survived collections in a part of the recording") {
+  const std::string cut = directory / "cut.bin";
   RecordingFile file(path, LiveHeader());
   file.Add(LeakAt(5 * kSecond));
   for (uint64_t number = 5; number < 10; ++number) file.Add(Collection(number));
@@ -244,9 +217,8 @@ TEST_CASE("An object born before the first snapshot has the same survived collec
   }
 }
 
-TEST_CASE("live --min-age and flame --live show objects of the minimum age, with whole stacks") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", page = directory / "live.html", picture = directory / "live.svg";
+TEST_CASE_METHOD(Scratch, "live --min-age and flame --live show objects of the minimum age, with whole stacks") {
+  const std::string page = directory / "live.html", picture = directory / "live.svg";
   WriteLeak(path);
   // The cache keeps entries for 5 s; the next collection frees them.
   const json old = Parsed("live --min-age 10s --by site --json " + path);
@@ -272,7 +244,7 @@ TEST_CASE("live --min-age and flame --live show objects of the minimum age, with
   CHECK(picture_of("--at 20s --class 'byte[]'").find("samples: 100<") != std::string::npos);
 
   CHECK(Heaprec("flame --live --min-age 10s --at 20s -o " + page + " " + path).code == 0);
-  const json data = json::parse(testing::Shell("python3 tests/tools/commands/page_data.py " + page).out);
+  const json data = json::parse(Shell("python3 tests/tools/commands/page_data.py " + page).out);
   CHECK(data["state"]["live"] == true);
   CHECK(data["state"]["age"] == 10);
   CHECK(data["state"]["view"] == "flame");
@@ -283,9 +255,7 @@ TEST_CASE("live --min-age and flame --live show objects of the minimum age, with
         std::string::npos);
 }
 
-TEST_CASE("other samples carry the weight of evicted ones") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "other samples carry the weight of evicted ones") {
   {
     RecordingFile file(path, LiveHeader());
     for (uint64_t i = 1; i <= 10; ++i) {
@@ -307,9 +277,7 @@ TEST_CASE("other samples carry the weight of evicted ones") {
   CHECK(Parsed("live --at 500ms --json --by class " + path)["live"]["bytes"]["value"] == Approx(100'000));
 }
 
-TEST_CASE("a later chunk has the samples that were live when it began") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "a later chunk has the samples that were live when it began") {
   {
     format::FileHeader header = LiveHeader();
     header.start.part = 1;
@@ -331,8 +299,7 @@ TEST_CASE("a later chunk has the samples that were live when it began") {
   CHECK(document["live"]["mean_age_seconds"]["value"] == Approx((30'000 * 10 + 10'000 * 2) / 40'000.0));
 }
 
-TEST_CASE("Parts of one recording are joined, and a time without data in a file is named") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Parts of one recording are joined, and a time without data in a file is named") {
   const std::string one = directory / "r.hrec", two = directory / "r-1.hrec", three = directory / "r-2.hrec";
   for (const uint32_t part : {0, 1, 2}) {
     format::FileHeader header = LiveHeader();
@@ -390,9 +357,7 @@ TEST_CASE("Parts of one recording are joined, and a time without data in a file 
   CHECK(Heaprec("live --at 5s " + one + " " + two).err.empty());
 }
 
-TEST_CASE("lifetimes are shown by class, with the shares that die young and that survive") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "lifetimes are shown by class, with the shares that die young and that survive") {
   WriteLeak(path);
   const json document = Parsed("live --lifetimes --json " + path);
   CHECK(document["schema"] == "heaprec.lifetimes/1");
@@ -417,9 +382,7 @@ TEST_CASE("lifetimes are shown by class, with the shares that die young and that
   CHECK(csv.out.find("survival_by_seconds_reached") != std::string::npos);
 }
 
-TEST_CASE("garbage is shown newest first, or as a reproducible random sample") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "garbage is shown newest first, or as a reproducible random sample") {
   WriteLeak(path);
   const json recent = Parsed("live --garbage recent --json " + path);
   REQUIRE(recent["traces"].size() == 200);
@@ -437,9 +400,7 @@ TEST_CASE("garbage is shown newest first, or as a reproducible random sample") {
   CHECK(Heaprec("live --garbage recent " + path).out.find("... 180 more") != std::string::npos);
 }
 
-TEST_CASE("text and CSV have the rows, and names cannot steer either") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "text and CSV have the rows, and names cannot steer either") {
   WriteLeak(path);
   const Outcome text = Heaprec("live " + path);
   INFO(text.out);
@@ -461,9 +422,9 @@ TEST_CASE("text and CSV have the rows, and names cannot steer either") {
   CHECK(Heaprec("leaks --all --by class " + directory / "odd.bin").out.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a recording without live objects says how to make one, and what cannot be asked is refused") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", live = directory / "live.bin";
+TEST_CASE_METHOD(Scratch,
+                 "a recording without live objects says how to make one, and what cannot be asked is refused") {
+  const std::string live = directory / "live.bin";
   WriteSmall(path);
   WriteLeak(live);
   for (const char* command : {"live ", "leaks "}) {
@@ -483,9 +444,7 @@ TEST_CASE("a recording without live objects says how to make one, and what canno
   CHECK(Heaprec("live " + directory / "missing").code == 3);
 }
 
-TEST_CASE("several recordings add up") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "several recordings add up") {
   WriteLeak(path);
   const json one = Parsed("live --by site --json " + path), two = Parsed("live --by site --json " + path + " " + path);
   const json a = RowOf(one, 0, "p.Leak.add"), b = RowOf(two, 0, "p.Leak.add");
@@ -497,9 +456,7 @@ TEST_CASE("several recordings add up") {
   CHECK_FALSE(a["series_bytes"].empty());
 }
 
-TEST_CASE("summary says what is alive, and SQLite has every life") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "summary says what is alive, and SQLite has every life") {
   WriteLeak(path);
   CHECK(Heaprec("summary " + path).out.find("\nlive at end: 3.") != std::string::npos);
   CHECK(Heaprec("summary --verbose " + path).out.find("up to 4,096 objects at a time; ") != std::string::npos);
@@ -518,9 +475,8 @@ TEST_CASE("summary says what is alive, and SQLite has every life") {
 }
 
 // Checks with other tools: the Go project's pprof and SQLite's own shell.
-TEST_CASE("go tool pprof and sqlite3 show live objects") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", profile = directory / "rec.pb.gz", database = directory / "rec.db";
+TEST_CASE_METHOD(Scratch, "go tool pprof and sqlite3 show live objects") {
+  const std::string profile = directory / "rec.pb.gz", database = directory / "rec.db";
   WriteLeak(path);
   const Outcome made = Shell("$HEAPREC export --format pprof -o " + profile + " " + path +
                              " && $HEAPREC export --format sqlite -o " + database + " " + path);
@@ -549,4 +505,4 @@ TEST_CASE("go tool pprof and sqlite3 show live objects") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -7,22 +7,12 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
-using testing::At;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::SomeHeader;
-using testing::WriteSmall;
 
 constexpr uint64_t kEpochNs = 1'795'192'800'000'000'000;  // of SomeHeader
 
@@ -86,10 +76,9 @@ std::vector<json> RowsOf(const std::string& arguments) {
 
 }  // namespace
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Scratch,
     "export --live has a row for each sample that is alive, with what it stands for, its age and its collections") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
   WriteLifetimes(path);
   const auto rows = RowsOf("--live " + path);
   REQUIRE(rows.size() == 5);
@@ -113,9 +102,7 @@ TEST_CASE(
   CHECK(json::parse(Heaprec("live --json " + path).out)["live"]["bytes"]["value"] == Approx(bytes));
 }
 
-TEST_CASE("export --live --at shows any time, and filters choose objects") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "export --live --at shows any time, and filters choose objects") {
   WriteLifetimes(path);
   const auto early = RowsOf("--live --at 11500ms " + path);
   REQUIRE(early.size() == 3);
@@ -131,9 +118,7 @@ TEST_CASE("export --live --at shows any time, and filters choose objects") {
   CHECK_FALSE(RowsOf(path)[0].contains("age_seconds"));
 }
 
-TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "CSV has the columns, and stacks sum up in the formats of flame graphs") {
   WriteLifetimes(path);
   const Outcome csv = Heaprec("export --live " + path);
   CHECK(
@@ -142,7 +127,7 @@ TEST_CASE("CSV has the columns, and stacks sum up in the formats of flame graphs
   CHECK(csv.out.find(",10000,10,0.1,p.Main.main:7;p.Leak.add:7,,3,0\n") != std::string::npos);
   const Outcome several = Heaprec("export --live " + path + " " + path);
   CHECK(several.out.find(",age_seconds,survived,recording\n") != std::string::npos);
-  CHECK(testing::Count(several.out, "p.Old") == 2);
+  CHECK(Count(several.out, "p.Old") == 2);
   CHECK(Heaprec("export --live --format collapsed " + path).out == "p.Main.main;p.Leak.add 115000\n");
   CHECK(Heaprec("export --live --format collapsed --weights objects " + path).out == "p.Main.main;p.Leak.add 115\n");
   const json scope = json::parse(Heaprec("export --live --format speedscope " + path).out);
@@ -186,9 +171,8 @@ void WriteNative(const std::string& path) {
   file.End("jvm exit", 7 * kSecond);
 }
 
-TEST_CASE("export --live --kind malloc and mmap have the live native memory in every format of profiles") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "export --live --kind malloc and mmap have the live native memory in every format of profiles") {
   WriteNative(path);
   CHECK(Heaprec("export --live --format collapsed " + path).out == "p.Main.main;p.Leak.add 10000\n");
   const std::string malloc = "export --live --kind malloc ", both = "export --live --kind malloc,mmap ";
@@ -208,7 +192,7 @@ TEST_CASE("export --live --kind malloc and mmap have the live native memory in e
   // Texts of a protocol buffer stand in it as they are.
   const std::string profile = directory / "live.pb.gz";
   REQUIRE(Heaprec(malloc + "-o " + profile + " " + path).code == 0);
-  const std::string in_pprof = testing::Shell("zcat " + profile).out;
+  const std::string in_pprof = Shell("zcat " + profile).out;
   for (const char* text : {"inuse_space", "inuse_objects", "libleak.so.keep", "malloc: source agent, 123 samples/s"}) {
     INFO(text);
     CHECK(in_pprof.find(text) != std::string::npos);
@@ -218,34 +202,32 @@ TEST_CASE("export --live --kind malloc and mmap have the live native memory in e
     CHECK(in_pprof.find(text) == std::string::npos);
   }
   REQUIRE(Heaprec(both + "-o " + directory / "live.otlp" + " " + path).code == 0);
-  const std::string in_otlp = testing::Contents(directory / "live.otlp");
+  const std::string in_otlp = Contents(directory / "live.otlp");
   CHECK(in_otlp.find("inuse_space") != std::string::npos);
   CHECK(in_otlp.find("libc.so.map") != std::string::npos);
   CHECK(in_otlp.find("p.Leak.add") == std::string::npos);
   // Without --live a profile has both, of the kind that was asked for.
   REQUIRE(Heaprec("export -f --kind malloc -o " + profile + " " + path).code == 0);
-  const std::string all = testing::Shell("zcat " + profile).out;
+  const std::string all = Shell("zcat " + profile).out;
   CHECK(all.find("alloc_space") != std::string::npos);
   CHECK(all.find("inuse_space") != std::string::npos);
 }
 
-TEST_CASE("An export never replaces its recording, which may be standard input") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "An export never replaces its recording, which may be standard input") {
   const std::string path = directory / "rec.hrec";
   WriteSmall(path);
-  const std::string before = testing::Contents(path);
+  const std::string before = Contents(path);
   for (const std::string& input : {path, "- < " + path}) {
     const Outcome outcome = Heaprec("export -f -o " + path + " " + input);
     INFO(input << "\n" << outcome.err);
     CHECK(outcome.code == 6);
     CHECK(outcome.err.find("is the recording itself") != std::string::npos);
-    CHECK(testing::Contents(path) == before);
+    CHECK(Contents(path) == before);
   }
 }
 
-TEST_CASE("What cannot be exported so is refused") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", small = directory / "small.bin";
+TEST_CASE_METHOD(Scratch, "What cannot be exported so is refused") {
+  const std::string small = directory / "small.bin";
   WriteLifetimes(path);
   WriteSmall(small);
   const Outcome without = Heaprec("export --live " + small);
@@ -278,4 +260,4 @@ TEST_CASE("What cannot be exported so is refused") {
   }
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -7,16 +7,12 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::ProcessState;
 using format::ProcessStateKind;
 using nlohmann::json;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kSecond;
-using testing::RecordingFile;
 
 constexpr uint64_t kMb = 1 << 20;
 
@@ -60,9 +56,9 @@ class Looks {
 };
 
 void WriteLooks(const std::string& path) {
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   Looks looks(&file);
-  file.Add(testing::At(kSecond));
+  file.Add(At(kSecond));
   for (uint64_t i = 0; i < 3; ++i) {
     const uint64_t at = i * 10 * kSecond;
     looks.AddHeap(at + 1, 90 * kMb);
@@ -76,10 +72,9 @@ void WriteLooks(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("categories, RSS and PSS stand on one time axis") {
-  const Directory directory;
-  WriteLooks(directory / "rec.bin");
-  const auto outcome = Heaprec("native --categories --json " + (directory / "rec.bin"));
+TEST_CASE_METHOD(Scratch, "categories, RSS and PSS stand on one time axis") {
+  WriteLooks(path);
+  const auto outcome = Heaprec("native --categories --json " + path);
   REQUIRE(outcome.code == 0);
   const json looks = json::parse(outcome.out)["recordings"][0]["snapshots"];
   REQUIRE(looks.size() == 3);
@@ -90,20 +85,18 @@ TEST_CASE("categories, RSS and PSS stand on one time axis") {
   CHECK(looks[2]["categories"] == json{{"Total", {{"reserved", 900 * kMb}, {"committed", 70 * kMb}}},
                                        {"Java Heap", {{"reserved", 64 * kMb}, {"committed", 30 * kMb}}},
                                        {"Class", {{"reserved", 800 * kMb}, {"committed", 40 * kMb}}}});
-  const auto text = Heaprec("native --categories --limit 2 " + (directory / "rec.bin"));
+  const auto text = Heaprec("native --categories --limit 2 " + path);
   CHECK(text.code == 0);
   CHECK(text.out.find("after 20.0 s, and what changed since 0 s") != std::string::npos);
   CHECK(text.out.find("+20.0 MiB") != std::string::npos);
   CHECK(text.out.find("2 of 3 snapshots; --limit 0 shows all") != std::string::npos);
 }
 
-TEST_CASE("native shows the RSS of a recording without native memory and without NMT") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "native shows the RSS of a recording without native memory and without NMT") {
   {
-    RecordingFile file(path, testing::SomeHeader());
+    RecordingFile file(path, SomeHeader());
     Looks looks(&file);
-    file.Add(testing::At(kSecond));
+    file.Add(At(kSecond));
     for (uint64_t i = 0; i < 3; ++i) looks.AddHeap(i * kSecond, (90 + i) * kMb);
     file.End("stop", 3 * kSecond);
   }
@@ -116,18 +109,17 @@ TEST_CASE("native shows the RSS of a recording without native memory and without
   CHECK(Heaprec("native --by library " + path).code == 3);
 }
 
-TEST_CASE("what is alive of our sites stands beside the looks") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "what is alive of our sites stands beside the looks") {
   {
-    auto header = testing::SomeHeader();
+    auto header = SomeHeader();
     header.native = {.interval_ns = 30 * kSecond, .interval_cap = 100, .rate_per_second = 100};
     header.max_tracked_blocks = 16384;
-    RecordingFile file(directory / "rec.bin", header);
+    RecordingFile file(path, header);
     file.Add(format::Window{1, 0, 1e-4});
     file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
     constexpr uint64_t kFirst = uint64_t{1} << 61;
     for (uint64_t i = 0; i < 20; ++i) {
-      testing::Event event;
+      Event event;
       event.kind = format::Kind::kNative;
       event.time_ns = (5 + i / 10) * kSecond;
       event.class_name = "malloc";
@@ -149,7 +141,7 @@ TEST_CASE("what is alive of our sites stands beside the looks") {
     }
     file.End("stop", 25 * kSecond);
   }
-  const auto outcome = Heaprec("native --categories --json " + (directory / "rec.bin"));
+  const auto outcome = Heaprec("native --categories --json " + path);
   REQUIRE(outcome.code == 0);
   const json sites = json::parse(outcome.out)["recordings"][0]["sites"];
   REQUIRE(sites.size() == 3);
@@ -161,28 +153,25 @@ TEST_CASE("what is alive of our sites stands beside the looks") {
   CHECK(live["libkeep.so.keep"] == std::vector<double>{0, 1e6, 1e6});
   CHECK(live["libgive.so.give"] == std::vector<double>{0, 1e6, 0});
   CHECK(sites[0]["live_bytes"][1]["low"].get<double>() < 2e6);
-  const auto text = Heaprec("native --categories " + (directory / "rec.bin"));
+  const auto text = Heaprec("native --categories " + path);
   CHECK(text.out.find("live: libkeep.so.keep") != std::string::npos);
   CHECK(text.out.find("process: PSS") != std::string::npos);
 }
 
-TEST_CASE("without the JVM's categories there is what the looks at the heap say of the process") {
-  const Directory directory;
-  RecordingFile file(directory / "rec.bin", testing::SomeHeader());
+TEST_CASE_METHOD(Scratch, "without the JVM's categories there is what the looks at the heap say of the process") {
+  RecordingFile file(path, SomeHeader());
   Looks looks(&file);
   looks.AddHeap(kSecond, 90 * kMb);
   looks.AddHeap(2 * kSecond, 95 * kMb);
   file.Flush();
-  const auto outcome = Heaprec("native --categories --json " + (directory / "rec.bin"));
+  const auto outcome = Heaprec("native --categories --json " + path);
   const json found = json::parse(outcome.out)["recordings"][0]["snapshots"];
   CHECK(found == json{{{"time_ns", kSecond}, {"rss", 90 * kMb}}, {{"time_ns", 2 * kSecond}, {"rss", 95 * kMb}}});
-  const auto text = Heaprec("native --categories " + (directory / "rec.bin"));
+  const auto text = Heaprec("native --categories " + path);
   CHECK(text.out.find("-XX:NativeMemoryTracking=summary") != std::string::npos);
 }
 
-TEST_CASE("native of a recording without samples shows what the JVM and the kernel say") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "native of a recording without samples shows what the JVM and the kernel say") {
   WriteLooks(path);
   const auto text = Heaprec("native " + path);
   CHECK(text.code == 0);
@@ -201,26 +190,23 @@ TEST_CASE("native of a recording without samples shows what the JVM and the kern
   }
 }
 
-TEST_CASE("a single look has nothing that changed") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "a single look has nothing that changed") {
   {
-    RecordingFile file(directory / "rec.bin", testing::SomeHeader());
+    RecordingFile file(path, SomeHeader());
     Looks(&file).AddCategory(kSecond, "Class", 80 * kMb, 20 * kMb);
     file.End("stop", 2 * kSecond);
   }
-  const std::string text = Heaprec("native " + directory / "rec.bin").out;
+  const std::string text = Heaprec("native " + path).out;
   CHECK(text.find("after 1.00 s\n") != std::string::npos);
   CHECK(text.find("change") == std::string::npos);
   INFO(text);
   CHECK(text.find("20.0 MiB  80.0 MiB  Class\n") != std::string::npos);
 }
 
-TEST_CASE("native of a recording with no memory at all says which options to set") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "native of a recording with no memory at all says which options to set") {
   {
-    RecordingFile file(path, testing::SomeHeader());
-    file.Add(testing::At(kSecond));
+    RecordingFile file(path, SomeHeader());
+    file.Add(At(kSecond));
     file.End("stop", 2 * kSecond);
   }
   const auto outcome = Heaprec("native " + path);
@@ -230,9 +216,8 @@ TEST_CASE("native of a recording with no memory at all says which options to set
   CHECK(outcome.err.find("nmt=10s") != std::string::npos);
 }
 
-TEST_CASE("sql and the SQLite export have the looks at native memory in tables of their own") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", database = directory / "rec.db";
+TEST_CASE_METHOD(Scratch, "sql and the SQLite export have the looks at native memory in tables of their own") {
+  const std::string database = directory / "rec.db";
   WriteLooks(path);
   const std::string of_process = "select time_ns, rss, pss, private from process_memory order by 1";
   const std::string of_jvm = "select time_ns, reserved, committed from jvm_memory where category = 'Class' order by 1";
@@ -240,23 +225,21 @@ TEST_CASE("sql and the SQLite export have the looks at native memory in tables o
   for (const std::string& query : {of_process, of_jvm}) {
     const auto sql = Heaprec("sql --csv " + path + " \"" + query + "\"");
     REQUIRE(sql.code == 0);
-    const auto sqlite = testing::Shell("sqlite3 -csv -header " + database + " \"" + query + "\"");
+    const auto sqlite = Shell("sqlite3 -csv -header " + database + " \"" + query + "\"");
     CHECK(sql.out == sqlite.out);
-    CHECK(testing::Count(sql.out, "\n") == 4);
+    CHECK(Count(sql.out, "\n") == 4);
   }
-  const auto row = testing::Shell("sqlite3 " + database + " \"" + of_process + " limit 1\"");
+  const auto row = Shell("sqlite3 " + database + " \"" + of_process + " limit 1\"");
   CHECK(row.out == "0|104857600|83886080|73400320\n");
-  CHECK(testing::Shell("sqlite3 " + database + " \"" + of_jvm + " limit 1 offset 2\"").out ==
+  CHECK(Shell("sqlite3 " + database + " \"" + of_jvm + " limit 1 offset 2\"").out ==
         "20000000000|838860800|41943040\n");
   // The heap's states are as they were.
-  CHECK(testing::Shell("sqlite3 " + database + " 'select distinct kind from states'").out == "periodic\n");
+  CHECK(Shell("sqlite3 " + database + " 'select distinct kind from states'").out == "periodic\n");
 }
 
-TEST_CASE("sql does not take what nobody knows for nothing") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "sql does not take what nobody knows for nothing") {
   {
-    RecordingFile file(path, testing::SomeHeader());
+    RecordingFile file(path, SomeHeader());
     Looks(&file).AddProcess(kSecond, 100 * kMb, 0, 0);
     file.End("stop", 2 * kSecond);
   }
@@ -264,17 +247,16 @@ TEST_CASE("sql does not take what nobody knows for nothing") {
   CHECK(json::parse(sql.out) == json{{{"rss", 100 * kMb}, {"pss", nullptr}, {"private", nullptr}}});
 }
 
-TEST_CASE("looks at native memory are printed when asked for, and are none at the heap") {
-  const Directory directory;
-  WriteLooks(directory / "rec.bin");
-  const auto all = json::parse(Heaprec("print --json --kind memory,heap " + (directory / "rec.bin")).out)["events"];
+TEST_CASE_METHOD(Scratch, "looks at native memory are printed when asked for, and are none at the heap") {
+  WriteLooks(path);
+  const auto all = json::parse(Heaprec("print --json --kind memory,heap " + path).out)["events"];
   CHECK(all.size() == 15);
   int categories = 0;
   for (const json& event : all) categories += event["kind"] == "memory" && event.contains("category");
   CHECK(categories == 9);
-  const json heap = json::parse(Heaprec("summary --json " + (directory / "rec.bin")).out)["heap"];
+  const json heap = json::parse(Heaprec("summary --json " + path).out)["heap"];
   CHECK(heap["used_max"] == 30 * kMb);
   CHECK(heap["committed_max"] == 64 * kMb);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

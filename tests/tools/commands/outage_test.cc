@@ -12,19 +12,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Contents;
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Overwrite;
-using testing::RecordingFile;
 
 json Summary(const std::string& path) { return json::parse(Heaprec("summary --json " + path).out); }
 
@@ -56,7 +47,7 @@ std::vector<size_t> WriteOutage(const std::string& path, Left left) {
     }
     file.Add(format::Window{1, 0, 4e-5});
     for (const uint64_t part : {100, 700}) {
-      Event event = testing::At(second * kSecond + part * kMs);
+      Event event = At(second * kSecond + part * kMs);
       event.class_name = second % 2 == 0 ? "p/Even" : "p/Odd";
       event.weight = part == 100 ? 25'000 : 21'000;
       file.Add(event);
@@ -96,7 +87,7 @@ void WriteCut(const std::string& path, Cut cut, const std::string& ring = "/no/s
   header.native = {.interval_ns = kSecond, .interval_cap = 150, .rate_per_second = 150};
   if (cut == Cut::kRunning) {
     header.pid = static_cast<uint32_t>(getpid());
-    header.start_monotonic_ns = testing::MonotonicNs();
+    header.start_monotonic_ns = MonotonicNs();
   }
   RecordingFile file(path, header);
   constexpr std::array kStreams{format::Stream::kAllocations, format::Stream::kNative};
@@ -104,7 +95,7 @@ void WriteCut(const std::string& path, Cut cut, const std::string& ring = "/no/s
   file.Add(format::Window{format::kNativeWindowBit + 1, 0, 4e-5});
   for (uint64_t second = 0; second < 2; ++second) {
     for (const uint64_t part : {100, 700}) {
-      Event event = testing::At(second * kSecond + part * kMs);
+      Event event = At(second * kSecond + part * kMs);
       event.weight = 24'000;
       file.Add(event);
       event.kind = format::Kind::kNative;
@@ -200,9 +191,8 @@ TEST_CASE("what an outage lost counts once in a copy: its estimates are those of
   }
 }
 
-TEST_CASE("spans of an outage have what was lost in each of them") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch, "spans of an outage have what was lost in each of them") {
+  const std::string whole = path, part = directory / "part.bin";
   WriteOutage(whole, Left::kAll);
   double bytes = 0, weight = 0;
   uint64_t points = 0;
@@ -228,9 +218,8 @@ TEST_CASE("spans of an outage have what was lost in each of them") {
   CHECK(weight == Approx(kLostWeight));
 }
 
-TEST_CASE("a row of several lost intervals that a border cuts is left out with what it lost") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch, "a row of several lost intervals that a border cuts is left out with what it lost") {
+  const std::string whole = path, part = directory / "part.bin";
   WriteOutage(whole, Left::kJoined);
   CHECK(Heaprec("trim -q --from 3s -o " + part + " " + whole).code == 0);
   const json summary = Summary(part);
@@ -239,9 +228,8 @@ TEST_CASE("a row of several lost intervals that a border cuts is left out with w
   CHECK(Heaprec("verify " + part).code == 0);
 }
 
-TEST_CASE("what stood in damaged bytes and what an outage lost are two losses") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "what stood in damaged bytes and what an outage lost are two losses") {
+  const std::string whole = path, copy = directory / "copy.bin";
   // The block with the outage's rows, and the one before it. Of that and of what is counted until the next block the
   // samples that are there, and the outage's weight, are no new loss.
   for (const auto& [block, counted] : {std::pair(2, 4 * kCounted), std::pair(1, 4 * kCounted)}) {
@@ -306,9 +294,8 @@ TEST_CASE("samples of an outage that only the lost ring had are counted as lost,
   }
 }
 
-TEST_CASE("a kill without an outage loses the ring's samples; the rest is trustworthy") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "a kill without an outage loses the ring's samples; the rest is trustworthy") {
+  const std::string killed = path;
   WriteCut(killed, Cut::kKilled);
   const json summary = Summary(killed);
   CHECK(summary["trustworthy"] == true);
@@ -318,9 +305,8 @@ TEST_CASE("a kill without an outage loses the ring's samples; the rest is trustw
   CHECK(Heaprec("verify " + killed).out.find("(up to two seconds of samples are lost)") != std::string::npos);
 }
 
-TEST_CASE("a copy of a running recording whose ring cannot be seen has lost nothing") {
-  const Directory directory;
-  const std::string running = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "a copy of a running recording whose ring cannot be seen has lost nothing") {
+  const std::string running = path, copy = directory / "copy.bin";
   WriteCut(running, Cut::kRunning);
   REQUIRE(Summary(running)["running"] == true);
   for (const std::string verb : {"recover", "redact", "merge"}) {
@@ -335,16 +321,15 @@ TEST_CASE("a copy of a running recording whose ring cannot be seen has lost noth
   }
 }
 
-TEST_CASE("a kill long after an outage is no kill during it") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "a kill long after an outage is no kill during it") {
+  const std::string killed = path, copy = directory / "copy.bin";
   RecordingFile file(killed, HeaderOf(1));
   format::StreamCounters& counters = file.counters();
   counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)] = 1;
   counters.lost_weight[static_cast<size_t>(format::LossReason::kWriteFailed)] = 1;
   counters.points = counters.committed = 1;
   for (uint64_t second = 0; second < 2; ++second) {
-    Event event = testing::At(second * kSecond + 100 * kMs);
+    Event event = At(second * kSecond + 100 * kMs);
     event.weight = kCounted;
     file.Add(event);
     file.Add(format::Interval{second, 10, kCounted, 1, 1, 0});
@@ -363,9 +348,8 @@ TEST_CASE("a kill long after an outage is no kill during it") {
   }
 }
 
-TEST_CASE("a recording of which a kill took most is not trustworthy") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "a recording of which a kill took most is not trustworthy") {
+  const std::string killed = path, copy = directory / "copy.bin";
   RecordingFile file(killed, HeaderOf(1));
   format::StreamCounters& counters = file.counters();
   counters.points = counters.committed = kOpenPoints;
@@ -379,16 +363,16 @@ TEST_CASE("a recording of which a kill took most is not trustworthy") {
           std::string::npos);
     CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(kOpenBytes));
     CHECK(Heaprec("check --budget 'total<1KiB' " + one).code == 1);
-    const testing::Outcome verified = Heaprec("verify " + one);
+    const Outcome verified = Heaprec("verify " + one);
     CHECK(verified.code == 0);
     INFO(verified.out);
     CHECK(verified.out.ends_with(", the kill lost 70 sample points\n"));
   }
 }
 
-TEST_CASE("points of an open interval that the last block counted are \"killed\" if a kill took the ring") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch,
+                 "points of an open interval that the last block counted are \"killed\" if a kill took the ring") {
+  const std::string killed = path, copy = directory / "copy.bin";
   const std::string ring = GENERATE(as<std::string>(), "/no/such/folder/heaprec.ring", "");  // "": ring=off
   WriteCut(killed, Cut::kKilledInInterval, ring);
   const json summary = Summary(killed);
@@ -407,7 +391,7 @@ TEST_CASE("points of an open interval that the last block counted are \"killed\"
   const json top = json::parse(Heaprec("top --json --by class " + killed).out);
   CHECK(top["tables"][0]["rows"][0]["bytes"]["high"].get<double>() > 2 * kCounted + 0.99 * kOpenBytes);
   CHECK(Heaprec("check --budget 'total<117KiB' " + killed).code == 1);
-  const testing::Outcome verified = Heaprec("verify " + killed);
+  const Outcome verified = Heaprec("verify " + killed);
   CHECK(verified.code == 0);
   INFO(verified.out);
   CHECK(verified.out.ends_with(", the kill lost 73 sample points, native memory: the kill lost 73 sample points\n"));
@@ -419,14 +403,13 @@ TEST_CASE("points of an open interval that the last block counted are \"killed\"
   CHECK(had_ring == !ring.empty());
 }
 
-TEST_CASE("copies of a killed recording with its ring say what it says, though a stream was quiet") {
-  const Directory directory;
-  const std::string killed = directory / "rec.bin", ring_path = directory / "rec.ring", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "copies of a killed recording with its ring say what it says, though a stream was quiet") {
+  const std::string killed = path, ring_path = directory / "rec.ring", copy = directory / "copy.bin";
   WriteCut(killed, Cut::kKilled, ring_path);
   format::FileHeader header = HeaderOf(1);
   header.ring_path = ring_path;
-  testing::RingFile ring(header);
-  const Event event = testing::At(4'500 * kMs);
+  RingFile ring(header);
+  const Event event = At(4'500 * kMs);
   ring.Define(0, event);
   ring.Add(0, event);
   format::RingCounters& heap = ring.header().counters;
@@ -453,4 +436,4 @@ TEST_CASE("copies of a killed recording with its ring say what it says, though a
   }
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -5,24 +5,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::RingFile;
-using testing::SomeHeader;
-using testing::WriteKilled;
-using testing::WriteSmall;
 
 // A block per second, each with an event of a class of its own. Returns where the blocks end.
 std::vector<size_t> WriteBlocks(const std::string& path, uint64_t blocks, bool ended) {
@@ -50,47 +36,45 @@ std::string EventsOf(const std::string& path) {
   return json::parse(Heaprec("print --json " + path).out)["events"].dump();
 }
 
-TEST_CASE("A whole recording verifies, and recovering it changes no event and not its ending") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome verified = Heaprec("verify " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "A whole recording verifies, and recovering it changes no event and not its ending") {
+  WriteSmall(path);
+  const Outcome verified = Heaprec("verify " + path);
   CHECK(verified.code == 0);
-  CHECK(verified.out == directory / "rec.bin" + ": ok, 3 samples in 1 block, ended: jvm exit\n");
+  CHECK(verified.out == path + ": ok, 3 samples in 1 block, ended: jvm exit\n");
   CHECK(verified.err.empty());
-  const Outcome recovered = Heaprec("recover " + directory / "rec.bin" + " -o " + directory / "out.bin");
+  const Outcome recovered = Heaprec("recover " + path + " -o " + directory / "out.bin");
   CHECK(recovered.code == 0);
-  CHECK(EventsOf(directory / "out.bin") == EventsOf(directory / "rec.bin"));
+  CHECK(EventsOf(directory / "out.bin") == EventsOf(path));
   CHECK(Heaprec("verify " + directory / "out.bin").out ==
         directory / "out.bin" + ": ok, 3 samples in 1 block, ended: jvm exit\n");
 }
 
-TEST_CASE("A killed recording and its ring become one file that has no need of the ring") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A killed recording and its ring become one file that has no need of the ring") {
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
   std::string ring_path = header.ring_path;
   SECTION("where it was") {}
   SECTION("that the next agent has moved beside the recording") { header.ring_path = "/no/such/folder/rec.ring"; }
-  WriteKilled(directory / "rec.bin", header, ring_path, {1200 * kMs});
-  const Outcome recovered = Heaprec("recover --json " + directory / "rec.bin" + " -o " + directory / "out.bin");
+  WriteKilled(path, header, ring_path, {1200 * kMs});
+  const Outcome recovered = Heaprec("recover --json " + path + " -o " + directory / "out.bin");
   CHECK(recovered.code == 0);
   CHECK(json::parse(recovered.out)["losses"]["salvage"]["samples"] == 1);
   CHECK(json::parse(recovered.out)["was_complete"] == false);
   CHECK(recovered.err == "heaprec: " + directory / "out.bin" + ": 2 samples, 1 of them from the ring\n");
-  const std::string events = EventsOf(directory / "rec.bin");
+  const std::string events = EventsOf(path);
   // A link to the recording leads to its folder, and what is no plain file of the recording's owner is not read.
   std::filesystem::create_directory(directory / "links");
-  std::filesystem::create_symlink(directory / "rec.bin", directory / "links/rec.bin");
+  std::filesystem::create_symlink(path, directory / "links/rec.bin");
   CHECK(EventsOf(directory / "links/rec.bin") == events);
   std::filesystem::rename(ring_path, directory / "away");
-  const std::string without = EventsOf(directory / "rec.bin");
+  const std::string without = EventsOf(path);
   CHECK(without != events);
-  const Outcome lossy = Heaprec("verify " + directory / "rec.bin");
+  const Outcome lossy = Heaprec("verify " + path);
   CHECK(lossy.code == 0);
   CHECK(lossy.out.find("cut off, its ring is gone (up to two seconds of samples are lost)") != std::string::npos);
   if (header.ring_path != ring_path) {
     std::filesystem::create_symlink(directory / "away", ring_path);
-    CHECK(EventsOf(directory / "rec.bin") == without);
+    CHECK(EventsOf(path) == without);
   }
   CHECK(EventsOf(directory / "out.bin") == events);
   const json verified = json::parse(Heaprec("verify --json " + directory / "out.bin").out)["recordings"][0];
@@ -99,12 +83,11 @@ TEST_CASE("A killed recording and its ring become one file that has no need of t
   CHECK(verified["losses"]["salvage"]["ring_found"] == false);
 }
 
-TEST_CASE("a copy that is cut short does not read the ring a second time") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "a copy that is cut short does not read the ring a second time") {
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
-  WriteKilled(directory / "rec.bin", header, header.ring_path, {1200 * kMs, 2200 * kMs});
-  REQUIRE(Heaprec("recover -q " + directory / "rec.bin" + " -o " + directory / "out.bin").code == 0);
+  WriteKilled(path, header, header.ring_path, {1200 * kMs, 2200 * kMs});
+  REQUIRE(Heaprec("recover -q " + path + " -o " + directory / "out.bin").code == 0);
   const std::string whole = Contents(directory / "out.bin");
   Overwrite(directory / "out.bin", whole.substr(0, whole.size() - 1));
   const json events = json::parse(Heaprec("print --json " + directory / "out.bin").out)["events"];
@@ -128,20 +111,19 @@ Outcome RecoverWithExcess(const Directory& directory, uint64_t points) {
 }
 
 // A kill right behind a flush, or a disk that stayed full: its last block says when it was written.
-TEST_CASE("What the ring has may be older than the file's last flush, and the recovered file verifies") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "What the ring has may be older than the file's last flush, and the recovered file verifies") {
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
-  WriteKilled(directory / "rec.bin", header, header.ring_path, {1200 * kMs}, 1500 * kMs);
-  REQUIRE(Heaprec("recover -q " + directory / "rec.bin" + " -o " + directory / "out.bin").code == 0);
+  WriteKilled(path, header, header.ring_path, {1200 * kMs}, 1500 * kMs);
+  REQUIRE(Heaprec("recover -q " + path + " -o " + directory / "out.bin").code == 0);
   const Outcome verified = Heaprec("verify " + directory / "out.bin");
   INFO(verified.err);
   CHECK(verified.code == 0);
-  CHECK(EventsOf(directory / "out.bin") == EventsOf(directory / "rec.bin"));
+  CHECK(EventsOf(directory / "out.bin") == EventsOf(path));
 }
 
-TEST_CASE("Points that a kill met under way are lost by name, and the recovered file verifies") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Points that a kill met under way are lost by name, and the recovered file verifies") {
   const Outcome verified = RecoverWithExcess(directory, 257);
   INFO(verified.out);
   CHECK(verified.code == 0);
@@ -149,19 +131,16 @@ TEST_CASE("Points that a kill met under way are lost by name, and the recovered 
   CHECK(Heaprec("summary " + directory / "out.bin").out.find("the kill lost 257 sample points") != std::string::npos);
 }
 
-TEST_CASE("More points than threads can have had under way are wrong counters, not what a kill lost") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "More points than threads can have had under way are wrong counters, not what a kill lost") {
   const Outcome verified = RecoverWithExcess(directory, 258);
   CHECK(verified.code == 1);
   CHECK(verified.err.find("259 points, but 1 committed + 0 thinned + 257 lost") != std::string::npos);
-  const Outcome killed = Heaprec("verify " + directory / "rec.bin");
+  const Outcome killed = Heaprec("verify " + path);
   CHECK(killed.code == 1);
   CHECK(killed.err.find("259 points, but 1 committed + 0 thinned + 257 lost") != std::string::npos);
 }
 
-TEST_CASE("What stood in damaged bytes is counted as lost in the recovered file, which is clean") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "What stood in damaged bytes is counted as lost in the recovered file, which is clean") {
   const std::vector<size_t> ends = WriteBlocks(path, 5, /*ended=*/true);
   // Further apart than parity of so short a recording can repair.
   Flip(path, ends[2] - 3);
@@ -183,9 +162,9 @@ TEST_CASE("What stood in damaged bytes is counted as lost in the recovered file,
   CHECK(lost["bytes"] == 2400.0);
 }
 
-TEST_CASE("A copy of a damaged recording is no more trustworthy than the recording, and neither is a copy of that") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", copy = directory / "copy.bin", again = directory / "again.bin";
+TEST_CASE_METHOD(
+    Scratch, "A copy of a damaged recording is no more trustworthy than the recording, and neither is a copy of that") {
+  const std::string copy = directory / "copy.bin", again = directory / "again.bin";
   bool ended = true, is_cut_out = false;
   SECTION("one that has ended") {}
   SECTION("one that was cut off") { ended = false; }
@@ -218,9 +197,7 @@ TEST_CASE("A copy of a damaged recording is no more trustworthy than the recordi
   }
 }
 
-TEST_CASE("The first block of a recording, damaged, costs itself alone") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "The first block of a recording, damaged, costs itself alone") {
   const std::vector<size_t> ends = WriteBlocks(path, 3, /*ended=*/true);
   Flip(path, ends[0] - 3);
   const Outcome printed = Heaprec("print " + path);
@@ -230,9 +207,8 @@ TEST_CASE("The first block of a recording, damaged, costs itself alone") {
   CHECK(printed.out.find("[lost]") != std::string::npos);  // its thread stood in the first block
 }
 
-TEST_CASE("What parity repairs costs nothing, is reported, and is recovered clean") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", out = directory / "out.bin";
+TEST_CASE_METHOD(Scratch, "What parity repairs costs nothing, is reported, and is recovered clean") {
+  const std::string out = directory / "out.bin";
   const std::vector<size_t> ends = WriteBlocks(path, 80, /*ended=*/true);
   const std::string events = EventsOf(path);
   Flip(path, ends[0] - 3);
@@ -263,9 +239,7 @@ TEST_CASE("What parity repairs costs nothing, is reported, and is recovered clea
   CHECK(EventsOf(out) == events);
 }
 
-TEST_CASE("A file cut in its first block is not called trustworthy") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A file cut in its first block is not called trustworthy") {
   const std::vector<size_t> ends = WriteBlocks(path, 1, /*ended=*/false);
   Overwrite(path, Contents(path).substr(0, ends[0] - 1));
   const Outcome summary = Heaprec("summary " + path);
@@ -276,9 +250,8 @@ TEST_CASE("A file cut in its first block is not called trustworthy") {
   CHECK(verified.err.find("no block could be read") != std::string::npos);
 }
 
-TEST_CASE("A recovered copy is not trustworthy if nothing of the original could be read") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", out = directory / "out.bin", budget = "check --budget 'total<1GiB' ";
+TEST_CASE_METHOD(Scratch, "A recovered copy is not trustworthy if nothing of the original could be read") {
+  const std::string out = directory / "out.bin", budget = "check --budget 'total<1GiB' ";
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
   bool is_trustworthy = false;
@@ -322,9 +295,7 @@ TEST_CASE("A recovered copy is not trustworthy if nothing of the original could 
   CHECK(check["checks"][0]["outcome"] == (is_trustworthy ? "within" : "unknown"));
 }
 
-TEST_CASE("Counters that contradict the rows are found, with the block's offset") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Counters that contradict the rows are found, with the block's offset") {
   RecordingFile file(path, SomeHeader());
   const size_t header = file.size();
   file.Add(At(kMs));
@@ -346,8 +317,7 @@ TEST_CASE("Counters that contradict the rows are found, with the block's offset"
   CHECK(says("a recorder counter decreased"));
 }
 
-TEST_CASE("Verify looks at all files, and the worst decides") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Verify looks at all files, and the worst decides") {
   WriteSmall(directory / "good.bin");
   const std::vector<size_t> ends = WriteBlocks(directory / "bad.bin", 2, true);
   Flip(directory / "bad.bin", ends[0] - 3);
@@ -363,9 +333,7 @@ TEST_CASE("Verify looks at all files, and the worst decides") {
   CHECK(all[2]["losses"]["skipped"][0]["why"] == "block payload hash differs");
 }
 
-TEST_CASE("Recover keeps what exists, and reads and writes pipes") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Recover keeps what exists, and reads and writes pipes") {
   WriteSmall(path);
   Overwrite(directory / "out.bin", "precious");
   const Outcome refused = Heaprec("recover " + path + " -o " + directory / "out.bin");
@@ -380,4 +348,4 @@ TEST_CASE("Recover keeps what exists, and reads and writes pipes") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -11,21 +11,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kNoProcess;
-using testing::kSecond;
-using testing::Overwrite;
-using testing::RecordingFile;
 
 json Summary(const std::string& path) { return json::parse(Heaprec("summary --json " + path).out); }
 std::string Rows(const std::string& path, const std::string& filters = "") {
@@ -43,7 +32,7 @@ uint64_t WriteSeconds(const std::string& path, const format::FileHeader& header)
     }
     file.Add(format::Window{1, 0, 1e-4});
     for (const uint64_t part : {100, 700}) {
-      Event event = testing::At(second * kSecond + part * kMs);
+      Event event = At(second * kSecond + part * kMs);
       event.thread = "acme-worker";
       event.stack = {"com/acme/Order.price:7", "java/lang/Thread.run:3"};
       event.class_name = second % 2 == 0 ? "[Lcom/acme/Item;" : "com/acme/Basket$Line";
@@ -84,9 +73,8 @@ std::string Decompressed(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("a span has the events of the whole that are in it, at their own time of day") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch, "a span has the events of the whole that are in it, at their own time of day") {
+  const std::string whole = path, part = directory / "part.bin";
   WriteSeconds(whole, HeaderOf(1));
   for (const char* span : {"--from 1s --to 3s", "--from 1500ms", "--to 2500ms", "--from 700ms --to 2100ms", ""}) {
     CAPTURE(span);
@@ -105,9 +93,8 @@ TEST_CASE("a span has the events of the whole that are in it, at their own time 
   CHECK(Summary(part)["recording"]["recording_id"] != Summary(whole)["recording"]["recording_id"]);
 }
 
-TEST_CASE("spans that share a border of intervals have estimates that add up to the whole's") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", early = directory / "early.bin", late = directory / "late.bin";
+TEST_CASE_METHOD(Scratch, "spans that share a border of intervals have estimates that add up to the whole's") {
+  const std::string whole = path, early = directory / "early.bin", late = directory / "late.bin";
   WriteSeconds(whole, HeaderOf(1));
   CHECK(Heaprec("trim --to 2s -o " + early + " " + whole).code == 0);
   CHECK(Heaprec("trim --from 2s -o " + late + " " + whole).code == 0);
@@ -121,9 +108,8 @@ TEST_CASE("spans that share a border of intervals have estimates that add up to 
   CHECK(other["ended"] == "jvm exit");
 }
 
-TEST_CASE("parts that overlap are counted twice, and a line says so") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", early = directory / "early.bin", late = directory / "late.bin";
+TEST_CASE_METHOD(Scratch, "parts that overlap are counted twice, and a line says so") {
+  const std::string whole = path, early = directory / "early.bin", late = directory / "late.bin";
   WriteSeconds(whole, HeaderOf(1));
   CHECK(Heaprec("trim --to 3s -o " + early + " " + whole).code == 0);
   CHECK(Heaprec("trim --from 1500ms -o " + late + " " + whole).code == 0);
@@ -133,9 +119,8 @@ TEST_CASE("parts that overlap are counted twice, and a line says so") {
   CHECK(Heaprec("top " + early + " " + late).err.find("twice") == std::string::npos);
 }
 
-TEST_CASE("an interval that a border cuts counts nothing, and its samples stand for themselves") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch, "an interval that a border cuts counts nothing, and its samples stand for themselves") {
+  const std::string whole = path, part = directory / "part.bin";
   WriteSeconds(whole, HeaderOf(1));
   CHECK(Heaprec("trim --from 500ms --to 2s -o " + part + " " + whole).code == 0);
   const json summary = Summary(part);
@@ -144,8 +129,7 @@ TEST_CASE("an interval that a border cuts counts nothing, and its samples stand 
   CHECK(summary["estimates"]["bytes"]["value"].get<double>() == Approx(3 * 2400));
 }
 
-TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "recordings of several JVMs are kept apart, and their totals added") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", all = directory / "all.bin";
   WriteSeconds(a, HeaderOf(1));
   WriteSeconds(b, HeaderOf(2));
@@ -172,8 +156,7 @@ TEST_CASE("recordings of several JVMs are kept apart, and their totals added") {
   CHECK(Count(Heaprec("print --limit 9 " + all).out, "heaprec.AllocationSample") == 9);
 }
 
-TEST_CASE("verify looks at every recording of a merged file") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "verify looks at every recording of a merged file") {
   const std::string a = directory / "a.bin", b = directory / "b.bin", all = directory / "all.bin";
   WriteSeconds(a, HeaderOf(1));
   WriteSeconds(b, HeaderOf(2));
@@ -193,9 +176,8 @@ TEST_CASE("verify looks at every recording of a merged file") {
   CHECK(Count(damaged.out, ": damaged, ") == 1);
 }
 
-TEST_CASE("parts of one recording become it again, in whatever order they come, overlapping or not") {
-  const Directory directory;
-  const std::string whole = directory / "rec.bin", first = directory / "1.bin", second = directory / "2.bin";
+TEST_CASE_METHOD(Scratch, "parts of one recording become it again, in whatever order they come, overlapping or not") {
+  const std::string whole = path, first = directory / "1.bin", second = directory / "2.bin";
   const uint64_t border = WriteSeconds(whole, HeaderOf(1));
   const std::string bytes = Contents(whole);
   const size_t header = bytes.find("\x89HRCHNK\n");
@@ -227,7 +209,7 @@ void WritePart(const std::string& path, uint64_t from, uint64_t to, const char* 
     if (second == 2 && from < 2) file.StartChunk();
     file.Add(format::Window{1, 0, 1e-4});
     for (const uint64_t part : {100, 700}) {
-      Event event = testing::At(second * kSecond + part * kMs);
+      Event event = At(second * kSecond + part * kMs);
       event.id = 2 * second + (part > 100 ? 2 : 1);
       event.class_name = "p/Second" + std::to_string(second);
       file.Add(event);
@@ -240,8 +222,8 @@ void WritePart(const std::string& path, uint64_t from, uint64_t to, const char* 
   file.End(ended, to * kSecond);
 }
 
-TEST_CASE("copies of parts that dump and recover made add nothing to a recording, and take nothing away") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "copies of parts that dump and recover made add nothing to a recording, and take nothing away") {
   const auto file = [&](const char* name) { return directory / name; };
   const std::string whole = file("rec.bin"), all = file("all.bin");
   WritePart(whole, 0, 4, "jvm exit");
@@ -272,9 +254,7 @@ TEST_CASE("copies of parts that dump and recover made add nothing to a recording
   }
 }
 
-TEST_CASE("a file of more recordings than a reader opens is refused") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "a file of more recordings than a reader opens is refused") {
   { const RecordingFile empty(path, HeaderOf(1)); }
   const std::string header = Contents(path);
   std::string all;
@@ -285,8 +265,7 @@ TEST_CASE("a file of more recordings than a reader opens is refused") {
   CHECK(verified.err == "heaprec: " + path + ": more than 10,000 recordings in one file\n");
 }
 
-TEST_CASE("merge makes no file of more recordings than a reader opens") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "merge makes no file of more recordings than a reader opens") {
   const std::string one = directory / "one.bin", all = directory / "all.bin";
   std::string halves[2];
   for (uint32_t i = 0; i < 10'001; ++i) {
@@ -304,8 +283,7 @@ TEST_CASE("merge makes no file of more recordings than a reader opens") {
   CHECK(!std::filesystem::exists(all));
 }
 
-TEST_CASE("samples of a part that is not given count as lost in the merged recording") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "samples of a part that is not given count as lost in the merged recording") {
   const std::string all = directory / "all.bin", first = directory / "1.bin", third = directory / "3.bin";
   WritePart(first, 0, 2, "rotated");
   WritePart(third, 3, 5, "jvm exit");
@@ -318,9 +296,8 @@ TEST_CASE("samples of a part that is not given count as lost in the merged recor
   CHECK(summary["reasons"].dump().find("a part of the recording is missing") != std::string::npos);
 }
 
-TEST_CASE("no name is left in a redacted recording, and the estimates are the same") {
-  const Directory directory;
-  const std::string rec = directory / "rec.bin", key = directory / "key", out = directory / "out.bin";
+TEST_CASE_METHOD(Scratch, "no name is left in a redacted recording, and the estimates are the same") {
+  const std::string rec = path, key = directory / "key", out = directory / "out.bin";
   WriteSeconds(rec, HeaderOf(1));
   Overwrite(key, "a key of more than 16 bytes");
   CHECK(Count(Decompressed(Contents(rec)), "com/acme/Order") == 2);  // one of each chunk
@@ -339,9 +316,8 @@ TEST_CASE("no name is left in a redacted recording, and the estimates are the sa
   CHECK(Count(mapping, "thread\tacme-worker\tt") == 1);
 }
 
-TEST_CASE("What the JDK generates for interfaces and scripts of the program keeps no name of theirs") {
-  const Directory directory;
-  const std::string rec = directory / "rec.bin", out = directory / "out.bin";
+TEST_CASE_METHOD(Scratch, "What the JDK generates for interfaces and scripts of the program keeps no name of theirs") {
+  const std::string rec = path, out = directory / "out.bin";
   {
     RecordingFile file(rec, HeaderOf(1));
     Event event;
@@ -367,9 +343,8 @@ TEST_CASE("What the JDK generates for interfaces and scripts of the program keep
   }
 }
 
-TEST_CASE("the same key gives the same names, another one others") {
-  const Directory directory;
-  const std::string rec = directory / "rec.bin", key = directory / "key";
+TEST_CASE_METHOD(Scratch, "the same key gives the same names, another one others") {
+  const std::string rec = path, key = directory / "key";
   WriteSeconds(rec, HeaderOf(1));
   Overwrite(key, "a key of more than 16 bytes");
   const auto redacted = [&](const std::string& options) {
@@ -382,9 +357,8 @@ TEST_CASE("the same key gives the same names, another one others") {
   CHECK(redacted("") != redacted(""));
 }
 
-TEST_CASE("with patterns only what they find is redacted") {
-  const Directory directory;
-  const std::string rec = directory / "rec.bin", out = directory / "out.bin";
+TEST_CASE_METHOD(Scratch, "with patterns only what they find is redacted") {
+  const std::string rec = path, out = directory / "out.bin";
   WriteSeconds(rec, HeaderOf(1));
   CHECK(Heaprec("redact --pattern 'Basket' --pattern '^java.lang.Thread' -o " + out + " " + rec).code == 0);
   const std::string rows = Rows(out);
@@ -394,9 +368,8 @@ TEST_CASE("with patterns only what they find is redacted") {
   CHECK(Count(rows, "acme-worker") == 8);
 }
 
-TEST_CASE("trim, merge and redact refuse what they cannot do, and leave nothing behind") {
-  const Directory directory;
-  const std::string rec = directory / "rec.bin", out = directory / "out.bin";
+TEST_CASE_METHOD(Scratch, "trim, merge and redact refuse what they cannot do, and leave nothing behind") {
+  const std::string rec = path, out = directory / "out.bin";
   WriteSeconds(rec, HeaderOf(1));
   Overwrite(out, "mine");
   Overwrite(directory / "short", "short");
@@ -422,4 +395,4 @@ TEST_CASE("trim, merge and redact refuse what they cannot do, and leave nothing 
   CHECK(Count(Heaprec("verify " + rec + " " + rec).out, "\n") == 2);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

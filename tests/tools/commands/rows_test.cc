@@ -11,17 +11,10 @@
 #include "tests/tools/small_recording.h"
 #include "tools/input/file_source.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
 
 Event PathOf(Event event) {
   event.stack.resize(1);
@@ -34,7 +27,7 @@ void WriteRows(const std::string& path) {
   for (uint64_t second = 0; second < 6; ++second) {
     if (second == 2) file.StartChunk();
     file.Add(format::Window{1, 0, 1e-4});
-    Event event = testing::At(second * kSecond + 500 * kMs);
+    Event event = At(second * kSecond + 500 * kMs);
     event.stack = {"com/acme/Order.price:7", "java/lang/Thread.run:3"};
     event.class_name = second % 2 == 0 ? "p/Even" : "com/acme/Odd";
     file.Add(event);
@@ -71,9 +64,7 @@ std::set<std::string> Classes(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("print shows rows if it is asked for them, and filters them by class and site") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "print shows rows if it is asked for them, and filters them by class and site") {
   WriteRows(path);
   const json rows = Rows(path, "--class p.Dropped --limit 1");
   REQUIRE(rows.size() == 1);
@@ -94,9 +85,8 @@ TEST_CASE("print shows rows if it is asked for them, and filters them by class a
   CHECK(Heaprec("print " + path).out.find("AllocationRow") == std::string::npos);
 }
 
-TEST_CASE("sql has the rows, whose sums are those of top") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", golden = "tests/golden/javac.hrec";
+TEST_CASE_METHOD(Scratch, "sql has the rows, whose sums are those of top") {
+  const std::string golden = "tests/golden/javac.hrec";
   WriteRows(path);
   for (const std::string& command :
        {path, golden, "--class 'com.sun.*' " + golden, "--site p.Other.site " + path, "--from 2s --to 4s " + path}) {
@@ -126,9 +116,8 @@ TEST_CASE("sql has the rows, whose sums are those of top") {
   CHECK(count("--thread main").ends_with("\n0,,\n"));
 }
 
-TEST_CASE("Copies have the rows of what they copy, with the names that they write") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", copy = directory / "copy.bin";
+TEST_CASE_METHOD(Scratch, "Copies have the rows of what they copy, with the names that they write") {
+  const std::string copy = directory / "copy.bin";
   WriteRows(path);
   for (const std::string& command : {"recover " + path + " -o " + copy, "merge -o " + copy + " " + path,
                                      "redact -o " + copy + " " + path, "trim -o " + copy + " " + path}) {
@@ -143,9 +132,8 @@ TEST_CASE("Copies have the rows of what they copy, with the names that they writ
   }
 }
 
-TEST_CASE("trim divides no block that has rows, and says so") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", part = directory / "part.bin";
+TEST_CASE_METHOD(Scratch, "trim divides no block that has rows, and says so") {
+  const std::string part = directory / "part.bin";
   WriteRows(path);
   const auto whole = Heaprec("trim --from 2s --to 4s -o " + part + " " + path);
   CHECK(whole.err == "heaprec: " + part + ": 2 samples of 1 recording\n");
@@ -160,14 +148,12 @@ TEST_CASE("trim divides no block that has rows, and says so") {
   CHECK(Heaprec("verify " + part).code == 0);
 }
 
-TEST_CASE("verify finds rows that do not agree with intervals or samples") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "verify finds rows that do not agree with intervals or samples") {
   const auto findings = [&](double weight, uint64_t points, double point_lambda = 0) {
     {
       RecordingFile file(path, HeaderOf(1));
       file.Add(format::Window{1, 0, 1e-4, point_lambda});
-      const Event event = testing::At(500 * kMs);
+      const Event event = At(500 * kMs);
       file.Add(event);
       Event point = PathOf(event);
       point.weight = weight;
@@ -193,7 +179,7 @@ void WriteLong(const std::string& path, uint64_t seconds, uint64_t per_chunk, do
   RecordingFile file(path, HeaderOf(1));
   for (uint64_t second = 0; second < seconds; ++second) {
     file.Add(format::Window{1, 0, 1e-4});
-    Event event = testing::At(second * kSecond + 500 * kMs);
+    Event event = At(second * kSecond + 500 * kMs);
     event.stack = {"com/acme/Order.price:" + std::to_string(second % 3), "java/lang/Thread.run:3"};
     event.class_name = "p/C" + std::to_string(second % 5);
     file.Add(event);
@@ -229,8 +215,7 @@ format::ChunkSpan FirstChunk(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("Tables read from roll-ups say what blocks say") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Tables read from roll-ups say what blocks say") {
   const std::string one = directory / "one.bin", many = directory / "many.bin";
   WriteLong(one, 40, 100);
   WriteLong(many, 40, 2);
@@ -259,13 +244,12 @@ TEST_CASE("Tables read from roll-ups say what blocks say") {
   }
 }
 
-TEST_CASE("verify finds a roll-up that is not the sum of its blocks") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", other = directory / "other.bin";
+TEST_CASE_METHOD(Scratch, "verify finds a roll-up that is not the sum of its blocks") {
+  const std::string other = directory / "other.bin";
   WriteLong(path, 24, 2);
   WriteLong(other, 24, 2, 2600);
   const format::ChunkSpan own = FirstChunk(path), wrong = FirstChunk(other);
-  const std::string bytes = testing::Contents(path), others = testing::Contents(other);
+  const std::string bytes = Contents(path), others = Contents(other);
   const std::string spliced = directory / "spliced.bin";
   std::ofstream(spliced, std::ios::binary)
       << bytes.substr(0, own.roll_up) << others.substr(wrong.roll_up, wrong.roll_up_end - wrong.roll_up)
@@ -279,4 +263,4 @@ TEST_CASE("verify finds a roll-up that is not the sum of its blocks") {
         json::parse(Heaprec("top --json --by class --no-rows " + path).out)["tables"]);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

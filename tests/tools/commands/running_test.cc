@@ -8,48 +8,34 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::MonotonicNs;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteKilled;
-using testing::WriteSmall;
 
-TEST_CASE("A killed recording's ring is shown, with exit 0 and its number in the loss line") {
-  const Directory directory;
+format::FileHeader RunningHeader() {
+  format::FileHeader header = SomeHeader();
+  header.pid = static_cast<uint32_t>(getpid());
+  header.start_monotonic_ns = MonotonicNs();
+  return header;
+}
+
+TEST_CASE_METHOD(Scratch, "A killed recording's ring is shown, with exit 0 and its number in the loss line") {
   format::FileHeader header = SomeHeader();
   header.ring_path = directory / "rec.ring";
-  WriteKilled(directory / "rec.bin", header, header.ring_path, {1200 * kMs});
-  const Outcome outcome = Heaprec("print " + directory / "rec.bin");
+  WriteKilled(path, header, header.ring_path, {1200 * kMs});
+  const Outcome outcome = Heaprec("print " + path);
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find("16:40:01.200000") != std::string::npos);
   CHECK(outcome.out.find("# 2 samples; 1 salvaged from the ring\n") != std::string::npos);
-  const std::string summary = Heaprec("summary --verbose " + directory / "rec.bin").out;
+  const std::string summary = Heaprec("summary --verbose " + path).out;
   CHECK(summary.find("1 sample from the ring\n") != std::string::npos);
   CHECK(summary.find("cut off") != std::string::npos);
   CHECK(summary.find("\ntrustworthy: yes\n") != std::string::npos);
 }
 
-TEST_CASE("print --follow prints blocks as they come and ends when the recording ends") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
-  RecordingFile file(path, header);
+TEST_CASE_METHOD(Scratch, "print --follow prints blocks as they come and ends when the recording ends") {
+  RecordingFile file(path, RunningHeader());
   file.Add(At(kMs));
   file.Flush();
   Outcome outcome;
@@ -72,12 +58,8 @@ TEST_CASE("print --follow prints blocks as they come and ends when the recording
   CHECK(outcome.out.ends_with("# 3 samples\n"));
 }
 
-TEST_CASE("print --follow ends on SIGINT with the loss line, and at once if the process is gone") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
+TEST_CASE_METHOD(Scratch, "print --follow ends on SIGINT with the loss line, and at once if the process is gone") {
+  format::FileHeader header = RunningHeader();
   RecordingFile(path, header).Flush();
   // Not an asynchronous job of the shell: those ignore SIGINT.
   const Outcome interrupted = Shell("timeout --preserve-status -s INT 1 $HEAPREC print --follow " + path);
@@ -90,12 +72,8 @@ TEST_CASE("print --follow ends on SIGINT with the loss line, and at once if the 
             .out.ends_with("# 3 samples kept of 4 (rate limit; sums stay unbiased)\n"));
 }
 
-TEST_CASE("A running recording is shown as far as it is, and summary says that it runs") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
-  format::FileHeader header = SomeHeader();
-  header.pid = static_cast<uint32_t>(getpid());
-  header.start_monotonic_ns = MonotonicNs();
+TEST_CASE_METHOD(Scratch, "A running recording is shown as far as it is, and summary says that it runs") {
+  format::FileHeader header = RunningHeader();
   RecordingFile file(path, header);
   file.Add(At(kMs));
   file.Flush();
@@ -111,4 +89,4 @@ TEST_CASE("A running recording is shown as far as it is, and summary says that i
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

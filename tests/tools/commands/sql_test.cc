@@ -4,22 +4,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteSmall;
 
 json Ask(const std::string& path, const std::string& query) {
   const Outcome outcome = Heaprec("sql --json " + path + " \"" + query + "\"");
@@ -28,10 +16,9 @@ json Ask(const std::string& path, const std::string& query) {
   return json::parse(outcome.out);
 }
 
-TEST_CASE("sql answers with an aligned table, CSV or JSON") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const std::string query = directory / "rec.bin" +
+TEST_CASE_METHOD(Scratch, "sql answers with an aligned table, CSV or JSON") {
+  WriteSmall(path);
+  const std::string query = path +
                             " \"select class, sum(weight_bytes) as bytes, null as n from samples "
                             "group by 1 order by 2 desc, 1\"";
   CHECK(Heaprec("sql " + query).out ==
@@ -45,13 +32,11 @@ TEST_CASE("sql answers with an aligned table, CSV or JSON") {
   CHECK(Heaprec("sql --format html " + query).out.find("data-value=\"2400\">2400") != std::string::npos);
   const json rows = json::parse(Heaprec("sql --json " + query).out);
   CHECK(rows[0] == json{{"class", "byte[]"}, {"bytes", 3e6}, {"n", nullptr}});
-  CHECK(Ask(directory / "rec.bin", "select * from samples where 0") == json::array());
+  CHECK(Ask(path, "select * from samples where 0") == json::array());
 }
 
-TEST_CASE("samples has the events with their names, in numbers that add up to the others'") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "samples has the events with their names, in numbers that add up to the others'") {
+  WriteSmall(path);
   const json rows = Ask(path, "select * from samples order by time_ns");
   REQUIRE(rows.size() == 3);
   const json& first = rows[0];
@@ -80,17 +65,15 @@ TEST_CASE("samples has the events with their names, in numbers that add up to th
         json::parse(R"([{"ended": "jvm exit", "source": "hooks", "rate_per_second": 150.0}])"));
 }
 
-TEST_CASE("A sum over a group of which a part is unknown is NULL, not the sum of the rest") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A sum over a group of which a part is unknown is NULL, not the sum of the rest") {
   RecordingFile file(path, SomeHeader());
   for (const uint64_t size : {24, 0}) {
-    testing::Event event = At((1 + size) * kMs);
+    Event event = At((1 + size) * kMs);
     event.size = size;
     event.class_name = "p/Mixed";
     file.Add(event);
   }
-  testing::Event known = At(50 * kMs);
+  Event known = At(50 * kMs);
   known.class_name = "p/Known";
   known.stack = {"p/Other.make:1"};
   known.thread = "other";
@@ -109,8 +92,7 @@ TEST_CASE("A sum over a group of which a part is unknown is NULL, not the sum of
   CHECK(Ask(path, "select * from by_second")[0]["weight_objects"].is_null());
 }
 
-TEST_CASE("sql reads several recordings, each under its own number") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "sql reads several recordings, each under its own number") {
   WriteSmall(directory / "a.bin");
   WriteSmall(directory / "b.bin");
   const std::string both = directory / "a.bin" + " " + directory / "b.bin";
@@ -120,9 +102,7 @@ TEST_CASE("sql reads several recordings, each under its own number") {
   CHECK(Ask("--class String " + both, "select count(*) as n from events")[0]["n"] == 2);
 }
 
-TEST_CASE("A recording of several chunks names each thing once") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "A recording of several chunks names each thing once") {
   RecordingFile file(path, SomeHeader());
   for (uint64_t chunk = 0; chunk < 3; ++chunk) {
     for (uint64_t i = 0; i < 5; ++i) file.Add(At((chunk * 5 + i) * kMs));
@@ -135,10 +115,9 @@ TEST_CASE("A recording of several chunks names each thing once") {
         json::parse(R"([{"stacks": 2, "classes": 1, "threads": 1, "events": 15}])"));
 }
 
-TEST_CASE("A query that is wrong says where, and what there is") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome column = Heaprec("sql " + directory / "rec.bin" + " 'select clas from samples'");
+TEST_CASE_METHOD(Scratch, "A query that is wrong says where, and what there is") {
+  WriteSmall(path);
+  const Outcome column = Heaprec("sql " + path + " 'select clas from samples'");
   CHECK(column.code == 2);
   CHECK(column.err.find("heaprec: sql: no such column: clas, at character 8: clas from samples; views: ") == 0);
   CHECK(column.err.find("; tables: recordings, classes, ") != std::string::npos);
@@ -146,25 +125,24 @@ TEST_CASE("A query that is wrong says where, and what there is") {
   for (const char* query :
        {"delete from events", "create table x(y)", "attach '/tmp/x' as y", "pragma user_version = 3",
         "vacuum into '/tmp/x.db'", "insert into events(id) values (99)"}) {
-    const Outcome writes = Heaprec("sql " + directory / "rec.bin" + " \"" + query + "\"");
+    const Outcome writes = Heaprec("sql " + path + " \"" + query + "\"");
     INFO(query << writes.err);
     CHECK(writes.code == 2);
     CHECK(writes.err.find("only reading queries") != std::string::npos);
     CHECK(writes.out.empty());
   }
-  CHECK(Heaprec("sql " + directory / "rec.bin" + " 'select 1; select 2'").err.find("one query") != std::string::npos);
+  CHECK(Heaprec("sql " + path + " 'select 1; select 2'").err.find("one query") != std::string::npos);
   CHECK(Heaprec("sql 'select 1'").err.find("no recording given") != std::string::npos);
-  const std::string rec = directory / "rec.bin";
+  const std::string rec = path;
   CHECK(Heaprec("sql 'select 1' " + rec).err.find("'select 1' is not a file; the query must be the last") !=
         std::string::npos);
   CHECK(Heaprec("sql " + rec + " ''").err.find("the query is empty") != std::string::npos);
-  CHECK(Heaprec("sql " + directory / "rec.bin" + " " + directory / "nothing").code == 3);
+  CHECK(Heaprec("sql " + path + " " + directory / "nothing").code == 3);
 }
 
-TEST_CASE("Without a query sql shows all tables and views, and the columns that they have") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome outcome = Heaprec("sql " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "Without a query sql shows all tables and views, and the columns that they have") {
+  WriteSmall(path);
+  const Outcome outcome = Heaprec("sql " + path);
   CHECK(outcome.code == 0);
   for (const char* line : {"CREATE TABLE events (\n", "weight_bytes REAL, ", "VIEW by_class (class, samples, ",
                            "VIEW samples (id, recording, time_ns, ", "\n  -- samples with names\n"}) {
@@ -173,18 +151,17 @@ TEST_CASE("Without a query sql shows all tables and views, and the columns that 
   }
 }
 
-TEST_CASE("What a name holds cannot steer a terminal or break a row") {
-  const Directory directory;
-  RecordingFile file(directory / "rec.bin", SomeHeader());
-  testing::Event event = At(kMs);
+TEST_CASE_METHOD(Scratch, "What a name holds cannot steer a terminal or break a row") {
+  RecordingFile file(path, SomeHeader());
+  Event event = At(kMs);
   event.thread = "a\x1b[31m\"b\",\n'c'; drop table events; --";
   file.Add(event);
   file.End("jvm exit", kSecond);
-  const std::string query = directory / "rec.bin" + " 'select thread from samples'";
+  const std::string query = path + " 'select thread from samples'";
   CHECK(Heaprec("sql " + query).out == "thread\na\\x1b[31m\"b\",\\n'c'; drop table events; --\n");
   CHECK(json::parse(Heaprec("sql --json " + query).out)[0]["thread"] == event.thread);
   CHECK(Heaprec("sql --csv " + query).out == "thread\n\"a\x1b[31m\"\"b\"\",\n'c'; drop table events; --\"\n");
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -5,19 +5,12 @@
 #include "tests/tools/small_recording.h"
 #include "tools/input/recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::ProcessState;
 using format::ProcessStateKind;
 using nlohmann::json;
-using testing::Count;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::RingFile;
 
 constexpr uint64_t kMb = 1 << 20;
 
@@ -54,11 +47,11 @@ ProcessState End(uint64_t id, uint64_t time_ns, uint64_t paused_ns, uint64_t use
 
 // Two looks, two collections, one that begins and never ends, and an allocation.
 void WriteStates(const std::string& path) {
-  RecordingFile file(path, testing::SomeHeader());
+  RecordingFile file(path, SomeHeader());
   file.Add(Look(1, 0, 100 * kMb));
   file.Add(Begin(2, 400 * kMs));
   file.Add(End(3, 402 * kMs, 2 * kMs, 10 * kMb));
-  file.Add(testing::At(500 * kMs));
+  file.Add(At(500 * kMs));
   file.Add(Look(4, kSecond, 120 * kMb));
   file.Add(Begin(5, 1400 * kMs));
   file.Add(End(6, 1403 * kMs, 3 * kMs, 12 * kMb));
@@ -68,13 +61,12 @@ void WriteStates(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("print shows collections and looks only when asked for, in order of time") {
-  const Directory directory;
-  WriteStates(directory / "rec.bin");
-  const auto plain = Heaprec("print " + (directory / "rec.bin"));
+TEST_CASE_METHOD(Scratch, "print shows collections and looks only when asked for, in order of time") {
+  WriteStates(path);
+  const auto plain = Heaprec("print " + path);
   CHECK(plain.code == 0);
   CHECK(Count(plain.out, "heaprec.") == 1);
-  const auto all = json::parse(Heaprec("print --json --kind gc,heap,tlab " + (directory / "rec.bin")).out)["events"];
+  const auto all = json::parse(Heaprec("print --json --kind gc,heap,tlab " + path).out)["events"];
   std::string kinds;
   for (const json& event : all) kinds += event["kind"].get<std::string>() + " ";
   CHECK(kinds == "heap gc tlab heap gc gc ");
@@ -84,25 +76,23 @@ TEST_CASE("print shows collections and looks only when asked for, in order of ti
   CHECK(all[1]["used_after"] == 10 * kMb);
   CHECK(all[3]["rss"] == 120 * kMb);
   CHECK(all[5]["unfinished"] == true);
-  const auto text = Heaprec("print --kind gc " + (directory / "rec.bin")).out;
+  const auto text = Heaprec("print --kind gc " + path).out;
   CHECK(Count(text, "heaprec.GarbageCollection {") == 3);
   CHECK(Count(text, "pause = 2.000 ms") == 1);
   CHECK(Count(text, "pause = unfinished") == 1);
 }
 
-TEST_CASE("what has no thread, class or stack passes no filter of them") {
-  const Directory directory;
-  WriteStates(directory / "rec.bin");
-  const auto out = json::parse(Heaprec("print --json --kind heap --thread main " + (directory / "rec.bin")).out);
+TEST_CASE_METHOD(Scratch, "what has no thread, class or stack passes no filter of them") {
+  WriteStates(path);
+  const auto out = json::parse(Heaprec("print --json --kind heap --thread main " + path).out);
   CHECK(out["events"].empty());
-  const auto late = json::parse(Heaprec("print --json --kind heap --from 1s " + (directory / "rec.bin")).out);
+  const auto late = json::parse(Heaprec("print --json --kind heap --from 1s " + path).out);
   CHECK(late["events"].size() == 1);
 }
 
-TEST_CASE("summary adds up the pauses, the heap after them and the largest process") {
-  const Directory directory;
-  WriteStates(directory / "rec.bin");
-  const json heap = json::parse(Heaprec("summary --json " + (directory / "rec.bin")).out)["heap"];
+TEST_CASE_METHOD(Scratch, "summary adds up the pauses, the heap after them and the largest process") {
+  WriteStates(path);
+  const json heap = json::parse(Heaprec("summary --json " + path).out)["heap"];
   CHECK(heap["pauses"] == 2);
   CHECK(heap["paused_ns"] == 5 * kMs);
   CHECK(heap["longest_pause_ns"] == 3 * kMs);
@@ -112,15 +102,14 @@ TEST_CASE("summary adds up the pauses, the heap after them and the largest proce
   CHECK(heap["rss_max"] == 120 * kMb);
   CHECK(heap["threads_max"] == 7);
   CHECK(heap["unfinished"] == true);
-  const auto text = Heaprec("summary " + (directory / "rec.bin")).out;
+  const auto text = Heaprec("summary " + path).out;
   CHECK(Count(text, "; 2 GC pauses, 0.005 s in all\n") == 1);
 }
 
-TEST_CASE("states that only the ring holds are salvaged, those that the file has are not taken twice") {
-  const Directory directory;
-  format::FileHeader header = testing::SomeHeader();
+TEST_CASE_METHOD(Scratch, "states that only the ring holds are salvaged, those that the file has are not taken twice") {
+  format::FileHeader header = SomeHeader();
   header.ring_path = directory / "ring";
-  RecordingFile file(directory / "rec.bin", header);
+  RecordingFile file(path, header);
   file.Add(Look(1, 0, 100 * kMb));
   file.Add(Begin(3, 900 * kMs));  // 2 is still under way in another lane
   file.Flush();
@@ -130,7 +119,7 @@ TEST_CASE("states that only the ring holds are salvaged, those that the file has
   ring.Add(0, Begin(3, 900 * kMs));
   ring.Add(0, End(4, 905 * kMs, 5 * kMs, 20 * kMb));
   ring.WriteTo(header.ring_path);
-  auto recording = Recording::Open(directory / "rec.bin");
+  auto recording = Recording::Open(path);
   REQUIRE(recording.ok());
   std::vector<ProcessState> states;
   while (const auto block = (*recording)->Next()) {
@@ -141,4 +130,4 @@ TEST_CASE("states that only the ring holds are salvaged, those that the file has
   CHECK(states[3] == End(4, 905 * kMs, 5 * kMs, 20 * kMb));
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

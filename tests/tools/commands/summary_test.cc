@@ -7,22 +7,10 @@
 #include "tests/tools/live_recording.h"
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Directory;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::Overwrite;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteSmall;
 
 size_t LinesOfTerminal(const std::string& text, size_t columns) {
   size_t lines = 0;
@@ -54,7 +42,7 @@ void WriteEverything(const std::string& path, bool is_lossy) {
   for (const format::Kind kind :
        {format::Kind::kTlab, format::Kind::kException, format::Kind::kNative, format::Kind::kMapping}) {
     for (uint64_t i = 0; i < 12; ++i) {
-      testing::Event event = At((i + 3) * 50 * kMs);
+      Event event = At((i + 3) * 50 * kMs);
       event.kind = kind;
       event.class_name = "com/example/inventory/warehouse/StockLevel" + std::to_string(i);
       event.stack = {"com/example/inventory/warehouse/StockLevels.find" + std::to_string(i) + ":7", "p/Main.main:3"};
@@ -135,8 +123,8 @@ TEST_CASE("A pause that reclaims nothing is no collection after which the heap h
   }
 }
 
-TEST_CASE("summary begins with the headline and is a screen of 25 lines of 80 columns, whatever was recorded") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "summary begins with the headline and is a screen of 25 lines of 80 columns, whatever was recorded") {
   const std::string golden = "tests/golden/";
   WriteEverything(directory / "all.hrec", false);
   WriteEverything(directory / "lossy.hrec", true);
@@ -160,15 +148,14 @@ TEST_CASE("summary begins with the headline and is a screen of 25 lines of 80 co
     CHECK(all.find(heading) != std::string::npos);
 }
 
-TEST_CASE("summary tells it all and ends with trustworthy: yes") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const Outcome outcome = Heaprec("summary " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "summary tells it all and ends with trustworthy: yes") {
+  WriteSmall(path);
+  const Outcome outcome = Heaprec("summary " + path);
   CHECK(outcome.code == 0);
   CHECK(outcome.out.starts_with("2.87 MiB allocated in 3.000 s, "));
   CHECK(outcome.out.find("\ntrustworthy: yes\n") != std::string::npos);
   CHECK(std::ranges::count(outcome.out, '\n') <= 25);
-  const std::string all = Heaprec("summary --verbose " + directory / "rec.bin").out;
+  const std::string all = Heaprec("summary --verbose " + path).out;
   for (const char* line : {
            "JVM:         OpenJDK 64-Bit Server VM 17.0.21+9, G1, PID 0\n",
            ", 2026-11-20 16:40:00 to 16:40:03 UTC, jvm exit\n",
@@ -186,7 +173,7 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
     INFO(line << "---\n" << all);
     CHECK(all.find(line) != std::string::npos);
   }
-  const json document = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
+  const json document = json::parse(Heaprec("summary --json " + path).out);
   CHECK(document["trustworthy"] == true);
   CHECK(document["samples"] == 3);
   CHECK(document["kinds"]["tlab"]["samples"] == 2);
@@ -199,10 +186,9 @@ TEST_CASE("summary tells it all and ends with trustworthy: yes") {
   CHECK(document["allocated_bytes"] == 3004800);
 }
 
-TEST_CASE("summary tells what was allocated by class and by site, those of most bytes first") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
-  const json all = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
+TEST_CASE_METHOD(Scratch, "summary tells what was allocated by class and by site, those of most bytes first") {
+  WriteSmall(path);
+  const json all = json::parse(Heaprec("summary --json " + path).out);
   REQUIRE(all["classes"].size() == 3);
   CHECK(all["class_count"] == 3);
   CHECK(all["classes"][0]["name"] == "byte[]");
@@ -225,16 +211,16 @@ TEST_CASE("summary tells what was allocated by class and by site, those of most 
     CHECK(all["detection_limit"][figure]["value"] == 0);
     CHECK(all["detection_limit"][figure]["high"] > 0);
   }
-  const json first = json::parse(Heaprec("summary --limit 1 --json " + directory / "rec.bin").out);
+  const json first = json::parse(Heaprec("summary --limit 1 --json " + path).out);
   CHECK(first["class_count"] == 3);
   CHECK(first["classes"] == json::array({all["classes"][0]}));
   CHECK(first["sites"] == json::array({all["sites"][0]}));
-  const std::string text = Heaprec("summary --limit 2 " + directory / "rec.bin").out;
+  const std::string text = Heaprec("summary --limit 2 " + path).out;
   INFO(text);
   CHECK(text.find("... 1 more; --limit 0 shows all\n") != std::string::npos);
   CHECK(text.find("  p.Leaf.allocate\n") != std::string::npos);
   CHECK(text.find("java.util.HashMap") == std::string::npos);
-  CHECK(Heaprec("summary --limit 0 " + directory / "rec.bin").out.find("java.util.HashMap$Node") != std::string::npos);
+  CHECK(Heaprec("summary --limit 0 " + path).out.find("java.util.HashMap$Node") != std::string::npos);
 }
 
 TEST_CASE("amounts per second are those of the time that was asked for") {
@@ -244,48 +230,46 @@ TEST_CASE("amounts per second are those of the time that was asked for") {
         Approx(top["tables"][0]["rows"][0]["bytes_per_second"]["value"].get<double>()));
 }
 
-TEST_CASE("summary does not say that nothing matches a kind which it does not break down") {
-  const Directory directory;
-  WriteSmall(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "summary does not say that nothing matches a kind which it does not break down") {
+  WriteSmall(path);
   for (const std::string kind : {"malloc", "mmap", "exception"}) {
-    const Outcome outcome = Heaprec("summary --kind tlab --kind " + kind + " " + directory / "rec.bin");
+    const Outcome outcome = Heaprec("summary --kind tlab --kind " + kind + " " + path);
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
     CHECK(outcome.err.find(kind) != std::string::npos);
   }
   CHECK(Heaprec("summary --help").out.find("heaprec top --kind") != std::string::npos);
-  CHECK(Heaprec("summary --kind tlab --kind outside " + directory / "rec.bin").code == 0);
+  CHECK(Heaprec("summary --kind tlab --kind outside " + path).code == 0);
 }
 
-TEST_CASE("a site of summary is that of top: not a frame that only allocates for its caller") {
-  const Directory directory;
-  RecordingFile file(directory / "rec.bin", SomeHeader());
+TEST_CASE_METHOD(Scratch, "a site of summary is that of top: not a frame that only allocates for its caller") {
+  RecordingFile file(path, SomeHeader());
   for (const char* leaf : {"java/util/Arrays.copyOf:10", "p/Buffer.grow:20"}) {
-    testing::Event event = At(kMs);
+    Event event = At(kMs);
     event.stack = {leaf, "p/Buffer.grow:30", "p/A.main"};
     file.Add(event);
   }
   file.End("jvm exit", kSecond);
-  const json summary = json::parse(Heaprec("summary --json " + directory / "rec.bin").out);
+  const json summary = json::parse(Heaprec("summary --json " + path).out);
   REQUIRE(summary["sites"].size() == 1);
   CHECK(summary["sites"][0]["name"] == "p.Buffer.grow");
   CHECK(summary["sites"][0]["points"] == 2);
   CHECK(summary["site_count"] == 1);
   // And that of fleet.
-  Shell("mkdir " + directory / "hosts" + " && cp " + directory / "rec.bin" + " " + directory / "hosts/rec.hrec");
+  Shell("mkdir " + directory / "hosts" + " && cp " + path + " " + directory / "hosts/rec.hrec");
   const json fleet = json::parse(Heaprec("fleet top --by site --json --from-dir " + directory / "hosts").out);
   REQUIRE(fleet["rows"].size() == 1);
   CHECK(fleet["rows"][0]["name"] == "p.Buffer.grow");
 }
 
 // 20 samples of which each stands for itself, as sure as can be, and 1,000 of 20,000 bytes counted too many.
-TEST_CASE("in a copy the last interval may have counted what the next one has, in a whole recording not") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "in a copy the last interval may have counted what the next one has, in a whole recording not") {
   for (const std::string reason : {"dump", "rotated", "jvm exit"}) {
     const std::string path = directory / (reason + ".bin");
     RecordingFile file(path, SomeHeader());
     for (uint64_t i = 0; i < 20; ++i) {
-      testing::Event event;
+      Event event;
       event.time_ns = i * kSecond / 4;
       event.size = 1000;
       event.weight = 1000;
@@ -300,9 +284,7 @@ TEST_CASE("in a copy the last interval may have counted what the next one has, i
   }
 }
 
-TEST_CASE("summary says why a recording cannot be trusted") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "summary says why a recording cannot be trusted") {
   format::FileHeader header = SomeHeader();
   const auto verdict = [&](auto change) {
     RecordingFile file(path + "x", header);
@@ -362,16 +344,15 @@ TEST_CASE("summary says why a recording cannot be trusted") {
   CHECK(Heaprec("summary " + path).out.find(uncounted) != std::string::npos);
 }
 
-TEST_CASE("The headline is the largest leak of all that was tracked, and next shows it") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "The headline is the largest leak of all that was tracked, and next shows it") {
   const auto write = [&](const std::string& name, bool leaks_natively) {
-    format::FileHeader header = testing::LiveHeader();
+    format::FileHeader header = LiveHeader();
     header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
     header.max_tracked_blocks = 4096;
     RecordingFile file(directory / name, header);
     file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-4});
     for (uint64_t i = 0; leaks_natively && i < 200; ++i) {
-      testing::Event event = testing::LeakAt(20 * kSecond + i * 200 * kMs);
+      Event event = LeakAt(20 * kSecond + i * 200 * kMs);
       event.kind = format::Kind::kNative;
       event.class_name = "malloc";
       event.stack = {"java/nio/DirectByteBuffer.<init>:1", "p/Buffers.take:7"};
@@ -380,7 +361,7 @@ TEST_CASE("The headline is the largest leak of all that was tracked, and next sh
       file.Add(event);
     }
     file.Add(At(kSecond));
-    for (uint64_t i = 0; i < 30; ++i) file.Add(testing::Collection(i));
+    for (uint64_t i = 0; i < 30; ++i) file.Add(Collection(i));
     file.End("jvm exit", 60 * kSecond);
     return directory / name;
   };
@@ -396,28 +377,27 @@ TEST_CASE("The headline is the largest leak of all that was tracked, and next sh
   CHECK(leaks["rows"][0]["since_seconds"]["high"] < 22);
   CHECK(json::parse(Heaprec("summary --json " + write("none.hrec", false)).out)["headlines"].count("leak") == 0);
 
-  testing::WriteLeak(heap);
+  WriteLeak(heap);
   const json of_heap = json::parse(Heaprec("summary --json " + heap).out);
   INFO(of_heap["headlines"].dump(1));
   CHECK(of_heap["headlines"]["leak"].get<std::string>().starts_with("Leak: objects of Leak.add grow by 48.8 KiB/s"));
   CHECK(of_heap["next"]["command"] == "heaprec leaks " + heap);
 }
 
-TEST_CASE("OutOfMemoryErrors are the first headline") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "OutOfMemoryErrors are the first headline") {
   format::FileHeader header = SomeHeader();
   header.exceptions = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
-  RecordingFile file(directory / "rec.bin", header);
+  RecordingFile file(path, header);
   file.Add(At(100 * kMs));
   for (uint64_t i = 0; i < 3; ++i) {
-    testing::Event event = At((200 + i) * kMs);
+    Event event = At((200 + i) * kMs);
     event.kind = format::Kind::kException;
     event.class_name = "java/lang/OutOfMemoryError";
     event.weight = 1;
     file.Add(event);
   }
   file.End("jvm exit", kSecond);
-  const std::string out = Heaprec("summary " + directory / "rec.bin").out;
+  const std::string out = Heaprec("summary " + path).out;
   INFO(out);
   const size_t oom = out.find("\nOutOfMemoryError was thrown 3 times.\n");
   REQUIRE(oom != std::string::npos);
@@ -426,4 +406,4 @@ TEST_CASE("OutOfMemoryErrors are the first headline") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -4,22 +4,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Contents;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
 
 // Ten seconds; in the fifth second nine times as many small strings, and a collection in the seventh.
 void WriteTenSeconds(const std::string& path) {
@@ -49,27 +37,18 @@ void WriteTenSeconds(const std::string& path) {
   file.End("jvm exit", 10 * kSecond);
 }
 
-json Parsed(const std::string& arguments) {
-  const Outcome outcome = Heaprec(arguments);
-  INFO(arguments << "\n" << outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
-
-TEST_CASE("The chart of timeline has an axis of local times, each below its value") {
-  const Directory directory;
-  WriteTenSeconds(directory / "rec.bin");
-  const std::string chart = Shell("COLUMNS=120 $HEAPREC timeline " + directory / "rec.bin").out;
+TEST_CASE_METHOD(Scratch, "The chart of timeline has an axis of local times, each below its value") {
+  WriteTenSeconds(path);
+  const std::string chart = Shell("COLUMNS=120 $HEAPREC timeline " + path).out;
   INFO(chart);
   const size_t axis = chart.find("|16:40:00");
   REQUIRE(axis != std::string::npos);
   CHECK(chart.find("|16:40:03   |16:40:06", axis) != std::string::npos);
 }
 
-TEST_CASE("histogram has a class for each power of two, empty ones between too") {
-  const Directory directory;
-  WriteTenSeconds(directory / "rec.bin");
-  const json document = Parsed("histogram --json " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "histogram has a class for each power of two, empty ones between too") {
+  WriteTenSeconds(path);
+  const json document = Parsed("histogram --json " + path);
   CHECK(document["schema"] == "heaprec.histogram/1");
   const json& classes = document["classes"];
   REQUIRE(classes.size() == 7);  // 16 to 32, ..., 1024 to 2048
@@ -89,16 +68,15 @@ TEST_CASE("histogram has a class for each power of two, empty ones between too")
   double bytes = 0;
   for (const json& one : classes) bytes += one["bytes"]["value"].get<double>();
   CHECK(bytes == Approx(document["total"]["value"].get<double>()));
-  const std::string text = Heaprec("histogram " + directory / "rec.bin").out;
+  const std::string text = Heaprec("histogram " + path).out;
   INFO(text);
   CHECK(text.find("1 KiB to 2 KiB") != std::string::npos);
-  CHECK(Heaprec("histogram --kind exception " + directory / "rec.bin").code == 2);
+  CHECK(Heaprec("histogram --kind exception " + path).code == 2);
 }
 
-TEST_CASE("timeline has the rate of each step, and what sampler and heap did") {
-  const Directory directory;
-  WriteTenSeconds(directory / "rec.bin");
-  const json document = Parsed("timeline --by class --json " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "timeline has the rate of each step, and what sampler and heap did") {
+  WriteTenSeconds(path);
+  const json document = Parsed("timeline --by class --json " + path);
   CHECK(document["schema"] == "heaprec.timeline/1");
   CHECK(document["step_ns"] == kSecond);
   const json& steps = document["steps"];
@@ -119,9 +97,7 @@ TEST_CASE("timeline has the rate of each step, and what sampler and heap did") {
   CHECK(bytes == Approx(144 * 2400));
 }
 
-TEST_CASE("timeline has the counts of the samples that it shows, or none") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "timeline has the counts of the samples that it shows, or none") {
   format::FileHeader header = SomeHeader();
   header.native = {.interval_ns = kSecond / 2, .interval_cap = 40, .rate_per_second = 80};
   RecordingFile file(path, header);
@@ -150,9 +126,7 @@ TEST_CASE("timeline has the counts of the samples that it shows, or none") {
   }
 }
 
-TEST_CASE("a step of timeline is no shorter than an interval of its stream") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "a step of timeline is no shorter than an interval of its stream") {
   format::FileHeader header = SomeHeader();
   header.native = {.interval_ns = 5 * kSecond, .interval_cap = 400, .rate_per_second = 80};
   RecordingFile file(path, header);
@@ -168,18 +142,17 @@ TEST_CASE("a step of timeline is no shorter than an interval of its stream") {
   CHECK(Parsed("timeline --kind malloc --json " + path)["step_ns"] == 5 * kSecond);
 }
 
-TEST_CASE("timeline keeps to the span and the steps asked for, and reads standard input twice") {
-  const Directory directory;
-  WriteTenSeconds(directory / "rec.bin");
-  CHECK(Parsed("timeline --from 2s --to 6s --json " + directory / "rec.bin")["steps"].size() == 4);
-  const json two = Parsed("timeline --steps 2 --json " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "timeline keeps to the span and the steps asked for, and reads standard input twice") {
+  WriteTenSeconds(path);
+  CHECK(Parsed("timeline --from 2s --to 6s --json " + path)["steps"].size() == 4);
+  const json two = Parsed("timeline --steps 2 --json " + path);
   REQUIRE(two["steps"].size() == 2);
   CHECK(two["step_ns"] == 5 * kSecond);
   CHECK(two["steps"][0]["bytes_per_second"]["value"] == Approx((4 + 9) * 22'400 / 5));
-  const Outcome piped = Shell("cat " + directory / "rec.bin" + " | $HEAPREC timeline --by class --json -");
+  const Outcome piped = Shell("cat " + path + " | $HEAPREC timeline --by class --json -");
   REQUIRE(piped.code == 0);
   CHECK(json::parse(piped.out)["steps"].size() == 10);
-  CHECK(Heaprec("timeline --class nothing.such " + directory / "rec.bin").out.find("no samples") != std::string::npos);
+  CHECK(Heaprec("timeline --class nothing.such " + path).out.find("no samples") != std::string::npos);
 }
 
 // 240,000 B/s, one sample each 10 ms, from `after_ns` on.
@@ -206,9 +179,7 @@ Rates RatesOf(const std::string& arguments) {
   return rates;
 }
 
-TEST_CASE("a step that is covered in part has the rate of that part") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "a step that is covered in part has the rate of that part") {
   WriteSteady(path, 0, 3 * kSecond + 500 * kMs);
   CHECK_THAT(RatesOf(path), Catch::Matchers::Approx(Rates(4, kSteady)).epsilon(0.02));
   CHECK_THAT(RatesOf("--from 1400ms --to 3200ms " + path), Catch::Matchers::Approx(Rates(2, kSteady)).epsilon(0.02));
@@ -222,9 +193,8 @@ TEST_CASE("a step that is covered in part has the rate of that part") {
   CHECK(document["groups"][0]["bytes_per_second"][0]["value"] == Approx(kSteady).epsilon(0.02));
 }
 
-TEST_CASE("less than a quarter of a step at an end belongs to its neighbour, with what happened in it") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "less than a quarter of a step at an end belongs to its neighbour, with what happened in it") {
   RecordingFile file(path, SomeHeader());
   for (uint64_t i = 0; i < 309; ++i) file.Add(At((i * 10 + 5) * kMs));
   format::ProcessState end;
@@ -242,8 +212,7 @@ TEST_CASE("less than a quarter of a step at an end belongs to its neighbour, wit
   CHECK(document["steps"][1]["pauses"] == 1);
 }
 
-TEST_CASE("rates of recordings add up where both have data, and are unknown where none has") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "rates of recordings add up where both have data, and are unknown where none has") {
   const std::string first = directory / "first.bin", same = directory / "same.bin", later = directory / "later.bin";
   WriteSteady(first, 0, 2 * kSecond + 500 * kMs);
   WriteSteady(same, 0, 2 * kSecond);
@@ -264,17 +233,16 @@ TEST_CASE("rates of recordings add up where both have data, and are unknown wher
   CHECK(Heaprec("timeline " + brief + " " + later).out.find("nan") == std::string::npos);
 }
 
-TEST_CASE("timeline draws on a terminal, as SVG and as a page, names escaped") {
-  const Directory directory;
-  WriteTenSeconds(directory / "rec.bin");
-  const std::string text = Shell("LC_ALL=C.UTF-8 $HEAPREC timeline --by class " + directory / "rec.bin").out;
+TEST_CASE_METHOD(Scratch, "timeline draws on a terminal, as SVG and as a page, names escaped") {
+  WriteTenSeconds(path);
+  const std::string text = Shell("LC_ALL=C.UTF-8 $HEAPREC timeline --by class " + path).out;
   INFO(text);
   CHECK(text.find("█") != std::string::npos);
   CHECK(text.find("GC pauses") != std::string::npos);
-  const std::string ascii = Shell("LC_ALL=C $HEAPREC timeline " + directory / "rec.bin").out;
+  const std::string ascii = Shell("LC_ALL=C $HEAPREC timeline " + path).out;
   for (const char c : ascii) REQUIRE(static_cast<unsigned char>(c) < 0x80);
   const std::string svg = directory / "t.svg", html = directory / "t.html";
-  REQUIRE(Heaprec("timeline --by class --svg " + svg + " --html " + html + " " + directory / "rec.bin").code == 0);
+  REQUIRE(Heaprec("timeline --by class --svg " + svg + " --html " + html + " " + path).code == 0);
   const std::string picture = Contents(svg);
   CHECK(picture.starts_with("<svg xmlns="));
   CHECK(picture.ends_with("</svg>\n"));
@@ -282,23 +250,21 @@ TEST_CASE("timeline draws on a terminal, as SVG and as a page, names escaped") {
   CHECK(picture.find("[I<") == std::string::npos);
   CHECK(Contents(html).find("Content-Security-Policy") != std::string::npos);
   CHECK(Shell("python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' " + svg).code == 0);
-  CHECK(Heaprec("timeline --svg " + svg + " " + directory / "rec.bin").code == 6);
-  CHECK(Heaprec("timeline -f --svg " + svg + " " + directory / "rec.bin").code == 0);
+  CHECK(Heaprec("timeline --svg " + svg + " " + path).code == 6);
+  CHECK(Heaprec("timeline -f --svg " + svg + " " + path).code == 0);
 }
 
-TEST_CASE("A browser shows what each step has, light and dark") {
-  const Directory directory;
-  WriteTenSeconds(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "A browser shows what each step has, light and dark") {
+  WriteTenSeconds(path);
   const std::string page = directory / "t.html";
-  REQUIRE(Heaprec("timeline --by class --html " + page + " " + directory / "rec.bin").code == 0);
+  REQUIRE(Heaprec("timeline --by class --html " + page + " " + path).code == 0);
   const Outcome outcome = Shell("python3 tests/tools/commands/timeline_browser.py " + page + " 2>&1");
   INFO(outcome.out);
   CHECK(outcome.code == 0);
 }
 
-TEST_CASE("What XML has no character for does not get into a picture") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", svg = directory / "t.svg";
+TEST_CASE_METHOD(Scratch, "What XML has no character for does not get into a picture") {
+  const std::string svg = directory / "t.svg";
   RecordingFile file(path, SomeHeader());
   Event event = At(10 * kMs);
   event.class_name = "p/\xef\xbf\xbf\xef\xbf\xbe\x01";
@@ -308,12 +274,12 @@ TEST_CASE("What XML has no character for does not get into a picture") {
   CHECK(Shell("python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' " + svg).code == 0);
 }
 
-TEST_CASE("The last seconds before a death are estimated from salvaged samples, with one total everywhere") {
-  const Directory directory;
-  format::FileHeader header = testing::HeaderOf(7);
+TEST_CASE_METHOD(Scratch,
+                 "The last seconds before a death are estimated from salvaged samples, with one total everywhere") {
+  format::FileHeader header = HeaderOf(7);
   header.ring_path = directory / "ring";
   const std::string path = directory / "rec.hrec", page = directory / "page.html";
-  testing::WriteKilled(path, header, header.ring_path, {1200 * kMs, 1300 * kMs, 2500 * kMs}, kSecond);
+  WriteKilled(path, header, header.ring_path, {1200 * kMs, 1300 * kMs, 2500 * kMs}, kSecond);
   const json timeline = Parsed("timeline --json " + path), summary = Parsed("summary --json " + path);
   INFO(timeline["steps"].dump(1));
   double all = 0;
@@ -334,4 +300,4 @@ TEST_CASE("The last seconds before a death are estimated from salvaged samples, 
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

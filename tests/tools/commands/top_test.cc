@@ -5,29 +5,10 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
-using testing::WriteSmall;
-
-json Parsed(const std::string& arguments) {
-  const Outcome outcome = Heaprec(arguments);
-  INFO(arguments << "\n" << outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
 
 std::vector<std::string> NamesIn(const json& rows) {
   std::vector<std::string> names;
@@ -59,10 +40,9 @@ void WriteCalls(const std::string& path) {
   file.End("jvm exit", 2 * kSecond);
 }
 
-TEST_CASE("top shows classes and sites first, those of most bytes above") {
-  const Directory directory;
-  WriteCalls(directory / "rec.bin");
-  const json document = Parsed("top --json " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "top shows classes and sites first, those of most bytes above") {
+  WriteCalls(path);
+  const json document = Parsed("top --json " + path);
   CHECK(document["schema"] == "heaprec.top/1");
   CHECK(document["unit"] == "bytes");
   REQUIRE(document["tables"].size() == 2);
@@ -116,9 +96,8 @@ void WriteRows(const std::string& path) {
   file.End("jvm exit", 3 * kSecond);
 }
 
-TEST_CASE("classes and sites are estimated from the rows of all points, whatever cuts through them from samples") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(
+    Scratch, "classes and sites are estimated from the rows of all points, whatever cuts through them from samples") {
   WriteRows(path);
   const json document = Parsed("top --json " + path);
   const json sites = document["tables"][1]["rows"];
@@ -169,9 +148,8 @@ TEST_CASE("classes and sites are estimated from the rows of all points, whatever
   CHECK(before == 93);
 }
 
-TEST_CASE("by class, what was counted outside of TLABs is exact, and has a column where there is any") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", hooks = directory / "vtables.bin";
+TEST_CASE_METHOD(Scratch, "by class, what was counted outside of TLABs is exact, and has a column where there is any") {
+  const std::string hooks = directory / "vtables.bin";
   {
     RecordingFile file(path, SomeHeader());
     file.Add(At(500 * kMs));
@@ -210,9 +188,8 @@ TEST_CASE("by class, what was counted outside of TLABs is exact, and has a colum
   CHECK(Heaprec("summary " + directory / "none.bin").out.find("outside TLABs") == std::string::npos);
 }
 
-TEST_CASE("trees and exported stacks have the bytes that rows have of each site, with or without samples") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "trees and exported stacks have the bytes that rows have of each site, with or without samples") {
   WriteRows(path);
   const auto tree = Heaprec("tree " + path);
   CHECK(tree.out.find("[callers not kept]") != std::string::npos);
@@ -229,9 +206,7 @@ TEST_CASE("trees and exported stacks have the bytes that rows have of each site,
   CHECK(csv.err.find("--no-rows is for --format collapsed, pprof, otlp, speedscope") != std::string::npos);
 }
 
-TEST_CASE("the amount per second is that of the total, which has what could not be written, too") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "the amount per second is that of the total, which has what could not be written, too") {
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   for (uint64_t i = 0; i < 100; ++i) file.Add(At((1 + i * 19) * kMs));
@@ -250,9 +225,7 @@ TEST_CASE("the amount per second is that of the total, which has what could not 
   CHECK(document["matched"]["bytes_per_second"]["value"] == Approx(240'000));
 }
 
-TEST_CASE("samples without a stack are recorded, and not among the lost ones") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "samples without a stack are recorded, and not among the lost ones") {
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   for (uint64_t i = 0; i < 100; ++i) file.Add(At((1 + i * 19) * kMs));
@@ -267,9 +240,7 @@ TEST_CASE("samples without a stack are recorded, and not among the lost ones") {
   CHECK(!losses["lost"].contains("no_stack"));
 }
 
-TEST_CASE("lost points are in the total and in upper ends") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "lost points are in the total and in upper ends") {
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   for (uint64_t i = 0; i < 100; ++i) file.Add(At((1 + i * 19) * kMs));
@@ -294,11 +265,10 @@ TEST_CASE("lost points are in the total and in upper ends") {
   CHECK(row["high"] == Approx(336'000));
 }
 
-TEST_CASE("top groups by whatever is asked for") {
-  const Directory directory;
-  WriteCalls(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "top groups by whatever is asked for") {
+  WriteCalls(path);
   const auto names = [&](const std::string& options) {
-    return NamesIn(Parsed("top --json " + options + " " + directory / "rec.bin")["tables"][0]["rows"]);
+    return NamesIn(Parsed("top --json " + options + " " + path)["tables"][0]["rows"]);
   };
   CHECK(names("--by package") == Names{"p.q", "r"});
   CHECK(names("--by thread") == Names{"main", "pool"});
@@ -312,17 +282,17 @@ TEST_CASE("top groups by whatever is asked for") {
   CHECK(names("--by class --min-share 50%") == Names{"java.lang.String"});
 }
 
-TEST_CASE("top by method has what a method allocated itself and with its callees, recursion counted once") {
-  const Directory directory;
-  WriteCalls(directory / "rec.bin");
-  const json table = Parsed("top --by method --sort cumulative --json " + directory / "rec.bin")["tables"][0];
+TEST_CASE_METHOD(Scratch,
+                 "top by method has what a method allocated itself and with its callees, recursion counted once") {
+  WriteCalls(path);
+  const json table = Parsed("top --by method --sort cumulative --json " + path)["tables"][0];
   CHECK(NamesIn(table["rows"]) == Names{"p.Main.main", "p.Main.work", "p.q.Leaf.make", "r.Pool.grow"});
   CHECK(table["rows"][0]["bytes"]["value"] == 0);
   CHECK(table["rows"][0]["cumulative"]["bytes"]["value"] == Approx(318'000));
   CHECK(table["rows"][2]["cumulative"]["bytes"]["value"] == Approx(168'000));
   CHECK(table["rows"][2]["cumulative"]["points"] == 70);
-  CHECK(Heaprec("top --by class --sort cumulative " + directory / "rec.bin").code == 2);
-  const std::string by_bytes = "top --by method " + directory / "rec.bin";
+  CHECK(Heaprec("top --by class --sort cumulative " + path).code == 2);
+  const std::string by_bytes = "top --by method " + path;
   CHECK(NamesIn(Parsed(by_bytes + " --json")["tables"][0]["rows"]).size() == 4);
   CHECK(Heaprec(by_bytes + " --limit 0").out.find("more;") == std::string::npos);
   CHECK(Heaprec(by_bytes + " --limit 2").out.find("... 2 more; --limit 0 shows all\n") != std::string::npos);
@@ -330,12 +300,9 @@ TEST_CASE("top by method has what a method allocated itself and with its callees
         std::string::npos);
 }
 
-TEST_CASE("focus keeps stacks with such a frame, ignore those without, hide leaves frames out") {
-  const Directory directory;
-  WriteCalls(directory / "rec.bin");
-  const auto top = [&](const std::string& options) {
-    return Parsed("top --by site --json " + options + " " + directory / "rec.bin");
-  };
+TEST_CASE_METHOD(Scratch, "focus keeps stacks with such a frame, ignore those without, hide leaves frames out") {
+  WriteCalls(path);
+  const auto top = [&](const std::string& options) { return Parsed("top --by site --json " + options + " " + path); };
   const json focused = top("--focus 'Pool\\.gr.w'");
   CHECK(NamesIn(focused["tables"][0]["rows"]) == Names{"r.Pool.grow"});
   CHECK(focused["scan"]["matched"] == 30);
@@ -345,14 +312,12 @@ TEST_CASE("focus keeps stacks with such a frame, ignore those without, hide leav
   CHECK(NamesIn(hidden["tables"][0]["rows"]) == Names{"p.Main.work"});
   CHECK(hidden["tables"][0]["rows"][0]["points"] == 100);
   CHECK(NamesIn(top("--hide .")["tables"][0]["rows"]) == Names{"[hidden]"});
-  const Outcome bad = Heaprec("top --focus 'a(b' " + directory / "rec.bin");
+  const Outcome bad = Heaprec("top --focus 'a(b' " + path);
   CHECK(bad.code == 2);
   CHECK(bad.err.find("--focus 'a(b': missing )") != std::string::npos);
 }
 
-TEST_CASE("several files add up, and standard input is one of them") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "several files add up, and standard input is one of them") {
   WriteCalls(path);
   const json one = Parsed("top --by class --json " + path);
   const Outcome outcome = Shell("cat " + path + " | $HEAPREC top --by class --json " + path + " -");
@@ -374,9 +339,7 @@ TEST_CASE("several files add up, and standard input is one of them") {
   CHECK(Heaprec("top " + path + " " + directory / "missing").code == 3);
 }
 
-TEST_CASE("exceptions are events, and are not mixed with bytes") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "exceptions are events, and are not mixed with bytes") {
   {
     format::FileHeader header = SomeHeader();
     header.exceptions = {kSecond, 100, 100};
@@ -404,12 +367,10 @@ TEST_CASE("exceptions are events, and are not mixed with bytes") {
   CHECK(Heaprec("top --kind exception,tlab " + path).code == 2);
 }
 
-TEST_CASE("a terminal's width is respected, and names keep their ends") {
-  const Directory directory;
-  WriteCalls(directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "a terminal's width is respected, and names keep their ends") {
+  WriteCalls(path);
   for (const char* width : {"60", "80", "100", "200"}) {
-    const Outcome outcome =
-        Shell("COLUMNS=" + std::string(width) + " $HEAPREC top --by method " + directory / "rec.bin");
+    const Outcome outcome = Shell("COLUMNS=" + std::string(width) + " $HEAPREC top --by method " + path);
     INFO(outcome.out);
     CHECK(outcome.out.find("make") != std::string::npos);
     size_t begin = outcome.out.find("bytes  "), longest = 0;
@@ -420,13 +381,12 @@ TEST_CASE("a terminal's width is respected, and names keep their ends") {
     }
     CHECK(longest <= std::stoul(width));
   }
-  CHECK(Heaprec("top " + directory / "rec.bin").out.find('\x1b') == std::string::npos);
+  CHECK(Heaprec("top " + path).out.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("names cannot steer the terminal") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "names cannot steer the terminal") {
   {
-    RecordingFile file(directory / "rec.bin", SomeHeader());
+    RecordingFile file(path, SomeHeader());
     Event event = At(kMs);
     event.class_name = "evil\x1b[2J";
     event.stack = {"e\nvil.m:1"};
@@ -434,17 +394,16 @@ TEST_CASE("names cannot steer the terminal") {
     file.End("jvm exit", kSecond);
   }
   for (const char* command : {"top", "top --by stack", "tree"}) {
-    const std::string out = Heaprec(std::string(command) + " " + directory / "rec.bin").out;
+    const std::string out = Heaprec(std::string(command) + " " + path).out;
     INFO(out);
     CHECK(out.find('\x1b') == std::string::npos);
     CHECK(out.find("e\nvil") == std::string::npos);
   }
 }
 
-TEST_CASE("tree shows callees from the root, each with what is below it") {
-  const Directory directory;
-  WriteCalls(directory / "rec.bin");
-  const json document = Parsed("tree --json " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "tree shows callees from the root, each with what is below it") {
+  WriteCalls(path);
+  const json document = Parsed("tree --json " + path);
   CHECK(document["schema"] == "heaprec.tree/1");
   CHECK(NamesIn(document["children"]) == Names{"p.Main.main"});
   const json& work = document["children"][0]["children"][0];
@@ -454,40 +413,37 @@ TEST_CASE("tree shows callees from the root, each with what is below it") {
   CHECK(NamesIn(work["children"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
   CHECK(work["children"][0]["children"].empty());  // recursion folds
   CHECK(work["children"][0]["own"]["points"] == 70);
-  const json unfolded = Parsed("tree --no-fold --json " + directory / "rec.bin");
+  const json unfolded = Parsed("tree --no-fold --json " + path);
   CHECK(NamesIn(unfolded["children"][0]["children"][0]["children"][0]["children"]) == Names{"p.q.Leaf.make"});
-  const json lines = Parsed("tree --lines --json " + directory / "rec.bin");
+  const json lines = Parsed("tree --lines --json " + path);
   CHECK(NamesIn(lines["children"][0]["children"]) == Names{"p.Main.work:30", "p.Main.work:20", "p.Main.work:21"});
 }
 
-TEST_CASE("tree shows callers from the allocation, pruned by share, limit and depth") {
-  const Directory directory;
-  WriteCalls(directory / "rec.bin");
-  const json document = Parsed("tree --callers --json " + directory / "rec.bin");
+TEST_CASE_METHOD(Scratch, "tree shows callers from the allocation, pruned by share, limit and depth") {
+  WriteCalls(path);
+  const json document = Parsed("tree --callers --json " + path);
   CHECK(document["direction"] == "callers");
   CHECK(NamesIn(document["children"]) == Names{"p.q.Leaf.make", "r.Pool.grow"});
   CHECK(NamesIn(document["children"][1]["children"]) == Names{"p.Main.work"});
-  const json few = Parsed("tree --callers --limit 1 --depth 1 --json " + directory / "rec.bin");
+  const json few = Parsed("tree --callers --limit 1 --depth 1 --json " + path);
   CHECK(NamesIn(few["children"]) == Names{"p.q.Leaf.make"});
   CHECK(few["left_out"] == 1);
   CHECK(few["children"][0]["children"].empty());
-  CHECK(NamesIn(Parsed("tree --callers --min-share 50% --json " + directory / "rec.bin")["children"]) ==
-        Names{"p.q.Leaf.make"});
-  const std::string callers = Shell("LC_ALL=C $HEAPREC tree --callers " + directory / "rec.bin").out;
+  CHECK(NamesIn(Parsed("tree --callers --min-share 50% --json " + path)["children"]) == Names{"p.q.Leaf.make"});
+  const std::string callers = Shell("LC_ALL=C $HEAPREC tree --callers " + path).out;
   INFO(callers);
   CHECK(callers.find("p.q.Leaf.make\n") != std::string::npos);
   CHECK(callers.find("`- p.Main.work\n") != std::string::npos);
   CHECK(callers.find("\n\n") < callers.find("r.Pool.grow\n"));
-  const std::string text = Shell("LC_ALL=C $HEAPREC tree " + directory / "rec.bin").out;
+  const std::string text = Shell("LC_ALL=C $HEAPREC tree " + path).out;
   INFO(text);
   // An only child stands below its parent, without a branch.
   CHECK(text.find("  p.Main.main\n") < text.find("  p.Main.work\n"));
   CHECK(text.find("  p.Main.work\n") != std::string::npos);
   CHECK(text.find("   |- p.q.Leaf.make\n") != std::string::npos);
   CHECK(text.find("   `- r.Pool.grow\n") != std::string::npos);
-  CHECK(Shell("LC_ALL=C.UTF-8 $HEAPREC tree " + directory / "rec.bin").out.find("└─ r.Pool.grow\n") !=
-        std::string::npos);
+  CHECK(Shell("LC_ALL=C.UTF-8 $HEAPREC tree " + path).out.find("└─ r.Pool.grow\n") != std::string::npos);
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -6,33 +6,25 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 using format::Stream;
 using nlohmann::json;
-using testing::Count;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
 
 const std::string kLine = "trustworthy: no, because ";
 const std::string kWhy = kLine + "native memory: 90 % of the bytes were lost";
 
-TEST_CASE("The JVM's own thresholds before JDK 25 are named, and not trusted on JDK 11 and with Shenandoah") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "The JVM's own thresholds before JDK 25 are named, and not trusted on JDK 11 and with Shenandoah") {
   int files = 0;
   const auto summary = [&](const char* version, const char* gc, bool is_biased) {
-    format::FileHeader header = testing::SomeHeader();
+    format::FileHeader header = SomeHeader();
     header.source = "jvmti";
     if (is_biased) header.Note(format::SourceFact::kBiasedOutsideTlabs);
     header.jvm_version = version, header.gc_name = gc;
     const std::string path = directory / std::to_string(++files);
-    testing::WriteSmall(path, header);
+    WriteSmall(path, header);
     return json::parse(Heaprec("summary --json " + path).out);
   };
   CHECK(summary("11.0.32", "G1", true)["reasons"].dump().find("outside TLABs") != std::string::npos);
@@ -44,7 +36,7 @@ TEST_CASE("The JVM's own thresholds before JDK 25 are named, and not trusted on 
 
 // Ten seconds of heap and of native memory, 100 samples each; of `lossy` nine points in ten found the ring full.
 void WriteLossy(const std::string& path, Stream lossy) {
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
   header.max_tracked_blocks = 16384;
   header.max_tracked_objects = 1024;
@@ -52,7 +44,7 @@ void WriteLossy(const std::string& path, Stream lossy) {
   file.Add(format::Window{1, 0, 1e-4});
   file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
   for (uint64_t i = 0; i < 100; ++i) {
-    Event event = testing::At(i * 100 * kMs);
+    Event event = At(i * 100 * kMs);
     event.weight = 100'000;
     event.tracking_index = 1;
     file.Add(event);
@@ -78,18 +70,9 @@ void WriteLossy(const std::string& path, Stream lossy) {
   file.End("stop", 10 * kSecond);
 }
 
-json Document(const std::string& arguments) {
-  const Outcome outcome = Heaprec(arguments);
-  CAPTURE(arguments, outcome.err);
-  REQUIRE(outcome.code == 0);
-  return json::parse(outcome.out);
-}
-
 }  // namespace
 
-TEST_CASE("Texts of estimates end with why they should not be believed") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Texts of estimates end with why they should not be believed") {
   WriteLossy(path, Stream::kNative);
   CHECK(Heaprec("summary " + path).out.find("\n" + kWhy + "\n") != std::string::npos);
   for (const std::string command :
@@ -109,33 +92,29 @@ TEST_CASE("Texts of estimates end with why they should not be believed") {
   }
 }
 
-TEST_CASE("Few bytes and no sample are chance, many are not") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Few bytes and no sample are chance, many are not") {
   for (const uint64_t bytes : {488U, 4'000'000U}) {
-    RecordingFile file(path, testing::SomeHeader());
+    RecordingFile file(path, SomeHeader());
     file.Add(format::Window{1, 0, 1e-5});
     file.Add(format::Interval{.index = 0, .bytes = bytes});
     file.counters(Stream::kAllocations).candidate_bytes = bytes;
     file.End("stop", kSecond);
     CAPTURE(bytes);
-    CHECK(Document("summary --json " + path)["trustworthy"] == (bytes < 1000));
+    CHECK(Parsed("summary --json " + path)["trustworthy"] == (bytes < 1000));
     std::filesystem::remove(path);
   }
 }
 
 // 1,040 bytes while the points are half a megabyte apart, then every object of 104 bytes. `late` bytes more are counted
 // in the end.
-TEST_CASE("What was allocated while the points were far apart may have no sample") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "What was allocated while the points were far apart may have no sample") {
   for (const uint64_t late : {0U, 20'000'000U}) {
-    RecordingFile file(path, testing::SomeHeader());
+    RecordingFile file(path, SomeHeader());
     file.Add(format::Window{2, 0, 1.0 / (512 << 10)});
     file.Add(format::Window{1, kSecond, 1});
     file.Add(format::Interval{.index = 0, .bytes = 1040});
     for (uint64_t i = 1; i < 40; ++i) {
-      Event event = testing::At(i * kSecond);
+      Event event = At(i * kSecond);
       event.size = 104, event.weight = 104;
       file.Add(event);
       file.Add(format::Interval{.index = i, .bytes = 104 + (i == 39 ? late : 0), .buffered = 1, .kept = 1});
@@ -144,7 +123,7 @@ TEST_CASE("What was allocated while the points were far apart may have no sample
     file.counters(Stream::kAllocations).candidate_bytes = 1040 + 39 * 104 + late;
     file.End("stop", 40 * kSecond);
     CAPTURE(late);
-    const json summary = Document("summary --json " + path);
+    const json summary = Parsed("summary --json " + path);
     INFO(summary["reasons"].dump() << summary["headlines"].dump());
     CHECK(summary["trustworthy"] == (late == 0));
     CHECK(summary.dump().find("than the exact count") == std::string::npos);
@@ -152,14 +131,13 @@ TEST_CASE("What was allocated while the points were far apart may have no sample
   }
 }
 
-TEST_CASE("Counted bytes are shown, compared and judged without any sample") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Counted bytes are shown, compared and judged without any sample") {
   const auto write = [&](const std::string& name, bool is_sampled) {
-    RecordingFile file(directory / name, testing::SomeHeader());
+    RecordingFile file(directory / name, SomeHeader());
     file.Add(format::Window{1, 0, 1e-9});
     file.Add(format::Interval{.index = 0, .candidates = 2'000'000, .bytes = 158'000'000});
     if (is_sampled) {
-      Event event = testing::At(kMs);
+      Event event = At(kMs);
       event.weight = 158'000'000;
       file.Add(event);
     }
@@ -169,7 +147,7 @@ TEST_CASE("Counted bytes are shown, compared and judged without any sample") {
     return directory / name;
   };
   const std::string path = write("none.hrec", false), other = write("one.hrec", true);
-  const json summary = Document("summary --json " + path);
+  const json summary = Parsed("summary --json " + path);
   CHECK(summary["estimates"]["bytes"]["value"] == 158e6);
   CHECK(summary["estimates"]["objects"].is_null());
   CHECK(summary["trustworthy"] == false);
@@ -177,30 +155,28 @@ TEST_CASE("Counted bytes are shown, compared and judged without any sample") {
   const Outcome text = Heaprec("summary " + path);
   CHECK(text.out.find("151 MiB allocated in 2.000 s") != std::string::npos);
   CHECK(text.out.find("0 object") == std::string::npos);
-  CHECK(Document("top --json " + path)["total"]["value"] == 158e6);
-  CHECK(Document("top --json " + path + " " + other)["total"]["value"] == 316e6);
-  CHECK(Document("timeline --json " + path)["total"]["value"] == 158e6);
+  CHECK(Parsed("top --json " + path)["total"]["value"] == 158e6);
+  CHECK(Parsed("top --json " + path + " " + other)["total"]["value"] == 316e6);
+  CHECK(Parsed("timeline --json " + path)["total"]["value"] == 158e6);
   CHECK(Heaprec("doctor " + path).out.find("raise rate=") != std::string::npos);
   CHECK(Heaprec("check " + path + " --budget 'total<1MiB'").code == 1);
   CHECK(Heaprec("check " + path + " --budget 'total<1GiB'").code == 0);
   CHECK(Heaprec("diff " + other + " " + path).out.find("-100") == std::string::npos);
   REQUIRE(Heaprec("report " + path + " -o " + directory / "page.html").code == 0);
-  CHECK(testing::Shell("python3 tests/tools/commands/page_data.py " + directory / "page.html").out.find("158000000") !=
+  CHECK(Shell("python3 tests/tools/commands/page_data.py " + directory / "page.html").out.find("158000000") !=
         std::string::npos);
 }
 
-TEST_CASE("native tells mappings that were lost from blocks that were not") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "native tells mappings that were lost from blocks that were not") {
   {
-    format::FileHeader header = testing::SomeHeader();
+    format::FileHeader header = SomeHeader();
     header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
     header.max_tracked_blocks = 16384;
     header.mapped = {.interval_ns = kSecond, .interval_cap = 1000, .rate_per_second = 1000};
     header.max_tracked_mappings = 32768;
     RecordingFile file(path, header);
     file.Add(format::Window{format::kMappingWindowBit + 1, 0, 1});
-    Event event = testing::At(kMs);
+    Event event = At(kMs);
     event.kind = format::Kind::kMapping;
     event.class_name = "mmap";
     event.size = 4096;
@@ -219,34 +195,30 @@ TEST_CASE("native tells mappings that were lost from blocks that were not") {
   const Outcome outcome = Heaprec("native " + path);
   CHECK(outcome.out.ends_with(line));
   CHECK(Count(outcome.out, kLine) == 1);
-  const json document = Document("native --json " + path);
+  const json document = Parsed("native --json " + path);
   CHECK(document["scan"]["trustworthy"] == true);
   CHECK(document["mmap"]["trustworthy"] == false);
   CHECK(document["mmap"]["reasons"] == json{"mappings: 50 % of the bytes were lost"});
 }
 
-TEST_CASE("doctor says what was lost of native memory, and not that nothing was") {
-  const Directory directory;
-  WriteLossy(directory / "rec.bin", Stream::kNative);
-  const std::string said = Heaprec("doctor " + directory / "rec.bin").out;
+TEST_CASE_METHOD(Scratch, "doctor says what was lost of native memory, and not that nothing was") {
+  WriteLossy(path, Stream::kNative);
+  const std::string said = Heaprec("doctor " + path).out;
   CHECK(said.find("native memory: ring_full: 900 points, 90") != std::string::npos);
   CHECK(said.find("nothing was lost") == std::string::npos);
 }
 
-TEST_CASE("An empty recording has no empty table") {
-  const Directory directory;
-  format::FileHeader header = testing::SomeHeader();
+TEST_CASE_METHOD(Scratch, "An empty recording has no empty table") {
+  format::FileHeader header = SomeHeader();
   header.native = {.interval_ns = kSecond, .interval_cap = 100, .rate_per_second = 100};
   header.max_tracked_blocks = 16384;
-  RecordingFile(directory / "rec.bin", header).End("stop", kSecond);
-  const Outcome outcome = Heaprec("native " + directory / "rec.bin");
+  RecordingFile(path, header).End("stop", kSecond);
+  const Outcome outcome = Heaprec("native " + path);
   CHECK(outcome.out.find("no native samples\n") != std::string::npos);
   CHECK(outcome.out.find("mean age") == std::string::npos);
 }
 
-TEST_CASE("Forms without a last line say on stderr what should not be believed") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "Forms without a last line say on stderr what should not be believed") {
   WriteLossy(path, Stream::kNative);
   for (const std::string& command :
        {"flame -q -o " + directory / "flame.html", "flame -q --svg -o " + directory / "flame.svg",
@@ -259,7 +231,7 @@ TEST_CASE("Forms without a last line say on stderr what should not be believed")
     CHECK(outcome.err == "heaprec: " + path + ": " + kWhy + "\n");
     CHECK(outcome.out.find("trustworthy") == std::string::npos);
   }
-  const std::string data = testing::Shell("python3 tests/tools/commands/page_data.py " + directory / "flame.html").out;
+  const std::string data = Shell("python3 tests/tools/commands/page_data.py " + directory / "flame.html").out;
   CHECK(data.find("no, because native memory: 90 %") != std::string::npos);
   const Outcome sql = Heaprec("sql --kind malloc " + path + " 'select count(*) from samples'");
   CHECK(sql.err == "heaprec: " + path + ": " + kWhy + "\n");
@@ -267,40 +239,37 @@ TEST_CASE("Forms without a last line say on stderr what should not be believed")
   CHECK(Heaprec("export --limit 1 --format csv --kind malloc " + path).err.empty());
 }
 
-TEST_CASE("JSON has the reasons in members of their own") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch, "JSON has the reasons in members of their own") {
   WriteLossy(path, Stream::kNative);
   const json why = {"native memory: 90 % of the bytes were lost"};
   for (const std::string command : {"top", "tree", "histogram", "timeline", "live", "live --lifetimes",
                                     "live --garbage recent", "leaks", "native", "native --min-age 1s"}) {
     CAPTURE(command);
     const std::string kind = command.starts_with("native") ? "" : " --kind malloc";
-    const json document = Document(command + kind + " --json " + path);
+    const json document = Parsed(command + kind + " --json " + path);
     const json& scan = document[document.contains("scan") ? "scan" : "survey"];
     CHECK(scan["trustworthy"] == false);
     CHECK(scan["reasons"] == why);
     CHECK(scan["recordings"][0]["trustworthy"] == false);
     CHECK(scan["recordings"][0]["reasons"] == why);
   }
-  const json diff = Document("diff --json --kind malloc " + path + " " + path);
+  const json diff = Parsed("diff --json --kind malloc " + path + " " + path);
   CHECK(diff["before"]["runs"][0]["trustworthy"] == false);
   CHECK(diff["after"]["runs"][0]["reasons"] == why);
-  const json memory = Document("native --categories --json " + path)["recordings"][0];
+  const json memory = Parsed("native --categories --json " + path)["recordings"][0];
   CHECK(memory["trustworthy"] == false);
   CHECK(memory["reasons"] == why);
 }
 
-TEST_CASE("A check of what is not trustworthy is inconclusive in each of its forms, unless that is accepted") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin";
+TEST_CASE_METHOD(Scratch,
+                 "A check of what is not trustworthy is inconclusive in each of its forms, unless that is accepted") {
   WriteLossy(path, Stream::kNative);
   const std::string check = "check --kind malloc --budget 'total<1GB' --budget 'total<1kB' " + path;
   const std::string inconclusive = "inconclusive: the recording is untrustworthy";
   const auto text = Heaprec(check);
   CHECK(text.code == 1);
   CHECK(text.out.starts_with(path + ": " + inconclusive + "; --accept-untrustworthy"));
-  CHECK(testing::Count(text.out, "\ninconclusive ") == 2);
+  CHECK(Count(text.out, "\ninconclusive ") == 2);
   CHECK(text.out.ends_with("\n# " + kWhy + "\n"));
   const auto markdown = Heaprec(check + " --format markdown");
   CHECK(markdown.code == 1);
@@ -333,13 +302,12 @@ TEST_CASE("A check of what is not trustworthy is inconclusive in each of its for
   CHECK(kept.out.ends_with("\n# " + kWhy + "\n"));
 }
 
-TEST_CASE("A check against a baseline that is not trustworthy is inconclusive") {
-  const Directory directory;
-  const std::string path = directory / "rec.bin", old = directory / "old.bin";
+TEST_CASE_METHOD(Scratch, "A check against a baseline that is not trustworthy is inconclusive") {
+  const std::string old = directory / "old.bin";
   WriteLossy(path, Stream::kNative);
   WriteLossy(old, Stream::kAllocations);
   const std::string heap = "check --budget 'total<1GB' " + path;
-  CHECK(Document(heap + " --format json")["trustworthy"] == true);
+  CHECK(Parsed(heap + " --format json")["trustworthy"] == true);
   const auto compared = Heaprec(heap + " --max-regression 1% --baseline " + old);
   CHECK(compared.code == 1);
   CHECK(compared.out.starts_with(path + ": inconclusive: the baseline is untrustworthy"));
@@ -347,8 +315,7 @@ TEST_CASE("A check against a baseline that is not trustworthy is inconclusive") 
   CHECK(compared.out.find("EXCEEDED") == std::string::npos);
 }
 
-TEST_CASE("What was lost of native memory casts no doubt on the heap, nor the other way round") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "What was lost of native memory casts no doubt on the heap, nor the other way round") {
   WriteLossy(directory / "native.bin", Stream::kNative);
   WriteLossy(directory / "heap.bin", Stream::kAllocations);
   for (const std::string command : {"top", "live", "leaks", "timeline"}) {
@@ -358,7 +325,7 @@ TEST_CASE("What was lost of native memory casts no doubt on the heap, nor the ot
     CHECK(Heaprec(command + " " + directory / "heap.bin")
               .out.ends_with("\n# " + kLine + "90 % of the bytes were lost\n"));
   }
-  const json both = Document("top --json " + directory / "heap.bin" + " " + directory / "native.bin");
+  const json both = Parsed("top --json " + directory / "heap.bin" + " " + directory / "native.bin");
   CHECK(both["scan"]["recordings"][0]["trustworthy"] == false);
   CHECK(both["scan"]["recordings"][1]["trustworthy"] == true);
   CHECK(Heaprec("top " + directory / "heap.bin" + " " + directory / "native.bin")
@@ -366,4 +333,4 @@ TEST_CASE("What was lost of native memory casts no doubt on the heap, nor the ot
   CHECK(Heaprec("native " + directory / "heap.bin").out.find(kLine) == std::string::npos);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

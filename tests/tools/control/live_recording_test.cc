@@ -13,10 +13,8 @@
 #include "tests/tools/recording_fixture.h"
 #include "tools/control/written_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
-
-using testing::Directory;
 
 constexpr off_t kHuge = off_t{1} << 40;  // of holes
 
@@ -30,16 +28,11 @@ Descriptor Open(const std::string& path) { return Descriptor(open(path.c_str(), 
 
 // A recording with one block and no end, whose header names that process.
 void WriteRecording(const std::string& path, uint32_t pid) {
-  format::FileHeader header = testing::SomeHeader();
+  format::FileHeader header = SomeHeader();
   header.pid = pid;
-  testing::RecordingFile file(path, header);
-  file.Add(testing::Event{});
+  RecordingFile file(path, header);
+  file.Add(Event{});
   file.Flush();
-}
-
-std::string Contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -89,4 +82,4 @@ TEST_CASE("A file with holes, or without a recording's first bytes, is no record
   CHECK_FALSE(FindLiveRecording(Ourselves()));
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -12,12 +12,10 @@
 
 #include "tests/tools/recording_fixture.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Contents;
-using testing::Directory;
 
 constexpr int kTimeoutMs = 1000;
 
@@ -50,8 +48,8 @@ std::string FolderOf(const RecordingOutput& place) {
 // Returns its bytes.
 std::string WriteRecording(const std::string& path, int events) {
   {
-    testing::RecordingFile file(path, testing::SomeHeader());
-    for (int i = 0; i < events; ++i) file.Add(testing::Event{.class_name = "p/Class" + std::to_string(i)});
+    RecordingFile file(path, SomeHeader());
+    for (int i = 0; i < events; ++i) file.Add(Event{.class_name = "p/Class" + std::to_string(i)});
     file.Flush();
   }
   return Contents(path);
@@ -126,7 +124,7 @@ TEST_CASE("Files of a relayed recording that are no recordings stay in the JVM's
     RecordingOutput place = RelayTo(out / "app.hrec");
     theirs = FolderOf(place);
     WriteRecording(theirs + "/rec.hrec", 1);
-    testing::Overwrite(theirs + "/rec-1.hrec", "text");
+    Overwrite(theirs + "/rec-1.hrec", "text");
     REQUIRE(symlink("rec.hrec", (theirs + "/rec-2.hrec").c_str()) == 0);
     last = WriteRecording(theirs + "/rec-3.hrec", 2);
     CHECK(Bring(&place) == ExitCode::kUnreadable);
@@ -168,4 +166,4 @@ TEST_CASE("A place that cannot be written, a process that has exited, and wrong 
   CHECK(out.Entries().empty());
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -18,16 +18,8 @@
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
-
-using testing::Directory;
-using testing::Event;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
-using testing::RingFile;
-using testing::SomeHeader;
 
 struct Found {
   format::Sample sample;
@@ -635,9 +627,9 @@ TEST_CASE("The ring of another recording, a truncated one and none are all left 
   SECTION("truncated") {
     RingFile ring(pair.header);
     ring.WriteTo(pair.ring);
-    testing::Overwrite(pair.ring, testing::Contents(pair.ring).substr(0, 5000));
+    Overwrite(pair.ring, Contents(pair.ring).substr(0, 5000));
   }
-  SECTION("empty") { testing::Overwrite(pair.ring, ""); }
+  SECTION("empty") { Overwrite(pair.ring, ""); }
   const Everything all = ReadAll(pair.file);
   CHECK(all.events.size() == 1);
   CHECK_FALSE(all.salvage.ring_found);
@@ -676,7 +668,7 @@ TEST_CASE("Of two rings that is read which has the newest heartbeat, and the oth
   moved.WriteRing(ring, 10, 2);
   moved.WriteRing(moved.beside, 20, 3);
   CHECK(moved.LastId() == 3);
-  testing::Overwrite(moved.beside, testing::Contents(moved.beside).substr(0, 5000));
+  Overwrite(moved.beside, Contents(moved.beside).substr(0, 5000));
   CHECK(moved.LastId() == 2);
   moved.WriteRing(moved.beside, 9, 3);
   CHECK(moved.LastId() == 2);
@@ -716,9 +708,9 @@ TEST_CASE("Salvage changes no byte of the ring") {
   ring.Define(0, At(0, 1));
   ring.Add(0, At(900 * kMs, 2));
   ring.WriteTo(pair.ring);
-  const std::string before = testing::Contents(pair.ring);
+  const std::string before = Contents(pair.ring);
   CHECK(ReadAll(pair.file).events.size() == 1);
-  CHECK(testing::Contents(pair.ring) == before);
+  CHECK(Contents(pair.ring) == before);
 }
 
 TEST_CASE("A damaged lane is read up to the damage, the others whole, and the damage is reported") {
@@ -760,4 +752,4 @@ TEST_CASE("A sample whose weight cannot be true is left out and counted") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -19,15 +19,8 @@
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/scan/census_strata.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
-
-using testing::Directory;
-using testing::Event;
-using testing::HeaderOf;
-using testing::kMs;
-using testing::kSecond;
-using testing::RecordingFile;
 
 struct Amount {
   double bytes = 0, objects = 0;
@@ -36,7 +29,7 @@ using Amounts = std::map<std::string, Amount>;  // by site
 
 Event EventOf(uint64_t time_ns, const std::string& class_name, uint64_t size, double weight,
               const std::vector<std::string>& stack, const std::string& thread = "main") {
-  Event event = testing::At(time_ns);
+  Event event = At(time_ns);
   event.class_name = class_name;
   event.size = size;
   event.weight = weight;
@@ -198,8 +191,7 @@ ScanOptions Asked(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("A tree, exported stacks, and tables by what rows do not have, add up to the table by site") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A tree, exported stacks, and tables by what rows do not have, add up to the table by site") {
   WriteCalibrated(directory / "rows");
   WriteCalibrated(directory / "samples", false);
   for (const std::string name : {"rows", "samples"}) {
@@ -228,8 +220,7 @@ TEST_CASE("A tree, exported stacks, and tables by what rows do not have, add up 
   }
 }
 
-TEST_CASE("Rows without samples lie below [callers not kept], and belong to no thread") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "Rows without samples lie below [callers not kept], and belong to no thread") {
   const std::string path = directory / "rec";
   WriteCalibrated(path);
   ScanOptions options = Asked(path);
@@ -254,8 +245,7 @@ TEST_CASE("Rows without samples lie below [callers not kept], and belong to no t
   CHECK(Table(options, By::kSite).by_name.at("p.S.rare").bytes == Approx(tree.at("p.S.rare").bytes).epsilon(1e-9));
 }
 
-TEST_CASE("A calibrated sample has the variance of its scaled weight, a row its own") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "A calibrated sample has the variance of its scaled weight, a row its own") {
   const std::string path = directory / "rec";
   WriteCalibrated(path);
   auto recording = Recording::Open(path);
@@ -288,4 +278,4 @@ TEST_CASE("A calibrated sample has the variance of its scaled weight, a row its 
   CHECK(samples == 7);
 }
 
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing

@@ -4,20 +4,8 @@
 
 #include "tests/tools/small_recording.h"
 
-namespace heaprec::tools {
+namespace heaprec::tools::testing {
 namespace {
-
-using testing::At;
-using testing::Contents;
-using testing::Directory;
-using testing::Event;
-using testing::Heaprec;
-using testing::kMs;
-using testing::kSecond;
-using testing::Outcome;
-using testing::RecordingFile;
-using testing::Shell;
-using testing::SomeHeader;
 
 constexpr uint32_t kSamples = 400;
 
@@ -162,8 +150,7 @@ void WriteRows(const std::string& path) {
   file.End("jvm exit", 12 * kSecond);
 }
 
-TEST_CASE("tables of a page are those of top, from rows, and its flame graph adds up to them") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "tables of a page are those of top, from rows, and its flame graph adds up to them") {
   const std::string path = directory / "rows.hrec";
   WriteRows(path);
   const Outcome compared = Shell("python3 tests/tools/report_page/exact_browser.py tools/heaprec " + path + " rows");
@@ -171,8 +158,8 @@ TEST_CASE("tables of a page are those of top, from rows, and its flame graph add
   CHECK(compared.code == 0);
 }
 
-TEST_CASE("a page draws the process, marks OutOfMemoryErrors, shows both sides, and fits into the window") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch,
+                 "a page draws the process, marks OutOfMemoryErrors, shows both sides, and fits into the window") {
   const std::string one = directory / "one.hrec", two = directory / "two.hrec";
   WriteIncident(one, 1);
   WriteIncident(two, 1.01);
@@ -181,8 +168,7 @@ TEST_CASE("a page draws the process, marks OutOfMemoryErrors, shows both sides, 
   CHECK(driven.code == 0);
 }
 
-TEST_CASE("names of a page are never more than text") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "names of a page are never more than text") {
   const std::string recording = directory / "hostile.hrec";
   WriteHostile(recording);
   const Outcome driven = Shell("python3 tests/tools/report_page/hostile_browser.py tools/heaprec " + recording);
@@ -190,8 +176,7 @@ TEST_CASE("names of a page are never more than text") {
   CHECK(driven.code == 0);
 }
 
-TEST_CASE("a page is one file, written once") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "a page is one file, written once") {
   const std::string recording = directory / "rec.hrec", page = directory / "page.html";
   WriteHostile(recording);
   const Outcome written = Heaprec("report -o " + page + " " + recording);
@@ -206,8 +191,7 @@ TEST_CASE("a page is one file, written once") {
   CHECK(Contents(page) == html);
 }
 
-TEST_CASE("a page says that it was reduced") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "a page says that it was reduced") {
   const std::string recording = directory / "many.hrec", page = directory / "few.html";
   WriteHostile(recording);
   const Outcome written = Heaprec("report --max-samples 100 -f -o " + page + " " + recording);
@@ -215,8 +199,7 @@ TEST_CASE("a page says that it was reduced") {
   CHECK(written.err.find("reduced from 400") != std::string::npos);
 }
 
-TEST_CASE("names that a JVM makes up do not keep two recordings apart") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "names that a JVM makes up do not keep two recordings apart") {
   for (const std::string made_up : {"1+0x0000000800c03000", "22+0x0000000800c04000"}) {
     RecordingFile file(directory / made_up.substr(0, 1), SomeHeader());
     file.Add(format::Window{1, 0, 7e-9});
@@ -236,8 +219,7 @@ TEST_CASE("names that a JVM makes up do not keep two recordings apart") {
   CHECK(of_both.find("0x0000000800c0") == std::string::npos);
 }
 
-TEST_CASE("report refuses what it cannot do") {
-  const Directory directory;
+TEST_CASE_METHOD(Scratch, "report refuses what it cannot do") {
   const std::string recording = directory / "one.hrec";
   WriteHostile(recording);
   CHECK(Heaprec("report " + recording + " " + recording + " " + recording).code == 2);
@@ -248,4 +230,4 @@ TEST_CASE("report refuses what it cannot do") {
 }
 
 }  // namespace
-}  // namespace heaprec::tools
+}  // namespace heaprec::tools::testing
