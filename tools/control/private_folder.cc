@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "tools/control/filesystem_user.h"
+#include "tools/control/thread_user.h"
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
@@ -43,7 +43,7 @@ Result<std::unique_ptr<PrivateFolder>> PrivateFolder::Make(const Process& proces
                                                            const std::string& parent_path) {
   const auto fail = [] { return Error{std::strerror(errno)}; };  // NOLINT(concurrency-mt-unsafe): one thread
   std::unique_ptr<PrivateFolder> made(new PrivateFolder(process, Duplicate(parent), parent_path));
-  const FilesystemUser user(process);
+  const ThreadUser user(process);
   const char* const name = made->name_.c_str();
   if (!user.is_active() || !made->parent_.is_open() || mkdirat(made->parent_.number(), name, 0700) != 0) return fail();
   made->folder_ = Descriptor(openat(made->parent_.number(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -54,13 +54,13 @@ Result<std::unique_ptr<PrivateFolder>> PrivateFolder::Make(const Process& proces
 PrivateFolder::~PrivateFolder() {
   if (is_kept_ || !folder_.is_open()) return;
   for (const std::string& name : Names()) Remove(name);
-  const FilesystemUser user(user_);
+  const ThreadUser user(user_);
   if (user.is_active()) unlinkat(parent_.number(), name_.c_str(), AT_REMOVEDIR);
 }
 
 std::vector<std::string> PrivateFolder::Names() const {
   std::vector<std::string> names;
-  const FilesystemUser user(user_);
+  const ThreadUser user(user_);
   if (!user.is_active()) return names;
   DIR* const directory = fdopendir(openat(folder_.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory == nullptr) return names;
@@ -73,18 +73,18 @@ std::vector<std::string> PrivateFolder::Names() const {
 }
 
 Descriptor PrivateFolder::Open(const std::string& name) const {
-  const FilesystemUser user(user_);
+  const ThreadUser user(user_);
   return user.is_active() ? OpenRegularIn(folder_, name) : Descriptor();
 }
 
 Descriptor PrivateFolder::Create(const std::string& name) const {
-  const FilesystemUser user(user_);
+  const ThreadUser user(user_);
   if (!user.is_active()) return {};
   return Descriptor(openat(folder_.number(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700));
 }
 
 std::string PrivateFolder::LinkTarget(const std::string& name) const {
-  const FilesystemUser user(user_);
+  const ThreadUser user(user_);
   std::string text(kMaxLink, '\0');
   const ssize_t got =
       user.is_active() ? readlinkat(folder_.number(), name.c_str(), text.data(), text.size()) : ssize_t{-1};
@@ -93,7 +93,7 @@ std::string PrivateFolder::LinkTarget(const std::string& name) const {
 }
 
 void PrivateFolder::Remove(const std::string& name) const {
-  const FilesystemUser user(user_);
+  const ThreadUser user(user_);
   if (user.is_active()) unlinkat(folder_.number(), name.c_str(), 0);
 }
 

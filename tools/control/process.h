@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/control/thread_groups.h"
+#include "tools/control/thread_user.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {

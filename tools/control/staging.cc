@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/control/filesystem_user.h"
+#include "tools/control/thread_user.h"
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
@@ -111,7 +111,7 @@ std::optional<Error> PutAgent(const Process& process, const PrivateFolder& folde
   if (auto error = StageFile(folder, agent, kAgentName)) return error;
   Descriptor copy;
   {
-    const FilesystemUser user(process);
+    const ThreadUser user(process);
     copy = OpenRegularBelow(process.root(), folder.path() + "/" + kAgentName);
     if (!copy.is_open()) return Error{"the copy cannot be read: " + Reason()};
   }
@@ -123,13 +123,13 @@ std::optional<Error> PutAgent(const Process& process, const PrivateFolder& folde
 }  // namespace
 
 bool CanRead(const Process& process, const std::string& file) {
-  const FilesystemUser user(process);
+  const ThreadUser user(process);
   return user.is_active() && Descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC)).is_open();
 }
 
 // Without a trace: a file without a name. Where the file system has none, nobody knows, and the agent will say.
 bool CanWriteIn(const Process& process, const std::string& folder) {
-  const FilesystemUser user(process);
+  const ThreadUser user(process);
   if (!user.is_active()) return false;
   if (Descriptor(open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600)).is_open()) return true;
   return errno == EOPNOTSUPP || errno == EISDIR;
