@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/control/attach_reply.h"
+#include "tools/control/agent_replies.h"
 #include "tools/options/command.h"
 #include "tools/text/exit_code.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "tools/control/attach_reply.h"
+#include "tools/control/agent_replies.h"
 #include "tools/control/java_process.h"
 
 namespace heaprec::tools {

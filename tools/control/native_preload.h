@@ -12,6 +12,11 @@
 
 namespace heaprec::tools {
 
+// The file that becomes the process: of a script its interpreter. Fails if nothing can be preloaded into it: statically
+// linked, of another machine, with another user's rights, with a sanitizer's malloc. `path`: where the command was
+// found. What cannot be read is left to whoever starts it.
+Result<std::string> PreloadableProgram(const std::string& path);
+
 struct NativePreload {
   std::vector<std::string> environment;  // NAME=value
   std::string table;                     // where it will be; %p is the process id

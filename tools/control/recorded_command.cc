@@ -10,7 +10,7 @@
 #include "recorder/agent/options/options.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
-#include "tools/control/program_file.h"
+#include "tools/control/native_preload.h"
 #include "tools/control/staging.h"
 #include "tools/input/recording.h"
 #include "tools/text/messages.h"

@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/output_path.h"
+#include "tools/control/live_recording.h"
 #include "tools/control/staging.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/control/written_recording.h"
 #include "tools/text/countdown.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"

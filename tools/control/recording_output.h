@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
-#include "tools/control/recording_relay.h"
+#include "tools/control/temporary_recording.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/output_file.h"
 

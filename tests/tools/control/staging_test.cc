@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "tools/control/recording_relay.h"
+#include "tools/control/temporary_recording.h"
 
 namespace heaprec::tools {
 namespace {
