@@ -15,7 +15,7 @@
 #include "tools/control/temporary_recording.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include "tools/commands/page_output.h"
 #include "tools/options/command.h"
 #include "tools/report/compare/diff_report.h"
-#include "tools/rewrite/joined_parts.h"
+#include "tools/rewrite/merged_parts.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

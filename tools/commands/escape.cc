@@ -10,7 +10,7 @@
 #include "tools/render/print.h"
 #include "tools/report/allocations/escape_report.h"
 #include "tools/text/messages.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
-#include "tools/rewrite/recording_copier.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/rewrite/redaction.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

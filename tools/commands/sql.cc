@@ -14,7 +14,6 @@
 #include "tools/render/row_stream.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {

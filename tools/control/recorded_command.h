@@ -14,7 +14,7 @@
 #include "tools/control/agent_options.h"
 #include "tools/control/agent_replies.h"
 #include "tools/control/native_preload.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

@@ -17,10 +17,10 @@
 #include "tools/control/live_recording.h"
 #include "tools/control/staging.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/text/countdown.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/progress.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

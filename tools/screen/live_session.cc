@@ -14,16 +14,14 @@
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/rewrite/recording_copier.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/screen/curses_screen.h"
 #include "tools/screen/live_view.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/output_file.h"
 #include "tools/text/terminal.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

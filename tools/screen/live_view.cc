@@ -8,7 +8,6 @@
 #include "tools/render/text_layout.h"
 #include "tools/render/value_format.h"
 #include "tools/report/columns/group_columns.h"
-#include "tools/text/bars.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "tools/import/jfr/cursor.h"
+#include "tools/import/jfr/metadata.h"
 
 namespace heaprec::tools::jfr {
 namespace {

@@ -20,7 +20,6 @@
 #include "base/result.h"
 #include "format/reader/reader.h"
 #include "tools/import/jfr/constants.h"
-#include "tools/import/jfr/cursor.h"
 #include "tools/import/jfr/metadata.h"
 
 namespace heaprec::tools::jfr {
