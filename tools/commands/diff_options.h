@@ -5,7 +5,7 @@
 
 #include "tools/query/compare/diff_query.h"
 #include "tools/render/print.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

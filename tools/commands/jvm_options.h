@@ -10,7 +10,7 @@
 
 #include "tools/control/agent_replies.h"
 #include "tools/options/command.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

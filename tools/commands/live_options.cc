@@ -15,7 +15,7 @@ namespace {
 
 ExitCode Usage(const Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
-std::optional<Error> SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
+Status SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
   FilterOptions times;
   times.from = options.scan.filter.from;
   times.to = options.scan.filter.to;
@@ -25,7 +25,7 @@ std::optional<Error> SetTimes(const LiveCommandOptions& options, LiveQuery* ques
   const auto at = TimeOption("--at", options.at);
   if (!at.ok()) return at.error();
   question->at = *at;
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   auto groupings = GroupingsOption(options.by, by);
   if (!groupings.ok()) return Usage(groupings.error());
   question.by = std::move(*groupings);
-  if (const auto wrong = SetTimes(options, &question)) return Usage(*wrong);
+  if (const Status status = SetTimes(options, &question); !status) return Usage(status.error());
   // Objects of all times count: --from and --to say when they are looked at.
   ScanOptions all_times = options.scan;
   all_times.filter.from.clear();

@@ -12,7 +12,7 @@
 #include "tools/query/live/live_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

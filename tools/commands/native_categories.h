@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tools/render/print.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -7,7 +7,7 @@
 
 #include "tools/analysis/grouping.h"
 #include "tools/render/print.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tools/report/page/recording_page.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -87,9 +87,9 @@ std::string AgentOptions::Text(bool as_they_are) const {
   return text;
 }
 
-std::optional<Error> WhyRefused(const std::string& text) {
+Status CheckOptions(const std::string& text) {
   const auto valid = agent::ParseOptions(text);
-  if (valid.ok()) return std::nullopt;
+  if (valid.ok()) return {};
   const auto given = agent::SplitOptions(text);
   const std::vector<std::string> names = agent::OptionNames();
   for (const agent::Option& option : given.ok() ? *given : std::vector<agent::Option>()) {

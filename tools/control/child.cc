@@ -131,10 +131,10 @@ void Await(pid_t child, const TimedRun& run, const sigset_t& watched, TimedResul
 
 }  // namespace
 
-int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why,
-             pid_t* pid) {
+ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+  ChildResult result{.error = {}, .code = kNotStarted};
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return *why = std::strerror(errno), kNotStarted;
+  if (pipe2(report, O_CLOEXEC) != 0) return result.error = std::strerror(errno), result;
   // Only what would end us, or what the terminal sends: all else the child gets by itself.
   const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD});
   sigset_t before;
@@ -142,18 +142,17 @@ int RunChild(const std::vector<std::string>& command, const std::vector<std::str
   const pid_t child = fork();
   if (child == 0) Become(command, environment, before, report[1]);
   close(report[1]);
-  if (pid != nullptr) *pid = child;
-  int code = kNotStarted;
+  result.pid = child;
   if (child < 0) {
-    *why = std::strerror(errno);
+    result.error = std::strerror(errno);
   } else {
     const int error = ReadError(report[0]);
-    if (error != 0) *why = fmt::format("{}: {}", command.front(), std::strerror(error));
-    code = Await(child, watched);
+    if (error != 0) result.error = fmt::format("{}: {}", command.front(), std::strerror(error));
+    result.code = Await(child, watched);
   }
   close(report[0]);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  return code;
+  return result;
 }
 
 std::string FindInPath(const std::string& name) {

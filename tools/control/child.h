@@ -12,11 +12,14 @@
 
 namespace heaprec::tools {
 
-// The exit code: the command's, 128 + the signal that ended it, 127 or 126 if it could not be started (`why` is set).
-// `environment`: "NAME=value", beside what we have. `pid`: the command's, unless it is null. Other children of this
-// process are reaped.
-int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why,
-             pid_t* pid = nullptr);
+struct ChildResult {
+  std::string error;  // why it could not be started
+  int code = 0;       // its exit code, 128 + the signal that ended it, or 127 or 126 if it could not be started
+  pid_t pid = 0;
+};
+
+// `environment`: "NAME=value", beside what we have. Other children of this process are reaped.
+ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
 // Where a command is found: itself if it holds a slash, else in $PATH; empty if nowhere.
 std::string FindInPath(const std::string& name);

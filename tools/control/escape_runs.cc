@@ -69,11 +69,12 @@ std::optional<CallOutcomes> RunMode(const EscapeMode& mode, const EscapeRuns& ru
   command.insert(command.end(), {fmt::format("-agentpath:{}={}", agent, kIdle), "heaprec.Escape", sheet.PathForChild(),
                                  std::to_string(calls), std::to_string(runs.probes)});
   command.insert(command.end(), methods.begin(), methods.end());
-  std::string why;
-  const int code = RunChild(command, {}, &why);
+  const ChildResult child = RunChild(command, {});
   auto outcomes = ParseOutcomes(sheet.Read());
-  if (code == 0 && outcomes.ok() && !outcomes->empty()) return *outcomes;
-  if (why.empty()) why = outcomes.ok() ? fmt::format("java ended with exit code {}", code) : outcomes.error().message;
+  if (child.code == 0 && outcomes.ok() && !outcomes->empty()) return *outcomes;
+  const std::string why = !child.error.empty() ? child.error
+                          : outcomes.ok()      ? fmt::format("java ended with exit code {}", child.code)
+                                               : outcomes.error().message;
   PrintError(fmt::format("escape: {}: {}", fmt::join(mode.flags, " "), why));
   return std::nullopt;
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/query/allocations/escape_result.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -95,8 +94,8 @@ std::string TableFor(const std::string& recording) {
   return (path.parent_path() / fmt::format("{}native-%p.hnt", stem.empty() ? "" : stem + "-")).string();
 }
 
-std::optional<Error> WhyNotPreloadable(const std::string& library, const char* how) {
-  if (library.find_first_of(" :") == std::string::npos) return std::nullopt;
+Status CheckPreload(const std::string& library, const char* how) {
+  if (library.find_first_of(" :") == std::string::npos) return {};
   return Error{
       fmt::format("--native={}: LD_PRELOAD cannot load {}: the path contains a space or a colon", how, library)};
 }
@@ -156,7 +155,7 @@ Result<NativePreload> PreloadNative(const std::string& agent, const std::string&
         fmt::format("--native=exact: cannot find {}; build it with 'bazel build "
                     "//recorder:libheaprec-native.so'",
                     library)};
-  if (const auto why = WhyNotPreloadable(library, "exact")) return *why;
+  if (const Status status = CheckPreload(library, "exact"); !status) return status.error();
   if (const Status status = CheckOutput(recording); !status) return status.error();
   NativePreload preload{{}, TableFor(recording)};
   preload.environment.push_back(Preloaded(library));
@@ -166,7 +165,7 @@ Result<NativePreload> PreloadNative(const std::string& agent, const std::string&
 }
 
 Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options, const std::string& program) {
-  if (const auto why = WhyNotPreloadable(agent, "sampled")) return *why;
+  if (const Status status = CheckPreload(agent, "sampled"); !status) return status.error();
   const bool has_only = ("," + options).find(",only=") != std::string::npos;
   const std::string only = has_only ? "" : ",only=" + NameOf(program);
   return NativePreload{{Preloaded(agent), fmt::format("HEAPREC_NATIVE_SAMPLED={}{}", options, only)}, ""};

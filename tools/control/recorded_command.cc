@@ -86,15 +86,14 @@ Result<RecordedCommand> RecordedCommand::Prepare(const RecordOptions& options) {
   const std::string path = FindInPath(options.command.front());
   const bool is_program =
       !options.native.empty() && !options.child_jvms && !path.empty() && !StartsJvm(options.command, path);
-  const auto failed =
+  const Status prepared =
       is_program ? recorded.PrepareProgram(*library, text, path) : recorded.PrepareJvm(*library, text, path);
-  if (failed) return *failed;
+  if (!prepared) return prepared.error();
   return recorded;
 }
 
 // Its native memory, sampled or exact.
-std::optional<Error> RecordedCommand::PrepareProgram(const std::string& library, const std::string& text,
-                                                     const std::string& path) {
+Status RecordedCommand::PrepareProgram(const std::string& library, const std::string& text, const std::string& path) {
   const auto program = PreloadableProgram(path);
   if (!program.ok()) return program.error();
   is_counted_ = options_.native == kExact;
@@ -105,13 +104,12 @@ std::optional<Error> RecordedCommand::PrepareProgram(const std::string& library,
   native_ = std::move(*preload);
   environment_ = native_.environment;
   none_ = "nothing was recorded: no process of this program started";
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Error> RecordedCommand::PrepareJvm(const std::string& library, const std::string& text,
-                                                 const std::string& path) {
+Status RecordedCommand::PrepareJvm(const std::string& library, const std::string& text, const std::string& path) {
   const std::string given = options_.native == kSampled ? text + ",native=on" : text;
-  if (auto refused = WhyRefused(given)) return refused;
+  if (Status status = CheckOptions(given); !status) return status;
   const std::string options = WithReplies(given);
   const auto agent = AgentArgument(library, options);
   if (!agent.ok()) return agent.error();
@@ -130,16 +128,15 @@ std::optional<Error> RecordedCommand::PrepareJvm(const std::string& library, con
     if (!with.ok()) return with.error();
     options_.command = std::move(*with);
   }
-  return std::nullopt;
+  return {};
 }
 
 ExitCode RecordedCommand::Run() const {
-  std::string why;
-  pid_t pid = 0;
-  const int code = RunChild(options_.command, environment_, &why, &pid);
-  if (!why.empty()) return Fail(static_cast<ExitCode>(code), why);
-  const ExitCode said = is_counted_ ? ReportTable(static_cast<uint32_t>(pid)) : ReportRecordings();
-  return code != 0 ? static_cast<ExitCode>(code) : said;
+  const ChildResult child = RunChild(options_.command, environment_);
+  const auto code = static_cast<ExitCode>(child.code);
+  if (!child.error.empty()) return Fail(code, child.error);
+  const ExitCode said = is_counted_ ? ReportTable(static_cast<uint32_t>(child.pid)) : ReportRecordings();
+  return code != ExitCode::kOk ? code : said;
 }
 
 void RecordedCommand::Report(const std::string& sentence) const {

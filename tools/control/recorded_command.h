@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@
 #include "tools/control/agent_options.h"
 #include "tools/control/agent_replies.h"
 #include "tools/control/native_preload.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
@@ -37,8 +36,8 @@ class RecordedCommand {
  private:
   explicit RecordedCommand(const RecordOptions& options) : options_(options) {}
   // `text`: the agent's options. `path`: where the command was found; empty: nowhere.
-  std::optional<Error> PrepareProgram(const std::string& library, const std::string& text, const std::string& path);
-  std::optional<Error> PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
+  Status PrepareProgram(const std::string& library, const std::string& text, const std::string& path);
+  Status PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
   std::string WithReplies(const std::string& text);
   void Report(const std::string& sentence) const;
   ExitCode ReportTable(uint32_t pid) const;

@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "tools/control/agent_options.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

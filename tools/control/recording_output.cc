@@ -93,8 +93,8 @@ std::optional<OutputFailure> RecordingOutput::Relay(const Process& process, Agen
   relay_ = std::move(*relay);
   agent->output = relay_->path();
   if (agent->file.empty()) return std::nullopt;
-  if (const auto error = StageFile(relay_->folder(), agent->file, "options")) {
-    return OutputFailure{ExitCode::kUsage, error->message};
+  if (const Status staged = StageFile(relay_->folder(), agent->file, "options"); !staged) {
+    return OutputFailure{ExitCode::kUsage, staged.error().message};
   }
   agent->file = relay_->folder().path() + "/options";
   return std::nullopt;
@@ -122,7 +122,7 @@ ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool co
     return IsInterrupted();
   };
   if (!relay_->Wait(is_over)) {
-    if (const auto error = StopRecording(java, timeout_ms)) return keep(error->message);
+    if (const Status stopped = StopRecording(java, timeout_ms); !stopped) return keep(stopped.error().message);
     const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
     if (!relay_->Wait([deadline] { return Clock::now() >= deadline; })) {
       return keep(fmt::format("PID {}: the JVM was still writing the recording {} s after the stop (raise --timeout)",
@@ -171,7 +171,7 @@ ExitCode RecordingOutput::BringFile(const std::string& name) {
   }
   const ExitCode written = output.Report(path_);
   if (written != ExitCode::kOk || output.failed()) return fail(ExitCode::kCannotWrite, path_ + ": not written");
-  if (const auto error = Commit()) return fail(ExitCode::kCannotWrite, error->message);
+  if (const Status committed = Commit(); !committed) return fail(ExitCode::kCannotWrite, committed.error().message);
   file_.reset();
   brought_.push_back(path_);
   relay_->folder().Remove(name);
@@ -179,13 +179,13 @@ ExitCode RecordingOutput::BringFile(const std::string& name) {
 }
 
 // The name was free, but maybe another recording has taken it since.
-std::optional<Error> RecordingOutput::Commit() {
+Status RecordingOutput::Commit() {
   for (;;) {
-    auto error = file_->Commit();
+    Status committed = file_->Commit();
     std::error_code unknown;
-    if (!error || !std::filesystem::exists(path_, unknown)) return error;
+    if (committed || !std::filesystem::exists(path_, unknown)) return committed;
     std::string next = FreeName(pattern_, pid_);
-    if (next == path_) return error;
+    if (next == path_) return committed;
     path_ = std::move(next);
     file_->SetPath(path_);
   }

@@ -16,7 +16,7 @@
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {
@@ -48,7 +48,7 @@ class RecordingOutput {
  private:
   ExitCode BringFiles();
   ExitCode BringFile(const std::string& name);
-  std::optional<Error> Commit();
+  Status Commit();
   std::optional<OutputFailure> Relay(const Process& process, AgentOptions* agent);
 
   pid_t pid_ = 0;

@@ -81,7 +81,7 @@ bool IsNoExec(const Descriptor& folder) {
   return fstatvfs(folder.number(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0;
 }
 
-// A folder in one place; `fill` says what is wrong with it, or nothing.
+// A folder in one place; `fill` puts into it what it is for.
 template <typename Fill>
 Staged StageIn(const Process& process, const std::string& place, bool is_to_execute, const Fill& fill) {
   const Descriptor parent = OpenBelow(process.root(), place, O_PATH | O_DIRECTORY);
@@ -91,7 +91,7 @@ Staged StageIn(const Process& process, const std::string& place, bool is_to_exec
   if (is_to_execute && IsNoExec(parent)) return Error{"mounted noexec"};
   auto made = PrivateFolder::Make(process, parent, place);
   if (!made.ok()) return made;
-  if (const std::optional<Error> error = fill(**made)) return *error;
+  if (const Status filled = fill(**made); !filled) return filled.error();
   return made;
 }
 
@@ -107,8 +107,8 @@ Staged StageAnywhere(const Process& process, bool is_to_execute, const Fill& fil
 }
 
 // What the JVM will load is read the way that the JVM goes.
-std::optional<Error> PutAgent(const Process& process, const PrivateFolder& folder, const std::string& agent) {
-  if (auto error = StageFile(folder, agent, kAgentName)) return error;
+Status PutAgent(const Process& process, const PrivateFolder& folder, const std::string& agent) {
+  if (Status staged = StageFile(folder, agent, kAgentName); !staged) return staged;
   Descriptor copy;
   {
     const ThreadUser user(process);
@@ -117,7 +117,7 @@ std::optional<Error> PutAgent(const Process& process, const PrivateFolder& folde
   }
   const Descriptor ours(open(agent.c_str(), O_RDONLY | O_CLOEXEC));
   if (!ours.is_open() || !AreSame(ours, copy)) return Error{"the copy differs from " + agent};
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -135,12 +135,12 @@ bool CanWriteIn(const Process& process, const std::string& folder) {
   return errno == EOPNOTSUPP || errno == EISDIR;
 }
 
-std::optional<Error> StageFile(const PrivateFolder& folder, const std::string& from, const std::string& name) {
+Status StageFile(const PrivateFolder& folder, const std::string& from, const std::string& name) {
   const Descriptor source(open(from.c_str(), O_RDONLY | O_CLOEXEC));
   if (!source.is_open()) return Error{from + ": " + Reason()};
   const Descriptor copy = folder.Create(name);
   if (!copy.is_open() || !Copy(source, copy)) return Error{Reason()};
-  return std::nullopt;
+  return {};
 }
 
 Staged StageAgent(const Process& process, const std::string& agent) {
@@ -151,7 +151,7 @@ Staged StageAgent(const Process& process, const std::string& agent) {
 
 Staged StageOutput(const Process& process) {
   return StageAnywhere(
-      process, /*is_to_execute=*/false, [](const PrivateFolder&) { return std::optional<Error>(); },
+      process, /*is_to_execute=*/false, [](const PrivateFolder&) { return Status(); },
       "no folder of the JVM can hold the recording");
 }
 

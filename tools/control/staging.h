@@ -29,7 +29,7 @@ Result<std::unique_ptr<PrivateFolder>> StageAgent(const Process& process, const 
 Result<std::unique_ptr<PrivateFolder>> StageOutput(const Process& process);
 
 // A small file of ours into such a folder.
-std::optional<Error> StageFile(const PrivateFolder& folder, const std::string& from, const std::string& name);
+Status StageFile(const PrivateFolder& folder, const std::string& from, const std::string& name);
 
 // Why the agent cannot be loaded into this process, from the C library that it uses; nullopt: it can, or nobody knows.
 std::optional<std::string> WhyNoAgent(const Process& process);

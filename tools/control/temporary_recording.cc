@@ -90,15 +90,16 @@ Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_
   return placed;
 }
 
-std::optional<Error> StopRecording(const JavaProcess& java, int timeout_ms) {
+Status StopRecording(const JavaProcess& java, int timeout_ms) {
   auto process = LookAt(java.process.pid);
-  if (!process.ok()) return std::nullopt;  // it has ended, and the recording with it
+  if (!process.ok()) return {};  // it has ended, and the recording with it
   JavaProcess now = java;
   now.process = *process;
   auto agent = AgentFor(now.process, "");
   if (!agent.ok()) return agent.error();
   const auto answer = Attach(now, {*agent, "stop", timeout_ms});
-  return answer.ok() ? std::nullopt : std::optional(answer.error());
+  if (!answer.ok()) return answer.error();
+  return {};
 }
 
 Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(const JavaProcess& java, AgentOptions options,
@@ -107,7 +108,7 @@ Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(const Java
   if (!relay.ok()) return relay.error();
   options.output = (*relay)->path();
   if (!options.file.empty()) {
-    if (const auto error = StageFile((*relay)->folder(), options.file, "options")) return *error;
+    if (const Status staged = StageFile((*relay)->folder(), options.file, "options"); !staged) return staged.error();
     options.file = (*relay)->folder().path() + "/options";
   }
   auto agent = PlaceAgent(java.process, options.agent_file);
@@ -128,8 +129,8 @@ Result<std::unique_ptr<Recording>> TemporaryRecording::Open() const {
   return Recording::OpenFirst(fmt::format("/proc/self/fd/{}", file.number()), java_.process.root());
 }
 
-std::optional<Error> TemporaryRecording::Stop() {
-  if (std::exchange(is_stopped_, true)) return std::nullopt;
+Status TemporaryRecording::Stop() {
+  if (std::exchange(is_stopped_, true)) return {};
   return StopRecording(java_, timeout_ms_);
 }
 

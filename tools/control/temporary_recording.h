@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,7 +72,7 @@ struct PlacedAgent {
 Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for);
 
 // Ends the recording of a JVM as `heaprec stop` does; one that has ended by itself, or with its JVM, is fine.
-std::optional<Error> StopRecording(const JavaProcess& java, int timeout_ms);
+Status StopRecording(const JavaProcess& java, int timeout_ms);
 
 // Started here, read while it grows, ended here, and then gone unless it is kept. The agent stays loaded, but idle, as
 // after `heaprec stop`.
@@ -89,7 +88,7 @@ class TemporaryRecording {
   // As it is now, from its start.
   Result<std::unique_ptr<Recording>> Open() const;
   // Waits until the file is complete. Only the first call does anything.
-  std::optional<Error> Stop();
+  Status Stop();
   const RecordingRelay& relay() const { return *relay_; }
 
  private:

@@ -10,7 +10,7 @@
 #include "tools/export/exporter.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 #include "tools/text/progress.h"
 
 namespace heaprec::tools {

@@ -25,7 +25,7 @@
 #include <utility>
 
 #include "format/model/model.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

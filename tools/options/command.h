@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -108,7 +108,7 @@ std::optional<std::string> Join(const std::vector<std::string>& parts) {
   Output output((*file)->descriptor());
   const auto merged = MergeParts(of_one, &output);
   output.Flush();
-  if (!merged.ok() || output.failed() || (*file)->Commit()) return std::nullopt;
+  if (!merged.ok() || output.failed() || !(*file)->Commit()) return std::nullopt;
   AddJoinedFile(path, parts);
   return path;
 }

@@ -83,7 +83,7 @@ Result<uint64_t> Save(const Subject& subject, const std::string& path) {
   if (!written.ok()) return written.error();
   output.Flush();
   if (output.failed()) return Error{path + ": not written"};
-  if (auto error = (*file)->Commit()) return *error;
+  if (const Status committed = (*file)->Commit(); !committed) return committed.error();
   return written->events;
 }
 
@@ -243,7 +243,8 @@ ExitCode FollowLive(const FollowOptions& options) {
     code = PrintFrames(&session, terminal);
   }
   if (subject->temporary) {
-    if (const auto error = subject->temporary->Stop()) return Fail(ExitCode::kCannotAttach, error->message);
+    if (const Status stopped = subject->temporary->Stop(); !stopped)
+      return Fail(ExitCode::kCannotAttach, stopped.error().message);
   }
   return code;
 }

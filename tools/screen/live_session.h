@@ -5,7 +5,7 @@
 
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/summary/follow_query.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -55,25 +55,25 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path, bo
   const bool exists = stat(path.c_str(), &status) == 0;
   if (exists && S_ISREG(status.st_mode) && !overwrite) return Exists(path);
   const bool direct = exists && !S_ISREG(status.st_mode);
-  if (auto error = direct ? file->OpenDirect() : file->OpenNew()) return *error;
+  if (const Status opened = direct ? file->OpenDirect() : file->OpenNew(); !opened) return opened.error();
   return file;
 }
 
-std::optional<Error> OutputFile::OpenDirect() {
+Status OutputFile::OpenDirect() {
   descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ < 0) return Sentence(path_);
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Error> OutputFile::OpenNew() {
+Status OutputFile::OpenNew() {
   way_ = Way::kUnnamed;
   descriptor_ = open(DirectoryOf(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
-  if (descriptor_ >= 0) return std::nullopt;
+  if (descriptor_ >= 0) return {};
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return Sentence(path_);
   way_ = Way::kBeside;
   beside_ = fmt::format("{}.heaprec-{}", path_, getpid());
   descriptor_ = open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-  if (descriptor_ >= 0) return std::nullopt;
+  if (descriptor_ >= 0) return {};
   beside_.clear();
   return Sentence(path_);
 }
@@ -102,8 +102,8 @@ bool OutputFile::Place() {
   return placed;
 }
 
-std::optional<Error> OutputFile::Commit() {
-  if (way_ == Way::kDirect || Place()) return std::nullopt;
+Status OutputFile::Commit() {
+  if (way_ == Way::kDirect || Place()) return {};
   return errno == EEXIST ? Exists(path_) : Sentence(path_);
 }
 
@@ -111,7 +111,7 @@ std::optional<ExitCode> OutputFile::Finish(Output* output) {
   output->Flush();
   const ExitCode written = output->Report(path_ == "-" ? "standard output" : path_);
   if (written != ExitCode::kOk || output->failed()) return written;
-  if (const auto error = Commit()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const Status committed = Commit(); !committed) return Fail(ExitCode::kCannotWrite, committed.error().message);
   return std::nullopt;
 }
 

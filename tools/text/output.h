@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
@@ -69,7 +69,7 @@ class OutputFile {
 
   int descriptor() const { return descriptor_; }
   // Once everything is written.
-  std::optional<Error> Commit();
+  Status Commit();
   // Another final name on the same file system, before Commit or after it has failed.
   void SetPath(std::string path) { path_ = std::move(path); }
   // The same of what was appended to `output`: flushes, then commits. Nothing: it is there. Else the exit code: says on
@@ -79,8 +79,8 @@ class OutputFile {
  private:
   enum class Way { kDirect, kUnnamed, kBeside };
   OutputFile(std::string path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
-  std::optional<Error> OpenDirect();
-  std::optional<Error> OpenNew();
+  Status OpenDirect();
+  Status OpenNew();
   // Gives the unnamed file the name `to`; false with errno.
   bool Link(const std::string& to) const;
   bool Place();

@@ -22,7 +22,7 @@
 #include "tools/fleet/server/server.h"
 #include "tools/fleet/ship/shipper.h"
 #include "tools/input/descriptor.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools::fleet {
 

@@ -37,7 +37,7 @@ std::string WithLabels(std::string name, std::string labels) {
 
 }  // namespace
 
-std::optional<Error> Constants::Add(std::string_view event) {
+Status Constants::Add(std::string_view event) {
   bytes_ += event.size();
   if (bytes_ > kMaxBytes) return Error{"more than 1 GiB of constants in a chunk"};
   Cursor at(events_.emplace_back(event), compressed_);
@@ -49,7 +49,7 @@ std::optional<Error> Constants::Add(std::string_view event) {
     if (!AddPool(&at)) break;
   }
   if (!at.ok()) return Error{"the constants cannot be read"};
-  return std::nullopt;
+  return {};
 }
 
 bool Constants::AddPool(Cursor* at) {

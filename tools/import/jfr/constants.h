@@ -1,7 +1,7 @@
 // The constants of one chunk: kept as they stand in the file, decoded when they are asked for.
 //
 // Memory:   the bytes of the chunk's checkpoint events, and an index of them.
-// Failure:  Add returns what is wrong with an event. A constant that is missing, or cannot be read, is as null.
+// Failure:  a constant that is missing, or cannot be read, is as null.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Constants {
   Constants(const Metadata* metadata, bool compressed) : metadata_(*metadata), compressed_(compressed) {}
 
   // A checkpoint event, behind its size and type: copied. Of a constant that stands twice the first counts.
-  std::optional<Error> Add(std::string_view event);
+  Status Add(std::string_view event);
 
   // At the constant's fields; nullopt: null.
   std::optional<Cursor> Find(const Type& type, uint64_t key) const;

@@ -41,7 +41,7 @@
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan_summary.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

@@ -11,7 +11,7 @@
 
 #include "tools/query/filter/time_point.h"
 #include "tools/query/scan/scan.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 

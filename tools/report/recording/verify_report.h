@@ -8,7 +8,7 @@
 #include "tools/analysis/health/verification.h"
 #include "tools/input/recording.h"
 #include "tools/render/report.h"
-#include "tools/text/messages.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
