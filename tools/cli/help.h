@@ -1,6 +1,4 @@
 // The help of heaprec and of each command, at most 80 columns wide.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <string>

@@ -1,24 +1,64 @@
-// heaprec attach: starts a recording in a JVM that is running.
+// heaprec attach, heaprec stop: start and end a recording in a JVM that is running.
 #include "tools/control/attach.h"
 
 #include <fmt/format.h>
+#include <sys/types.h>
 
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
-#include "tools/commands/jvm_options.h"
 #include "tools/commands/page_output.h"
 #include "tools/control/agent_options.h"
+#include "tools/control/agent_replies.h"
 #include "tools/control/java_process.h"
 #include "tools/control/recording_output.h"
 #include "tools/control/temporary_recording.h"
+#include "tools/options/command.h"
+#include "tools/render/renderers.h"
+#include "tools/text/exit_code.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
+#include "tools/text/output.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
+
+struct JvmOptions {
+  std::string jvm;
+  uint64_t timeout_ns = 10'000'000'000;
+  bool quiet = false, json = false;
+
+  void AddTo(Command& command);
+  int timeout_ms() const { return static_cast<int>(timeout_ns / 1'000'000); }
+  ExitCode Tell(pid_t pid, const AgentReply& reply) const;
+};
+
+void JvmOptions::AddTo(Command& command) {
+  command
+      .AddOption("JVM", jvm, "PID, main class or jar of the JVM (a part of the name is enough if only one JVM matches)")
+      .Required();
+  command.AddDuration("--timeout", timeout_ns, "Time to wait for the JVM (default: 10s)", 100'000'000,
+                      3'600'000'000'000);
+  command.AddFlag("--json", json, "Print the result as JSON");
+  command.AddFlag("-q,--quiet", quiet, "Print errors only");
+}
+
+ExitCode JvmOptions::Tell(pid_t pid, const AgentReply& reply) const {
+  const std::string sentence = ToUtf8(reply.sentence), line = fmt::format("PID {}: {}", pid, sentence);
+  const ExitCode code = reply.is_unwritten ? ExitCode::kCannotWrite : ExitCode::kOk;
+  if (reply.is_unwritten && !json) return Fail(code, line);
+  if (quiet) return code;
+  const render::Object summary{{"pid", pid}, {"answer", sentence}, {"unwritten", reply.is_unwritten}};
+  Text text;
+  json ? Append(text, render::JsonText(summary)) : AppendPrintable(text, line);
+  text.push_back('\n');
+  const ExitCode told = WriteFile("-", true, {text.data(), text.size()});
+  return told != ExitCode::kOk ? told : code;
+}
 
 struct AttachOptions : JvmOptions {
   AgentOptions agent;
@@ -83,6 +123,21 @@ ExitCode AttachTo(AttachOptions options) {
   return options.Tell(java->process.pid, {.ok = true, .sentence = place.Sentence()});
 }
 
+ExitCode Stop(const JvmOptions& options) {
+  auto java = Find(options.jvm);
+  if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
+  const Process& process = java->process;
+  if (process.agent.empty()) {
+    return Fail(ExitCode::kCannotAttach,
+                fmt::format("PID {}: the heaprec agent is not loaded; 'heaprec list' shows where it is", process.pid));
+  }
+  auto agent = AgentFor(process, "");
+  if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
+  auto answer = Attach(*java, {*agent, "stop", options.timeout_ms()});
+  if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
+  return options.Tell(process.pid, *answer);
+}
+
 }  // namespace
 
 Command AttachCommand() {
@@ -111,6 +166,22 @@ Examples:
   heaprec attach 12345 --inside -o /tmp/app.hrec
   heaprec attach app.jar --set source=jvmti)";
   command.run = [options](const auto&) { return AttachTo(*options); };
+  return command;
+}
+
+Command StopCommand() {
+  auto options = std::make_shared<JvmOptions>();
+  Command command("stop", "Stop recording a JVM and complete the file");
+  options->AddTo(command);
+  command.footer =
+      R"(Waits until the file is complete. The agent then removes its hooks, and another
+recording can be started. Exit code 6: part of the recording could not be
+written.
+
+Examples:
+  heaprec stop 12345
+  heaprec stop com.example.Main --timeout 30s)";
+  command.run = [options](const auto&) { return Stop(*options); };
   return command;
 }
 

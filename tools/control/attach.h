@@ -1,7 +1,6 @@
 // Loads the agent into a running JVM, by HotSpot's protocol of attaching: SIGQUIT, then a socket in the JVM's /tmp.
 //
 // Units:    the timeout in ms, for each of: the JVM opens its socket; it answers.
-// Threads:  one.
 // Failure:  a sentence for the user that names the pid and the reason. The JVM is then as it was.
 // Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once

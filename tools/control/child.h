@@ -1,6 +1,4 @@
 // Runs a command as if it had been started in our place: same terminal, same signals, its exit code.
-//
-// Threads:  one.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +26,6 @@ std::string FindInPath(const std::string& name);
 //
 // The command has a process group of its own, so that what it starts ends with it.
 //
-// Threads:  one.
 // Failure:  TimedResult::error; then the command has not run.
 struct TimedRun {
   std::vector<std::string> command;

@@ -1,7 +1,6 @@
 // Calls of methods in JVMs of their own, one for each mode of the compiler, whose allocations java/heaprec/Escape.java
 // counts.
 //
-// Threads:  one.
 // Failure:  says on stderr what failed; returns the exit code for it.
 #pragma once
 

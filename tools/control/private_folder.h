@@ -4,7 +4,6 @@
 // opened once: whatever that user, or its container, puts in the way meanwhile, nothing else is touched. Nothing is
 // followed, no FIFO, socket or device is opened. The folder and what is in it go with this object.
 //
-// Threads:  one.
 // Failure:  Make: an Error with the system's reason alone. Open: none is open; errno says why.
 #pragma once
 

@@ -1,6 +1,5 @@
 // What /proc tells of one process: whether it is a JVM that this user may attach to, and how to reach its files.
 //
-// Threads:  one.
 // Failure:  LookAt: no such process, or none that this user may look at; the sentence is for the user.
 #pragma once
 

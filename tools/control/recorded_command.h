@@ -1,6 +1,5 @@
 // A command that is started so that its JVM, all JVMs below it, or its native memory is recorded.
 //
-// Threads:  one.
 // Failure:  Prepare returns the message for the user. Run reports the recordings on stderr.
 #pragma once
 

@@ -2,7 +2,6 @@
 // wait for the end anyway, it writes into a private folder of its own files, from which we bring the recording once it
 // has ended. What was not brought stays there.
 //
-// Threads:  one.
 // Failure:  Choose: a sentence for the user, with the exit code. Bring says on stderr what failed, and where the
 //           recording is then.
 #pragma once

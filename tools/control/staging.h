@@ -3,7 +3,6 @@
 //
 // Places are tried in this order: /tmp, /var/tmp, /dev/shm, the JVM's working folder.
 //
-// Threads:  one.
 // Failure:  a sentence for the user, with the reason for each place.
 #pragma once
 

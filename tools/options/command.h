@@ -6,8 +6,6 @@
 //   command.run = [options](const Invocation&) { return Top(*options); };
 //
 // The parser, the help, the completions and the man pages read these declarations. Variables must outlive the command.
-//
-// Threads:  one.
 #pragma once
 
 #include <cstddef>

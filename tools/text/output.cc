@@ -9,6 +9,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "tools/text/messages.h"
+
 namespace heaprec::tools {
 namespace {
 

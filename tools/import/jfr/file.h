@@ -7,7 +7,6 @@
 //   if (file.damage()) ...
 //
 // Memory:   the constants of a chunk, and one event; not the file.
-// Threads:  one.
 // Failure:  what cannot be read ends the file: damage() says where and why. What was read before it stays true.
 #pragma once
 
