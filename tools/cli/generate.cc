@@ -1,5 +1,4 @@
-#include "tools/cli/generate.h"
-
+// The commands whose output is generated from the declarations of all commands: completion and man.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -14,4 +14,8 @@ std::string Help(const Command& command);
 // "heaprec top [OPTIONS] REC..."
 std::string Usage(const Command& command);
 
+// Commands that print what is generated from the declarations of all commands.
+Command CompletionCommand();
+Command ManCommand();
+
 }  // namespace heaprec::tools

@@ -11,10 +11,19 @@
 #include "base/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/agent_replies.h"
-#include "tools/control/native_preload.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
+
+// How a program is started so that its native memory is counted exactly, with libheaprec-native.so in malloc's place,
+// or sampled, with libheaprec.so in it: a JVM, or any other.
+struct NativePreload {
+  std::vector<std::string> environment;  // NAME=value
+  std::string table;                     // where it will be; %p is the process id
+
+  // Returns the table of a process, running or not; empty: it has none.
+  std::string TableOf(uint32_t pid) const;
+};
 
 inline constexpr char kExact[] = "exact", kSampled[] = "sampled";
 

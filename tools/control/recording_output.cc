@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/output_path.h"
 #include "tools/control/live_recording.h"
-#include "tools/control/staging.h"
+#include "tools/control/private_folder.h"
 #include "tools/control/temporary_recording.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"

@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "tools/control/live_recording.h"
-#include "tools/control/staging.h"
+#include "tools/control/private_folder.h"
 
 namespace heaprec::tools {
 namespace {

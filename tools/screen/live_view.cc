@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tools/render/text_layout.h"
 #include "tools/render/value_format.h"
@@ -390,27 +391,18 @@ Action Press(Key key, View* view, const Shown& shown) {
   }
   const auto page = static_cast<int64_t>(view->page);
   const auto all = static_cast<int64_t>(shown.answer.rows.size());
+  const std::array<std::pair<Key::Name, int64_t>, 6> steps{{{Key::kUp, -1},
+                                                            {Key::kDown, 1},
+                                                            {Key::kPageUp, -page},
+                                                            {Key::kPageDown, page},
+                                                            {Key::kHome, -all},
+                                                            {Key::kEnd, all}}};
+  for (const auto& [name, rows] : steps) {
+    if (key.name == name) Move(view, shown, rows);
+  }
   switch (key.name) {
     case Key::kCharacter:
       return PressCharacter(key.character, view, shown);
-    case Key::kUp:
-      Move(view, shown, -1);
-      return Action::kNothing;
-    case Key::kDown:
-      Move(view, shown, 1);
-      return Action::kNothing;
-    case Key::kPageUp:
-      Move(view, shown, -page);
-      return Action::kNothing;
-    case Key::kPageDown:
-      Move(view, shown, page);
-      return Action::kNothing;
-    case Key::kHome:
-      Move(view, shown, -all);
-      return Action::kNothing;
-    case Key::kEnd:
-      Move(view, shown, all);
-      return Action::kNothing;
     case Key::kEnter:
       return Open(view, shown, std::nullopt);
     case Key::kRight:

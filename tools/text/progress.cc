@@ -48,19 +48,17 @@ Countdown::Countdown(std::string before, std::string after, double seconds, bool
       seconds_(seconds),
       is_shown_(is_wanted && isatty(STDERR_FILENO) == 1) {}
 
-Countdown::~Countdown() { Print("\r\x1b[K"); }
+Countdown::~Countdown() {
+  if (is_shown_) Print("\r\x1b[K");
+}
 
 void Countdown::Tell() const {
+  if (!is_shown_) return;
   const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   const double left = std::max(seconds_ - passed, 0.0);
   const bool unicode = Terminal::Of(STDERR_FILENO).unicode;
   Print(fmt::format("\r\x1b[K{} {} {:.0f} s left{}", before_,
                     Bar(seconds_ > 0 ? std::min(passed / seconds_, 1.0) : 1, kBar, unicode), std::ceil(left), after_));
-}
-
-void Countdown::Print(const std::string& text) const {
-  if (!is_shown_) return;
-  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
 }
 
 }  // namespace heaprec::tools

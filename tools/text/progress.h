@@ -46,8 +46,6 @@ class Countdown {
   void Tell() const;
 
  private:
-  void Print(const std::string& text) const;
-
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const std::string before_, after_;
   const double seconds_;

@@ -13,7 +13,7 @@
 
 namespace heaprec::tools {
 
-// Names as the JVM stores them (modified UTF-8), made fit for any output: valid UTF-8. U+0000 in two bytes and surrogate
+// Names as the JVM stores them (modified UTF-8) as valid UTF-8, fit for any output. U+0000 in two bytes and surrogate
 // pairs in six become standard; what is neither becomes U+FFFD.
 std::string ToUtf8(std::string_view modified_utf8);
 

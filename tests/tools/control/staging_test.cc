@@ -1,6 +1,4 @@
 // The agent and the recording in another process's files; here that process is the test itself.
-#include "tools/control/staging.h"
-
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/inotify.h>
@@ -15,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "tools/control/private_folder.h"
 #include "tools/control/temporary_recording.h"
 
 namespace heaprec::tools {

@@ -14,30 +14,6 @@ constexpr std::string_view kOutsideTlab = "jdk.ObjectAllocationOutsideTLAB";
 // What no machine has: such a number was never written by a JVM, and sums of it are of no use.
 constexpr double kMaxBytes = 0x1p62;
 
-// The fields of all three kinds of events, as far as there are any.
-struct Fields {
-  Allocation read;
-  std::optional<int64_t> weight, size, tlab_size;
-};
-
-void ReadField(const Field& field, Cursor at, Fields* into) {
-  const auto key = [&] { return field.pooled ? static_cast<uint64_t>(at.Long()) : 0; };
-  const auto number = [&] { return ReadInteger(*field.type, &at); };
-  if (field.array) return;
-  if (field.name == "startTime") into->read.ticks = number();
-  if (field.name == "eventThread") into->read.thread = key();
-  if (field.name == "stackTrace") into->read.stack = key();
-  if (field.name == "objectClass") into->read.object_class = key();
-  if (field.name == "labels") into->read.labels = key();
-  if (field.name == "weight") into->weight = number();
-  if (field.name == "allocationSize") into->size = number();
-  if (field.name == "tlabSize") into->tlab_size = number();
-}
-
-uint64_t Positive(std::optional<int64_t> number) {
-  return static_cast<uint64_t>(std::max<int64_t>(number.value_or(0), 0));
-}
-
 using format::ProcessState;
 using format::ProcessStateKind;
 
@@ -87,17 +63,27 @@ std::optional<EventSet> EventSetOf(std::string_view event_name) {
 }
 
 std::optional<Allocation> ReadAllocation(const Event& event) {
-  Fields fields;
-  Cursor at = event.fields;
-  ForEachField(*event.type, &at, [&](const Field& field, const Cursor& value) { ReadField(field, value, &fields); });
-  if (!at.ok()) return std::nullopt;
-  Allocation read = fields.read;
-  read.size = Positive(fields.size);
-  read.tlab_size = Positive(fields.tlab_size);
+  Allocation read;
+  int64_t weight = 0;
+  bool has_tlab_size = false;
+  const bool whole = ReadFields(event, [&](std::string_view name, const Field& field, Cursor value) {
+    const auto number = [&] { return ReadInteger(*field.type, &value); };
+    if (name == "startTime") read.ticks = number();
+    if (name == "eventThread") read.thread = KeyOf(field, value);
+    if (name == "stackTrace") read.stack = KeyOf(field, value);
+    if (name == "objectClass") read.object_class = KeyOf(field, value);
+    if (name == "labels") read.labels = KeyOf(field, value);
+    if (name == "weight") weight = number();
+    if (name == "allocationSize") read.size = Positive(number());
+    if (name != "tlabSize") return;
+    has_tlab_size = true;
+    read.tlab_size = Positive(number());
+  });
+  if (!whole) return std::nullopt;
   if (event.type->name == kSample || event.type->name == kOwnSample) {
-    read.weight = static_cast<double>(Positive(fields.weight));
+    read.weight = static_cast<double>(Positive(weight));
     // JFR's own does not say where the object lies.
-    if (fields.tlab_size && read.tlab_size == 0) read.kind = format::Kind::kOutside;
+    if (has_tlab_size && read.tlab_size == 0) read.kind = format::Kind::kOutside;
   } else if (event.type->name == kInNewTlab) {
     read.weight = static_cast<double>(read.tlab_size);
   } else {
