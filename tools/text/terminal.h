@@ -32,10 +32,11 @@ size_t WidthOf(std::string_view utf8);
 // "c.s.t.javac.util.List". 0: no bound.
 std::string Shortened(std::string_view name, size_t width, bool unicode);
 
-// Bars and lines of block characters, or of ASCII without `unicode`. From the left, `part` (0 to 1) of `width` columns; padded to it. What is more than nothing shows.
+// Bars and lines are of block characters, or of ASCII without `unicode`; what is more than nothing shows. From the
+// left, `part` (0 to 1) of `width` columns; padded to it.
 std::string Bar(double part, size_t width, bool unicode);
 
-// One column for each value, against `most`; what is more than nothing shows.
+// One column for each value, against `most`.
 std::string Sparkline(std::span<const double> values, double most, bool unicode);
 
 // The same, `rows` high: the top line first.
