@@ -141,7 +141,7 @@ class Attachment {
                     request_.timeout_ms * 1e-3));
   }
 
-  // SIGQUIT, once it is safe.
+  // Sends SIGQUIT once the JVM handles it.
   bool Ask() const {
     const auto now = LookAt(process_.pid);
     return now.ok() && now->start_ticks == process_.start_ticks && now->is_jvm() && now->catches_quit &&
@@ -159,7 +159,7 @@ class Attachment {
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket.is_open()) return std::nullopt;
-    // Somebody else's socket, whose queue is full, keeps nobody waiting.
+    // The socket may be somebody else's, with a full queue: do not wait for that.
     const timeval patience{1, 0};
     setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     {

@@ -114,7 +114,7 @@ void Await(pid_t child, const TimedRun& run, const sigset_t& watched, TimedResul
     result->is_interrupted |= is_told;
     const bool is_late = end && Clock::now() >= *end;
     if (!is_told && !is_late) continue;
-    // Told a second time, or asked in vain.
+    // We are told a second time, or the command did not end when it was asked to.
     if (is_asked) {
       result->was_killed = true;
       kill(-child, SIGKILL);

@@ -121,7 +121,7 @@ std::string MainOfCommandLine(std::string_view arguments) {
   return {};
 }
 
-// Both say it, but words of the first may contain blanks, and those of the second be options of another program.
+// The arguments keep blanks in words, but may be those of another launcher: where the two disagree, the JVM is right.
 std::string MainOf(const std::string& java_command, std::string_view arguments) {
   std::string main = MainOfCommandLine(arguments);
   const bool agree = java_command.empty() || java_command == main || java_command.starts_with(main + " ");

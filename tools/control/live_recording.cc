@@ -83,7 +83,7 @@ Result<uint64_t> RecordingBytes(const Descriptor& file) {
   const auto header =
       format::FileHeaderBytes(format::Bytes(prefix).first(static_cast<size_t>(std::max<ssize_t>(got, 0))));
   if (!header.ok()) return header.error();
-  // Its size first: what is added after that is behind it, and no hole.
+  // The size first: what is added later lies behind it and is no hole.
   struct stat status {};
   const bool has_size = fstat(file.number(), &status) == 0;
   const off_t hole = lseek(file.number(), 0, SEEK_HOLE);  // the end, if there is none; -1: the file system cannot tell

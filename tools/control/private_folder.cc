@@ -210,7 +210,8 @@ bool CanRead(const Process& process, const std::string& file) {
   return user.is_active() && Descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC)).is_open();
 }
 
-// Without a trace: a file without a name. Where the file system has none, nobody knows, and the agent will say.
+// Tries it with a file without a name, which leaves no trace. Where the file system has no such files the answer is
+// yes, and the agent reports what fails.
 bool CanWriteIn(const Process& process, const std::string& folder) {
   const ThreadUser user(process);
   if (!user.is_active()) return false;

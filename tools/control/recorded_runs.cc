@@ -150,7 +150,7 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   return runs;
 }
 
-// A and B in turns, and who begins in turns, so that what changes slowly on the machine meets both.
+// A and B take turns, also in who begins, so that slow changes of the machine affect both alike.
 ExitCode RecordedRuns::Run(const std::function<bool()>& is_enough) {
   while (sides.front().runs < runs) {
     const bool is_turned = sides.front().runs % 2 == 1;

@@ -20,7 +20,7 @@
 
 namespace heaprec::tools {
 
-// Until the recording is complete and can be copied out.
+// Holds the recording until it is complete and can be copied out.
 class RecordingRelay {
  public:
   static Result<std::unique_ptr<RecordingRelay>> Make(const Process& process);

@@ -13,7 +13,7 @@
 
 namespace heaprec::tools {
 
-// Writes what they have between them once. Returns the number of samples.
+// Writes everything that the parts have, each event once. Returns the number of samples.
 Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* output);
 
 // Joins the parts of a rotation that are given to one command, so that it counts no object in each of them. Returns the

@@ -109,7 +109,7 @@ class Composer {
                              calm ? Style::kGood : Style::kWarning, terminal_));
   }
 
-  // On a small screen the most important and the worst of the others.
+  // On a small screen only the most important headline, and the worst of the others.
   void AddHeadlines() {
     std::vector<const Headline*> chosen;
     for (const Headline& one : shown_.headlines.sentences) chosen.push_back(&one);

@@ -72,8 +72,8 @@ class OutputFile {
   Status Commit();
   // Another final name on the same file system, before Commit or after it has failed.
   void SetPath(std::string path) { path_ = std::move(path); }
-  // The same of what was appended to `output`: flushes, then commits. Nothing: it is there. Else the exit code: says on
-  // stderr what failed, unless who read a pipe closed it.
+  // Flushes `output`, then commits. Nothing: the file is there. Else the exit code; what failed is said on stderr,
+  // unless the reader of a pipe has closed it.
   std::optional<ExitCode> Finish(Output* output);
 
  private:

@@ -153,7 +153,7 @@ class RecordingWriter {
     return Added(time_ns);
   }
 
-  // Survivors belong into the first block of a chunk: it begins a new one. `born_ns`: of each, since the start.
+  // Survivors belong into the first block of a chunk, so a new chunk begins. `born_ns`: of each, since the start.
   Status Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
     auto written = FinishChunk();
     for (size_t i = 0; i < objects.size(); ++i) {
