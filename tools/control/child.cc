@@ -129,30 +129,40 @@ void Await(pid_t child, const TimedRun& run, const sigset_t& watched, TimedResul
   kill(-child, SIGKILL);  // what it has left behind
 }
 
-}  // namespace
-
-ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+// Starts the command and has `await` wait for its end, while the `watched` signals are blocked. `log`: null, or where
+// the output of a command that stands alone goes.
+template <typename AwaitEnd>
+ChildResult Run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                const sigset_t& watched, const std::string* log, const AwaitEnd& await) {
   ChildResult result{.error = {}, .code = kNotStarted};
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return result.error = std::strerror(errno), result;
-  // Only what would end us, or what the terminal sends: all else the child gets by itself.
-  const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD});
   sigset_t before;
   sigprocmask(SIG_BLOCK, &watched, &before);
-  const pid_t child = fork();
-  if (child == 0) Become(command, environment, before, report[1]);
+  result.pid = fork();
+  if (result.pid == 0) {
+    if (log != nullptr && !StandAlone(*log)) FailToStart(report[1]);
+    Become(command, environment, before, report[1]);
+  }
   close(report[1]);
-  result.pid = child;
-  if (child < 0) {
+  if (result.pid < 0) {
     result.error = std::strerror(errno);
   } else {
     const int error = ReadError(report[0]);
     if (error != 0) result.error = fmt::format("{}: {}", command.front(), std::strerror(error));
-    result.code = Await(child, watched);
+    result.code = await(result.pid);
   }
   close(report[0]);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return result;
+}
+
+}  // namespace
+
+ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+  // Only what would end us, or what the terminal sends: all else the child gets by itself.
+  const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD});
+  return Run(command, environment, watched, nullptr, [&](pid_t child) { return Await(child, watched); });
 }
 
 std::string FindInPath(const std::string& name) {
@@ -170,27 +180,12 @@ std::string FindInPath(const std::string& name) {
 
 TimedResult RunTimed(const TimedRun& run) {
   TimedResult result;
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return result.error = std::strerror(errno), result;
   const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGTERM, SIGCHLD});
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &watched, &before);
   const Clock::time_point start = Clock::now();
-  const pid_t child = fork();
-  if (child == 0) {
-    if (!StandAlone(run.log)) FailToStart(report[1]);
-    Become(run.command, run.environment, before, report[1]);
-  }
-  close(report[1]);
-  if (child < 0) {
-    result.error = std::strerror(errno);
-  } else {
-    setpgid(child, child);  // whichever of us is first
-    if (const int error = ReadError(report[0]); error != 0) result.error = std::strerror(error);
+  static_cast<ChildResult&>(result) = Run(run.command, run.environment, watched, &run.log, [&](pid_t child) {
     Await(child, run, watched, &result);
-  }
-  close(report[0]);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
+    return result.code;
+  });
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;
 }

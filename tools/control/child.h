@@ -35,9 +35,7 @@ struct TimedRun {
   std::chrono::nanoseconds grace = std::chrono::seconds(10);  // after SIGTERM, before SIGKILL
 };
 
-struct TimedResult {
-  std::string error;                           // why it could not be started
-  int code = 0;                                // its exit code, or 128 + the signal that ended it
+struct TimedResult : ChildResult {
   bool was_ended = false, was_killed = false;  // by SIGTERM after its duration; by SIGKILL after its grace
   bool is_interrupted = false;                 // we were told to end, and ended it
   double seconds = 0;

@@ -49,7 +49,7 @@ ExitCode RunOnce(RecordedRuns* all, RunSide* side) {
   const auto run = RunOf(*all, *side, recording, log);
   if (!run.ok()) return Fail(ExitCode::kUsage, run.error().message);
   const TimedResult result = RunTimed(*run);
-  if (!result.error.empty()) return Fail(ExitCode::kUsage, fmt::format("{}: {}", side->command.front(), result.error));
+  if (!result.error.empty()) return Fail(ExitCode::kUsage, result.error);
   if (result.is_interrupted)
     return Fail(ExitCode::kCheckFailed, fmt::format("interrupted; {} has what was recorded", all->folder.string()));
   if (result.code != 0 && !result.was_ended) {
