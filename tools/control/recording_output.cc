@@ -91,12 +91,9 @@ std::optional<OutputFailure> RecordingOutput::Relay(const Process& process, Agen
   auto relay = RecordingRelay::Make(process);
   if (!relay.ok()) return OutputFailure{ExitCode::kCannotAttach, relay.error().message};
   relay_ = std::move(*relay);
-  agent->output = relay_->path();
-  if (agent->file.empty()) return std::nullopt;
-  if (const Status staged = StageFile(relay_->folder(), agent->file, "options"); !staged) {
-    return OutputFailure{ExitCode::kUsage, staged.error().message};
+  if (const Status redirected = relay_->Redirect(agent); !redirected) {
+    return OutputFailure{ExitCode::kUsage, redirected.error().message};
   }
-  agent->file = relay_->folder().path() + "/options";
   return std::nullopt;
 }
 

@@ -62,6 +62,14 @@ std::vector<std::string> RecordingRelay::Files() const {
   return names;
 }
 
+Status RecordingRelay::Redirect(AgentOptions* agent) const {
+  agent->output = path();
+  if (agent->file.empty()) return {};
+  if (Status staged = StageFile(*folder_, agent->file, "options"); !staged) return staged;
+  agent->file = folder_->path() + "/options";
+  return {};
+}
+
 void RecordingRelay::Pause() {
   constexpr timespec kPause{0, 100'000'000};
   nanosleep(&kPause, nullptr);
@@ -106,11 +114,7 @@ Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(const Java
                                                                       int timeout_ms) {
   auto relay = RecordingRelay::Make(java.process);
   if (!relay.ok()) return relay.error();
-  options.output = (*relay)->path();
-  if (!options.file.empty()) {
-    if (const Status staged = StageFile((*relay)->folder(), options.file, "options"); !staged) return staged.error();
-    options.file = (*relay)->folder().path() + "/options";
-  }
+  if (const Status redirected = (*relay)->Redirect(&options); !redirected) return redirected.error();
   auto agent = PlaceAgent(java.process, options.agent_file);
   if (!agent.ok()) return agent.error();
   auto answer = Attach(java, {agent->path, "start," + options.Text(/*as_they_are=*/true), timeout_ms});

@@ -44,6 +44,8 @@ class RecordingRelay {
   // The names of the recording's files in the folder, in the order in which the agent writes them.
   std::vector<std::string> Files() const;
   const PrivateFolder& folder() const { return *folder_; }
+  // Has the agent record here. Of a file with options it gets a copy: it may be unable to read ours.
+  Status Redirect(AgentOptions* agent) const;
   // Leaves the recording where it is.
   void Keep() { folder_->Keep(); }
 

@@ -50,8 +50,8 @@ class RecordingEditor {
   // Writes the file's header. All outlive it; `names` may be null.
   RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names = nullptr);
 
-  // A block without rows but windows is not written. One with rows is when the next one comes, or at the end; its
-  // dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. Samples
+  // A block that has nothing but windows is not written. Any other is written when the next one comes, or at the end;
+  // its dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. Samples
   // that are then missing are lost in the copy's counters, which so agree with its samples.
   Status Add(const format::Block& block, bool after_damage);
   // The next block is of another file: its names and windows are others, whatever its chunk's number.
