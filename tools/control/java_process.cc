@@ -174,20 +174,16 @@ Result<JavaProcess> Find(const std::string& pid_or_name) {
   const char* const end = pid_or_name.data() + pid_or_name.size();
   const auto parsed = std::from_chars(pid_or_name.data(), end, pid);
   if (parsed.ec != std::errc() || parsed.ptr != end) return Choose(AllJavaProcesses(), pid_or_name);
-  const auto name_of = [pid] {
-    std::string name = ReadSmallFile(fmt::format("/proc/{}/comm", pid));
-    if (!name.empty()) name.pop_back();
-    return name;
-  };
   auto process = LookAt(pid);
   const auto deadline = std::chrono::steady_clock::now() + kLaunchPatience;
-  while (process.ok() && !process->is_jvm() && name_of() == "java" && std::chrono::steady_clock::now() < deadline) {
+  while (process.ok() && !process->is_jvm() && CommandName(pid) == "java" &&
+         std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kLaunchPoll);
     process = LookAt(pid);
   }
   if (!process.ok()) return process.error();
   if (!process->is_jvm()) {
-    return Error{fmt::format("PID {}: not a JVM: {} has not loaded libjvm.so", pid, name_of())};
+    return Error{fmt::format("PID {}: not a JVM: {} has not loaded libjvm.so", pid, CommandName(pid))};
   }
   return Describe(std::move(*process));
 }

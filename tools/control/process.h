@@ -49,6 +49,9 @@ std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 20
 
 std::string UserName(uid_t uid);
 
+// "java": the kernel's name for the process; empty: there is none.
+std::string CommandName(pid_t pid);
+
 // One process, and no other that gets its number when it has ended.
 //
 // By pidfd; where there is none (before Linux 5.3, or forbidden by seccomp) by the process's start time, which is
