@@ -8,7 +8,6 @@
 #include "tests/fuzz/require.h"
 #include "tests/tools/jfr_builder.h"
 #include "tools/import/jfr/importer.h"
-#include "tools/import/jfr/jfr_scan.h"
 #include "tools/input/recording.h"
 #include "tools/text/output.h"
 

@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
-#include "tools/control/perf_data.h"
+#include "tools/control/java_process.h"
 
 namespace heaprec::fuzz {
 namespace {

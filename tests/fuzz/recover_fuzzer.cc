@@ -16,7 +16,7 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
 #include "tools/input/recording.h"
-#include "tools/rewrite/recording_copier.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/text/output.h"
 
 namespace heaprec::fuzz {

@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
-#include "tools/control/attach_reply.h"
+#include "tools/control/agent_replies.h"
 
 namespace heaprec::fuzz {
 namespace {

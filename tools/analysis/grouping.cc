@@ -8,7 +8,7 @@
 
 #include "format/model/thread_name.h"
 #include "tools/input/stream_traits.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,6 +1,6 @@
 #include "tools/analysis/memory_categories.h"
 
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

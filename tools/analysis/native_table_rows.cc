@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tools/input/table_symbolizer.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -14,9 +14,9 @@
 #include "format/model/version.h"
 #include "tools/cli/help.h"
 #include "tools/options/suggest.h"
-#include "tools/rewrite/joined_parts.h"
+#include "tools/rewrite/merged_parts.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

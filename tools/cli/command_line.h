@@ -1,6 +1,4 @@
 // Parses the command line by the declarations of all commands and runs the chosen one.
-//
-// Threads:  one.
 #pragma once
 
 #include <functional>

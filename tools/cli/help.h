@@ -1,6 +1,4 @@
 // The help of heaprec and of each command, at most 80 columns wide.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <string>
@@ -15,5 +13,9 @@ std::string Help(const CommandGroups& groups);
 std::string Help(const Command& command);
 // "heaprec top [OPTIONS] REC..."
 std::string Usage(const Command& command);
+
+// Commands that print what is generated from the declarations of all commands.
+Command CompletionCommand();
+Command ManCommand();
 
 }  // namespace heaprec::tools

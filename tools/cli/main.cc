@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/cli/command_line.h"
-#include "tools/cli/generate.h"
+#include "tools/cli/help.h"
 #include "tools/commands/commands.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"

@@ -1,24 +1,72 @@
-// heaprec attach: starts a recording in a JVM that is running.
+// heaprec record, attach, stop: start and end a recording, in a JVM that is started or one that is running.
 #include "tools/control/attach.h"
 
 #include <fmt/format.h>
+#include <sys/types.h>
 
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
-#include "tools/commands/jvm_options.h"
 #include "tools/commands/page_output.h"
 #include "tools/control/agent_options.h"
+#include "tools/control/agent_replies.h"
 #include "tools/control/java_process.h"
+#include "tools/control/recorded_command.h"
 #include "tools/control/recording_output.h"
 #include "tools/control/temporary_recording.h"
+#include "tools/options/command.h"
+#include "tools/render/renderers.h"
+#include "tools/text/exit_code.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
-#include "tools/text/utf8.h"
+#include "tools/text/output.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
+
+ExitCode Record(const RecordOptions& options) {
+  if (options.command.empty())
+    return Fail(ExitCode::kUsage, "record: no command given; usage: heaprec record [OPTIONS] -- java ...");
+  const auto command = RecordedCommand::Prepare(options);
+  return command.ok() ? command->Run() : Fail(ExitCode::kUsage, command.error().message);
+}
+
+struct JvmOptions {
+  std::string jvm;
+  uint64_t timeout_ns = 10'000'000'000;
+  bool quiet = false, json = false;
+
+  void AddTo(Command& command);
+  int timeout_ms() const { return static_cast<int>(timeout_ns / 1'000'000); }
+  ExitCode Tell(pid_t pid, const AgentReply& reply) const;
+};
+
+void JvmOptions::AddTo(Command& command) {
+  command
+      .AddOption("JVM", jvm, "PID, main class or jar of the JVM (a part of the name is enough if only one JVM matches)")
+      .Required();
+  command.AddDuration("--timeout", timeout_ns, "Time to wait for the JVM (default: 10s)", 100'000'000,
+                      3'600'000'000'000);
+  command.AddFlag("--json", json, "Print the result as JSON");
+  command.AddFlag("-q,--quiet", quiet, "Print errors only");
+}
+
+ExitCode JvmOptions::Tell(pid_t pid, const AgentReply& reply) const {
+  const std::string sentence = ToUtf8(reply.sentence), line = fmt::format("PID {}: {}", pid, sentence);
+  const ExitCode code = reply.is_unwritten ? ExitCode::kCannotWrite : ExitCode::kOk;
+  if (reply.is_unwritten && !json) return Fail(code, line);
+  if (quiet) return code;
+  const render::Object summary{{"pid", pid}, {"answer", sentence}, {"unwritten", reply.is_unwritten}};
+  Text text;
+  json ? Append(text, render::JsonText(summary)) : AppendPrintable(text, line);
+  text.push_back('\n');
+  const ExitCode told = WriteFile("-", true, {text.data(), text.size()});
+  return told != ExitCode::kOk ? told : code;
+}
 
 struct AttachOptions : JvmOptions {
   AgentOptions agent;
@@ -83,7 +131,58 @@ ExitCode AttachTo(AttachOptions options) {
   return options.Tell(java->process.pid, {.ok = true, .sentence = place.Sentence()});
 }
 
+ExitCode Stop(const JvmOptions& options) {
+  auto java = Find(options.jvm);
+  if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
+  const Process& process = java->process;
+  if (process.agent.empty()) {
+    return Fail(ExitCode::kCannotAttach,
+                fmt::format("PID {}: the heaprec agent is not loaded; 'heaprec list' shows where it is", process.pid));
+  }
+  auto agent = AgentFor(process, "");
+  if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
+  auto answer = Attach(*java, {*agent, "stop", options.timeout_ms()});
+  if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
+  return options.Tell(process.pid, *answer);
+}
+
 }  // namespace
+
+Command RecordCommand() {
+  auto options = std::make_shared<RecordOptions>();
+  Command command("record", "Run a command and record its allocations");
+  options->agent.AddTo(command);
+  command.AddFlag("--child-jvms", options->child_jvms,
+                  "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS, of which each prints a line on "
+                  "stderr. Keep %p in FILE");
+  command
+      .AddOption(
+          "--native", options->native,
+          "Also record native memory (without a JVM: only that). sampled: sample blocks and track them until they "
+          "are freed; exact: count every block with libheaprec-native.so")
+      .OneOf({kSampled, kExact})
+      .Value("HOW");
+  command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line at the end");
+  command.operand = "COMMAND...";
+  command.takes_command = true;
+  command.footer =
+      R"(The exit code is the command's (128 + N after signal N, 127: no such command),
+or 6 if it succeeds but was not recorded as a whole. Signals are forwarded. A
+child that is forked without exec is not recorded: run servers in the
+foreground.
+
+Examples:
+  heaprec record -- java -jar app.jar
+  heaprec record -o app.hrec --rate 300 -- java -cp classes Main
+  heaprec record --native=exact -o app.hrec -- java -jar app.jar
+  heaprec record --native=sampled --rate 300 -o server.hrec -- ./server --port 80
+  heaprec record --child-jvms -o app-%p.hrec -- mvn -q test)";
+  command.run = [options](const Invocation& call) {
+    options->command = call.rest;
+    return Record(*options);
+  };
+  return command;
+}
 
 Command AttachCommand() {
   auto options = std::make_shared<AttachOptions>();
@@ -111,6 +210,22 @@ Examples:
   heaprec attach 12345 --inside -o /tmp/app.hrec
   heaprec attach app.jar --set source=jvmti)";
   command.run = [options](const auto&) { return AttachTo(*options); };
+  return command;
+}
+
+Command StopCommand() {
+  auto options = std::make_shared<JvmOptions>();
+  Command command("stop", "Stop recording a JVM and complete the file");
+  options->AddTo(command);
+  command.footer =
+      R"(Waits until the file is complete. The agent then removes its hooks, and another
+recording can be started. Exit code 6: part of the recording could not be
+written.
+
+Examples:
+  heaprec stop 12345
+  heaprec stop com.example.Main --timeout 30s)";
+  command.run = [options](const auto&) { return Stop(*options); };
   return command;
 }
 

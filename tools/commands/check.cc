@@ -8,7 +8,7 @@
 #include "tools/render/print.h"
 #include "tools/report/compare/check_report.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

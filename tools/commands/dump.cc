@@ -8,9 +8,9 @@
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/options/command.h"
-#include "tools/rewrite/recording_copier.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -1,31 +1,121 @@
 // heaprec escape: what a call of a method allocates in the interpreter, after C1, and after C2 with and without escape
 // analysis.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "tools/control/escape_runs.h"
+#include "tools/control/agent_options.h"
+#include "tools/control/child.h"
+#include "tools/control/java_command.h"
+#include "tools/control/process.h"
+#include "tools/input/descriptor.h"
 #include "tools/options/command.h"
+#include "tools/options/suggest.h"
+#include "tools/query/allocations/escape_result.h"
 #include "tools/render/print.h"
 #include "tools/report/allocations/escape_report.h"
+#include "tools/text/exit_code.h"
 #include "tools/text/messages.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
 
 struct EscapeOptions {
-  EscapeRuns runs;
+  std::vector<std::string> methods;  // package.Class.method
+  std::vector<std::string> command;  // java and its options
+  uint64_t calls = 30'000, probes = 200;
+  std::string agent_file, jar_file;
   render::OutputOptions output;
 };
 
+// The interpreter is as it is after the first calls have loaded what they need.
+constexpr uint64_t kInterpretedCalls = 100;
+// Records nothing: the agent waits to be asked for a probe.
+constexpr const char* kIdle = "delay=1000h";
+
+// What the JVM of a mode writes into; it is nowhere in a file system.
+Descriptor OpenSheet() {
+  Descriptor sheet(memfd_create("heaprec-escape", 0));
+  // Containers may refuse it.
+  return sheet.is_open() ? std::move(sheet) : Descriptor(open("/tmp", O_TMPFILE | O_RDWR, 0600));
+}
+
+// Null: the JVM failed; the error has been printed.
+std::optional<CallOutcomes> RunMode(const EscapeMode& mode, const EscapeOptions& options,
+                                    const std::vector<std::string>& methods, const std::vector<std::string>& java,
+                                    const std::string& agent) {
+  const Descriptor sheet = OpenSheet();
+  if (!sheet.is_open()) {
+    PrintError(fmt::format("escape: cannot create a temporary file: {}", std::strerror(errno)));
+    return std::nullopt;
+  }
+  const std::string path = fmt::format("/proc/self/fd/{}", sheet.number());  // the child's, too
+  std::vector<std::string> command = java;
+  command.insert(command.end(), mode.flags.begin(), mode.flags.end());
+  const uint64_t calls = mode.compiles ? options.calls : std::min(options.calls, kInterpretedCalls);
+  command.insert(command.end(), {fmt::format("-agentpath:{}={}", agent, kIdle), "heaprec.Escape", path,
+                                 std::to_string(calls), std::to_string(options.probes)});
+  command.insert(command.end(), methods.begin(), methods.end());
+  const ChildResult child = RunChild(command, {});
+  auto outcomes = ParseOutcomes(ReadSmallFile(path, SIZE_MAX));
+  if (child.code == 0 && outcomes.ok() && !outcomes->empty()) return *outcomes;
+  const std::string why = !child.error.empty() ? child.error
+                          : outcomes.ok()      ? fmt::format("java ended with exit code {}", child.code)
+                                               : outcomes.error().message;
+  PrintError(fmt::format("escape: {}: {}", fmt::join(mode.flags, " "), why));
+  return std::nullopt;
+}
+
+void AddSuggestion(const std::string& method, CallOutcome* outcome) {
+  const std::string nearest = Nearest(method.substr(method.rfind('.') + 1), outcome->usable);
+  if (!nearest.empty()) outcome->error += fmt::format("; did you mean `{}`?", nearest);
+}
+
+// Calls the methods in JVMs of their own, one for each mode of the compiler, whose allocations java/heaprec/Escape.java
+// counts. `modes`: as EscapeModes(). What cannot be called in the first has its error in all.
+ExitCode RunModes(const EscapeOptions& options, std::vector<CallOutcomes>* modes) {
+  const auto refuse = [](const std::string& why) { return Fail(ExitCode::kUsage, "escape: " + why); };
+  const auto agent = FindAgent(options.agent_file), jar = FindJar(options.jar_file);
+  if (!agent.ok()) return refuse(agent.error().message);
+  if (!jar.ok()) return refuse(jar.error().message);
+  const auto java = WithClasses(options.command, *jar);
+  if (!java.ok()) return refuse(java.error().message);
+  std::vector<std::string> callable = options.methods;
+  for (const EscapeMode& mode : EscapeModes()) {
+    std::optional<CallOutcomes> outcomes =
+        callable.empty() ? modes->front() : RunMode(mode, options, callable, *java, *agent);
+    if (!outcomes) return ExitCode::kCannotAttach;
+    for (const std::string& method : callable) {
+      if (!outcomes->contains(method)) (*outcomes)[method].error = "the JVM reported no result for it";
+    }
+    if (!modes->empty()) outcomes->insert(modes->front().begin(), modes->front().end());
+    modes->push_back(*std::move(outcomes));
+    // What cannot be called in the first mode can in no other.
+    if (modes->size() == 1) {
+      for (auto& [method, outcome] : modes->front()) AddSuggestion(method, &outcome);
+      std::erase_if(callable, [&](const auto& one) { return !modes->front().at(one).error.empty(); });
+    }
+  }
+  return ExitCode::kOk;
+}
+
 ExitCode Escape(const EscapeOptions& options) {
-  if (options.runs.command.empty()) {
+  if (options.command.empty()) {
     return Fail(ExitCode::kUsage, "escape: no java command given; usage: heaprec escape METHOD... -- java -cp classes");
   }
   std::vector<CallOutcomes> modes;
-  const ExitCode code = options.runs.Run(&modes);
+  const ExitCode code = RunModes(options, &modes);
   if (code != ExitCode::kOk) return code;
   const auto has_failed = [](const auto& outcome) { return !outcome.second.error.empty(); };
   const auto is_unusable = [](const auto& outcome) { return outcome.second.is_unusable; };
@@ -36,14 +126,14 @@ ExitCode Escape(const EscapeOptions& options) {
                            : in_any_mode(has_failed) ? ExitCode::kCheckFailed
                                                      : ExitCode::kOk;
   if (std::ranges::all_of(modes.front(), has_failed) && options.output.form() != render::Form::kJson) {
-    for (const std::string& method : options.runs.methods) {
+    for (const std::string& method : options.methods) {
       const CallOutcome& outcome = modes.front().at(method);
       const std::string where = outcome.is_unusable ? "" : method + ": ";  // else the error names it
       PrintError(ToUtf8(fmt::format("escape: {}{}", where, outcome.error)));
     }
     return failure;
   }
-  return Print(EscapeReport(options.runs.methods, modes), options.output, failure);
+  return Print(EscapeReport(options.methods, modes), options.output, failure);
 }
 
 }  // namespace
@@ -52,24 +142,24 @@ Command EscapeCommand() {
   auto options = std::make_shared<EscapeOptions>();
   Command command("escape", "Measure one method call: interpreter, C1, C2");
   command
-      .AddOption("METHOD", options->runs.methods,
+      .AddOption("METHOD", options->methods,
                  "package.Class.method without parameters; for an instance method the class needs a constructor "
                  "without parameters")
       .Required();
   command
-      .AddOption("--calls", options->runs.calls,
+      .AddOption("--calls", options->calls,
                  "Warm-up calls before each round of probes, so that the JVM compiles the method (default: 30000)")
       .InRange(1, 1'000'000'000);
   command
-      .AddOption("--probes", options->runs.probes,
+      .AddOption("--probes", options->probes,
                  "Probed calls per round; rounds repeat until three in a row agree (default: 200)")
       .InRange(1, 1'000'000);
   options->output.AddTo(command);
   command
-      .AddOption("--lib", options->runs.agent_file,
+      .AddOption("--lib", options->agent_file,
                  "The agent, libheaprec.so (default: $HEAPREC_LIB, else searched near heaprec)")
       .Value("PATH");
-  command.AddOption("--jar", options->runs.jar_file, "heaprec.jar (default: $HEAPREC_JAR, else searched near heaprec)")
+  command.AddOption("--jar", options->jar_file, "heaprec.jar (default: $HEAPREC_JAR, else searched near heaprec)")
       .Value("PATH");
   command.operand = "java -cp CLASSES ...";
   command.footer =
@@ -80,7 +170,7 @@ Examples:
   heaprec escape Demo.boxing Demo.iterator -- java -cp classes
   heaprec escape com.example.Parser.next -- java -cp app.jar -XX:+UseParallelGC)";
   command.run = [options](const Invocation& call) {
-    options->runs.command = call.rest;
+    options->command = call.rest;
     return Escape(*options);
   };
   return command;

@@ -16,7 +16,6 @@
 #include "tools/query/filter/option_values.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {

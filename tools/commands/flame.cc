@@ -13,7 +13,6 @@
 #include "tools/report/page/flame_header.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,12 +6,10 @@
 
 #include "tools/commands/rewrite_command.h"
 #include "tools/import/jfr/importer.h"
-#include "tools/import/jfr/jfr_scan.h"
 #include "tools/input/file_source.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,6 @@
 #include "tools/report/recording/jvm_report.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,18 +1,86 @@
 // heaprec live: what is alive, where it came from, how old it is, how it grows; how long objects live; which ones died.
+// heaprec leaks: which sites hold more and more.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "tools/commands/live_options.h"
+#include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
+#include "tools/query/filter/option_values.h"
+#include "tools/query/live/live_query.h"
+#include "tools/query/scan/scan.h"
+#include "tools/render/print.h"
+#include "tools/report/live/leaks_report.h"
 #include "tools/report/live/live_report.h"
+#include "tools/text/exit_code.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {
+
+struct LiveCommandOptions {
+  ScanOptions scan;
+  std::string at, by;
+  render::OutputOptions output;
+};
+
+// What has been read: all that a report needs.
+struct LiveScan {
+  NamePool names;
+  std::optional<RecordingScan> scan;
+  std::optional<CallTree> tree;
+  std::optional<LiveVisitor> live;
+};
+
+ExitCode Usage(const Error& error) { return Fail(ExitCode::kUsage, error.message); }
+
+Status SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
+  FilterOptions times;
+  times.from = options.scan.filter.from;
+  times.to = options.scan.filter.to;
+  auto span = Filter::Parse(times);
+  if (!span.ok()) return span.error();
+  question->span = std::move(*span);
+  const auto at = TimeOption("--at", options.at);
+  if (!at.ok()) return at.error();
+  question->at = *at;
+  return {};
+}
+
+// `question` without its times and groups. `by`: what is grouped by, if the options do not say. kUsage, kUnreadable: no
+// report can be made.
+ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::vector<By>& by, LiveScan* into) {
+  auto groupings = GroupingsOption(options.by, by);
+  if (!groupings.ok()) return Usage(groupings.error());
+  question.by = std::move(*groupings);
+  if (const Status status = SetTimes(options, &question); !status) return Usage(status.error());
+  // Objects of all times count: --from and --to say when they are looked at.
+  ScanOptions all_times = options.scan;
+  all_times.filter.from.clear();
+  all_times.filter.to.clear();
+  all_times.fold = question.by.front().by() == By::kMethod;
+  auto scan = RecordingScan::Parse(all_times);
+  if (!scan.ok()) return Usage(scan.error());
+  const LifecycleTerms words = TraitsOf(scan->stream()).lifecycle;
+  if (!words.is_tracked()) return Usage({fmt::format("--kind {}", words.not_tracked)});
+  const bool asks_collections = question.survived > 0 || question.promoted != LiveQuery().promoted;
+  if (asks_collections && !words.is_collected) {
+    return Usage({fmt::format("--survived: {} are not subject to garbage collection; they live until they are {}",
+                              words.things, words.ended)});
+  }
+  into->scan.emplace(std::move(*scan));
+  into->names = NamePool(all_times.Naming());
+  const ExitCode read = into->scan->Run(
+      &into->names, &into->tree, [&] { return &into->live.emplace(question, &*into->tree, into->scan->stream()); });
+  if (read == ExitCode::kUnreadable || into->live->tracked() > 0) return read;
+  return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(into->scan->stream()).lifecycle.not_tracked);
+}
 
 // Rows on a terminal, unless told: of one table, and of each of two.
 constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
@@ -65,6 +133,28 @@ ExitCode ShowLive(const LiveOptions& options) {
                        options.common.output, read);
 }
 
+constexpr size_t kRows = 20;
+
+struct LeaksOptions {
+  LiveCommandOptions common;
+  std::optional<uint64_t> survived;
+  double fdr = 0.05;
+  bool all = false;
+};
+
+ExitCode ShowLeaks(const LeaksOptions& options) {
+  LiveQuery question;
+  question.grown = options.survived;
+  question.survived = options.survived.value_or(0);
+  question.leaks = true;
+  LiveScan living;
+  const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living);
+  if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
+  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {}};
+  const LeakRanking ranking{options.fdr, options.common.output.Rows(kRows), options.all};
+  return render::Print(LeaksReport(answer, ranking), options.common.output, read);
+}
+
 }  // namespace
 
 Command LiveCommand() {
@@ -108,6 +198,34 @@ Examples:
   heaprec live --lifetimes --by class app.hrec
   heaprec live --garbage sample --json app.hrec | jq -r '.traces[].class')";
   command.run = [options](const auto&) { return ShowLive(*options); };
+  return command;
+}
+
+Command LeaksCommand() {
+  auto options = std::make_shared<LeaksOptions>();
+  Command command("leaks", "Find sites whose live bytes keep growing");
+  command.AddOption("--by", options->common.by, "Group by this key (default: site)")
+      .Value("KEY")
+      .OneOf(Grouping::Words());
+  command
+      .AddOption("--survived", options->survived,
+                 "Count objects that survived at least N collections (default: 3, fewer in short recordings)")
+      .Value("N");
+  command.AddOption("--at", options->common.at, "Time at which live bytes are shown (default: the end)").Value("TIME");
+  command.AddPercent("--fdr", options->fdr, "False discovery rate among reported leaks (default: 5%)");
+  command.AddFlag("--all", options->all, "Also show sites whose growth is not significant");
+  options->common.output.AddLimitTo(command);
+  options->common.output.AddTo(command);
+  options->common.scan.AddTo(command);
+  command.footer = R"(--from and --to bound the time in which growth is measured; exclude the start-up
+of the program.
+
+Examples:
+  heaprec leaks app.hrec
+  heaprec leaks --from 2m --survived 5 app.hrec
+  heaprec leaks --by stack --hide '^java\.' --all app.hrec
+  heaprec leaks --json app.hrec | jq -e '.leaks == 0')";
+  command.run = [options](const auto&) { return ShowLeaks(*options); };
   return command;
 }
 

@@ -1,33 +1,182 @@
 // heaprec native: native memory by call site: exactly, of a program with libheaprec-native.so, or sampled, of a
-// recording.
+// recording; and what a recorded JVM had in memory beside its heap, over time.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "tools/analysis/grouping.h"
+#include "tools/analysis/health/unavailable.h"
+#include "tools/analysis/memory_categories.h"
 #include "tools/analysis/native_table_rows.h"
-#include "tools/commands/native_categories.h"
-#include "tools/commands/native_samples.h"
+#include "tools/input/confined_open.h"
+#include "tools/input/loss_summary.h"
 #include "tools/input/native_table_file.h"
+#include "tools/input/program_recording.h"
+#include "tools/input/recording.h"
 #include "tools/options/command.h"
+#include "tools/query/live/mapping_query.h"
+#include "tools/query/live/native_query.h"
+#include "tools/query/live/site_timeline.h"
+#include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
+#include "tools/report/native/categories_report.h"
+#include "tools/report/native/native_report.h"
 #include "tools/report/native/native_table_report.h"
+#include "tools/text/exit_code.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {
 namespace {
 
-constexpr size_t kRows = 20;
+struct MemoryQuery {
+  std::string file;
+  render::OutputOptions output;
+  // After the file's name: why not what was asked for, instead of which this is shown. Empty: this was asked for.
+  std::string instead_of = "";
+};
+
+// Snapshots that text shows unless told, those at which sites are estimated, and sites.
+constexpr size_t kShown = 6, kMaxWithSites = 200, kMaxSites = 8;
+
+MemoryTimeline ReadTimeline(Recording* recording) {
+  MemoryTimeline timeline;
+  while (const auto block = recording->Next()) timeline.Add(*block);
+  return timeline;
+}
+
+SiteTimeline SitesOf(const std::string& file, const std::vector<MemorySnapshot>& at) {
+  std::vector<uint64_t> times;
+  for (const MemorySnapshot& snapshot : at) times.push_back(snapshot.time_ns);
+  return times.empty() ? SiteTimeline() : SitesAt(file, times, kMaxSites);
+}
+
+// `is_alone`: the file holds no other recording; sites of a file that holds several belong to none of them.
+render::Group GroupOf(const Recording& recording, std::vector<MemorySnapshot> snapshots, const MemoryQuery& query,
+                      bool is_alone) {
+  render::Group group{"recordings[]", {}};
+  group.Add(render::Hidden({{"header", HeaderValue(recording.header())}}));
+  MemoryAnswer answer{std::move(snapshots), {}, {}, {}};
+  // Instead of something else: --limit is for that.
+  answer.shown =
+      ChooseSnapshots(answer.snapshots, query.instead_of.empty() ? query.output.limit.value_or(kShown) : kShown);
+  answer.with_sites = query.output.is_for_people() ? answer.shown : ChooseSnapshots(answer.snapshots, kMaxWithSites);
+  if (is_alone && recording.header().max_tracked_blocks > 0) answer.sites = SitesOf(query.file, answer.with_sites);
+  AddMemory(answer, &group);
+  return group;
+}
+
+// kUnreadable, too, if it is shown instead of something else and there are no snapshots.
+ExitCode ShowMemory(const MemoryQuery& query) {
+  const auto recordings = Recording::OpenAll(query.file);
+  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
+  std::vector<MemoryTimeline> timelines;
+  for (const auto& recording : *recordings) timelines.push_back(ReadTimeline(recording.get()));
+  const bool is_asked_for = query.instead_of.empty();
+  if (!is_asked_for && std::ranges::none_of(timelines, &MemoryTimeline::has_snapshots)) {
+    PrintError(query.file + query.instead_of + "; record with nmt=10s for NMT categories, RSS and PSS");
+    return ExitCode::kUnreadable;
+  }
+  render::Report report("heaprec.memory/1");
+  if (!is_asked_for) {
+    report.Add(render::Sentence("# {}", {{"", query.instead_of.substr(2)}}));  // behind a file: ": WHY"
+    report.Add(render::Sentence("# so these are the JVM's and the kernel's numbers"));
+  }
+  ExitCode read = ExitCode::kOk;
+  for (size_t i = 0; i < recordings->size(); ++i) {
+    const Recording& recording = *(*recordings)[i];
+    const bool is_alone = recordings->size() == 1;
+    if (!is_alone) report.Add(render::Sentence("{}", {{"", WhichText(recording.header(), i, recordings->size())}}));
+    report.Add(GroupOf(recording, timelines[i].Snapshots(), query, is_alone));
+    if (ReportDamage(recording) != ExitCode::kOk) read = ExitCode::kDamaged;
+  }
+  return render::Print(report, query.output, read);
+}
 
 struct NativeOptions {
   std::string file;
-  std::string by = "site", sort = "live";
+  std::string key = "site", sort = "live";
   size_t callers = 0;
-  std::optional<uint64_t> min_age_ns;
-  std::string baseline;  // an older table
+  std::optional<uint64_t> min_age_ns;  // of what counts as live
+  std::string baseline;                // an older table
   bool categories = false;
   render::OutputOptions output;
+
+  By by() const { return key == "library" ? By::kLibrary : By::kSite; }  // of a recording
+  bool is_by_live() const { return sort == "live"; }
+  size_t limit() const { return output.Rows(20); }
+  uint64_t least_age_ns() const { return min_age_ns.value_or(0); }
 };
 
-bool IsByLive(const NativeOptions& options) { return options.sort == "live"; }
+constexpr char kRecordingMagic[] = "\x89HRFILE\n";
+
+Grouping GroupingOf(const NativeOptions& options) {
+  const bool shows_stacks = options.by() == By::kSite && options.callers > 0;
+  return Grouping(shows_stacks ? By::kStack : options.by());
+}
+
+// Behind a file's name: why native memory was sampled in none of its recordings; empty: it was in one, or the file
+// cannot be read.
+std::string WhyNone(const std::string& path) {
+  const auto recordings = Recording::OpenAll(path);
+  if (!recordings.ok()) return "";
+  std::string refused;
+  for (const auto& recording : *recordings) {
+    if (recording->header().max_tracked_blocks > 0) return "";
+    refused = RefusalOfNative(recording->header());
+  }
+  return refused.empty() ? kNoNative : ": " + refused;
+}
+
+bool WantsSamples(const NativeOptions& options) {
+  return options.by() != By::kSite || options.callers > 0 || options.least_age_ns() > 0;
+}
+
+// Mappings are a stream of their own, and so a scan of their own.
+void AddMappingsOf(const NativeOptions& options, render::Report* report) {
+  FileScan scan(options.file, {"mmap"});
+  MappingVisitor mappings(GroupingOf(options), {}, scan.tree());
+  if (!scan.Run(&mappings) || !mappings.has_any()) return;
+  AddMappings({scan.scan(), mappings, *scan.tree(), options.limit(), options.callers}, report);
+}
+
+ExitCode ShowSamples(const NativeOptions& options) {
+  ScanOptions of_malloc;
+  of_malloc.files = {options.file};
+  of_malloc.filter.kinds = {"malloc"};
+  auto scan = RecordingScan::Parse(of_malloc);
+  if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
+  LiveQuery of_live;
+  of_live.least_age_ns = options.least_age_ns();
+  of_live.lifetimes = of_live.least_age_ns > 0;
+  NamePool names;
+  CallTree tree(&names, scan->TreeOptions());
+  NativeVisitor native(GroupingOf(options), std::move(of_live), &tree);
+  const ExitCode read = scan->Run(&tree, &native);
+  if (read == ExitCode::kUnreadable) return read;
+  if (native.live().tracked() == 0)
+    return Fail(ExitCode::kUnreadable, options.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
+  render::Report report = NativeReport(
+      {*scan, native, tree, options.is_by_live(), options.limit(), options.callers, options.least_age_ns()});
+  // With --min-age the mappings are not asked for; and standard input can be read once only.
+  if (options.least_age_ns() == 0 && options.file != "-") AddMappingsOf(options, &report);
+  return Print(report, options.output, read);
+}
+
+// Whether the file begins as a recording does; "-" does.
+bool IsRecording(const std::string& path) {
+  if (path == "-") return true;
+  const Descriptor file = OpenRegularBelow("", path);
+  char magic[sizeof kRecordingMagic - 1] = {};
+  return read(file.number(), magic, sizeof magic) == ssize_t{sizeof magic} &&
+         std::memcmp(magic, kRecordingMagic, sizeof magic) == 0;
+}
 
 ExitCode NativeOfTable(const NativeOptions& options) {
   const auto table = ReadNativeTable(options.file);
@@ -36,16 +185,16 @@ ExitCode NativeOfTable(const NativeOptions& options) {
     return Fail(ExitCode::kUsage,
                 options.file + ": --min-age needs ages, which an exact table does not have; record with native=on");
   }
-  std::vector<TableRow> rows = TableRowsOf(*table, TableByOf(options.by), IsByLive(options));
+  std::vector<TableRow> rows = TableRowsOf(*table, TableByOf(options.key), options.is_by_live());
   uint64_t uncounted = table->without_shard;
   if (!options.baseline.empty()) {
     const auto older = ReadNativeTable(options.baseline);
     if (!older.ok()) return Fail(ExitCode::kUnreadable, older.error().message);
     uncounted += older->without_shard;
-    CompareRows(TableRowsOf(*older, TableByOf(options.by), IsByLive(options)), &rows);
+    CompareRows(TableRowsOf(*older, TableByOf(options.key), options.is_by_live()), &rows);
   }
   const TableAnswer answer{
-      *table,          rows,     options.by, IsByLive(options), !options.baseline.empty(), options.output.Rows(kRows),
+      *table,          rows,     options.key, options.is_by_live(), !options.baseline.empty(), options.limit(),
       options.callers, uncounted};
   return Print(NativeTableReport(answer), options.output);
 }
@@ -56,9 +205,11 @@ ExitCode NativeOfRecording(const NativeOptions& options) {
                                       ": --baseline compares exact tables; use heaprec diff --kind malloc for " +
                                       "recordings, heaprec native --min-age for blocks that are not freed");
   }
-  const By by = options.by == "library" ? By::kLibrary : By::kSite;
-  return ShowNativeRecording({options.file, by, IsByLive(options), options.output.Rows(kRows), options.callers,
-                              options.min_age_ns.value_or(0), options.output});
+  // Standard input is read once.
+  const std::string why_none = options.file == "-" ? "" : WhyNone(options.file);
+  if (!why_none.empty() && WantsSamples(options)) return Fail(ExitCode::kUnreadable, options.file + why_none);
+  if (!why_none.empty()) return ShowMemory({options.file, options.output, why_none});
+  return ShowSamples(options);
 }
 
 ExitCode Native(const NativeOptions& options) {
@@ -76,7 +227,7 @@ Command NativeCommand() {
                  "A recording made with native=on, or an exact table: heaprec-native-PID.hnt, or "
                  "/dev/shm/heaprec-native-PID of a running or killed process")
       .Required();
-  command.AddOption("--by", options->by, "Group rows by site (default), function or library")
+  command.AddOption("--by", options->key, "Group rows by site (default), function or library")
       .Value("KEY")
       .OneOf({"site", "function", "library"});
   command.AddOption("--sort", options->sort, "Sort by live (default) or allocated bytes")

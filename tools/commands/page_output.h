@@ -1,6 +1,5 @@
 // Where the commands that make a page of recordings write it.
 //
-// Threads:  one.
 // Failure:  says on stderr what is wrong, and returns the exit code for it.
 #pragma once
 

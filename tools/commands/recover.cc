@@ -7,9 +7,9 @@
 #include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
 #include "tools/render/renderers.h"
-#include "tools/rewrite/recording_copier.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -5,9 +5,8 @@
 #include "tools/input/loss_summary.h"
 #include "tools/render/renderers.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 void WriteOptions::AddOutputTo(Command& command) {

@@ -1,6 +1,5 @@
 // What trim, merge, redact, recover and import have in common: they write a recording and print a summary of it.
 //
-// Threads:  one.
 // Failure:  prints the reason on stderr.
 #pragma once
 

@@ -11,10 +11,9 @@
 #include "tools/export/formats/sqlite_store.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/render/row_stream.h"
+#include "tools/render/print.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/output_file.h"
 
 namespace heaprec::tools {
 namespace {

@@ -15,7 +15,7 @@
 #include "tools/report/allocations/timeline_report.h"
 #include "tools/report/columns/selection.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 #include "tools/text/terminal.h"
 
 namespace heaprec::tools {

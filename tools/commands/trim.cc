@@ -1,17 +1,24 @@
-// heaprec trim: a span of a recording, as a recording of its own.
+// heaprec trim: a span of a recording.
+// heaprec merge: several recordings, or parts of one, in one file.
+// heaprec redact: a recording whose names are keyed hashes, to be given away.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "format/reader/recordings_in_file.h"
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/option_values.h"
+#include "tools/rewrite/merged_parts.h"
 #include "tools/rewrite/recording_editor.h"
+#include "tools/rewrite/redaction.h"
 #include "tools/rewrite/time_slice.h"
 #include "tools/text/messages.h"
+#include "tools/text/output.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -33,7 +40,7 @@ uint64_t At(const std::optional<TimePoint>& time, const Recording& recording, ui
   return static_cast<uint64_t>(std::max<int64_t>(time->InRecording(recording.header().start_epoch_ns, end_ns), 0));
 }
 
-Result<RewriteSummary> Write(const Recordings& recordings, const Span& span, Output* output) {
+Result<RewriteSummary> WriteTrimmed(const Recordings& recordings, const Span& span, Output* output) {
   RewriteSummary edited;
   bool has_data = !span.from && !span.to;
   std::string spans;
@@ -72,7 +79,66 @@ ExitCode Trim(const TrimOptions& options) {
   if (!to.ok()) return Fail(ExitCode::kUsage, to.error().message);
   const Span span{*from, *to};
   return Edit(options.rewrite,
-              [&span](const Recordings& recordings, Output* output) { return Write(recordings, span, output); });
+              [&span](const Recordings& recordings, Output* output) { return WriteTrimmed(recordings, span, output); });
+}
+
+// Parts of one recording stand together.
+Result<RewriteSummary> WriteMerged(const Recordings& recordings, Output* output) {
+  std::vector<std::vector<Recording*>> by_id;
+  for (const auto& recording : recordings) {
+    const format::RecordingId& id = recording->header().recording_id;
+    const auto known =
+        std::ranges::find_if(by_id, [&](const auto& parts) { return parts.front()->header().recording_id == id; });
+    (known != by_id.end() ? *known : by_id.emplace_back()).push_back(recording.get());
+  }
+  if (by_id.size() > format::kMaxRecordings) {
+    return Error{
+        fmt::format("{} recordings; a file holds {} at most", Grouped(by_id.size()), Grouped(format::kMaxRecordings))};
+  }
+  RewriteSummary edited;
+  for (const auto& of_one : by_id) {
+    const auto samples = MergeParts(of_one, output);
+    if (!samples.ok()) return samples.error();
+    ++edited.recordings;
+    edited.samples += *samples;
+  }
+  return edited;
+}
+
+struct RedactOptions {
+  RewriteOptions rewrite;
+  std::string key, mapping;
+  std::vector<std::string> patterns;
+};
+
+Result<RewriteSummary> WriteRedacted(const Recordings& recordings, Redaction* redaction, Output* output) {
+  RewriteSummary edited;
+  for (const auto& recording : recordings) {
+    const auto written =
+        Rewrite(recording.get(), redaction->Header(recording->header()), redaction, format::kEndRecovered, output);
+    if (!written.ok()) return written.error();
+    ++edited.recordings;
+    edited.samples += written->events;
+  }
+  return edited;
+}
+
+ExitCode Redact(const RedactOptions& options) {
+  auto redaction = Redaction::Parse(options.key, options.patterns);
+  if (!redaction.ok()) return Fail(ExitCode::kUsage, redaction.error().message);
+  std::unique_ptr<OutputFile> mapping;
+  if (!options.mapping.empty()) {
+    auto opened = OutputFile::Open(options.mapping, options.rewrite.force);
+    if (!opened.ok()) return Fail(ExitCode::kCannotWrite, opened.error().message);
+    mapping = std::move(*opened);
+  }
+  const ExitCode done = Edit(options.rewrite, [&redaction](const Recordings& recordings, Output* output) {
+    return WriteRedacted(recordings, &*redaction, output);
+  });
+  if (mapping == nullptr || (done != ExitCode::kOk && done != ExitCode::kDamaged)) return done;
+  Output output(mapping->descriptor());
+  redaction->AppendMapping(&output);
+  return mapping->Finish(&output).value_or(done);
 }
 
 }  // namespace
@@ -90,6 +156,45 @@ Command TrimCommand() {
   heaprec trim --from 10s --to 1m30s -o part.hrec app.hrec
   heaprec trim --from 2026-01-31T12:00:00Z -o - app.hrec | heaprec summary -)";
   command.run = [options](const auto&) { return Trim(*options); };
+  return command;
+}
+
+Command MergeCommand() {
+  auto options = std::make_shared<RewriteOptions>();
+  Command command("merge", "Combine recordings into one file");
+  command.joins_parts = false;
+  options->AddTo(command, /*several=*/true);
+  command.footer = R"(Recordings with different ids stay separate in the file; parts of one recording
+are joined.
+
+Examples:
+  heaprec merge -o all.hrec node-1.hrec node-2.hrec
+  heaprec merge -o app.hrec part-*.hrec)";
+  command.run = [options](const auto&) { return Edit(*options, WriteMerged); };
+  return command;
+}
+
+Command RedactCommand() {
+  auto options = std::make_shared<RedactOptions>();
+  Command command("redact", "Replace names with keyed hashes");
+  options->rewrite.AddTo(command, /*several=*/false);
+  command
+      .AddOption("--key", options->key,
+                 "Key file of at least 16 bytes; the same key gives the same hashes (default: a random key)")
+      .Value("FILE");
+  command
+      .AddOption("--pattern", options->patterns,
+                 "Replace only names that match this regular expression (RE2; repeatable)")
+      .Value("REGEX");
+  command.AddOption("--mapping", options->mapping, "Write a table of names and their hashes to FILE").Value("FILE");
+  command.footer =
+      R"(Without --key the key is random and is not saved. Names in java.* and jdk.* are
+kept unless a --pattern matches them.
+
+Examples:
+  heaprec redact --key ~/.heaprec.key -o away.hrec app.hrec
+  heaprec redact --pattern '^com\.acme\.' --mapping names.tsv -o away.hrec app.hrec)";
+  command.run = [options](const auto&) { return Redact(*options); };
   return command;
 }
 

@@ -15,8 +15,8 @@ namespace heaprec::tools {
 namespace {
 namespace fs = std::filesystem;
 
-// A file that comes with heaprec: what `option` says, or `variable`, or in one of `places` seen from this program's
-// folder. `target`: what builds it.
+// Finds a file that comes with heaprec: at the path that `option` or `variable` names, else in one of `places`,
+// relative to this program's folder. `target`: what builds it.
 Result<std::string> FindPart(const std::string& asked_for, const char* option, const char* variable,
                              std::initializer_list<const char*> places, const std::string& file, const char* target) {
   const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -87,9 +87,9 @@ std::string AgentOptions::Text(bool as_they_are) const {
   return text;
 }
 
-std::optional<Error> WhyRefused(const std::string& text) {
+Status CheckOptions(const std::string& text) {
   const auto valid = agent::ParseOptions(text);
-  if (valid.ok()) return std::nullopt;
+  if (valid.ok()) return {};
   const auto given = agent::SplitOptions(text);
   const std::vector<std::string> names = agent::OptionNames();
   for (const agent::Option& option : given.ok() ? *given : std::vector<agent::Option>()) {

@@ -25,8 +25,8 @@ struct AgentOptions {
   std::string Text(bool as_they_are) const;
 };
 
-// Why the agent would refuse `text`; nullopt: it would not.
-std::optional<Error> WhyRefused(const std::string& text);
+// Fails as the agent would with `text`, and suggests the option that was meant.
+Status CheckOptions(const std::string& text);
 
 // The argument that loads the agent into a JVM that starts.
 Result<std::string> AgentArgument(const std::string& library, const std::string& text);

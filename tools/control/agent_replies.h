@@ -1,23 +1,39 @@
-// A private folder among the files of a process, in which agents leave their answers.
+// The two replies to a request to load the agent: the JVM's and the agent's.
 //
-// Threads:  one.
-// Failure:  Make: an Error with the reason.
+// Both come from a process that may belong to another user, so any bytes are accepted.
+//
+// Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/option_text.h"
 #include "base/result.h"
-#include "tools/control/attach_reply.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {
 
+struct AgentReply {
+  bool ok = false;
+  std::string sentence;
+  bool is_unwritten = false;  // ok, but some of the recording could not be written
+  bool is_starting = false;   // not ok: the JVM does not take agents yet
+};
+
+// "ok", "error", "unwritten" or "starting", and a sentence, which may contain line feeds; nullopt: no line is complete.
+std::optional<AgentReply> ParseAnswer(const std::string& text);
+
+// Parses the JVM's reply; for use if the agent has not answered. Success is "0\n" or "return code: 0\n". Otherwise
+// returns the reason as an error.
+Result<AgentReply> ParseJvmReply(const std::string& reply);
+
+// A private folder among the files of a process, in which agents leave their answers.
 class AgentReplies {
  public:
   explicit AgentReplies(std::unique_ptr<PrivateFolder> folder) : folder_(std::move(folder)) {}

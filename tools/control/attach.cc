@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -21,9 +20,9 @@
 #include <utility>
 
 #include "tools/control/agent_replies.h"
-#include "tools/control/filesystem_user.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
+#include "tools/control/thread_user.h"
 #include "tools/input/confined_open.h"
 #include "tools/text/interrupt.h"
 
@@ -41,34 +40,6 @@ constexpr const char* kBadLink =
     "only with openat2 (Linux 5.6 or later)";
 constexpr const char* kStarting = "the JVM is still starting; retry, or raise --timeout";
 constexpr const char* kEnded = "the JVM exited before the agent answered";
-
-// While it lives, this thread has the effective user and groups of another, whom a socket tells to the other end. Where
-// that is refused nothing is changed. The C library's functions would change all threads; the real user, who may be
-// root again, stays.
-class EffectiveUser {
- public:
-  explicit EffectiveUser(const Credentials& user) : user_before_(geteuid()), group_before_(getegid()) {
-    if (user.uid == user_before_) return;
-    groups_.emplace(user);
-    if (SetGroup(user.gid) && SetUser(user.uid)) return;
-    SetGroup(group_before_);
-    groups_.reset();
-  }
-  ~EffectiveUser() {
-    SetUser(user_before_);
-    SetGroup(group_before_);
-  }
-  EffectiveUser(const EffectiveUser&) = delete;
-  EffectiveUser& operator=(const EffectiveUser&) = delete;
-
- private:
-  static bool SetUser(uid_t user) { return syscall(SYS_setresuid, -1, user, -1) == 0; }
-  static bool SetGroup(gid_t group) { return syscall(SYS_setresgid, -1, group, -1) == 0; }
-
-  const uid_t user_before_;
-  const gid_t group_before_;
-  std::optional<ThreadGroups> groups_;  // none: nothing is changed
-};
 
 class Attachment {
  public:
@@ -127,7 +98,7 @@ class Attachment {
       return errno == EEXIST ? AwaitSocket() : Result<Descriptor>(FailWithErrno("/tmp/" + trigger + " of the JVM"));
     }
     auto socket = AwaitSocket();
-    const FilesystemUser user(process_);
+    const ThreadUser user(process_);
     if (user.is_active()) unlinkat(tmp_.number(), trigger.c_str(), 0);
     return socket;
   }
@@ -135,7 +106,7 @@ class Attachment {
   // As the JVM's user, whose file it has to be. O_EXCL: what is there already, and may be a trap, is not touched. It
   // may also be that of another attacher, which does.
   bool Create(const std::string& name) const {
-    const FilesystemUser user(process_);
+    const ThreadUser user(process_);
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     return user.is_active() && Descriptor(openat(tmp_.number(), name.c_str(), kFlags, 0600)).is_open();
   }
@@ -170,7 +141,7 @@ class Attachment {
                     request_.timeout_ms * 1e-3));
   }
 
-  // SIGQUIT, once it is safe.
+  // Sends SIGQUIT once the JVM handles it.
   bool Ask() const {
     const auto now = LookAt(process_.pid);
     return now.ok() && now->start_ticks == process_.start_ticks && now->is_jvm() && now->catches_quit &&
@@ -188,12 +159,12 @@ class Attachment {
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket.is_open()) return std::nullopt;
-    // Somebody else's socket, whose queue is full, keeps nobody waiting.
+    // The socket may be somebody else's, with a full queue: do not wait for that.
     const timeval patience{1, 0};
     setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     {
       // The JVM answers its own user, and user 0. In a user namespace the machine's root may have no number.
-      const EffectiveUser user(process_);
+      const ThreadUser user(process_, ThreadUser::Scope::kSockets);
       if (connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return std::nullopt;
     }
     ucred peer{};

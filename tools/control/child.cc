@@ -114,7 +114,7 @@ void Await(pid_t child, const TimedRun& run, const sigset_t& watched, TimedResul
     result->is_interrupted |= is_told;
     const bool is_late = end && Clock::now() >= *end;
     if (!is_told && !is_late) continue;
-    // Told a second time, or asked in vain.
+    // We are told a second time, or the command did not end when it was asked to.
     if (is_asked) {
       result->was_killed = true;
       kill(-child, SIGKILL);
@@ -129,31 +129,40 @@ void Await(pid_t child, const TimedRun& run, const sigset_t& watched, TimedResul
   kill(-child, SIGKILL);  // what it has left behind
 }
 
-}  // namespace
-
-int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why,
-             pid_t* pid) {
+// Starts the command and has `await` wait for its end, while the `watched` signals are blocked. `log`: null, or where
+// the output of a command that stands alone goes.
+template <typename AwaitEnd>
+ChildResult Run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                const sigset_t& watched, const std::string* log, const AwaitEnd& await) {
+  ChildResult result{.error = {}, .code = kNotStarted};
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return *why = std::strerror(errno), kNotStarted;
-  // Only what would end us, or what the terminal sends: all else the child gets by itself.
-  const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD});
+  if (pipe2(report, O_CLOEXEC) != 0) return result.error = std::strerror(errno), result;
   sigset_t before;
   sigprocmask(SIG_BLOCK, &watched, &before);
-  const pid_t child = fork();
-  if (child == 0) Become(command, environment, before, report[1]);
+  result.pid = fork();
+  if (result.pid == 0) {
+    if (log != nullptr && !StandAlone(*log)) FailToStart(report[1]);
+    Become(command, environment, before, report[1]);
+  }
   close(report[1]);
-  if (pid != nullptr) *pid = child;
-  int code = kNotStarted;
-  if (child < 0) {
-    *why = std::strerror(errno);
+  if (result.pid < 0) {
+    result.error = std::strerror(errno);
   } else {
     const int error = ReadError(report[0]);
-    if (error != 0) *why = fmt::format("{}: {}", command.front(), std::strerror(error));
-    code = Await(child, watched);
+    if (error != 0) result.error = fmt::format("{}: {}", command.front(), std::strerror(error));
+    result.code = await(result.pid);
   }
   close(report[0]);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  return code;
+  return result;
+}
+
+}  // namespace
+
+ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+  // Only what would end us, or what the terminal sends: all else the child gets by itself.
+  const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD});
+  return Run(command, environment, watched, nullptr, [&](pid_t child) { return Await(child, watched); });
 }
 
 std::string FindInPath(const std::string& name) {
@@ -171,27 +180,12 @@ std::string FindInPath(const std::string& name) {
 
 TimedResult RunTimed(const TimedRun& run) {
   TimedResult result;
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return result.error = std::strerror(errno), result;
   const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGTERM, SIGCHLD});
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &watched, &before);
   const Clock::time_point start = Clock::now();
-  const pid_t child = fork();
-  if (child == 0) {
-    if (!StandAlone(run.log)) FailToStart(report[1]);
-    Become(run.command, run.environment, before, report[1]);
-  }
-  close(report[1]);
-  if (child < 0) {
-    result.error = std::strerror(errno);
-  } else {
-    setpgid(child, child);  // whichever of us is first
-    if (const int error = ReadError(report[0]); error != 0) result.error = std::strerror(error);
+  static_cast<ChildResult&>(result) = Run(run.command, run.environment, watched, &run.log, [&](pid_t child) {
     Await(child, run, watched, &result);
-  }
-  close(report[0]);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
+    return result.code;
+  });
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;
 }

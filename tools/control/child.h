@@ -1,6 +1,4 @@
 // Runs a command as if it had been started in our place: same terminal, same signals, its exit code.
-//
-// Threads:  one.
 #pragma once
 
 #include <sys/types.h>
@@ -12,11 +10,14 @@
 
 namespace heaprec::tools {
 
-// The exit code: the command's, 128 + the signal that ended it, 127 or 126 if it could not be started (`why` is set).
-// `environment`: "NAME=value", beside what we have. `pid`: the command's, unless it is null. Other children of this
-// process are reaped.
-int RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment, std::string* why,
-             pid_t* pid = nullptr);
+struct ChildResult {
+  std::string error;  // why it could not be started
+  int code = 0;       // its exit code, 128 + the signal that ended it, or 127 or 126 if it could not be started
+  pid_t pid = 0;
+};
+
+// `environment`: "NAME=value", beside what we have. Other children of this process are reaped.
+ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
 // Where a command is found: itself if it holds a slash, else in $PATH; empty if nowhere.
 std::string FindInPath(const std::string& name);
@@ -25,7 +26,6 @@ std::string FindInPath(const std::string& name);
 //
 // The command has a process group of its own, so that what it starts ends with it.
 //
-// Threads:  one.
 // Failure:  TimedResult::error; then the command has not run.
 struct TimedRun {
   std::vector<std::string> command;
@@ -35,9 +35,7 @@ struct TimedRun {
   std::chrono::nanoseconds grace = std::chrono::seconds(10);  // after SIGTERM, before SIGKILL
 };
 
-struct TimedResult {
-  std::string error;                           // why it could not be started
-  int code = 0;                                // its exit code, or 128 + the signal that ended it
+struct TimedResult : ChildResult {
   bool was_ended = false, was_killed = false;  // by SIGTERM after its duration; by SIGKILL after its grace
   bool is_interrupted = false;                 // we were told to end, and ended it
   double seconds = 0;

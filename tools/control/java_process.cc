@@ -8,16 +8,37 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <thread>
 
-#include "tools/control/perf_data.h"
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {
+
+constexpr std::string_view kMagic("\xca\xfe\xc0\xc0", 4);
+constexpr size_t kByteOrder = 4;  // 1: little-endian, the only one of this machine
+constexpr size_t kMajor = 5;
+constexpr size_t kEntryOffset = 24, kEntries = 28, kPrologue = 32;
+// Layout of an entry: length, offset of the name, length of the vector, type, three bytes, offset of the data.
+constexpr size_t kNameAt = 4, kVectorAt = 8, kTypeAt = 12, kDataAt = 16, kEntry = 20;
+
+// Zero beyond the end.
+uint32_t WordAt(std::string_view file, size_t at) {
+  uint32_t word = 0;
+  if (at <= file.size() && file.size() - at >= sizeof word) std::memcpy(&word, file.data() + at, sizeof word);
+  return word;
+}
+
+// Up to its zero, or the end.
+std::string_view TextAt(std::string_view file, size_t at, size_t most) {
+  if (at >= file.size()) return {};
+  file = file.substr(at, most);
+  return file.substr(0, file.find('\0'));
+}
 
 // `java` has started, but has not loaded the JVM: usually for some milliseconds.
 constexpr std::chrono::seconds kLaunchPatience{10};
@@ -54,6 +75,23 @@ std::string_view LastPart(std::string_view main) {
 
 }  // namespace
 
+std::map<std::string, std::string> PerfDataStrings(std::string_view file) {
+  std::map<std::string, std::string> strings;
+  if (file.size() < kPrologue || !file.starts_with(kMagic) || file[kByteOrder] != 1 || file[kMajor] != 2) return {};
+  size_t at = WordAt(file, kEntryOffset);
+  for (uint32_t left = WordAt(file, kEntries); left > 0 && at < file.size() && file.size() - at >= kEntry; --left) {
+    const std::string_view entry = file.substr(at);
+    const size_t length = WordAt(entry, 0);
+    if (length < kEntry) break;
+    if (entry[kTypeAt] == 'B') {
+      strings.emplace(TextAt(entry, WordAt(entry, kNameAt), length),
+                      TextAt(entry, WordAt(entry, kDataAt), WordAt(entry, kVectorAt)));
+    }
+    at += length;
+  }
+  return strings;
+}
+
 int JavaProcess::feature_version() const {
   std::string_view text = version;
   if (text.starts_with("1.")) text.remove_prefix(2);
@@ -83,7 +121,7 @@ std::string MainOfCommandLine(std::string_view arguments) {
   return {};
 }
 
-// Both say it, but words of the first may contain blanks, and those of the second be options of another program.
+// The arguments keep blanks in words, but may be those of another launcher: where the two disagree, the JVM is right.
 std::string MainOf(const std::string& java_command, std::string_view arguments) {
   std::string main = MainOfCommandLine(arguments);
   const bool agree = java_command.empty() || java_command == main || java_command.starts_with(main + " ");
@@ -136,20 +174,16 @@ Result<JavaProcess> Find(const std::string& pid_or_name) {
   const char* const end = pid_or_name.data() + pid_or_name.size();
   const auto parsed = std::from_chars(pid_or_name.data(), end, pid);
   if (parsed.ec != std::errc() || parsed.ptr != end) return Choose(AllJavaProcesses(), pid_or_name);
-  const auto name_of = [pid] {
-    std::string name = ReadSmallFile(fmt::format("/proc/{}/comm", pid));
-    if (!name.empty()) name.pop_back();
-    return name;
-  };
   auto process = LookAt(pid);
   const auto deadline = std::chrono::steady_clock::now() + kLaunchPatience;
-  while (process.ok() && !process->is_jvm() && name_of() == "java" && std::chrono::steady_clock::now() < deadline) {
+  while (process.ok() && !process->is_jvm() && CommandName(pid) == "java" &&
+         std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kLaunchPoll);
     process = LookAt(pid);
   }
   if (!process.ok()) return process.error();
   if (!process->is_jvm()) {
-    return Error{fmt::format("PID {}: not a JVM: {} has not loaded libjvm.so", pid, name_of())};
+    return Error{fmt::format("PID {}: not a JVM: {} has not loaded libjvm.so", pid, CommandName(pid))};
   }
   return Describe(std::move(*process));
 }

@@ -2,10 +2,10 @@
 //
 // From its hsperfdata file (in the JVM's own /tmp), or without one from its command line and the JDK's release file.
 //
-// Threads:  one.
 // Failure:  Find: no JVM of that name or number, or several; the sentence lists them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +14,10 @@
 #include "tools/control/process.h"
 
 namespace heaprec::tools {
+
+// The strings that a JVM publishes in its hsperfdata file. A file that is cut short gives what can be read of it, any
+// other nothing. Format: perfMemory.hpp of OpenJDK: magic ca fe c0 c0, byte order, version 2.0, entries.
+std::map<std::string, std::string> PerfDataStrings(std::string_view file);
 
 struct JavaProcess {
   Process process;

@@ -4,13 +4,13 @@
 // opened once: whatever that user, or its container, puts in the way meanwhile, nothing else is touched. Nothing is
 // followed, no FIFO, socket or device is opened. The folder and what is in it go with this object.
 //
-// Threads:  one.
 // Failure:  Make: an Error with the system's reason alone. Open: none is open; errno says why.
 #pragma once
 
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,5 +55,26 @@ class PrivateFolder {
 
 // Whether it is the path of a file in a folder that this class has made.
 bool IsInPrivateFolder(const std::string& path);
+
+// Whether the process, with its user's rights, can open that file of ours to read it; create one in that folder.
+bool CanRead(const Process& process, const std::string& file);
+bool CanWriteIn(const Process& process, const std::string& folder);
+
+// For JVMs of another user, or with other files (containers, chroot): where they can load the agent, and write their
+// recording. Places are tried in this order: /tmp, /var/tmp, /dev/shm, the JVM's working folder. The error has the
+// reason for each place.
+//
+// A folder with a copy of `agent`, under the name libheaprec.so, which was read back through the process's own root and
+// is the same byte for byte. Places that are mounted noexec, or have no room, are passed over.
+Result<std::unique_ptr<PrivateFolder>> StageAgent(const Process& process, const std::string& agent);
+
+// A folder in which the process can write.
+Result<std::unique_ptr<PrivateFolder>> StageOutput(const Process& process);
+
+// A small file of ours into such a folder.
+Status StageFile(const PrivateFolder& folder, const std::string& from, const std::string& name);
+
+// Why the agent cannot be loaded into this process, from the C library that it uses; nullopt: it can, or nobody knows.
+std::optional<std::string> WhyNoAgent(const Process& process);
 
 }  // namespace heaprec::tools

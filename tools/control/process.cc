@@ -134,14 +134,12 @@ void TakeStatus(std::string_view status, Process* process) {
 
 // Returns why the memory map of a process could not be read.
 Error WithoutMaps(const Process& process) {
-  const int descriptor = open(fmt::format("/proc/{}/maps", process.pid).c_str(), O_RDONLY | O_CLOEXEC);
-  const int reason = descriptor < 0 ? errno : 0;
-  if (descriptor >= 0) close(descriptor);
+  const Descriptor maps(open(fmt::format("/proc/{}/maps", process.pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const int reason = maps.is_open() ? 0 : errno;
   if (StartTicks(process.pid) != process.start_ticks) return Error{fmt::format("PID {}: no such process", process.pid)};
   if (reason == 0) {
-    std::string name = ReadSmallFile(fmt::format("/proc/{}/comm", process.pid));
-    if (!name.empty()) name.pop_back();
-    return Error{fmt::format("PID {}: not a JVM: {} has no memory of its own (a kernel thread?)", process.pid, name)};
+    return Error{fmt::format("PID {}: not a JVM: {} has no memory of its own (a kernel thread?)", process.pid,
+                             CommandName(process.pid))};
   }
   return Error{fmt::format("PID {}: cannot read its memory map ({}); {}", process.pid, std::strerror(reason),
                            geteuid() != 0 ? "run heaprec as root"
@@ -152,23 +150,27 @@ Error WithoutMaps(const Process& process) {
 }  // namespace
 
 std::string ReadSmallFile(const std::string& path, size_t most) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return {};
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string text;
   while (text.size() < most) {
     char piece[4096];
-    const ssize_t got = read(descriptor, piece, sizeof piece);
+    const ssize_t got = read(file.number(), piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     text.append(piece, static_cast<size_t>(got));
   }
-  close(descriptor);
   return text;
 }
 
 std::string UserName(uid_t uid) {
   const passwd* const user = getpwuid(uid);  // NOLINT(concurrency-mt-unsafe): one thread
   return user != nullptr ? user->pw_name : std::to_string(uid);
+}
+
+std::string CommandName(pid_t pid) {
+  std::string name = ReadSmallFile(fmt::format("/proc/{}/comm", pid));
+  if (!name.empty()) name.pop_back();
+  return name;
 }
 
 std::string Process::root() const { return same_files ? "" : fmt::format("/proc/{}/root", pid); }

@@ -1,6 +1,5 @@
 // What /proc tells of one process: whether it is a JVM that this user may attach to, and how to reach its files.
 //
-// Threads:  one.
 // Failure:  LookAt: no such process, or none that this user may look at; the sentence is for the user.
 #pragma once
 
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/control/thread_groups.h"
+#include "tools/control/thread_user.h"
 #include "tools/input/descriptor.h"
 
 namespace heaprec::tools {
@@ -49,6 +48,9 @@ std::vector<pid_t> OwnProcesses();
 std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 20);
 
 std::string UserName(uid_t uid);
+
+// "java": the kernel's name for the process; empty: there is none.
+std::string CommandName(pid_t pid);
 
 // One process, and no other that gets its number when it has ended.
 //

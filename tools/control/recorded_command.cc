@@ -1,23 +1,130 @@
 #include "tools/control/recorded_command.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "base/option_text.h"
+#include "base/output_path.h"
 #include "recorder/agent/options/options.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
-#include "tools/control/program_file.h"
-#include "tools/control/staging.h"
+#include "tools/control/private_folder.h"
+#include "tools/input/open_elf.h"
 #include "tools/input/recording.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kShell[] = "/bin/sh";
+constexpr int kMaxInterpreters = 4;  // as the kernel
+// Each has a malloc of its own, which has to come first.
+constexpr std::array<std::string_view, 4> kSanitizers{"libasan.", "libtsan.", "libhwasan.", "libmsan."};
+constexpr std::array<std::string_view, 4> kInsideSanitizers{"__asan_init", "__tsan_init", "__hwasan_init",
+                                                            "__msan_init"};
+
+std::string FirstLine(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string line(256, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<size_t>(file.gcount()));
+  line.erase(std::min(line.find('\n'), line.size()));
+  return line;
+}
+
+// "#!/usr/bin/env python3": python3, where PATH has it.
+std::string InterpreterOf(const std::string& line) {
+  std::istringstream words(line.substr(2));
+  std::string interpreter, argument;
+  words >> interpreter;
+  if (fs::path(interpreter).filename() != "env") return interpreter;
+  while (words >> argument) {
+    if (!argument.starts_with('-') && argument.find('=') == std::string::npos) return FindInPath(argument);
+  }
+  return interpreter;
+}
+
+bool HasSanitizer(const ElfFile& program) {
+  for (const std::string& library : program.Needed()) {
+    const auto is_named = [&](std::string_view one) { return library.starts_with(one); };
+    if (std::ranges::any_of(kSanitizers, is_named)) return true;
+  }
+  const auto symbols = program.ReadSymbols(SHT_DYNSYM);
+  return symbols && std::ranges::any_of(symbols->entries, [&](const Elf64_Sym& symbol) {
+           return symbol.st_shndx != SHN_UNDEF &&
+                  std::ranges::find(kInsideSanitizers, symbols->Name(symbol)) != kInsideSanitizers.end();
+         });
+}
+
+// Why nothing can be preloaded; empty: nothing speaks against it.
+std::string ObjectionTo(const std::string& path, const std::string& head) {
+  constexpr const char* kForeign = "built for another machine";
+  if (head.size() > EI_DATA && head[EI_CLASS] != ELFCLASS64) return kForeign;
+  const auto program = OpenElf(path), own = OpenElf("/proc/self/exe");
+  if (!program || !own) return "";
+  // What is preloaded is built as this command is.
+  if (program->machine() != own->machine()) return kForeign;
+  if (!program->HasSegment(PT_INTERP)) return "statically linked: nothing can be preloaded into it";
+  struct stat status {};
+  const bool has_rights =
+      stat(path.c_str(), &status) == 0 && (((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
+                                           ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()));
+  if (has_rights) return "set-user-ID or set-group-ID program: the loader preloads nothing into it";
+  return HasSanitizer(*program) ? "built with a sanitizer, whose malloc must come first" : "";
+}
+
+namespace fs = std::filesystem;
+
+// HotSpot's own functions allocate for others: one frame tells nothing apart.
+constexpr int kDepth = 8;
+
+// "/x/rec-%p.hrec": "/x/rec-native-%p.hnt"
+std::string TableFor(const std::string& recording) {
+  const fs::path path = fs::absolute(recording);
+  std::string stem = path.stem().string();
+  stem.erase(std::min(stem.find('%'), stem.size()));
+  while (stem.ends_with('-')) stem.pop_back();
+  return (path.parent_path() / fmt::format("{}native-%p.hnt", stem.empty() ? "" : stem + "-")).string();
+}
+
+Status CheckPreload(const std::string& library, const char* how) {
+  if (library.find_first_of(" :") == std::string::npos) return {};
+  return Error{
+      fmt::format("--native={}: LD_PRELOAD cannot load {}: the path contains a space or a colon", how, library)};
+}
+
+std::string Variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value != nullptr ? value : "";
+}
+
+// Before what is there already: of several the first is asked.
+std::string Preloaded(const std::string& library) {
+  const std::string before = Variable("LD_PRELOAD");
+  return fmt::format("LD_PRELOAD={}{}{}", library, before.empty() ? "" : ":", before);
+}
+
+// As the process knows itself, as an option.
+std::string NameOf(const std::string& program) {
+  std::error_code error;
+  const fs::path file = fs::canonical(program, error);
+  return Escaped(error ? program : file.filename().string());
+}
 
 // What is said of a recording: "rec.bin: 1,234 samples", or why there is none.
 struct Outcome {
@@ -68,7 +175,65 @@ Result<std::unique_ptr<AgentReplies>> MakeReplies() {
   return std::make_unique<AgentReplies>(std::move(*folder));
 }
 
+// The file that becomes the process: of a script its interpreter. Fails if nothing can be preloaded into it: statically
+// linked, of another machine, with another user's rights, with a sanitizer's malloc. `path`: where the command was
+// found. What cannot be read is left to whoever starts it.
+Result<std::string> PreloadableProgram(const std::string& path) {
+  std::error_code error;
+  fs::path file = fs::canonical(path, error);
+  for (int i = 0; i < kMaxInterpreters && !error; ++i) {
+    const std::string line = FirstLine(file);
+    if (line.starts_with("\x7f"
+                         "ELF")) {
+      const std::string objection = ObjectionTo(file, line);
+      if (objection.empty()) return file.string();
+      return Error{fmt::format("{}: {}", file.string(), objection)};
+    }
+    if (line.empty()) break;
+    // What the kernel does not know is the shell's.
+    file = fs::canonical(line.starts_with("#!") ? InterpreterOf(line) : kShell, error);
+  }
+  return error ? path : file.string();
+}
+
+// `agent`: the path of libheaprec.so, beside which the library is. `recording`: as -o has it; the table comes beside
+// it. `program`: the file that becomes the process, by whatever way; others that inherit the environment are not
+// counted.
+Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording,
+                                    const std::string& program) {
+  const std::string library = (fs::path(agent).parent_path() / "libheaprec-native.so").string();
+  std::error_code error;
+  if (!fs::exists(library, error))
+    return Error{
+        fmt::format("--native=exact: cannot find {}; build it with 'bazel build "
+                    "//recorder:libheaprec-native.so'",
+                    library)};
+  if (const Status status = CheckPreload(library, "exact"); !status) return status.error();
+  if (const Status status = CheckOutput(recording); !status) return status.error();
+  NativePreload preload{{}, TableFor(recording)};
+  preload.environment.push_back(Preloaded(library));
+  preload.environment.push_back(
+      fmt::format("HEAPREC_NATIVE_EXACT=file={},depth={},only={}", Escaped(preload.table), kDepth, NameOf(program)));
+  return preload;
+}
+
+// `agent`: likewise. `options`: those of the agent, `only` the program unless it is among them.
+Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options, const std::string& program) {
+  if (const Status status = CheckPreload(agent, "sampled"); !status) return status.error();
+  const bool has_only = ("," + options).find(",only=") != std::string::npos;
+  const std::string only = has_only ? "" : ",only=" + NameOf(program);
+  return NativePreload{{Preloaded(agent), fmt::format("HEAPREC_NATIVE_SAMPLED={}{}", options, only)}, ""};
+}
+
 }  // namespace
+
+std::string NativePreload::TableOf(uint32_t pid) const {
+  std::string path = table;
+  path.replace(path.rfind("%p"), 2, std::to_string(pid));
+  const std::string shared = fmt::format("/dev/shm/heaprec-native-{}", pid);
+  std::error_code error;
+  return fs::exists(path, error) ? path : fs::exists(shared, error) ? shared : "";
+}
 
 // Adds the option that has each agent leave its reply.
 std::string RecordedCommand::WithReplies(const std::string& text) {
@@ -86,15 +251,14 @@ Result<RecordedCommand> RecordedCommand::Prepare(const RecordOptions& options) {
   const std::string path = FindInPath(options.command.front());
   const bool is_program =
       !options.native.empty() && !options.child_jvms && !path.empty() && !StartsJvm(options.command, path);
-  const auto failed =
+  const Status prepared =
       is_program ? recorded.PrepareProgram(*library, text, path) : recorded.PrepareJvm(*library, text, path);
-  if (failed) return *failed;
+  if (!prepared) return prepared.error();
   return recorded;
 }
 
 // Its native memory, sampled or exact.
-std::optional<Error> RecordedCommand::PrepareProgram(const std::string& library, const std::string& text,
-                                                     const std::string& path) {
+Status RecordedCommand::PrepareProgram(const std::string& library, const std::string& text, const std::string& path) {
   const auto program = PreloadableProgram(path);
   if (!program.ok()) return program.error();
   is_counted_ = options_.native == kExact;
@@ -105,13 +269,12 @@ std::optional<Error> RecordedCommand::PrepareProgram(const std::string& library,
   native_ = std::move(*preload);
   environment_ = native_.environment;
   none_ = "nothing was recorded: no process of this program started";
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Error> RecordedCommand::PrepareJvm(const std::string& library, const std::string& text,
-                                                 const std::string& path) {
+Status RecordedCommand::PrepareJvm(const std::string& library, const std::string& text, const std::string& path) {
   const std::string given = options_.native == kSampled ? text + ",native=on" : text;
-  if (auto refused = WhyRefused(given)) return refused;
+  if (Status status = CheckOptions(given); !status) return status;
   const std::string options = WithReplies(given);
   const auto agent = AgentArgument(library, options);
   if (!agent.ok()) return agent.error();
@@ -130,16 +293,15 @@ std::optional<Error> RecordedCommand::PrepareJvm(const std::string& library, con
     if (!with.ok()) return with.error();
     options_.command = std::move(*with);
   }
-  return std::nullopt;
+  return {};
 }
 
 ExitCode RecordedCommand::Run() const {
-  std::string why;
-  pid_t pid = 0;
-  const int code = RunChild(options_.command, environment_, &why, &pid);
-  if (!why.empty()) return Fail(static_cast<ExitCode>(code), why);
-  const ExitCode said = is_counted_ ? ReportTable(static_cast<uint32_t>(pid)) : ReportRecordings();
-  return code != 0 ? static_cast<ExitCode>(code) : said;
+  const ChildResult child = RunChild(options_.command, environment_);
+  const auto code = static_cast<ExitCode>(child.code);
+  if (!child.error.empty()) return Fail(code, child.error);
+  const ExitCode said = is_counted_ ? ReportTable(static_cast<uint32_t>(child.pid)) : ReportRecordings();
+  return code != ExitCode::kOk ? code : said;
 }
 
 void RecordedCommand::Report(const std::string& sentence) const {

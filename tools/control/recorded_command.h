@@ -1,22 +1,29 @@
 // A command that is started so that its JVM, all JVMs below it, or its native memory is recorded.
 //
-// Threads:  one.
 // Failure:  Prepare returns the message for the user. Run reports the recordings on stderr.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/agent_replies.h"
-#include "tools/control/native_preload.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
+
+// How a program is started so that its native memory is counted exactly, with libheaprec-native.so in malloc's place,
+// or sampled, with libheaprec.so in it: a JVM, or any other.
+struct NativePreload {
+  std::vector<std::string> environment;  // NAME=value
+  std::string table;                     // where it will be; %p is the process id
+
+  // Returns the table of a process, running or not; empty: it has none.
+  std::string TableOf(uint32_t pid) const;
+};
 
 inline constexpr char kExact[] = "exact", kSampled[] = "sampled";
 
@@ -37,8 +44,8 @@ class RecordedCommand {
  private:
   explicit RecordedCommand(const RecordOptions& options) : options_(options) {}
   // `text`: the agent's options. `path`: where the command was found; empty: nowhere.
-  std::optional<Error> PrepareProgram(const std::string& library, const std::string& text, const std::string& path);
-  std::optional<Error> PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
+  Status PrepareProgram(const std::string& library, const std::string& text, const std::string& path);
+  Status PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
   std::string WithReplies(const std::string& text);
   void Report(const std::string& sentence) const;
   ExitCode ReportTable(uint32_t pid) const;

@@ -49,7 +49,7 @@ ExitCode RunOnce(RecordedRuns* all, RunSide* side) {
   const auto run = RunOf(*all, *side, recording, log);
   if (!run.ok()) return Fail(ExitCode::kUsage, run.error().message);
   const TimedResult result = RunTimed(*run);
-  if (!result.error.empty()) return Fail(ExitCode::kUsage, fmt::format("{}: {}", side->command.front(), result.error));
+  if (!result.error.empty()) return Fail(ExitCode::kUsage, result.error);
   if (result.is_interrupted)
     return Fail(ExitCode::kCheckFailed, fmt::format("interrupted; {} has what was recorded", all->folder.string()));
   if (result.code != 0 && !result.was_ended) {
@@ -137,7 +137,7 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   // Runs are compared by what they allocate.
   runs.agent.precise = true;
   runs.agent.more.insert(runs.agent.more.begin(), "live=off");
-  if (auto refused = WhyRefused(runs.agent.Text(/*as_they_are=*/false))) return *refused;
+  if (const Status status = CheckOptions(runs.agent.Text(/*as_they_are=*/false)); !status) return status.error();
   runs.runs = options.runs;
   runs.folder = options.folder.empty() ? UsualFolder() : options.folder;
   std::error_code error;
@@ -150,7 +150,7 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   return runs;
 }
 
-// A and B in turns, and who begins in turns, so that what changes slowly on the machine meets both.
+// A and B take turns, also in who begins, so that slow changes of the machine affect both alike.
 ExitCode RecordedRuns::Run(const std::function<bool()>& is_enough) {
   while (sides.front().runs < runs) {
     const bool is_turned = sides.front().runs % 2 == 1;

@@ -1,6 +1,5 @@
 // Runs of commands in turns, each recorded to a file of its own in one folder: a-1.hrec, b-1.hrec, ...
 //
-// Threads:  one.
 // Failure:  Run says on stderr which run failed, and where its output is; returns the exit code for it.
 #pragma once
 

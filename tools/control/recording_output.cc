@@ -14,13 +14,13 @@
 
 #include "base/clock.h"
 #include "base/output_path.h"
-#include "tools/control/staging.h"
+#include "tools/control/live_recording.h"
+#include "tools/control/private_folder.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/control/written_recording.h"
-#include "tools/text/countdown.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
+#include "tools/text/progress.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -91,12 +91,9 @@ std::optional<OutputFailure> RecordingOutput::Relay(const Process& process, Agen
   auto relay = RecordingRelay::Make(process);
   if (!relay.ok()) return OutputFailure{ExitCode::kCannotAttach, relay.error().message};
   relay_ = std::move(*relay);
-  agent->output = relay_->path();
-  if (agent->file.empty()) return std::nullopt;
-  if (const auto error = StageFile(relay_->folder(), agent->file, "options")) {
-    return OutputFailure{ExitCode::kUsage, error->message};
+  if (const Status redirected = relay_->Redirect(agent); !redirected) {
+    return OutputFailure{ExitCode::kUsage, redirected.error().message};
   }
-  agent->file = relay_->folder().path() + "/options";
   return std::nullopt;
 }
 
@@ -122,7 +119,7 @@ ExitCode RecordingOutput::Bring(const JavaProcess& java, int timeout_ms, bool co
     return IsInterrupted();
   };
   if (!relay_->Wait(is_over)) {
-    if (const auto error = StopRecording(java, timeout_ms)) return keep(error->message);
+    if (const Status stopped = StopRecording(java, timeout_ms); !stopped) return keep(stopped.error().message);
     const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
     if (!relay_->Wait([deadline] { return Clock::now() >= deadline; })) {
       return keep(fmt::format("PID {}: the JVM was still writing the recording {} s after the stop (raise --timeout)",
@@ -171,7 +168,7 @@ ExitCode RecordingOutput::BringFile(const std::string& name) {
   }
   const ExitCode written = output.Report(path_);
   if (written != ExitCode::kOk || output.failed()) return fail(ExitCode::kCannotWrite, path_ + ": not written");
-  if (const auto error = Commit()) return fail(ExitCode::kCannotWrite, error->message);
+  if (const Status committed = Commit(); !committed) return fail(ExitCode::kCannotWrite, committed.error().message);
   file_.reset();
   brought_.push_back(path_);
   relay_->folder().Remove(name);
@@ -179,13 +176,13 @@ ExitCode RecordingOutput::BringFile(const std::string& name) {
 }
 
 // The name was free, but maybe another recording has taken it since.
-std::optional<Error> RecordingOutput::Commit() {
+Status RecordingOutput::Commit() {
   for (;;) {
-    auto error = file_->Commit();
+    Status committed = file_->Commit();
     std::error_code unknown;
-    if (!error || !std::filesystem::exists(path_, unknown)) return error;
+    if (committed || !std::filesystem::exists(path_, unknown)) return committed;
     std::string next = FreeName(pattern_, pid_);
-    if (next == path_) return error;
+    if (next == path_) return committed;
     path_ = std::move(next);
     file_->SetPath(path_);
   }

@@ -2,7 +2,6 @@
 // wait for the end anyway, it writes into a private folder of its own files, from which we bring the recording once it
 // has ended. What was not brought stays there.
 //
-// Threads:  one.
 // Failure:  Choose: a sentence for the user, with the exit code. Bring says on stderr what failed, and where the
 //           recording is then.
 #pragma once
@@ -15,9 +14,9 @@
 #include "base/result.h"
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
-#include "tools/control/recording_relay.h"
+#include "tools/control/temporary_recording.h"
 #include "tools/text/exit_code.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 
@@ -48,7 +47,7 @@ class RecordingOutput {
  private:
   ExitCode BringFiles();
   ExitCode BringFile(const std::string& name);
-  std::optional<Error> Commit();
+  Status Commit();
   std::optional<OutputFailure> Relay(const Process& process, AgentOptions* agent);
 
   pid_t pid_ = 0;

@@ -1,19 +1,79 @@
 #include "tools/control/temporary_recording.h"
 
 #include <fmt/format.h>
+#include <time.h>
 #include <unistd.h>
 
-#include <utility>
+#include <algorithm>
+#include <filesystem>
+#include <regex>
 
-#include "tools/control/staging.h"
-#include "tools/control/written_recording.h"
+#include "tools/control/live_recording.h"
+#include "tools/control/private_folder.h"
 
 namespace heaprec::tools {
 namespace {
 
+// Returns 0 for rec.hrec, 7 for rec-7.hrec (docs/reference/agent-options.md#rotate).
+std::optional<int> NumberOf(const std::string& name) {
+  static const std::regex pattern(R"(rec(?:-(\d{1,9}))?\.hrec)");
+  std::smatch found;
+  if (!std::regex_match(name, found, pattern)) return std::nullopt;
+  return found[1].matched ? std::stoi(found[1]) : 0;
+}
+
 bool IsOwnProcess(const Process& process) { return process.same_files && process.uid == geteuid(); }
 
 }  // namespace
+
+Result<std::unique_ptr<RecordingRelay>> RecordingRelay::Make(const Process& process) {
+  auto handle = ProcessHandle::Open(process);
+  if (!handle.ok()) return handle.error();
+  auto folder = StageOutput(process);
+  if (!folder.ok()) return folder.error();
+  return std::unique_ptr<RecordingRelay>(new RecordingRelay(std::move(*handle), process.pid, std::move(*folder)));
+}
+
+// Its open files, by name: the folder's is random.
+bool RecordingRelay::IsWritten() const {
+  if (!handle_.HoldsNumber()) return false;
+  std::error_code error;
+  const std::string mark = "/" + folder_->name() + "/";
+  const std::filesystem::directory_iterator files(fmt::format("/proc/{}/fd", pid_), error), end;
+  return std::any_of(files, end, [&mark](const auto& file) {
+    std::error_code unreadable;
+    return std::filesystem::read_symlink(file.path(), unreadable).string().find(mark) != std::string::npos;
+  });
+}
+
+bool RecordingRelay::IsWaiting() const {
+  const auto now = LookAt(pid_);
+  return now.ok() && handle_.HoldsNumber() && now->is_waiting;
+}
+
+std::vector<std::string> RecordingRelay::Files() const {
+  std::vector<std::pair<int, std::string>> numbered;
+  for (const std::string& name : folder_->Names()) {
+    if (const auto number = NumberOf(name)) numbered.emplace_back(*number, name);
+  }
+  std::ranges::sort(numbered);
+  std::vector<std::string> names;
+  for (auto& [number, name] : numbered) names.push_back(std::move(name));
+  return names;
+}
+
+Status RecordingRelay::Redirect(AgentOptions* agent) const {
+  agent->output = path();
+  if (agent->file.empty()) return {};
+  if (Status staged = StageFile(*folder_, agent->file, "options"); !staged) return staged;
+  agent->file = folder_->path() + "/options";
+  return {};
+}
+
+void RecordingRelay::Pause() {
+  constexpr timespec kPause{0, 100'000'000};
+  nanosleep(&kPause, nullptr);
+}
 
 // The JVM's user may be unable to read our files, and see none of them in a container.
 Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for) {
@@ -38,26 +98,23 @@ Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_
   return placed;
 }
 
-std::optional<Error> StopRecording(const JavaProcess& java, int timeout_ms) {
+Status StopRecording(const JavaProcess& java, int timeout_ms) {
   auto process = LookAt(java.process.pid);
-  if (!process.ok()) return std::nullopt;  // it has ended, and the recording with it
+  if (!process.ok()) return {};  // it has ended, and the recording with it
   JavaProcess now = java;
   now.process = *process;
   auto agent = AgentFor(now.process, "");
   if (!agent.ok()) return agent.error();
   const auto answer = Attach(now, {*agent, "stop", timeout_ms});
-  return answer.ok() ? std::nullopt : std::optional(answer.error());
+  if (!answer.ok()) return answer.error();
+  return {};
 }
 
 Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(const JavaProcess& java, AgentOptions options,
                                                                       int timeout_ms) {
   auto relay = RecordingRelay::Make(java.process);
   if (!relay.ok()) return relay.error();
-  options.output = (*relay)->path();
-  if (!options.file.empty()) {
-    if (const auto error = StageFile((*relay)->folder(), options.file, "options")) return *error;
-    options.file = (*relay)->folder().path() + "/options";
-  }
+  if (const Status redirected = (*relay)->Redirect(&options); !redirected) return redirected.error();
   auto agent = PlaceAgent(java.process, options.agent_file);
   if (!agent.ok()) return agent.error();
   auto answer = Attach(java, {agent->path, "start," + options.Text(/*as_they_are=*/true), timeout_ms});
@@ -76,8 +133,8 @@ Result<std::unique_ptr<Recording>> TemporaryRecording::Open() const {
   return Recording::OpenFirst(fmt::format("/proc/self/fd/{}", file.number()), java_.process.root());
 }
 
-std::optional<Error> TemporaryRecording::Stop() {
-  if (std::exchange(is_stopped_, true)) return std::nullopt;
+Status TemporaryRecording::Stop() {
+  if (std::exchange(is_stopped_, true)) return {};
   return StopRecording(java_, timeout_ms_);
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

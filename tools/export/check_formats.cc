@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "tools/render/value_format.h"
-#include "tools/text/markup.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

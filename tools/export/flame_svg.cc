@@ -10,7 +10,7 @@
 #include "tools/analysis/estimate/group_estimates.h"
 #include "tools/analysis/flame_box_tree.h"
 #include "tools/input/stream_traits.h"
-#include "tools/text/markup.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

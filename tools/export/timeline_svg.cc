@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "tools/render/value_format.h"
-#include "tools/text/markup.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -7,7 +7,6 @@
 #include "tools/input/program_recording.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

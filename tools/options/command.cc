@@ -67,11 +67,6 @@ std::vector<std::string> Split(std::string_view names) {
 
 }  // namespace
 
-Option& Option::Value(std::string name) {
-  value = std::move(name);
-  return *this;
-}
-
 Option& Option::OneOf(std::vector<std::string> words) {
   choices = std::move(words);
   return Check([words = choices](const std::string& text) -> std::string {
@@ -110,31 +105,6 @@ Option& Option::Positive() {
     const auto number = NumberIn<double>(word);
     return number && *number > 0 ? "" : fmt::format("'{}' is not a number above 0", word);
   });
-}
-
-Option& Option::Required() {
-  is_required = true;
-  return *this;
-}
-
-Option& Option::InGroup(std::string heading) {
-  group = std::move(heading);
-  return *this;
-}
-
-Option& Option::Exactly(size_t words) {
-  count = words;
-  return *this;
-}
-
-Option& Option::SplitAtCommas() {
-  splits_at_commas = true;
-  return *this;
-}
-
-Option& Option::Excludes(std::string flag) {
-  excluded = std::move(flag);
-  return *this;
 }
 
 Command::Command(std::string its_name, std::string its_text) : name(std::move(its_name)), text(std::move(its_text)) {

@@ -6,8 +6,6 @@
 //   command.run = [options](const Invocation&) { return Top(*options); };
 //
 // The parser, the help, the completions and the man pages read these declarations. Variables must outlive the command.
-//
-// Threads:  one.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/text/exit_code.h"
@@ -27,20 +26,20 @@ using WordRule = std::function<std::string(const std::string& word)>;
 // An option, a flag or, without a leading dash, a positional argument.
 struct Option {
   // What the help calls the value.
-  Option& Value(std::string name);
+  Option& Value(std::string name) { return value = std::move(name), *this; }
   // The only words that it takes. A word that ends in a colon means all longer words that begin with it.
   Option& OneOf(std::vector<std::string> words);
   Option& Check(WordRule rule);
   Option& InRange(double least, double most);
   Option& Positive();
-  Option& Required();
-  Option& InGroup(std::string heading);
-  // Takes exactly `count` words (of a list).
-  Option& Exactly(size_t count);
+  Option& Required() { return is_required = true, *this; }
+  Option& InGroup(std::string heading) { return group = std::move(heading), *this; }
+  // Takes exactly so many words (of a list).
+  Option& Exactly(size_t words) { return count = words, *this; }
   // "a,b" is two words (of a list).
-  Option& SplitAtCommas();
+  Option& SplitAtCommas() { return splits_at_commas = true, *this; }
   // A flag that cannot be combined with this one.
-  Option& Excludes(std::string flag);
+  Option& Excludes(std::string flag) { return excluded = std::move(flag), *this; }
   // `text`, and the choices that it does not name.
   std::string Help() const;
 

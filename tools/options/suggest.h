@@ -11,8 +11,8 @@ namespace heaprec::tools {
 // alignment).
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// The candidate nearest to `word`: at most a third of its letters were mistyped (left out, added, replaced, or swapped
-// with the next); in words of up to four letters one, in longer ones two are allowed in any case. Empty: none is near.
+// The candidate nearest to `word`; empty: none is near. At most a third of the letters may be mistyped (left out,
+// added, replaced, or swapped with the next), but always one in a word of up to four letters and two in a longer word.
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // `message`, and "; did you mean 'CANDIDATE'?" if one is near `word`.

@@ -6,7 +6,7 @@
 
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
-#include "tools/text/markup.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools::render {
 namespace {

@@ -1,6 +1,5 @@
 // A report on standard output, in the form that the options ask for.
 //
-// Threads:  one.
 // Failure:  says on stderr why standard output cannot be written.
 #pragma once
 
@@ -10,7 +9,9 @@
 
 #include "tools/options/command.h"
 #include "tools/render/renderers.h"
+#include "tools/render/report.h"
 #include "tools/text/exit_code.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools::render {
 
@@ -32,5 +33,30 @@ struct OutputOptions {
 
 // Returns `code`, or why the report could not be written.
 ExitCode Print(const Report& report, const OutputOptions& options, ExitCode code = ExitCode::kOk);
+
+// Rows that come one by one, in any form: what a query answers, which may not fit into memory.
+//
+//   RowStream rows({"class", "bytes"}, options, &output);
+//   while (query.Step()) rows.Add(query.Row());
+//   rows.End();
+//
+// JSON is an array of objects. Text shows all of each value, and what is unknown as nothing.
+//
+// Memory:   a thousand rows, by which text aligns its columns; Markdown and HTML all.
+class RowStream {
+ public:
+  RowStream(const std::vector<std::string>& names, const OutputOptions& options, Output* output);
+  void Add(std::vector<Value> cells);
+  void End();
+
+ private:
+  void AddJson(std::vector<Value> cells);
+  void Flush();
+
+  const OutputOptions& options_;
+  Output& output_;
+  Table table_;
+  bool is_first_ = true;  // nothing was written
+};
 
 }  // namespace heaprec::tools::render

@@ -16,6 +16,10 @@ enum class Form : uint8_t { kText, kJson, kMarkdown, kCsv, kHtml };
 // `wide`: all columns with all intervals and all lines, whatever the terminal's width. Else columns of Detail::kWide
 // are left out, the last first, until the rest fits.
 std::string RenderText(const Report& report, const Terminal& terminal, bool wide);
+// Removes table rows of `group`, evenly, until its text has at most `max_lines` lines on the terminal, wrapped lines
+// included. A table without room for a row is left out, the last one first. Other lines stay, so the text may be
+// longer. The tables must be direct sections of the group and have one line a row.
+void FitScreen(const Terminal& terminal, size_t max_lines, Group* group);
 // One document, indented by two; numbers are not rounded; what is unknown or infinite is null.
 std::string RenderJson(const Report& report);
 // A value alone, on one line.

@@ -10,8 +10,6 @@
 //
 // A name is a path in JSON: "losses.lost" is a member of an object, "tables[]" an element of an array, "" in no JSON.
 // A heading is what people read; an empty one shows in JSON only.
-//
-// Threads:  one.
 #pragma once
 
 #include <cstdint>

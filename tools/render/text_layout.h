@@ -2,8 +2,6 @@
 //
 //    bytes 95 %       share  class
 // 9.65 MiB 8.12-11.5  8.8 %  com.sun.tools.javac.util.List
-//
-// Context:  pure functions.
 #pragma once
 
 #include <string>

@@ -1,7 +1,6 @@
 // What a cell or a line of a report holds: a number with or without an interval, a text, a list, an object.
 //
 // Units:    the column or field that holds the value names its unit (Unit); shares are from 0 to 1.
-// Threads:  one.
 #pragma once
 
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "tools/text/bars.h"
+#include "tools/text/terminal.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools::render {

@@ -1,16 +1,16 @@
-// Writes a recording anew from the blocks of one that is read: what trim, merge, redact and recover share.
+// Writes a recording anew from the blocks of one that is read: what all commands share that write recordings.
 //
 // What a command wants changed it changes in the block, or in the names as they are written. A chunk ends where one of
 // the source does, or at the bound of its size, so memory is bounded by one chunk's dictionaries and two blocks' rows.
 //
 // Units:    as format/model/model.h.
-// Threads:  one.
 // Failure:  an Error from the encoder; what was written is then of no use.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -18,6 +18,7 @@
 #include "format/reader/reader.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/input/copied_names.h"
+#include "tools/input/recording.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {
@@ -49,8 +50,8 @@ class RecordingEditor {
   // Writes the file's header. All outlive it; `names` may be null.
   RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names = nullptr);
 
-  // A block without rows but windows is not written. One with rows is when the next one comes, or at the end; its
-  // dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. Samples
+  // A block that has nothing but windows is not written. Any other is written when the next one comes, or at the end;
+  // its dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. Samples
   // that are then missing are lost in the copy's counters, which so agree with its samples.
   Status Add(const format::Block& block, bool after_damage);
   // The next block is of another file: its names and windows are others, whatever its chunk's number.
@@ -94,5 +95,19 @@ class RecordingEditor {
   format::CensusCounters census_;  // the last ones
   uint64_t census_bytes_ = 0;      // of all rows
 };
+
+struct Rewritten {
+  uint64_t events = 0;
+  uint64_t missing = 0;  // counted as written, but in no block
+};
+
+// Writes all of a recording anew, with what only its ring holds. Events that the counters call written, and that no
+// block has because the file is damaged, are counted as LossReason::kWriteFailed, so that the counters of the copy
+// agree with its events. `recording` is at its start. The copy keeps its end marker. If it has none, the reason in the
+// copy's is kEndDump if the recording is running, kEndNothingRecovered if nothing could be read, else `reason`.
+Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
+// The same with another header and, unless `names` is null, other names.
+Result<Rewritten> Rewrite(Recording* recording, format::FileHeader header, NameMapper* names, const std::string& reason,
+                          Output* output);
 
 }  // namespace heaprec::tools

@@ -15,7 +15,6 @@
 #include "format/model/thread_name.h"
 #include "tools/input/program_recording.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

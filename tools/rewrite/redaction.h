@@ -4,7 +4,6 @@
 // and 16 hexadecimal digits of HMAC-SHA256. Arrays stay arrays, <init> and <clinit> themselves, a hidden class keeps
 // its address.
 //
-// Threads:  one.
 // Failure:  Parse returns the sentence for the user.
 // Memory:   one entry for each name that was replaced.
 #pragma once

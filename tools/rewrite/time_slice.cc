@@ -355,7 +355,7 @@ void TimeSlice::AddCounters(const format::Block& block, format::Block* cut) {
     state.latest = block.counters[stream];
     const StreamCounters weight_excess = state.latest.Since(start_[stream]).Since(state.rows);
     if (block.end_ns <= from_ns_) state.excess_at_begin = weight_excess;
-    // Where the rows of what was lost are lost, too, the counters alone have counted it.
+    // Samples that were lost together with their rows are in the counters alone.
     if (is_within_ && state.misses_rows) state.missed = weight_excess.Since(state.excess_at_begin);
     for (const auto counter : {&StreamCounters::candidates, &StreamCounters::candidate_bytes}) {
       counters.*counter = std::max(counters.*counter, state.rows_in.*counter + state.missed.*counter);

@@ -5,7 +5,6 @@
 // intervals keep their borders.
 //
 // Units:    ns since the start of the recording that is read, unless said otherwise.
-// Threads:  one.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "base/result.h"
-#include "tools/screen/frame.h"
 #include "tools/screen/live_view.h"
 #include "tools/text/terminal.h"
 

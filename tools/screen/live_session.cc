@@ -14,16 +14,14 @@
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/rewrite/recording_copier.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/screen/curses_screen.h"
 #include "tools/screen/live_view.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/output_file.h"
 #include "tools/text/terminal.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {
@@ -85,7 +83,7 @@ Result<uint64_t> Save(const Subject& subject, const std::string& path) {
   if (!written.ok()) return written.error();
   output.Flush();
   if (output.failed()) return Error{path + ": not written"};
-  if (auto error = (*file)->Commit()) return *error;
+  if (const Status committed = (*file)->Commit(); !committed) return committed.error();
   return written->events;
 }
 
@@ -245,7 +243,8 @@ ExitCode FollowLive(const FollowOptions& options) {
     code = PrintFrames(&session, terminal);
   }
   if (subject->temporary) {
-    if (const auto error = subject->temporary->Stop()) return Fail(ExitCode::kCannotAttach, error->message);
+    if (const Status stopped = subject->temporary->Stop(); !stopped)
+      return Fail(ExitCode::kCannotAttach, stopped.error().message);
   }
   return code;
 }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tools/render/text_layout.h"
 #include "tools/render/value_format.h"
 #include "tools/report/columns/group_columns.h"
-#include "tools/text/bars.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -109,7 +109,7 @@ class Composer {
                              calm ? Style::kGood : Style::kWarning, terminal_));
   }
 
-  // On a small screen the most important and the worst of the others.
+  // On a small screen only the most important headline, and the worst of the others.
   void AddHeadlines() {
     std::vector<const Headline*> chosen;
     for (const Headline& one : shown_.headlines.sentences) chosen.push_back(&one);
@@ -127,52 +127,41 @@ class Composer {
     }
   }
 
-  void AddCurve(const char* label, const std::string& now, const std::string& most_text,
-                double (*value)(const FollowStep&), double most) {
+  void AddCurve(const char* label, const std::string& now, const std::string& note, uint64_t FollowStep::*value) {
     const size_t used = kLabel + kFigures;
     const size_t room = terminal_.width > used ? terminal_.width - used : 0;
     const size_t count = std::min(room, shown_.steps.size());
     std::vector<double> values;
-    for (size_t i = shown_.steps.size() - count; i < shown_.steps.size(); ++i) values.push_back(value(shown_.steps[i]));
-    if (most <= 0) {
-      for (const double one : values) most = std::max(most, one);
+    for (size_t i = shown_.steps.size() - count; i < shown_.steps.size(); ++i) {
+      values.push_back(static_cast<double>(shown_.steps[i].*value));
     }
+    const double most = values.empty() ? 0 : std::ranges::max(values);
     frame_.push_back({{Padded(label, kLabel), Style::kDim},
                       {Padded(now, 12), Style::kStrong},
-                      {Padded(most_text, kFigures - 12), Style::kDim},
+                      {Padded(note, kFigures - 12), Style::kDim},
                       {Sparkline(values, most, terminal_.unicode), Style::kCurve}});
   }
 
   void AddCurves() {
     const double seconds = static_cast<double>(shown_.step_ns) * 1e-9;
     const auto& steps = shown_.steps;
-    uint64_t most_bytes = 0, most_heap = 0, most_paused = 0, first_after = 0;
+    uint64_t most_bytes = 0, most_heap = 0, first_after = 0;
     for (const FollowStep& step : steps) {
       most_bytes = std::max(most_bytes, step.counted_bytes);
       most_heap = std::max(most_heap, step.heap_used);
-      most_paused = std::max(most_paused, step.paused_ns);
       if (first_after == 0) first_after = step.heap_after;
     }
     const FollowStep now = steps.empty() ? FollowStep() : steps.back();
     const auto rate = [seconds](uint64_t bytes) { return Bytes(static_cast<double>(bytes) / seconds) + "/s"; };
-    AddCurve(
-        "allocated", rate(now.counted_bytes), "peak " + rate(most_bytes),
-        [](const FollowStep& step) { return static_cast<double>(step.counted_bytes); }, 0);
-    AddCurve(
-        "heap used", now.heap_used > 0 ? Bytes(static_cast<double>(now.heap_used)) : "unknown",
-        most_heap > 0 ? "peak " + Bytes(static_cast<double>(most_heap)) : "",
-        [](const FollowStep& step) { return static_cast<double>(step.heap_used); }, 0);
+    const auto heap = [](uint64_t bytes) { return bytes > 0 ? Bytes(static_cast<double>(bytes)) : "unknown"; };
+    AddCurve("allocated", rate(now.counted_bytes), "peak " + rate(most_bytes), &FollowStep::counted_bytes);
+    AddCurve("heap used", heap(now.heap_used), most_heap > 0 ? "peak " + heap(most_heap) : "", &FollowStep::heap_used);
     // What leaks stays after every collection.
-    AddCurve(
-        "after GC", now.heap_after > 0 ? Bytes(static_cast<double>(now.heap_after)) : "unknown",
-        first_after > 0 ? "was " + Bytes(static_cast<double>(first_after)) : "",
-        [](const FollowStep& step) { return static_cast<double>(step.heap_after); }, 0);
+    AddCurve("after GC", heap(now.heap_after), first_after > 0 ? "was " + heap(first_after) : "",
+             &FollowStep::heap_after);
     const FollowAnswer& answer = shown_.answer;
     const double share = answer.Seconds() > 0 ? static_cast<double>(answer.paused_ns) * 1e-9 / answer.Seconds() : 0;
-    AddCurve(
-        "in GC", fmt::format("{:.2g} %", 100 * share),
-        fmt::format("{} {}", Grouped(answer.pauses), answer.pauses == 1 ? "pause" : "pauses"),
-        [](const FollowStep& step) { return static_cast<double>(step.paused_ns); }, 0);
+    AddCurve("in GC", fmt::format("{:.2g} %", 100 * share), CountOf(answer.pauses, "pause"), &FollowStep::paused_ns);
   }
 
   void AddSpan() {
@@ -402,27 +391,18 @@ Action Press(Key key, View* view, const Shown& shown) {
   }
   const auto page = static_cast<int64_t>(view->page);
   const auto all = static_cast<int64_t>(shown.answer.rows.size());
+  const std::array<std::pair<Key::Name, int64_t>, 6> steps{{{Key::kUp, -1},
+                                                            {Key::kDown, 1},
+                                                            {Key::kPageUp, -page},
+                                                            {Key::kPageDown, page},
+                                                            {Key::kHome, -all},
+                                                            {Key::kEnd, all}}};
+  for (const auto& [name, rows] : steps) {
+    if (key.name == name) Move(view, shown, rows);
+  }
   switch (key.name) {
     case Key::kCharacter:
       return PressCharacter(key.character, view, shown);
-    case Key::kUp:
-      Move(view, shown, -1);
-      return Action::kNothing;
-    case Key::kDown:
-      Move(view, shown, 1);
-      return Action::kNothing;
-    case Key::kPageUp:
-      Move(view, shown, -page);
-      return Action::kNothing;
-    case Key::kPageDown:
-      Move(view, shown, page);
-      return Action::kNothing;
-    case Key::kHome:
-      Move(view, shown, -all);
-      return Action::kNothing;
-    case Key::kEnd:
-      Move(view, shown, all);
-      return Action::kNothing;
     case Key::kEnter:
       return Open(view, shown, std::nullopt);
     case Key::kRight:

@@ -3,20 +3,28 @@
 //   View view;
 //   Frame frame = Compose(view, shown, terminal, height);
 //   const Action action = Press(key, &view, shown);
-//
-// Context:  pure functions.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/summary/follow_query.h"
-#include "tools/screen/frame.h"
 #include "tools/text/terminal.h"
 
 namespace heaprec::tools {
+
+// Lines of styled text: what is drawn on a terminal, or printed.
+enum class Style : uint8_t { kPlain, kStrong, kDim, kGood, kWarning, kBad, kCurve, kSelected };
+
+struct StyledText {
+  std::string text;  // valid UTF-8 without control characters
+  Style style = Style::kPlain;
+};
+using FrameLine = std::vector<StyledText>;
+using Frame = std::vector<FrameLine>;
 
 // A key: a character, or one of these.
 struct Key {

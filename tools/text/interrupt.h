@@ -1,7 +1,5 @@
 // Signals that end a wait (Ctrl-C, kill) but not the command, which then finishes its work. One that comes at
 // least 500 ms after the first ends the command at once; SIGHUP never does.
-//
-// Threads:  one.
 #pragma once
 
 #include <initializer_list>

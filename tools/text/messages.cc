@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 

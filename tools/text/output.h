@@ -6,11 +6,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
@@ -46,5 +52,51 @@ class Output {
   int error_ = 0;
   fmt::memory_buffer text_;
 };
+
+// A file that appears under its name whole or not at all.
+//
+// It is written without a name (O_TMPFILE), or beside its final name where the file system cannot do that, and linked
+// to its name by Commit. A pipe, a device or "-" (standard output) is written as it is.
+//
+// Failure:  Open and Commit return the sentence for the user; an existing file is replaced only with `overwrite`.
+class OutputFile {
+ public:
+  static Result<std::unique_ptr<OutputFile>> Open(const std::string& path, bool overwrite);
+  // Without Commit nothing is left behind.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  // Once everything is written.
+  Status Commit();
+  // Another final name on the same file system, before Commit or after it has failed.
+  void SetPath(std::string path) { path_ = std::move(path); }
+  // Flushes `output`, then commits. Nothing: the file is there. Else the exit code; what failed is said on stderr,
+  // unless the reader of a pipe has closed it.
+  std::optional<ExitCode> Finish(Output* output);
+
+ private:
+  enum class Way { kDirect, kUnnamed, kBeside };
+  OutputFile(std::string path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
+  Status OpenDirect();
+  Status OpenNew();
+  // Gives the unnamed file the name `to`; false with errno.
+  bool Link(const std::string& to) const;
+  bool Place();
+
+  std::string path_;
+  const bool overwrite_;
+  Way way_ = Way::kDirect;
+  int descriptor_ = -1;
+  std::string beside_;  // the temporary name, while it exists
+};
+
+// A whole file. Says on stderr what failed.
+ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view text);
+
+// Whether `output` is the same file as one of the inputs, under whatever name. The input "-" is standard input, which
+// may be a file.
+bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs);
 
 }  // namespace heaprec::tools

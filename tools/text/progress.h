@@ -1,7 +1,5 @@
-// Shows the progress of a long read on a terminal's stderr: a line that appears after a second and is removed at the
-// end.
-//
-// Context:  reads the clock; writes to stderr, if that is a terminal.
+// Lines on stderr, if that is a terminal, that are removed at the end: how far a long read is, and how long something
+// goes on.
 #pragma once
 
 #include <chrono>
@@ -10,6 +8,7 @@
 
 namespace heaprec::tools {
 
+// Appears after a second.
 class Progress {
  public:
   // What is written to stdout at the same time. If stdout is a terminal as well, kOutput hides the progress.
@@ -34,6 +33,23 @@ class Progress {
   bool is_shown_;
   bool has_line_ = false;
   Clock::time_point next_;
+};
+
+class Countdown {
+ public:
+  // "BEFORE [bar] 12 s left AFTER". `seconds` from now on.
+  Countdown(std::string before, std::string after, double seconds, bool is_wanted);
+  ~Countdown();
+  Countdown(const Countdown&) = delete;
+  Countdown& operator=(const Countdown&) = delete;
+
+  void Tell() const;
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const std::string before_, after_;
+  const double seconds_;
+  const bool is_shown_;
 };
 
 }  // namespace heaprec::tools

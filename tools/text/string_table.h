@@ -1,6 +1,4 @@
 // Texts by number, from 0 in the order of first use: each stands once.
-//
-// Threads:  one.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // Where temporary files are, and a folder there that is removed with its content.
 //
-// Threads:  one.
 // Failure:  Make returns the sentence for the user.
 #pragma once
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,15 @@ size_t WidthOf(std::string_view utf8);
 // A name in at most `width` columns: packages to their initials, as many as needed, then the middle left out.
 // "c.s.t.javac.util.List". 0: no bound.
 std::string Shortened(std::string_view name, size_t width, bool unicode);
+
+// Bars and lines are of block characters, or of ASCII without `unicode`; what is more than nothing shows. From the
+// left, `part` (0 to 1) of `width` columns; padded to it.
+std::string Bar(double part, size_t width, bool unicode);
+
+// One column for each value, against `most`.
+std::string Sparkline(std::span<const double> values, double most, bool unicode);
+
+// The same, `rows` high: the top line first.
+std::string ChartLine(std::span<const double> values, double most, size_t row, size_t rows, bool unicode);
 
 }  // namespace heaprec::tools

@@ -1,12 +1,51 @@
 #include "tools/text/text.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 
 namespace heaprec::tools {
 namespace {
+
+constexpr uint32_t kReplacement = 0xfffd;
+
+void Append(uint32_t code, std::string* out) {
+  const auto tail = [&](int shift) { out->push_back(static_cast<char>(0x80 | (code >> shift & 0x3f))); };
+  if (code < 0x80) {
+    out->push_back(static_cast<char>(code));
+  } else if (code < 0x800) {
+    out->push_back(static_cast<char>(0xc0 | code >> 6));
+    tail(0);
+  } else if (code < 0x10000) {
+    out->push_back(static_cast<char>(0xe0 | code >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    out->push_back(static_cast<char>(0xf0 | code >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+// The character at the front, as its bytes have it; its size. 0: no character.
+size_t Decode(std::string_view in, uint32_t* code) {
+  const auto lead = static_cast<uint8_t>(in[0]);
+  const size_t size = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 0;
+  if (size == 0 || in.size() < size) return 0;
+  *code = size == 1 ? lead : lead & (0xffu >> (size + 1));
+  for (size_t i = 1; i < size; ++i) {
+    const auto byte = static_cast<uint8_t>(in[i]);
+    if ((byte & 0xc0) != 0x80) return 0;
+    *code = *code << 6 | (byte & 0x3f);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool modified_zero = size == 2 && *code == 0;
+  return (*code >= kLeast[size] || modified_zero) && *code <= 0x10ffff ? size : 0;
+}
+
+bool IsHigh(uint32_t code) { return code >= 0xd800 && code < 0xdc00; }
+bool IsLow(uint32_t code) { return code >= 0xdc00 && code < 0xe000; }
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
@@ -47,7 +86,53 @@ uint32_t SteeringCode(std::string_view utf8) {
   return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
 }
 
+constexpr std::string_view kNoCharacter = "\xef\xbf\xbd";
+
+// What stands for a byte; empty: itself.
+std::string_view Escape(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    case '\t':
+      return "&#9;";
+    case '\n':
+      return "&#10;";
+    case '\r':
+      return "&#13;";
+    default:
+      return static_cast<unsigned char>(c) < 0x20 ? kNoCharacter : std::string_view();
+  }
+}
+
+// U+FFFE and U+FFFF are characters to UTF-8 but not to XML.
+bool IsNoCharacter(std::string_view at) { return at.starts_with("\xef\xbf\xbe") || at.starts_with("\xef\xbf\xbf"); }
+
 }  // namespace
+
+std::string ToUtf8(std::string_view in) {
+  if (std::all_of(in.begin(), in.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; })) return std::string(in);
+  std::string out;
+  while (!in.empty()) {
+    uint32_t code = 0, low = 0;
+    const size_t size = Decode(in, &code);
+    if (size == 3 && IsHigh(code) && in.size() >= 6 && Decode(in.substr(3), &low) == 3 && IsLow(low)) {
+      Append(0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), &out);
+      in.remove_prefix(6);
+      continue;
+    }
+    Append(size == 0 || IsHigh(code) || IsLow(code) ? kReplacement : code, &out);
+    in.remove_prefix(std::max<size_t>(size, 1));
+  }
+  return out;
+}
 
 void AppendBytes(Text& text, double bytes) {
   static constexpr std::string_view kUnits[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
@@ -198,6 +283,19 @@ void AppendCsvField(std::string_view utf8, Text& into) {
     into.push_back(c);
   }
   into.push_back('"');
+}
+
+void AppendMarkup(Text& text, std::string_view utf8) {
+  for (size_t i = 0; i < utf8.size(); ++i) {
+    if (IsNoCharacter(utf8.substr(i))) {
+      Append(text, kNoCharacter);
+      i += 2;
+    } else if (const std::string_view escape = Escape(utf8[i]); !escape.empty()) {
+      Append(text, escape);
+    } else {
+      text.push_back(utf8[i]);
+    }
+  }
 }
 
 }  // namespace heaprec::tools

@@ -13,6 +13,10 @@
 
 namespace heaprec::tools {
 
+// Names as the JVM stores them (modified UTF-8) as valid UTF-8, fit for any output. U+0000 in two bytes and surrogate
+// pairs in six become standard; what is neither becomes U+FFFD.
+std::string ToUtf8(std::string_view modified_utf8);
+
 using Text = fmt::memory_buffer;
 
 inline void Append(Text& text, std::string_view piece) { text.append(piece.data(), piece.data() + piece.size()); }
@@ -68,5 +72,8 @@ std::string ShortPercent(double share);
 
 // A text as a field of CSV, quoted as RFC 4180 asks: only when it must be, inner quotes doubled.
 void AppendCsvField(std::string_view utf8, Text& into);
+
+// Text in XML and HTML, as content or within quotes. What XML 1.0 has no character for becomes U+FFFD.
+void AppendMarkup(Text& text, std::string_view utf8);
 
 }  // namespace heaprec::tools

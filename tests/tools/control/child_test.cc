@@ -19,8 +19,7 @@ int FirstChangeWith(const std::string& script) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);  // as PID 1 is
     setpgid(0, 0);                     // as a shell's job has it; an orphaned group would not stop at all
-    std::string why;
-    _exit(RunChild({"sh", "-c", script}, {}, &why));
+    _exit(RunChild({"sh", "-c", script}, {}).code);
   }
   int status = 0, end = 0;
   REQUIRE(waitpid(runner, &status, WUNTRACED) == runner);

@@ -13,7 +13,6 @@
 #include "tools/control/agent_options.h"
 #include "tools/control/java_command.h"
 #include "tools/control/java_process.h"
-#include "tools/control/perf_data.h"
 
 namespace heaprec::tools {
 namespace {

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "tests/tools/recording_fixture.h"
-#include "tools/control/written_recording.h"
 
 namespace heaprec::tools::testing {
 namespace {

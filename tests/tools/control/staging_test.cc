@@ -1,7 +1,6 @@
 // The agent and the recording in another process's files; here that process is the test itself.
-#include "tools/control/staging.h"
-
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,9 +11,10 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
-#include "tools/control/recording_relay.h"
-#include "tools/control/thread_groups.h"
+#include "tools/control/private_folder.h"
+#include "tools/control/temporary_recording.h"
 
 namespace heaprec::tools {
 namespace {
@@ -109,17 +109,19 @@ TEST_CASE("What another user can write to and read depends on that user's supple
   CHECK(chmod(scratch.path().c_str(), 0770) == 0);
   Process nobody = Ourselves();
   static_cast<Credentials&>(nobody) = {.uid = 65534, .gid = 65534, .groups = {kTheirs}};
-  const ThreadGroups ours({.groups = {kOurs}});
-  gid_t now = 0;
-  if (getgroups(1, &now) != 1 || now != kOurs) return;  // a user namespace that denies setgroups
+  std::vector<gid_t> before(static_cast<size_t>(getgroups(0, nullptr)));
+  REQUIRE(getgroups(static_cast<int>(before.size()), before.data()) == static_cast<int>(before.size()));
+  if (setgroups(1, &kOurs) != 0) return;  // a user namespace that denies it
   for (const gid_t group : {kOurs, kTheirs}) {
     REQUIRE(chown(scratch.path().c_str(), 0, group) == 0);
     REQUIRE(chown(file.c_str(), 0, group) == 0);
     CHECK(CanWriteIn(nobody, scratch.path()) == (group == kTheirs));
     CHECK(CanRead(nobody, file) == (group == kTheirs));
   }
+  gid_t now = 0;
   CHECK(getgroups(1, &now) == 1);
   CHECK(now == kOurs);
+  CHECK(setgroups(before.size(), before.data()) == 0);
 }
 
 TEST_CASE("C libraries that the agent cannot be loaded with are named") {

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include "tools/options/suggest.h"
-#include "tools/text/bars.h"
 
 namespace heaprec::tools {
 namespace {

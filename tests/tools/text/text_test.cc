@@ -6,7 +6,6 @@
 
 #include "tools/export/formats/row_format.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

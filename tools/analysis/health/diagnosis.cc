@@ -17,7 +17,6 @@
 #include "tools/input/stream_traits.h"
 #include "tools/input/writer_process.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "format/model/model.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 

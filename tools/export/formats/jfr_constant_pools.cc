@@ -7,7 +7,7 @@
 #include "format/model/java_names.h"
 #include "format/model/thread_name.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools::jfr {
 namespace {

@@ -12,7 +12,7 @@
 #include "tools/export/live_samples.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

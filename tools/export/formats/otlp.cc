@@ -20,7 +20,7 @@
 #include "tools/input/program_recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/string_table.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -9,7 +9,6 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

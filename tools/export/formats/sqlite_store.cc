@@ -20,7 +20,6 @@
 #include "tools/input/stream_traits.h"
 #include "tools/text/temporary_folder.h"
 #include "tools/text/text.h"
-#include "tools/text/utf8.h"
 
 namespace heaprec::tools {
 namespace {

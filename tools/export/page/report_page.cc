@@ -15,7 +15,6 @@
 #include "format/model/allocation_primitives.h"
 #include "tools/analysis/call_tree.h"
 #include "tools/render/renderers.h"
-#include "tools/text/markup.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -19,7 +19,7 @@
 #include "tools/fleet/rows/slices.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/messages.h"
-#include "tools/text/output_file.h"
+#include "tools/text/output.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools::fleet {

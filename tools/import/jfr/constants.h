@@ -1,18 +1,21 @@
 // The constants of one chunk: kept as they stand in the file, decoded when they are asked for.
 //
 // Memory:   the bytes of the chunk's checkpoint events, and an index of them.
-// Failure:  Add returns what is wrong with an event. A constant that is missing, or cannot be read, is as null.
+// Failure:  a constant that is missing, or cannot be read, is as null.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
-#include "tools/import/jfr/cursor.h"
+#include "format/writer/chunk_writer.h"
 #include "tools/import/jfr/metadata.h"
 
 namespace heaprec::tools::jfr {
@@ -23,7 +26,7 @@ class Constants {
   Constants(const Metadata* metadata, bool compressed) : metadata_(*metadata), compressed_(compressed) {}
 
   // A checkpoint event, behind its size and type: copied. Of a constant that stands twice the first counts.
-  std::optional<Error> Add(std::string_view event);
+  Status Add(std::string_view event);
 
   // At the constant's fields; nullopt: null.
   std::optional<Cursor> Find(const Type& type, uint64_t key) const;
@@ -43,6 +46,40 @@ class Constants {
   std::deque<std::string> events_;
   uint64_t bytes_ = 0;
   std::unordered_map<const Type*, std::unordered_map<uint64_t, std::string_view>> pools_;
+};
+
+// The constants of a JFR file as entries of a recording: each decoded once per chunk of either.
+//
+// Failure:  what is missing or cannot be read is kNone, or an unknown frame.
+
+// As HotSpot has the name of a hidden class: JFR puts a '/' before its address, or a hash behind it.
+std::string HotSpotName(std::string name);
+
+class NamesOfChunk {
+ public:
+  // All outlive this.
+  NamesOfChunk(const Metadata& metadata, const Constants& constants, format::ChunkWriter* chunk);
+
+  format::Index Class(uint64_t key);
+  format::Index Thread(uint64_t key, uint64_t labels);
+  format::Index Stack(uint64_t key);
+  // Size of the texts and frames added to the chunk.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  using Known = std::unordered_map<uint64_t, format::Index>;
+  format::Index Method(const Field& field, Cursor at);
+  format::FrameType TypeOf(const Field& field, Cursor value);
+  void AddFrame(const Type& type, Cursor at, std::vector<format::StackFrame>* frames);
+  // The field's elements; false: more than a stack may have.
+  bool AddFrames(const Field& field, Cursor at, std::vector<format::StackFrame>* frames);
+
+  const Constants& constants_;
+  format::ChunkWriter& chunk_;
+  const Type *class_, *thread_, *stack_, *symbol_;  // nullptr: the file has none
+  uint64_t bytes_ = 0;
+  Known classes_, methods_, stacks_;
+  std::map<std::pair<uint64_t, uint64_t>, format::Index> threads_;  // by thread and labels
 };
 
 }  // namespace heaprec::tools::jfr

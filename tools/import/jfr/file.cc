@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "tools/import/jfr/cursor.h"
+#include "tools/import/jfr/metadata.h"
 
 namespace heaprec::tools::jfr {
 namespace {
@@ -92,7 +92,7 @@ bool File::ReadConstants() {
     const auto event = SpanAt(at, &size);
     if (!event) return Damaged(at, "an event with an invalid size");
     if (event->type_id != kConstants) continue;
-    if (const auto error = constants_->Add(event->rest)) return Damaged(at, error->message);
+    if (const Status added = constants_->Add(event->rest); !added) return Damaged(at, added.error().message);
   }
   return true;
 }

@@ -7,7 +7,6 @@
 //   if (file.damage()) ...
 //
 // Memory:   the constants of a chunk, and one event; not the file.
-// Threads:  one.
 // Failure:  what cannot be read ends the file: damage() says where and why. What was read before it stays true.
 #pragma once
 
@@ -20,7 +19,6 @@
 #include "base/result.h"
 #include "format/reader/reader.h"
 #include "tools/import/jfr/constants.h"
-#include "tools/import/jfr/cursor.h"
 #include "tools/import/jfr/metadata.h"
 
 namespace heaprec::tools::jfr {

@@ -6,21 +6,69 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <span>
-#include <vector>
 
 #include "format/codec/file_header.h"
 #include "format/ring/ring_reader.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/analysis/imported.h"
+#include "tools/import/jfr/constants.h"
+#include "tools/import/jfr/events.h"
 #include "tools/import/jfr/file.h"
-#include "tools/import/jfr/heap_events.h"
-#include "tools/import/jfr/names.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools::jfr {
 namespace {
+
+constexpr size_t kMaxDoubts = 20, kMaxDoubtBytes = 500;  // they become part of a file header
+
+// Calls `visit(field, cursor)` for the fields of the event.
+template <typename Visit>
+void ForEachFieldOf(Event event, const Visit& visit) {
+  ForEachField(*event.type, &event.fields, visit);
+}
+
+void ReadJvm(const Event& event, const Constants& constants, JfrScan* scan) {
+  ForEachFieldOf(event, [&](const Field& field, Cursor at) {
+    if (field.name == "jvmName") scan->jvm_name = constants.TextOf(field, at);
+    if (field.name == "jvmVersion") scan->jvm_version = constants.TextOf(field, at);
+    if (field.name == "pid") scan->pid = static_cast<uint64_t>(ReadInteger(*field.type, &at));
+  });
+}
+
+void CountOldObject(const Event& event, const Constants& constants, JfrScan* scan) {
+  const auto object = ReadOldObject(event, constants);
+  if (!object) return;
+  OldObjects& last = scan->old_objects;
+  const bool is_later = last.chunk != scan->chunks || object->seen_ticks > last.seen_ticks;
+  if (is_later) last = {0, scan->chunks, object->seen_ticks};
+  if (object->seen_ticks == last.seen_ticks) ++last.count;
+}
+
+void Look(const Event& event, const Constants& constants, JfrScan* scan) {
+  const std::string_view name = event.type->name;
+  if (const auto set = EventSetOf(name)) {
+    ++scan->events[*set];
+  } else if (IsOldObject(name)) {
+    CountOldObject(event, constants, scan);
+  } else if (name == "jdk.JVMInformation") {
+    ReadJvm(event, constants, scan);
+  } else if (name == "jdk.DataLoss") {
+    ForEachFieldOf(event, [&](const Field& field, Cursor at) {
+      if (field.name == "amount") scan->lost_bytes += static_cast<uint64_t>(ReadInteger(*field.type, &at));
+    });
+  } else if (name == "heaprec.Recording") {
+    ForEachFieldOf(event, [&](const Field& field, const Cursor& at) {
+      if (field.name == "source") scan->heaprec_source = constants.TextOf(field, at);
+    });
+  } else if (name == "heaprec.Doubt") {
+    ForEachFieldOf(event, [&](const Field& field, const Cursor& at) {
+      if (field.name == "reason" && scan->doubts.size() < kMaxDoubts) {
+        scan->doubts.push_back(constants.TextOf(field, at).substr(0, kMaxDoubtBytes));
+      }
+    });
+  }
+}
 
 constexpr uint64_t kIntervalNs = 1'000'000'000;
 constexpr size_t kMaxAtOnce = 1 << 20;  // allocations, sorted by time
@@ -82,7 +130,7 @@ class RecordingWriter {
     names_written_ = 0;
   }
 
-  Result<bool> Add(const Allocation& allocation, uint64_t time_ns) {
+  Status Add(const Allocation& allocation, uint64_t time_ns) {
     format::Sample sample;
     sample.id = ++counters_[format::Stream::kAllocations].written;
     sample.time_ns = time_ns;
@@ -98,15 +146,15 @@ class RecordingWriter {
     return Added(time_ns);
   }
 
-  Result<bool> Add(format::ProcessState state) {
+  Status Add(format::ProcessState state) {
     state.id = ++states_;
     const uint64_t time_ns = state.time_ns;
     chunk_->Add(state);
     return Added(time_ns);
   }
 
-  // Survivors belong into the first block of a chunk: it begins a new one. `born_ns`: of each, since the start.
-  Result<bool> Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
+  // Survivors belong into the first block of a chunk, so a new chunk begins. `born_ns`: of each, since the start.
+  Status Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
     auto written = FinishChunk();
     for (size_t i = 0; i < objects.size(); ++i) {
       format::CheckpointSample checkpoint_sample;
@@ -124,7 +172,7 @@ class RecordingWriter {
 
   void ExtendTo(uint64_t end_ns) { end_ns_ = std::max(end_ns_, end_ns); }
 
-  Result<bool> End() {
+  Status End() {
     const format::EndMarker ending{end_ns_, "import"};
     return Write(chunk_->Finish(StreamCounters(), {}, end_ns_, &ending));
   }
@@ -141,16 +189,16 @@ class RecordingWriter {
   }
 
   // A row is: a block is written once there are enough of them.
-  Result<bool> Added(uint64_t time_ns) {
+  Status Added(uint64_t time_ns) {
     ExtendTo(time_ns);
-    if (++pending_ < kRowsOfBlock && names_->bytes() - names_written_ < kNamesOfBlock) return true;
+    if (++pending_ < kRowsOfBlock && names_->bytes() - names_written_ < kNamesOfBlock) return {};
     pending_ = 0;
     names_written_ = names_->bytes();
     if (chunk_->raw_bytes() < kChunkBytes) return Write(chunk_->Flush(StreamCounters(), {}, end_ns_));
     return FinishChunk();
   }
 
-  Result<bool> FinishChunk() {
+  Status FinishChunk() {
     pending_ = 0;
     auto written = Write(chunk_->Finish(StreamCounters(), {}, end_ns_, nullptr));
     StartChunk();
@@ -165,10 +213,10 @@ class RecordingWriter {
     return counters_;
   }
 
-  Result<bool> Write(const Result<format::ByteBuffer>& bytes) {
+  Status Write(const Result<format::ByteBuffer>& bytes) {
     if (!bytes.ok()) return bytes.error();
     output_.Append(*bytes);
-    return true;
+    return {};
   }
 
   const format::FileHeader& header_;
@@ -191,39 +239,38 @@ class ChunkImport {
     writer_.Enter(file);
   }
 
-  Result<bool> Add(const Allocation& allocation) {
+  Status Add(const Allocation& allocation) {
     allocations_.push_back(allocation);
-    return allocations_.size() < kMaxAtOnce ? true : Write();
+    if (allocations_.size() >= kMaxAtOnce) return Write();
+    return {};
   }
 
   std::vector<format::ProcessState> StatesOf(const Collections& collections, uint64_t first_id) const {
     return collections.States(header_, start_ns_, first_id);
   }
 
-  Result<bool> Add(const std::vector<format::ProcessState>& states) {
+  Status Add(const std::vector<format::ProcessState>& states) {
     for (const format::ProcessState& state : states) {
-      auto added = writer_.Add(state);
-      if (!added.ok()) return added;
+      if (auto added = writer_.Add(state); !added) return added;
     }
-    return true;
+    return {};
   }
 
-  Result<bool> Add(const std::vector<OldObject>& objects) {
+  Status Add(const std::vector<OldObject>& objects) {
     std::vector<uint64_t> born_ns;
     for (const OldObject& object : objects) born_ns.push_back(SinceStart(header_.TimeOf(object.born_ticks)));
     return writer_.Add(objects, born_ns);
   }
 
-  Result<bool> Write() {
+  Status Write() {
     std::ranges::stable_sort(allocations_, {}, &Allocation::ticks);
     for (const Allocation& allocation : allocations_) {
-      auto added = writer_.Add(allocation, SinceStart(header_.TimeOf(allocation.ticks)));
-      if (!added.ok()) return added;
+      if (auto added = writer_.Add(allocation, SinceStart(header_.TimeOf(allocation.ticks))); !added) return added;
     }
     allocations_.clear();
     writer_.ExtendTo(SinceStart(header_.TimeOf(header_.start_ticks)) +
                      static_cast<uint64_t>(std::clamp<int64_t>(header_.duration_ns, 0, INT64_MAX / 2)));
-    return true;
+    return {};
   }
 
  private:
@@ -239,8 +286,8 @@ class ChunkImport {
 
 // `last`: the old objects to import stand in this chunk; else nullptr. `first_gc`: the id of the file's first
 // collection; nullopt as long as there is none.
-Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport* chunk,
-                         std::optional<uint64_t>* first_gc, Imported* imported) {
+Status ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport* chunk,
+                   std::optional<uint64_t>* first_gc, Imported* imported) {
   Collections collections;
   std::vector<OldObject> objects;
   while (const auto event = file->NextEvent()) {
@@ -253,18 +300,16 @@ Result<bool> ImportChunk(EventSet set, const OldObjects* last, File* file, Chunk
     const auto allocation = ReadAllocation(*event);
     ++(allocation ? imported->samples : imported->refused);
     if (!allocation) continue;
-    auto added = chunk->Add(*allocation);
-    if (!added.ok()) return added;
+    if (auto added = chunk->Add(*allocation); !added) return added;
   }
-  auto written = chunk->Write();
-  if (!written.ok()) return written;
+  if (auto written = chunk->Write(); !written) return written;
   if (!*first_gc) *first_gc = collections.FirstId();
   const std::vector<format::ProcessState> states = chunk->StatesOf(collections, first_gc->value_or(0));
   imported->collections +=
       static_cast<uint64_t>(std::ranges::count(states, format::ProcessStateKind::kGcEnd, &format::ProcessState::kind));
   imported->old_objects += objects.size();
-  written = chunk->Add(states);
-  return written.ok() && !objects.empty() ? chunk->Add(objects) : written;
+  auto added = chunk->Add(states);
+  return added && !objects.empty() ? chunk->Add(objects) : added;
 }
 
 // "17.0.15+6" of "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), built on ...", as HotSpot
@@ -275,6 +320,30 @@ std::string ShortVersion(const std::string& text) {
 }
 
 }  // namespace
+
+JfrScan ScanOf(format::ByteSource* source) {
+  JfrScan scan;
+  File file(source);
+  while (file.NextChunk()) {
+    if (scan.chunks++ == 0) scan.start_ns = file.header().start_ns;
+    // The JDK's metadata has no events of this name.
+    if (file.metadata().Named("profiler.Log") != nullptr) scan.producer = "async-profiler";
+    while (const auto event = file.NextEvent()) Look(*event, file.constants(), &scan);
+  }
+  scan.damage = file.damage();
+  return scan;
+}
+
+uint64_t JfrScan::Count(EventSet set) const {
+  const auto found = events.find(set);
+  return found == events.end() ? 0 : found->second;
+}
+
+EventSet JfrScan::Choose(std::string_view asked) const {
+  if (asked != "tlab" && Count(EventSet::kOwnSamples) > 0) return EventSet::kOwnSamples;
+  const bool takes_tlabs = asked == "tlab" || (asked == "auto" && Count(EventSet::kSamples) == 0);
+  return takes_tlabs ? EventSet::kTlabs : EventSet::kSamples;
+}
 
 format::FileHeader HeaderOf(const JfrScan& scan, EventSet set) {
   format::FileHeader header;

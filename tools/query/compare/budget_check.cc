@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "tools/query/compare/budget_query.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -12,7 +12,7 @@
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/option_values.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -14,7 +14,7 @@
 #include "tools/input/recording.h"
 #include "tools/options/suggest.h"
 #include "tools/text/messages.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include "tools/analysis/estimate/rows.h"
 #include "tools/input/program_recording.h"
 #include "tools/text/progress.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

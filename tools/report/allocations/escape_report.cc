@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

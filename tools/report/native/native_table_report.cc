@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tools/report/native/native_report.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -8,7 +8,7 @@
 #include "tools/query/summary/summary_query.h"
 #include "tools/render/value_format.h"
 #include "tools/report/recording/summary_report.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

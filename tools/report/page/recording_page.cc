@@ -13,7 +13,7 @@
 #include "tools/report/page/flame_header.h"
 #include "tools/report/page/page_facts.h"
 #include "tools/report/page/page_tabs.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tools/input/loss_summary.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

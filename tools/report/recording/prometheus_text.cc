@@ -7,7 +7,7 @@
 
 #include "tools/input/program_recording.h"
 #include "tools/report/recording/jvm_report.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tools/input/stream_traits.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

@@ -17,7 +17,7 @@
 #include "tools/report/columns/group_columns.h"
 #include "tools/report/columns/selection.h"
 #include "tools/report/recording/stream_facts.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

@@ -2,7 +2,7 @@
 
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
-#include "tools/text/utf8.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 

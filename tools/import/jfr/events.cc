@@ -1,11 +1,18 @@
-#include "tools/import/jfr/heap_events.h"
+#include "tools/import/jfr/events.h"
 
 #include <algorithm>
-
-#include "tools/import/jfr/metadata.h"
+#include <cmath>
 
 namespace heaprec::tools::jfr {
 namespace {
+
+constexpr std::string_view kSample = "jdk.ObjectAllocationSample";
+constexpr std::string_view kOwnSample = "heaprec.AllocationSample";
+constexpr std::string_view kInNewTlab = "jdk.ObjectAllocationInNewTLAB";
+constexpr std::string_view kOutsideTlab = "jdk.ObjectAllocationOutsideTLAB";
+
+// What no machine has: such a number was never written by a JVM, and sums of it are of no use.
+constexpr double kMaxBytes = 0x1p62;
 
 using format::ProcessState;
 using format::ProcessStateKind;
@@ -47,6 +54,46 @@ uint64_t SinceStart(const ChunkHeader& header, int64_t ticks, int64_t start_ns) 
 }
 
 }  // namespace
+
+std::optional<EventSet> EventSetOf(std::string_view event_name) {
+  if (event_name == kSample) return EventSet::kSamples;
+  if (event_name == kOwnSample) return EventSet::kOwnSamples;
+  if (event_name == kInNewTlab || event_name == kOutsideTlab) return EventSet::kTlabs;
+  return std::nullopt;
+}
+
+std::optional<Allocation> ReadAllocation(const Event& event) {
+  Allocation read;
+  int64_t weight = 0;
+  bool has_tlab_size = false;
+  const bool whole = ReadFields(event, [&](std::string_view name, const Field& field, Cursor value) {
+    const auto number = [&] { return ReadInteger(*field.type, &value); };
+    if (name == "startTime") read.ticks = number();
+    if (name == "eventThread") read.thread = KeyOf(field, value);
+    if (name == "stackTrace") read.stack = KeyOf(field, value);
+    if (name == "objectClass") read.object_class = KeyOf(field, value);
+    if (name == "labels") read.labels = KeyOf(field, value);
+    if (name == "weight") weight = number();
+    if (name == "allocationSize") read.size = Positive(number());
+    if (name != "tlabSize") return;
+    has_tlab_size = true;
+    read.tlab_size = Positive(number());
+  });
+  if (!whole) return std::nullopt;
+  if (event.type->name == kSample || event.type->name == kOwnSample) {
+    read.weight = static_cast<double>(Positive(weight));
+    // JFR's own does not say where the object lies.
+    if (has_tlab_size && read.tlab_size == 0) read.kind = format::Kind::kOutside;
+  } else if (event.type->name == kInNewTlab) {
+    read.weight = static_cast<double>(read.tlab_size);
+  } else {
+    read.weight = static_cast<double>(read.size);
+    read.tlab_size = 0;
+    read.kind = format::Kind::kOutside;
+  }
+  if (!(read.weight > 0) || read.weight > kMaxBytes) return std::nullopt;
+  return read;
+}
 
 bool IsOldObject(std::string_view event_name) { return event_name == "jdk.OldObjectSample"; }
 
