@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/filter/option_values.h"
 #include "tools/text/messages.h"

@@ -3,11 +3,11 @@
 #include <memory>
 #include <optional>
 
-#include "tools/analysis/native_table_rows.h"
 #include "tools/commands/native_categories.h"
 #include "tools/commands/native_samples.h"
 #include "tools/input/native_table_file.h"
 #include "tools/options/command.h"
+#include "tools/query/live/native_query.h"
 #include "tools/render/print.h"
 #include "tools/report/native/native_table_report.h"
 #include "tools/text/messages.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "tools/analysis/memory_categories.h"
+#include "tools/analysis/totals/process_states.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
-#include "tools/query/live/site_timeline.h"
+#include "tools/query/live/native_query.h"
 #include "tools/report/native/categories_report.h"
 #include "tools/text/messages.h"
 

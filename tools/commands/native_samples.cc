@@ -5,12 +5,11 @@
 #include <cstring>
 #include <memory>
 
-#include "tools/analysis/health/unavailable.h"
+#include "tools/analysis/health/trust.h"
 #include "tools/commands/native_categories.h"
 #include "tools/input/confined_open.h"
-#include "tools/input/program_recording.h"
 #include "tools/input/recording.h"
-#include "tools/query/live/mapping_query.h"
+#include "tools/input/recording_kind.h"
 #include "tools/query/live/native_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/report/native/native_report.h"

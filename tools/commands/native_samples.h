@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/analysis/grouping.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/render/print.h"
 #include "tools/text/exit_code.h"
 

@@ -14,8 +14,6 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/analysis/estimate/strata.h"
-#include "tools/analysis/estimate/subset.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {

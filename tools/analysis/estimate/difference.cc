@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tools/analysis/estimate/distributions.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/analysis/imported.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 namespace {

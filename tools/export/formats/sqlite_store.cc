@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "format/model/thread_name.h"
-#include "tools/analysis/estimate/rows.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/export/exporter.h"
 #include "tools/input/descriptor.h"
 #include "tools/input/loss_summary.h"

@@ -31,8 +31,8 @@
 
 #include "format/model/file_description.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/allocation_primitives.h"
 #include "tools/analysis/estimate/design.h"
+#include "tools/analysis/groups/allocation_primitives.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/fleet/rows/sums.h"
 #include "tools/input/dictionary_names.h"

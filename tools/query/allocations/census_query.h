@@ -10,7 +10,7 @@
 
 #include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/census_table.h"
+#include "tools/analysis/estimate/census_table.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "tools/analysis/allocation_primitives.h"
+#include "tools/analysis/groups/allocation_primitives.h"
 
 namespace heaprec::tools {
 namespace {

@@ -18,10 +18,8 @@
 #include <vector>
 
 #include "format/reader/reader.h"
-#include "tools/analysis/call_tree.h"
-#include "tools/analysis/estimate/subset.h"
 #include "tools/analysis/estimate/weighted_sample.h"
-#include "tools/analysis/name_pool.h"
+#include "tools/analysis/groups/call_tree.h"
 #include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {

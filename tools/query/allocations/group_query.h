@@ -10,8 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/group_table.h"
-#include "tools/analysis/grouping.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/analysis/imported.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 namespace {

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/group_table.h"
-#include "tools/analysis/grouping.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/query/compare/budget.h"
 #include "tools/query/filter/stack_matcher.h"
 #include "tools/query/scan/census_strata.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/analysis/grouping.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/query/compare/comparison.h"
 #include "tools/query/scan/scan.h"
 

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "format/model/thread_name.h"
-#include "tools/analysis/allocation_primitives.h"
+#include "tools/analysis/groups/allocation_primitives.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/option_values.h"

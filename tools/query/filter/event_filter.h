@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/estimate/rows.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"

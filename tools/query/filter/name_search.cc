@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "format/model/thread_name.h"
-#include "tools/analysis/grouping.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/options/suggest.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/analysis/grouping.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/query/filter/time_point.h"
 
 namespace heaprec::tools {

@@ -4,7 +4,9 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/analysis/imported.h"
+#include "tools/analysis/live/growth.h"
+#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {
@@ -14,6 +16,21 @@ constexpr uint64_t kSeed = 0x6c697665;  // of what is drawn here: the same recor
 constexpr uint64_t kUsuallyGrown = 3;
 // Steps of life tables: what dies young and what is promoted lies within.
 constexpr uint64_t kMinCollections = 16;
+
+void SearchStream(const std::string& file, format::Stream stream, std::vector<FoundLeak>* into) {
+  FileScan scan(file, stream == format::Stream::kAllocations ? std::vector<std::string>()
+                                                             : std::vector<std::string>{TraitsOf(stream).name});
+  LiveQuery question;
+  question.by = {Grouping(By::kSite)};
+  question.leaks = true;
+  LiveVisitor live(std::move(question), scan.tree(), stream);
+  if (!scan.Run(&live) || IsTooShort(live)) return;
+  for (const TestedRow& one : TestRows(live, kUsualFdr)) {
+    if (!one.leak.leaks) break;
+    into->push_back({stream, live.tables().front().grouping.NameOf(one.row->key, *scan.tree()),
+                     one.leak.growth[kWholeTime].per_second, one.since_s});
+  }
+}
 
 }  // namespace
 
@@ -203,5 +220,41 @@ LiveRange LiveVisitor::EstimateGroup(const std::vector<LiveSample>& alive) const
 
 // If nothing is live, returns the weight of the heaviest sample.
 double LiveVisitor::unit() const { return total_.bytes > 0 ? total_.Unit() : heaviest_; }
+
+std::vector<TestedRow> TestRows(const LiveVisitor& live, double rate) {
+  std::vector<TestedRow> rows;
+  if (!live.knows_growth()) return rows;
+  std::vector<const LiveGroup*> groups;
+  for (const LiveTable::Row& row : live.tables().front().rows) {
+    if (row.group.growth[kWholeTime].slope_square_sum == 0) continue;
+    groups.push_back(&row.group);
+    rows.push_back({&row, {}, {}});
+  }
+  const std::vector<Leak> leaks = LeaksOf(groups, rate, live.has_old_growth());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].leak = leaks[i];
+    if (!leaks[i].leaks || live.tracked() != 1) continue;
+    rows[i].since_s =
+        OnsetOf(groups[i]->alive, static_cast<double>(live.from_ns()) * 1e-9, static_cast<double>(live.at_ns()) * 1e-9);
+  }
+  std::ranges::stable_sort(rows, [](const TestedRow& a, const TestedRow& b) {
+    if (a.leak.leaks != b.leak.leaks) return a.leak.leaks;
+    return a.leak.growth[kWholeTime].per_second.value > b.leak.growth[kWholeTime].per_second.value;
+  });
+  return rows;
+}
+
+bool IsTooShort(const LiveVisitor& live) {
+  return !live.knows_growth() || (live.tracked() == 1 && live.instants().size() < 3);
+}
+
+std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header) {
+  std::vector<FoundLeak> leaks;
+  for (const format::Stream stream : format::kAllStreams) {
+    if (header.MaxTracked(stream) > 0) SearchStream(file, stream, &leaks);
+  }
+  std::ranges::stable_sort(leaks, std::ranges::greater(), [](const FoundLeak& one) { return one.per_second.value; });
+  return leaks;
+}
 
 }  // namespace heaprec::tools

@@ -1,25 +1,26 @@
-// Groups of tracked samples: live bytes, their growth, lifetimes, and objects that died.
-//
-// Units:    as format/model/model.h.
-// Threads:  one.
-// Memory:   88 bytes for each sample of the current recording, and its keys.
+// What is live, what died, and what leaks: by group.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/grouping.h"
+#include "format/model/model.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/analysis/live/live_group.h"
-#include "tools/analysis/live/reservoir_sample.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/time_point.h"
 #include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {
 
+// Groups of tracked samples: live bytes, their growth, lifetimes, and objects that died.
+//
+// Units:    as format/model/model.h.
+// Memory:   88 bytes for each sample of the current recording, and its keys.
 struct LiveQuery {
   std::vector<Grouping> by;
   std::optional<TimePoint> at;  // the end of `span`
@@ -155,5 +156,36 @@ class LiveVisitor : public ScanVisitor {
   std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject
   std::vector<uint32_t> samples_, live_checkpoint_;
 };
+
+// The leak test: which groups' live bytes grow significantly, of one kind (`leaks`) or of all kinds that a recording
+// tracks (`summary`).
+//
+// Failure:  none: what cannot be tested has no leaks.
+// Maths:    docs/estimates.md#growth
+
+inline constexpr double kUsualFdr = 0.05;
+
+struct TestedRow {
+  const LiveTable::Row* row;
+  Leak leak;
+  std::optional<Estimate> since_s;  // since when it grows, in seconds since the start; of one recording's leaks only
+};
+
+// The rows of the first table that have growth. Leaks come first, the fastest growing at the top. `rate`: the false
+// discovery rate. Empty if growth is unknown.
+std::vector<TestedRow> TestRows(const LiveVisitor& live, double rate);
+// Whether the time is too short for any row to be a leak, or growth is unknown.
+bool IsTooShort(const LiveVisitor& live);
+
+struct FoundLeak {
+  format::Stream stream;
+  std::string site;
+  Estimate per_second;
+  std::optional<Estimate> since_s;
+};
+
+// The leaks by site of every kind that a recording tracks; the fastest growing first. Reads a file that holds one
+// recording, with this header, once for each kind.
+std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header);
 
 }  // namespace heaprec::tools

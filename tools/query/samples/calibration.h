@@ -15,7 +15,7 @@
 
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
 

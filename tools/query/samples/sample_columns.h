@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "format/model/model.h"
-#include "tools/analysis/call_tree.h"
-#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/weighted_sample.h"
+#include "tools/analysis/groups/call_tree.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/time_point.h"

@@ -10,8 +10,7 @@
 
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/analysis/estimate/rows.h"
-#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/recording.h"
 #include "tools/render/value.h"
 

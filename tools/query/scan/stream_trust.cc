@@ -1,7 +1,7 @@
 #include "tools/query/scan/stream_trust.h"
 
-#include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/health/trust.h"
+#include "tools/analysis/totals/totals.h"
 
 namespace heaprec::tools {
 

@@ -15,7 +15,7 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/design.h"
-#include "tools/analysis/stream_totals.h"
+#include "tools/analysis/totals/stream_totals.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

@@ -27,13 +27,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/group_estimates.h"
-#include "tools/analysis/gc_summary.h"
-#include "tools/analysis/grouping.h"
-#include "tools/analysis/name_pool.h"
+#include "tools/analysis/groups/call_tree.h"
+#include "tools/analysis/groups/grouping.h"
+#include "tools/analysis/totals/process_states.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/generated_names.h"
 #include "tools/input/recording.h"

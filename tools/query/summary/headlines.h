@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "tools/analysis/estimate/confidence_interval.h"
-#include "tools/analysis/gc_summary.h"
-#include "tools/query/live/leak_search.h"
+#include "tools/analysis/totals/process_states.h"
+#include "tools/query/live/live_query.h"
 
 namespace heaprec::tools {
 

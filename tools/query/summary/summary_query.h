@@ -10,11 +10,10 @@
 #include <optional>
 #include <string>
 
-#include "tools/analysis/allocation_totals.h"
-#include "tools/analysis/exception_totals.h"
-#include "tools/analysis/gc_summary.h"
-#include "tools/analysis/live/live_at_end.h"
-#include "tools/analysis/stream_totals.h"
+#include "tools/analysis/live/live_sum.h"
+#include "tools/analysis/totals/process_states.h"
+#include "tools/analysis/totals/stream_totals.h"
+#include "tools/analysis/totals/totals.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"

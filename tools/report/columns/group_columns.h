@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/report.h"

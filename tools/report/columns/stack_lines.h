@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/call_tree.h"
+#include "tools/analysis/groups/call_tree.h"
 
 namespace heaprec::tools {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "tools/input/stream_traits.h"
-#include "tools/query/live/leak_search.h"
+#include "tools/query/live/live_query.h"
 #include "tools/report/columns/stack_lines.h"
 
 namespace heaprec::tools {

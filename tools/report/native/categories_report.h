@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/memory_categories.h"
-#include "tools/query/live/site_timeline.h"
+#include "tools/analysis/totals/process_states.h"
+#include "tools/query/live/native_query.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tools/query/live/mapping_query.h"
 #include "tools/query/live/native_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/report.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/native_table_rows.h"
+#include "tools/query/live/native_query.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {

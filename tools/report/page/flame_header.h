@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {

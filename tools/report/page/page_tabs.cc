@@ -3,12 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/memory_categories.h"
+#include "tools/analysis/totals/process_states.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/live/live_query.h"
-#include "tools/query/live/mapping_query.h"
 #include "tools/query/live/native_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/renderers.h"

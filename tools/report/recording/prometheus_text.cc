@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/report/recording/jvm_report.h"
 #include "tools/text/utf8.h"
 

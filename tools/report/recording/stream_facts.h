@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "format/model/model.h"
-#include "tools/analysis/stream_totals.h"
+#include "tools/analysis/totals/stream_totals.h"
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/render/report.h"

@@ -8,11 +8,10 @@
 #include <functional>
 #include <optional>
 
-#include "tools/analysis/health/unavailable.h"
-#include "tools/analysis/imported.h"
+#include "tools/analysis/health/trust.h"
 #include "tools/input/joined_files.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/report/columns/group_columns.h"
 #include "tools/report/columns/selection.h"

@@ -10,7 +10,7 @@
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/input/recording.h"
-#include "tools/query/live/leak_search.h"
+#include "tools/query/live/live_query.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/query/summary/summary_query.h"
 #include "tools/render/report.h"
