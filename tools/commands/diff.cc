@@ -5,7 +5,7 @@
 #include "tools/commands/diff_options.h"
 #include "tools/commands/page_output.h"
 #include "tools/options/command.h"
-#include "tools/report/compare/diff_report.h"
+#include "tools/report/compare/reports.h"
 #include "tools/rewrite/joined_parts.h"
 #include "tools/text/messages.h"
 

@@ -8,7 +8,7 @@
 #include "tools/control/escape_runs.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
-#include "tools/report/allocations/escape_report.h"
+#include "tools/report/allocations/reports.h"
 #include "tools/text/messages.h"
 #include "tools/text/utf8.h"
 

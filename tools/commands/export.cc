@@ -13,7 +13,6 @@
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/query/filter/option_values.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 #include "tools/text/output_file.h"

@@ -4,7 +4,7 @@
 
 #include "tools/commands/live_options.h"
 #include "tools/options/command.h"
-#include "tools/report/live/leaks_report.h"
+#include "tools/report/live/reports.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include "tools/commands/live_options.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
-#include "tools/report/live/live_report.h"
+#include "tools/report/live/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

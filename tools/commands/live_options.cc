@@ -7,7 +7,7 @@
 
 #include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
-#include "tools/query/filter/option_values.h"
+#include "tools/query/filter/event_filter.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

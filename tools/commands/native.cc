@@ -9,7 +9,7 @@
 #include "tools/options/command.h"
 #include "tools/query/live/native_query.h"
 #include "tools/render/print.h"
-#include "tools/report/native/native_table_report.h"
+#include "tools/report/native/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

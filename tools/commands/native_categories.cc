@@ -7,7 +7,7 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
 #include "tools/query/live/native_query.h"
-#include "tools/report/native/categories_report.h"
+#include "tools/report/native/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

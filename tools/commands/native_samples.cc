@@ -12,7 +12,7 @@
 #include "tools/input/recording_kind.h"
 #include "tools/query/live/native_query.h"
 #include "tools/query/scan/scan.h"
-#include "tools/report/native/native_report.h"
+#include "tools/report/native/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -3,7 +3,7 @@
 
 #include "tools/commands/page_output.h"
 #include "tools/options/command.h"
-#include "tools/report/compare/diff_report.h"
+#include "tools/report/compare/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

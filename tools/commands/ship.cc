@@ -8,7 +8,7 @@
 #include "tools/fleet/answers/reports.h"
 #include "tools/fleet/answers/selection.h"
 #include "tools/fleet/ship/ship_run.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 #include "tools/render/print.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"

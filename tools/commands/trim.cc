@@ -8,7 +8,6 @@
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/query/filter/option_values.h"
 #include "tools/rewrite/recording_editor.h"
 #include "tools/rewrite/time_slice.h"
 #include "tools/text/messages.h"

@@ -7,7 +7,7 @@
 #include "tools/input/loss_summary.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
-#include "tools/report/recording/verify_report.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

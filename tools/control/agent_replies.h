@@ -14,7 +14,7 @@
 #include "tools/control/attach_reply.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 

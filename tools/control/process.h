@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "tools/control/thread_groups.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 

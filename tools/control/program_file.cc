@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "tools/control/child.h"
-#include "tools/input/open_elf.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {

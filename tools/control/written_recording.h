@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 

@@ -8,7 +8,6 @@
 
 #include "format/reader/reader.h"
 #include "tools/input/file_source.h"
-#include "tools/input/joined_files.h"
 #include "tools/input/recording.h"
 #include "tools/rewrite/merged_parts.h"
 #include "tools/text/output.h"

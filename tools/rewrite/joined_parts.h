@@ -10,7 +10,7 @@
 namespace heaprec::tools {
 
 // Returns the files with parts of one recording that follow each other in place of the first of them, as one
-// temporary file (tools/input/joined_files.h). Reads the header of each file if there are several.
+// temporary file (tools/input/file_source.h). Reads the header of each file if there are several.
 std::vector<std::string> JoinParts(const std::vector<std::string>& paths);
 
 }  // namespace heaprec::tools

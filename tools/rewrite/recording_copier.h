@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "tools/input/copied_names.h"
+#include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/text/output.h"
 

@@ -7,7 +7,7 @@
 #include "tests/tools/small_recording.h"
 #include "tools/analysis/totals/stream_totals.h"
 #include "tools/render/renderers.h"
-#include "tools/report/recording/stream_facts.h"
+#include "tools/report/recording/reports.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "format/model/java_names.h"
 #include "tools/analysis/estimate/census_table.h"
-#include "tools/input/generated_names.h"
+#include "tools/input/dictionary_names.h"
 #include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {

@@ -15,7 +15,6 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/input/generated_names.h"
 #include "tools/text/string_table.h"
 
 namespace heaprec::tools {

@@ -37,7 +37,7 @@
 #include "tools/fleet/rows/sums.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
-#include "tools/query/scan/stream_trust.h"
+#include "tools/query/scan/scan_summary.h"
 
 namespace heaprec::tools::fleet {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "tools/query/compare/budget_query.h"
+#include "tools/query/compare/budget.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {

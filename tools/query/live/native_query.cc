@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tools/analysis/health/trust.h"
-#include "tools/input/table_symbolizer.h"
+#include "tools/input/native_table_file.h"
 #include "tools/query/live/live_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/text/utf8.h"
@@ -28,11 +28,6 @@ std::vector<Survival> SurvivalOf(const LiveGroup& group) {
 }
 
 constexpr std::string_view kReserve = "reserve", kCommit = "commit";
-
-LiveQuery GroupedBy(LiveQuery question, const Grouping& by) {
-  question.by = {by};
-  return question;
-}
 
 bool IsAddressSpace(std::string_view class_name) { return !class_name.starts_with(kCommit); }
 bool MayBeTouched(std::string_view class_name) { return class_name != kReserve; }

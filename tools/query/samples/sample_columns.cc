@@ -15,7 +15,6 @@
 #include "tools/analysis/totals/stream_totals.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording_kind.h"
-#include "tools/query/samples/sample_thinning.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/text/progress.h"
 

@@ -9,7 +9,7 @@
 #include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/scan/census_strata.h"
-#include "tools/query/scan/stream_trust.h"
+#include "tools/query/scan/scan_summary.h"
 #include "tools/render/renderers.h"
 #include "tools/text/messages.h"
 #include "tools/text/progress.h"

@@ -35,7 +35,6 @@
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan_summary.h"

@@ -33,12 +33,11 @@
 #include "tools/analysis/groups/grouping.h"
 #include "tools/analysis/totals/process_states.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/input/generated_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/scan.h"
-#include "tools/query/scan/stream_trust.h"
+#include "tools/query/scan/scan_summary.h"
 #include "tools/query/summary/headlines.h"
 
 namespace heaprec::tools {

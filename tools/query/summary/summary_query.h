@@ -17,9 +17,7 @@
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"
-#include "tools/query/allocations/class_site_totals.h"
 #include "tools/query/allocations/group_query.h"
-#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 

@@ -1,12 +1,11 @@
-#include "tools/report/live/leaks_report.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "tools/input/stream_traits.h"
 #include "tools/query/live/live_query.h"
-#include "tools/report/columns/stack_lines.h"
+#include "tools/report/columns/selection.h"
+#include "tools/report/live/reports.h"
 
 namespace heaprec::tools {
 

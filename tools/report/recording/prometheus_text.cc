@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "tools/input/recording_kind.h"
-#include "tools/report/recording/jvm_report.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {

@@ -1,14 +1,16 @@
-// What diff came to.
+// `heaprec diff` and `check` as reports.
 #pragma once
 
 #include <string>
 
+#include "tools/query/compare/budget_check.h"
 #include "tools/query/compare/diff_query.h"
 #include "tools/render/report.h"
 #include "tools/report/page/recording_page.h"
 
 namespace heaprec::tools {
 
+// What diff came to.
 struct DiffSide {
   const ComparedRuns& runs;
   std::string window;  // ", 10s..20s"; mostly empty
@@ -27,5 +29,9 @@ render::Report DiffReport(const DiffResult& result, const DiffSide& before, cons
                           const CallTree& tree);
 // The page on which both sides are compared, with the report as a tab.
 PageRequest DiffPage(const DiffScan& diff, const render::Report& report);
+
+// What a check came to.
+
+render::Report CheckReport(const CheckAnswer& answer);
 
 }  // namespace heaprec::tools

@@ -1,9 +1,8 @@
-#include "tools/report/recording/state_format.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "tools/input/stream_traits.h"
+#include "tools/report/recording/event_text.h"
 #include "tools/text/utf8.h"
 
 namespace heaprec::tools {
