@@ -46,8 +46,6 @@ class FileSource final : public format::ByteSource {
 };
 
 // One recording's part of a file that holds several.
-//
-// Threads:  one.
 class SliceSource final : public format::ByteSource {
  public:
   // [begin, end) of `whole`, which outlives it.

@@ -6,7 +6,6 @@
 //   design.SetStrata(builder.Build(recording.census_counters()));
 //
 // Units:    bytes and objects.
-// Threads:  one.
 // Failure:  no strata where there is no census that counted all, or one that does not tell enough; why_none() says what
 //           it lacks.
 // Maths:    docs/estimates.md#post-stratification

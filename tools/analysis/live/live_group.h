@@ -5,7 +5,6 @@
 //   for (const Lifetime& life : lives.all()) look.Add(life, {&of_class, &of_site});
 //   look.Close(&of_class), look.Close(&of_site);     // each once
 //
-// Threads:  one.
 // Maths:    docs/streams.md#live-objects
 #pragma once
 
@@ -68,7 +67,6 @@ class LiveSnapshot {
 // Whether a group leaks: its bytes that survived collections grow significantly, given the number of groups. They must
 // grow over the whole time, in its later half and, with `with_old_growth`, between collections of the old generation.
 //
-// Context:  pure functions.
 // Maths:    docs/estimates.md#growth
 struct Leak {
   PerSpan<Slope> growth;

@@ -1,6 +1,5 @@
 // What the walks of recordings counted, within what the options choose.
 //
-// Threads:  one.
 // Failure:  Read says on stderr what it could not read.
 #pragma once
 

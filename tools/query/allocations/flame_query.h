@@ -6,7 +6,6 @@
 //   code = flame.EstimateBoxes();
 //
 // Memory:   two numbers for each leaf, one Subset for each box.
-// Threads:  one.
 // Failure:  none. Samples that a growing recording gained between the passes are in the root only.
 #pragma once
 

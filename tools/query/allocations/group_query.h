@@ -69,8 +69,6 @@ const std::vector<std::string>& SortKeys();
 std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree);
 
 // Several groupings of the same samples in one scan.
-//
-// Threads:  one.
 class GroupsScan : public ScanVisitor {
  public:
   explicit GroupsScan(const std::vector<Grouping>& groupings) : tables_(groupings.begin(), groupings.end()) {}

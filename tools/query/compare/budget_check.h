@@ -4,7 +4,6 @@
 //   CheckAnswer answer;
 //   const ExitCode read = Check(*question, &answer);
 //
-// Threads:  one.
 // Failure:  Parse returns the message for the user. Check fails as RecordingScan::Run does.
 // Maths:    docs/estimates.md#differences
 #pragma once

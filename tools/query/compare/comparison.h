@@ -3,7 +3,6 @@
 //   Side before({Grouping(By::kClass)}, false), after(...);   // scanned with one call tree
 //   CompareTables(before.table(0), scale_before, after.table(0), scale_after, {});
 //
-// Threads:  one.
 // Maths:    docs/estimates.md#differences
 #pragma once
 

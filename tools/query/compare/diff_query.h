@@ -4,7 +4,6 @@
 //   const ExitCode read = diff->Run();
 //   use(diff->result());
 //
-// Threads:  one.
 // Failure:  Parse returns the sentence for the user. Run's, as RecordingScan::Run's.
 // Maths:    docs/estimates.md#differences
 #pragma once

@@ -4,7 +4,6 @@
 // tables that read them.
 //
 // Units:    bytes and objects; of exceptions throws.
-// Threads:  one.
 // Failure:  none. Where nothing was counted, calibrated weights are the raw ones.
 // Maths:    docs/estimates.md#calibration, docs/estimates.md#post-stratification
 #pragma once

@@ -9,7 +9,6 @@
 //   output.Append(scan->LossLine());
 //
 // Units:    as format/model/model.h. With --kind exception the samples are events: what the estimators call bytes.
-// Threads:  one.
 // Failure:  Parse returns the message for the user. Run prints on stderr what it could not read, and returns
 //           kUnreadable (only earlier files were visited) or kDamaged (everything that could be decoded was visited).
 #pragma once

@@ -13,7 +13,6 @@
 // Units:    bytes, ns since the start of the recording; spans in seconds.
 // Memory:   the points of the last kLongestSpan seconds by row, their samples, and two Subsets for each row since the
 //           start.
-// Threads:  one.
 // Failure:  Start: a sentence for the user. Damage is skipped, as everywhere.
 #pragma once
 

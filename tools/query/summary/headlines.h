@@ -5,7 +5,6 @@
 //   for (const Headline& one : headlines.sentences) ... one.text;
 //
 // Units:    bytes, ns; shares from 0 to 1.
-// Threads:  one.
 // Failure:  none: what the recording does not tell has no sentence.
 #pragma once
 

@@ -1,7 +1,6 @@
 // All that a recording adds up to, worked out once for both forms of `summary`.
 //
 // Units:    ns, bytes.
-// Threads:  one.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,5 @@
 // The columns that `top`, `tree`, `histogram` and the totals above them share: add a column here and all have it, in
 // every form.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <optional>

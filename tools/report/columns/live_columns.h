@@ -1,6 +1,4 @@
 // What the reports of tracked objects share: their columns, what their JSON begins with, and the lines below them.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <string>
