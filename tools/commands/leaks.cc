@@ -26,7 +26,7 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
   LiveScan living;
   const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
-  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {}};
+  const LiveAnswer answer{*living.scan, living.live->result(), *living.tree, {}};
   const LeakRanking ranking{options.fdr, options.common.output.Rows(kRows), options.all};
   return render::Print(LeaksReport(answer, ranking), options.common.output, read);
 }

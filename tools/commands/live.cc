@@ -51,13 +51,13 @@ ExitCode ShowLive(const LiveOptions& options) {
   LiveScan living;
   const ExitCode read = Read(options.common, std::move(*question), usual, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
-  if (options.sort == "survived" && !TraitsOf(living.live->stream()).lifecycle.is_collected) {
+  if (options.sort == "survived" && !TraitsOf(living.live->result().stream).lifecycle.is_collected) {
     return Fail(ExitCode::kUsage, fmt::format("--sort survived: {} are not subject to garbage collection",
-                                              TraitsOf(living.live->stream()).lifecycle.things));
+                                              TraitsOf(living.live->result().stream).lifecycle.things));
   }
-  const bool has_one_table = of_garbage || living.live->tables().size() == 1;
+  const bool has_one_table = of_garbage || living.live->result().tables.size() == 1;
   const size_t limit = options.common.output.Rows(has_one_table ? kRowsOfOne : kRowsOfTwo);
-  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {options.sort, limit}};
+  const LiveAnswer answer{*living.scan, living.live->result(), *living.tree, {options.sort, limit}};
   if (options.common.output.form() == render::Form::kCsv) living.scan->PrintTrust();
   return render::Print(of_garbage          ? GarbageReport(answer, options.garbage == "recent")
                        : options.lifetimes ? LifetimesReport(answer)

@@ -53,7 +53,7 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   into->names = NamePool(all_times.Naming());
   const ExitCode read = into->scan->Run(
       &into->names, &into->tree, [&] { return &into->live.emplace(question, &*into->tree, into->scan->stream()); });
-  if (read == ExitCode::kUnreadable || into->live->tracked() > 0) return read;
+  if (read == ExitCode::kUnreadable || into->live->result().tracked > 0) return read;
   return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(into->scan->stream()).lifecycle.not_tracked);
 }
 

@@ -64,7 +64,7 @@ ExitCode ShowSamples(const NativeQuery& question) {
   NativeVisitor native(GroupingOf(question), std::move(of_live), &tree);
   const ExitCode read = scan->Run(&tree, &native);
   if (read == ExitCode::kUnreadable) return read;
-  if (native.live().tracked() == 0)
+  if (native.live().tracked == 0)
     return Fail(ExitCode::kUnreadable,
                 question.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
   render::Report report =

@@ -32,7 +32,7 @@ constexpr std::string_view kReserve = "reserve", kCommit = "commit";
 bool IsAddressSpace(std::string_view class_name) { return !class_name.starts_with(kCommit); }
 bool MayBeTouched(std::string_view class_name) { return class_name != kReserve; }
 
-LiveEstimates AllOf(const LiveVisitor& live) { return EstimateGroup(live.all().alive, live.total(), live.unit()); }
+LiveEstimates AllOf(const LiveResult& live) { return EstimateGroup(live.all.alive, live.total, live.Unit()); }
 
 SiteLine LineOf(std::string name, const LiveGroup& group, const std::vector<LiveTotal>& totals, double unit) {
   static const std::vector<LiveSample> kNobody;
@@ -111,9 +111,9 @@ void NativeVisitor::End(const Estimator& estimator, double seconds) {
 std::vector<NativeVisitor::Row> NativeVisitor::Rows() const {
   std::map<uint32_t, Row> rows;
   for (const GroupTable::Row& row : allocated_.own().Rows()) rows[row.key].allocated = row.estimates;
-  for (const LiveTable::Row& row : live_.tables().front().rows) {
+  for (const LiveTable::Row& row : live().tables.front().rows) {
     Row& into = rows[row.key];
-    into.live = EstimateGroup(row.group.alive, live_.total(), live_.unit());
+    into.live = EstimateGroup(row.group.alive, live().total, live().Unit());
     into.growth = Growth::Of(row.group.growth[kWholeTime]);
     into.survival = SurvivalOf(row.group);
   }
@@ -125,11 +125,11 @@ std::vector<NativeVisitor::Row> NativeVisitor::Rows() const {
   return all;
 }
 
-LiveEstimates NativeVisitor::AllAlive() const { return EstimateGroup(live_.all().alive, live_.total(), live_.unit()); }
+LiveEstimates NativeVisitor::AllAlive() const { return AllOf(live()); }
 
-Slope NativeVisitor::AllGrowth() const { return Growth::Of(live_.all().growth[kWholeTime]); }
+Slope NativeVisitor::AllGrowth() const { return Growth::Of(live().all.growth[kWholeTime]); }
 
-std::vector<Survival> NativeVisitor::AllSurvival() const { return SurvivalOf(live_.all()); }
+std::vector<Survival> NativeVisitor::AllSurvival() const { return SurvivalOf(live().all); }
 
 MappingVisitor::MappingVisitor(const Grouping& by, const LiveQuery& question, CallTree* tree)
     : mapped_(by),
@@ -174,14 +174,14 @@ void MappingVisitor::End(const Estimator& estimator, double seconds) {
 std::vector<MappingVisitor::Row> MappingVisitor::Rows() const {
   std::map<uint32_t, Row> rows;
   for (const GroupTable::Row& row : mapped_.own().Rows()) rows[row.key].mapped = row.estimates;
-  const auto add = [&rows](const LiveVisitor& live, LiveEstimates Now::*estimates) {
-    for (const LiveTable::Row& row : live.tables().front().rows) {
-      rows[row.key].now.*estimates = EstimateGroup(row.group.alive, live.total(), live.unit());
+  const auto add = [&rows](const LiveResult& live, LiveEstimates Now::*estimates) {
+    for (const LiveTable::Row& row : live.tables.front().rows) {
+      rows[row.key].now.*estimates = EstimateGroup(row.group.alive, live.total, live.Unit());
     }
   };
-  add(alive_, &Now::alive);
-  add(reserved_, &Now::reserved);
-  add(committed_, &Now::committed);
+  add(alive_.result(), &Now::alive);
+  add(reserved_.result(), &Now::reserved);
+  add(committed_.result(), &Now::committed);
   std::vector<Row> all;
   for (auto& [key, row] : rows) {
     row.key = key;
@@ -190,28 +190,31 @@ std::vector<MappingVisitor::Row> MappingVisitor::Rows() const {
   return all;
 }
 
-MappingVisitor::Now MappingVisitor::All() const { return {AllOf(reserved_), AllOf(committed_), AllOf(alive_)}; }
+MappingVisitor::Now MappingVisitor::All() const {
+  return {AllOf(reserved_.result()), AllOf(committed_.result()), AllOf(alive_.result())};
+}
 
 SiteTimeline SitesAt(const std::string& file, const std::vector<uint64_t>& times, size_t most) {
   FileScan scan(file, {"malloc"});
   LiveQuery question;
   question.by = {Grouping(By::kSite)};
   question.series = times;
-  LiveVisitor live(std::move(question), scan.tree(), format::Stream::kNative);
-  if (!scan.Run(&live) || live.tracked() == 0) return {};
-  const std::vector<LiveTotal> totals = TotalsOf(live.all(), times.size());
-  const LiveTable& table = live.tables().front();
+  LiveVisitor visitor(std::move(question), scan.tree(), format::Stream::kNative);
+  const LiveResult& live = visitor.result();
+  if (!scan.Run(&visitor) || live.tracked == 0) return {};
+  const std::vector<LiveTotal> totals = TotalsOf(live.all, times.size());
+  const LiveTable& table = live.tables.front();
   SiteTimeline course{{}, scan.scan().trust_reasons()};
   std::vector<SiteLine>& lines = course.lines;
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.series.empty()) continue;
-    lines.push_back(LineOf(table.grouping.NameOf(row.key, *scan.tree()), row.group, totals, live.unit()));
+    lines.push_back(LineOf(table.grouping.NameOf(row.key, *scan.tree()), row.group, totals, live.Unit()));
   }
   std::ranges::stable_sort(lines, [](const SiteLine& a, const SiteLine& b) {
     return a.live.back().value != b.live.back().value ? a.live.back().value > b.live.back().value : a.name < b.name;
   });
   if (lines.size() > most) lines.resize(most);
-  lines.insert(lines.begin(), LineOf("all sites", live.all(), totals, live.unit()));
+  lines.insert(lines.begin(), LineOf("all sites", live.all, totals, live.Unit()));
   return course;
 }
 

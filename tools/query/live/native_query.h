@@ -43,7 +43,7 @@ class NativeVisitor : public ScanVisitor {
   // RefusalOfNative of the last recording that lacks some native memory.
   const std::string& refusal() const { return refusal_; }
   const Grouping& grouping() const { return allocated_.grouping(); }
-  const LiveVisitor& live() const { return live_; }
+  const LiveResult& live() const { return live_.result(); }
 
  private:
   Groups allocated_;
@@ -80,8 +80,8 @@ class MappingVisitor : public ScanVisitor {
 
   const Grouping& grouping() const { return mapped_.grouping(); }
   // Recordings with mappings in them.
-  bool has_any() const { return alive_.tracked() > 0; }
-  uint64_t at_ns() const { return alive_.at_ns(); }
+  bool has_any() const { return alive_.result().tracked > 0; }
+  uint64_t at_ns() const { return alive_.result().moments.at_ns; }
 
  private:
   using Keeps = bool (*)(std::string_view class_name);

@@ -30,7 +30,7 @@ double Measure(const LiveRow& row, const std::string& sort) {
   return sort == "name" ? 0 : SizeOf(estimates.bytes);
 }
 
-LiveRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& live) {
+LiveRow RowOf(std::string name, const LiveGroup& group, const LiveResult& live) {
   LiveRow row{std::move(name), live.EstimateGroup(group.alive), {}, {}, {}};
   if (!live.knows_growth()) return row;
   const GrowthSum& growth = group.growth[kWholeTime];
@@ -66,18 +66,18 @@ Table TableOf(const LiveTable& of, const LiveAnswer& answer) {
   return table;
 }
 
-render::Line OldLine(const LiveVisitor& live) {
-  if (!live.knows_survivors()) return Sentence("how much of it survived a collection is unknown");
+render::Line OldLine(const LiveResult& live) {
+  if (!live.knows_survivors) return Sentence("how much of it survived a collection is unknown");
   std::vector<LiveSample> old;
-  std::copy_if(live.all().alive.begin(), live.all().alive.end(), std::back_inserter(old),
+  std::copy_if(live.all.alive.begin(), live.all.alive.end(), std::back_inserter(old),
                [](const LiveSample& one) { return one.survived >= 1; });
   return Sentence("{} of it survived a collection",
-                  {{"", EstimateGroup(old, live.total(), live.unit()).bytes, Unit::kBytes}});
+                  {{"", EstimateGroup(old, live.total, live.Unit()).bytes, Unit::kBytes}});
 }
 
-render::Line GrowthLine(const LiveVisitor& live) {
-  const Slope growth = Growth::Of(live.all().growth[kWholeTime]);
-  const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
+render::Line GrowthLine(const LiveResult& live) {
+  const Slope growth = Growth::Of(live.all.growth[kWholeTime]);
+  const bool is_collected = TraitsOf(live.stream).lifecycle.is_collected;
   if (!live.knows_growth()) return Sentence(std::string("growth: unknown, ") + WhyGrowthIsUnknown(live));
   if (!std::isfinite(growth.per_second.high)) {
     return Sentence(is_collected ? "growth: unknown (too few collections, or too few samples that survived one)"
@@ -85,37 +85,37 @@ render::Line GrowthLine(const LiveVisitor& live) {
   }
   const Field rate{"", growth.per_second, Unit::kGrowth};
   if (!is_collected) return Sentence("live bytes grow by {}", {rate});
-  if (live.grown() == 1) return Sentence("bytes that survived a collection grow by {}", {rate});
-  return Sentence("bytes that survived {} collection(s) grow by {}", {{"", live.grown(), Unit::kInteger}, rate});
+  if (live.moments.grown == 1) return Sentence("bytes that survived a collection grow by {}", {rate});
+  return Sentence("bytes that survived {} collection(s) grow by {}", {{"", live.moments.grown, Unit::kInteger}, rate});
 }
 
 // "1.2 MiB live at 2.000 s in 3,000 objects, mean age 1.00 s"
-std::vector<render::Line> Headline(const LiveVisitor& live) {
-  const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
-  if (!live.knows_survivors() && live.survived() > 0) {
+std::vector<render::Line> Headline(const LiveResult& live) {
+  const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
+  if (!live.knows_survivors && live.moments.survived > 0) {
     return {Sentence(std::string("what survived {} collection(s) is unknown: ") + WhySurvivorsAreUnknown(live),
-                     {{"", live.survived(), Unit::kInteger}})};
+                     {{"", live.moments.survived, Unit::kInteger}})};
   }
-  const LiveEstimates all = live.EstimateGroup(live.all().alive).estimates;
-  const bool is_one = live.tracked() == 1;
+  const LiveEstimates all = live.EstimateGroup(live.all.alive).estimates;
+  const bool is_one = live.tracked == 1;
   const std::string when = is_one ? "at {}" : "at the ends of {} recording(s)";
   const Field time =
-      is_one ? Field{"", live.at_ns(), Unit::kNanoseconds} : Field{"", uint64_t{live.tracked()}, Unit::kInteger};
+      is_one ? Field{"", live.moments.at_ns, Unit::kNanoseconds} : Field{"", uint64_t{live.tracked}, Unit::kInteger};
   if (IsUnknown(all.bytes)) {
     return {Sentence("{} sampled " + std::string(terms.things) + " live " + when +
                          "; how many bytes and objects they represent is unknown",
                      {{"", all.samples, Unit::kInteger}, time})};
   }
   std::vector<Field> fields{{"", all.bytes, Unit::kBytes}, time};
-  std::string which = live.least_age_ns() > 0 ? " for {} or longer" : "";
-  if (!which.empty()) fields.push_back({"", live.least_age_ns(), Unit::kNanoseconds});
-  which += SurvivedText(live.survived());
-  for (Field& field : SurvivedField(live.survived())) fields.push_back(std::move(field));
+  std::string which = live.question.least_age_ns > 0 ? " for {} or longer" : "";
+  if (!which.empty()) fields.push_back({"", live.question.least_age_ns, Unit::kNanoseconds});
+  which += SurvivedText(live.moments.survived);
+  for (Field& field : SurvivedField(live.moments.survived)) fields.push_back(std::move(field));
   fields.push_back({"", all.objects, Unit::kCount});
   fields.push_back({"", IsUnknown(all.mean_age_s) ? Value() : Value(all.mean_age_s.value), Unit::kSeconds});
   std::vector<render::Line> lines{
       Sentence("{} live " + when + which + " in {} " + terms.things + ", mean age {}", fields)};
-  if (terms.is_collected && live.survived() == 0) lines.push_back(OldLine(live));
+  if (terms.is_collected && live.moments.survived == 0) lines.push_back(OldLine(live));
   lines.push_back(GrowthLine(live));
   return lines;
 }
@@ -123,16 +123,16 @@ std::vector<render::Line> Headline(const LiveVisitor& live) {
 }  // namespace
 
 Report LiveObjectsReport(const LiveAnswer& answer) {
-  const LiveVisitor& live = answer.live;
+  const LiveResult& live = answer.live;
   Report report("heaprec.live/1");
   report.Add(LiveContext(answer));
   report.Add(Headline(live));
-  report.Add(Hidden(LiveFields("live", RowOf("", live.all(), live), live)));
+  report.Add(Hidden(LiveFields("live", RowOf("", live.all, live), live)));
   // An import has no detection limit, because it is unknown how much its recorder did not sample.
-  const double unit = live.knows_history() ? live.unit() : 0;
+  const double unit = live.knows_history() ? live.Unit() : 0;
   report.Add(Hidden({{"detection_limit", unit > 0 ? Value(TotalInterval(0, 0, unit)) : Value(), Unit::kBytes},
-                     {"instants_ns", live.tracked() == 1 ? Value(live.instants()) : Value(List())}}));
-  for (const LiveTable& table : live.tables()) report.Add(TableOf(table, answer));
+                     {"instants_ns", live.tracked == 1 ? Value(live.instants) : Value(List())}}));
+  for (const LiveTable& table : live.tables) report.Add(TableOf(table, answer));
   if (unit > 0) {
     report.Add(LimitLine("a group without live samples holds", TotalInterval(0, 0, unit), Unit::kBytes));
   }
@@ -155,14 +155,14 @@ struct TraceRow {
 };
 
 std::vector<TraceRow> TraceRowsOf(const LiveAnswer& answer, bool newest) {
-  std::vector<DeadTrace> traces = newest ? answer.live.newest_garbage() : answer.live.sampled_garbage().kept();
+  std::vector<DeadTrace> traces = newest ? answer.live.newest_garbage : answer.live.sampled_garbage.kept();
   if (!newest) {
     std::stable_sort(traces.begin(), traces.end(),
                      [](const DeadTrace& a, const DeadTrace& b) { return a.died_ns < b.died_ns; });
   }
   std::vector<TraceRow> rows;
   for (const DeadTrace& trace : traces) {
-    rows.push_back({trace, trace.died_ns - answer.live.start_epoch_ns(), answer.tree.names().At(trace.keys[kClass]),
+    rows.push_back({trace, trace.died_ns - answer.live.start_epoch_ns, answer.tree.names().At(trace.keys[kClass]),
                     answer.tree.names().At(trace.keys[kThread]), FramesOf(trace.keys[kStack], answer.tree)});
   }
   return rows;
@@ -192,16 +192,16 @@ std::vector<Column<TraceRow>> TraceColumns(const LifecycleTerms& terms) {
 }  // namespace
 
 Report GarbageReport(const LiveAnswer& answer, bool newest) {
-  const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
+  const LifecycleTerms terms = TraitsOf(answer.live.stream).lifecycle;
   std::vector<TraceRow> rows = TraceRowsOf(answer, newest);
   const size_t count = rows.size();
   Report report("heaprec.garbage/1");
   report.Add(LiveContext(answer));
   report.Add(Hidden({{"which", newest ? "recent" : "sample"}}));
-  report.Add(Sentence(
-      "{} of {} sampled " + std::string(terms.things) + " that " + (terms.is_collected ? "" : "were ") + terms.ended +
-          ", " + (newest ? "newest first" : "chosen at random"),
-      {{"", uint64_t{count}, Unit::kInteger}, {"died", answer.live.sampled_garbage().seen(), Unit::kInteger}}));
+  report.Add(
+      Sentence("{} of {} sampled " + std::string(terms.things) + " that " + (terms.is_collected ? "" : "were ") +
+                   terms.ended + ", " + (newest ? "newest first" : "chosen at random"),
+               {{"", uint64_t{count}, Unit::kInteger}, {"died", answer.live.sampled_garbage.seen(), Unit::kInteger}}));
   if (answer.ranking.limit > 0 && count > answer.ranking.limit) rows.resize(answer.ranking.limit);
   report.Add(MakeTable("traces", TraceColumns(terms), rows, count));
   report.Add(LiveFooter(answer));
@@ -247,11 +247,11 @@ Value MedianOf(const LifetimeRow& row) {
   return Interval{std::numeric_limits<double>::quiet_NaN(), row.seconds.back().age, kInfinity};
 }
 
-LifetimeRow LifetimeRowOf(std::string name, const LiveGroup& group, const LiveVisitor& live) {
+LifetimeRow LifetimeRowOf(std::string name, const LiveGroup& group, const LiveResult& live) {
   LifetimeRow row{std::move(name), &group, {}, {}, {}};
   // Steps are the same whatever the recording's length.
   row.seconds = AgeAxis::InSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
-  if (TraitsOf(live.stream()).lifecycle.is_collected && live.knows_survivors()) {
+  if (TraitsOf(live.stream).lifecycle.is_collected && live.knows_survivors) {
     row.collections = AgeAxis::InCollections(group.collections.steps().size()).CurveOf(group.collections);
   }
   row.median = AgeAxis::MedianOf(row.seconds);
@@ -274,9 +274,9 @@ std::vector<LifetimeRow> LifetimeRowsOf(const LiveTable& table, const LiveAnswer
 using Columns = std::vector<Column<LifetimeRow>>;
 
 // What becomes of them: by collections, or by time where nothing is collected.
-void AddSurvival(const LiveVisitor& live, Columns* into) {
-  const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
-  const uint64_t promoted = live.question().promoted;
+void AddSurvival(const LiveResult& live, Columns* into) {
+  const bool is_collected = TraitsOf(live.stream).lifecycle.is_collected;
+  const uint64_t promoted = live.question.promoted;
   const auto reached = [](double age) {
     return [age](const LifetimeRow& row) { return AgeAxis::ReachedAt(row.seconds, age); };
   };
@@ -305,7 +305,7 @@ Value CurveOf(const LifetimeRow& row) {
   return Value(std::move(points));
 }
 
-Columns LifetimeColumns(const LiveVisitor& live, const std::string& name) {
+Columns LifetimeColumns(const LiveResult& live, const std::string& name) {
   Columns columns{
       {"median_lifetime_seconds", "median lifetime", Unit::kSeconds, Detail::kAlways, MedianOf, Detail::kAlways}};
   AddSurvival(live, &columns);
@@ -313,7 +313,7 @@ Columns LifetimeColumns(const LiveVisitor& live, const std::string& name) {
                      [](const LifetimeRow& row) { return row.group->born; }});
   columns.push_back(
       {"samples", "samples", Unit::kInteger, Detail::kWide, [](const LifetimeRow& row) { return row.group->lives; }});
-  columns.push_back({"died", TraitsOf(live.stream()).lifecycle.ended, Unit::kInteger, Detail::kWide,
+  columns.push_back({"died", TraitsOf(live.stream).lifecycle.ended, Unit::kInteger, Detail::kWide,
                      [](const LifetimeRow& row) { return row.group->died; }});
   AddCurve("survival_by_seconds", "seconds", &LifetimeRow::seconds, &columns);
   AddCurve("survival_by_collections", "collections", &LifetimeRow::collections, &columns);
@@ -322,10 +322,10 @@ Columns LifetimeColumns(const LiveVisitor& live, const std::string& name) {
   return columns;
 }
 
-std::vector<render::Line> Headline(const LiveVisitor& live, const LifetimeRow& all) {
-  const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
+std::vector<render::Line> Headline(const LiveResult& live, const LifetimeRow& all) {
+  const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
   const std::string sampled = "{} sampled " + std::string(terms.things) + ", tracked ";
-  std::vector<Field> fields{{"", live.all().lives, Unit::kInteger}};
+  std::vector<Field> fields{{"", live.all.lives, Unit::kInteger}};
   const Field median{"", MedianOf(all), Unit::kSeconds};
   if (!terms.is_collected) {
     return {Sentence(sampled + "until they were " + terms.ended +
@@ -338,20 +338,20 @@ std::vector<render::Line> Headline(const LiveVisitor& live, const LifetimeRow& a
           Sentence("all: median lifetime {}; {} die young, {} survive {} collection(s)",
                    {median,
                     {"", DiesYoung(all), Unit::kShare},
-                    {"", Promoted(all, live.question().promoted), Unit::kShare},
-                    {"promoted_after", live.question().promoted, Unit::kInteger}})};
+                    {"", Promoted(all, live.question.promoted), Unit::kShare},
+                    {"promoted_after", live.question.promoted, Unit::kInteger}})};
 }
 
 }  // namespace
 
 Report LifetimesReport(const LiveAnswer& answer) {
-  const LiveVisitor& live = answer.live;
-  const LifetimeRow all = LifetimeRowOf("[all]", live.all(), live);
+  const LiveResult& live = answer.live;
+  const LifetimeRow all = LifetimeRowOf("[all]", live.all, live);
   Report report("heaprec.lifetimes/1");
   report.Add(LiveContext(answer));
   report.Add(Headline(live, all));
   report.Add(Hidden(FieldsOf("all", LifetimeColumns(live, ""), all)));
-  for (const LiveTable& of : live.tables()) {
+  for (const LiveTable& of : live.tables) {
     Table table =
         MakeTable("tables[]", LifetimeColumns(live, of.grouping.Text()), LifetimeRowsOf(of, answer), of.rows.size());
     table.fields = {{"by", of.grouping.Text()}};

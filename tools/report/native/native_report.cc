@@ -69,7 +69,7 @@ Value SurvivalLine(const std::vector<Survival>& curve, double longest_s) {
 }
 
 double LongestSeconds(const NativeAnswer& answer) {
-  return SecondsOf(answer.native.live().to_ns() - answer.native.live().from_ns());
+  return SecondsOf(answer.native.live().moments.to_ns - answer.native.live().moments.from_ns);
 }
 
 using Columns = std::vector<Column<NativeRow>>;
@@ -176,7 +176,7 @@ Report NativeReport(const NativeAnswer& answer) {
   report.Add(Headline(answer, all));
   report.Add(Hidden({{"scan", answer.scan.AsObject()},
                      {"exact", false},
-                     {"at_ns", answer.native.live().at_ns(), Unit::kNanoseconds},
+                     {"at_ns", answer.native.live().moments.at_ns, Unit::kNanoseconds},
                      {"by", grouping.Text()},
                      {"count", uint64_t{ranked.size()}, Unit::kInteger}}));
   Table table = MakeTable("rows", columns, rows, ranked.size());

@@ -39,8 +39,8 @@ std::string LiveTab(const std::string& path) {
   question.grown = 1;
   question.lifetimes = true;
   LiveVisitor live(std::move(question), tab.tree());
-  if (!tab.Run(&live) || live.tracked() == 0) return "";
-  const LiveAnswer answer{tab.scan(), live, *tab.tree(), {.sort = "bytes", .limit = kRows}};
+  if (!tab.Run(&live) || live.result().tracked == 0) return "";
+  const LiveAnswer answer{tab.scan(), live.result(), *tab.tree(), {.sort = "bytes", .limit = kRows}};
   return "<h3>Live objects</h3>" + Html(LiveObjectsReport(answer)) + "<h3>Lifetimes</h3>" +
          Html(LifetimesReport(answer));
 }
@@ -51,8 +51,8 @@ std::string LeaksTab(const std::string& path) {
   question.by = Groupings{Grouping(By::kSite)};
   question.leaks = true;
   LiveVisitor live(std::move(question), tab.tree());
-  if (!tab.Run(&live) || live.tracked() == 0) return "";
-  return Html(LeaksReport({tab.scan(), live, *tab.tree(), {}}, {.limit = kRows, .all = true}));
+  if (!tab.Run(&live) || live.result().tracked == 0) return "";
+  return Html(LeaksReport({tab.scan(), live.result(), *tab.tree(), {}}, {.limit = kRows, .all = true}));
 }
 
 std::string CensusTab(const std::string& path) {
@@ -70,9 +70,9 @@ std::string CensusTab(const std::string& path) {
 std::string BlocksPart(const std::string& path, render::Object* facts) {
   FileScan tab(path, {"malloc"});
   NativeVisitor native(Grouping(By::kSite), {}, tab.tree());
-  if (!tab.Run(&native) || native.live().tracked() == 0) return "";
-  facts->push_back({"native_live", render::Object{{"ns", native.live().instants()},
-                                                  {"bytes", native.live().all().growth[kWholeTime].bytes}}});
+  if (!tab.Run(&native) || native.live().tracked == 0) return "";
+  facts->push_back({"native_live", render::Object{{"ns", native.live().instants},
+                                                  {"bytes", native.live().all.growth[kWholeTime].bytes}}});
   return "<h3>Blocks of malloc</h3>" +
          Html(NativeReport({.scan = tab.scan(), .native = native, .tree = *tab.tree(), .limit = kRows}));
 }
