@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analysis/health/advice.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/analysis/health/verification.h"
 #include "tools/analysis/totals/stream_totals.h"

@@ -4,12 +4,38 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/reader/reader.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {
+
+// What `heaprec doctor` finds in a recording: how sure its numbers are, why, and what to do about it.
+//
+// Built on AssessTrust (trust.h) and Verification: what they object to is a problem here, and nothing else is.
+enum class Level { kOk, kNote, kWarning, kProblem };
+const char* LevelName(Level level);
+
+struct Finding {
+  std::string id;  // stable: "losses", "source", ...; docs/guide/trust.md#doctor
+  Level level = Level::kOk;
+  std::string what;             // with its number
+  std::optional<double> value;  // that number; shares are 0 to 1
+  std::string impact;           // for the estimates; empty where all is well
+  std::string action;           // likewise
+};
+
+// Reads the recording to its end. The worst first.
+std::vector<Finding> Diagnose(Recording* recording);
+
+// What a symptom means for the estimates, and what to do: the words of `heaprec doctor`.
+struct Advice {
+  std::string_view impact, action;
+};
+// Empty texts if there is none for this id.
+Advice AdviceFor(std::string_view id);
 
 // What the samples of allocations do not tell: frames that were not recorded, names that nobody knows.
 //
@@ -44,24 +70,5 @@ class Completeness {
   std::vector<uint8_t> flags_;  // by stack
   std::vector<format::Index> path_;
 };
-
-// What `heaprec doctor` finds in a recording: how sure its numbers are, why, and what to do about it.
-//
-// Built on AssessTrust (trust.h) and Verification: what they object to is a problem here, and nothing else is.
-
-enum class Level { kOk, kNote, kWarning, kProblem };
-const char* LevelName(Level level);
-
-struct Finding {
-  std::string id;  // stable: "losses", "source", ...; docs/guide/trust.md#doctor
-  Level level = Level::kOk;
-  std::string what;             // with its number
-  std::optional<double> value;  // that number; shares are 0 to 1
-  std::string impact;           // for the estimates; empty where all is well
-  std::string action;           // likewise
-};
-
-// Reads the recording to its end. The worst first.
-std::vector<Finding> Diagnose(Recording* recording);
 
 }  // namespace heaprec::tools

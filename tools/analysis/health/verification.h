@@ -109,7 +109,7 @@ class Verification {
   std::vector<Inconsistency> findings_;
   uint64_t more_ = 0;
   uint64_t blocks_ = 0, end_ns_ = 0;
-  bool has_rows_ = false;  // so far
+  bool has_rows_ = false;                       // so far
   std::unordered_set<uint32_t> light_windows_;  // those whose samples represent light points
   uint32_t chunk_ = 0;
   size_t nodes_seen_ = 0, frames_seen_ = 0, threads_ = 0;
