@@ -119,7 +119,6 @@ class RingDefinitions {
 
  private:
   void TakeStack(const format::Dictionaries& dictionaries, format::Index node);
-  uint64_t MethodKeyOf(const format::Dictionaries& dictionaries, format::Index method);
 
   std::unordered_set<uint64_t> missing_classes_, missing_methods_, missing_threads_;
   std::unordered_set<format::StackKey, StackKeyHash> missing_stacks_;

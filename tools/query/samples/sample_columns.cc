@@ -1,7 +1,6 @@
 #include "tools/query/samples/sample_columns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>

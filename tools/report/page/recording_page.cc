@@ -1,6 +1,5 @@
 #include "tools/report/page/recording_page.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <memory>
