@@ -7,13 +7,13 @@ import sys
 ROOT = pathlib.Path(sys.argv[1])
 FORBIDDEN = re.compile(r'^\s*#include (?:<(nlohmann/[^>]*)>|"(tools/text/(?:terminal|output|messages)\.h)")|\b(AppendCsvField|AppendMarkup)\(', re.M)
 # `print` writes events one by one; pictures draw themselves; Prometheus' format is not ours to lay out.
-EVENTS = {"event_format.cc", "event_format.h", "state_format.cc", "state_format.h", "prometheus_text.cc"}
+EVENTS = {"event_text.cc", "event_text.h", "state_text.cc", "prometheus_text.cc"}
 JSON = re.compile(r"^\s*#include <nlohmann/json.hpp>", re.M)
 
 
 def violations():
     reports = [path for path in sorted((ROOT / "tools/report").rglob("*.*")) if path.suffix in (".h", ".cc")]
-    assert len(reports) >= 50, f"only {len(reports)} files are below tools/report"
+    assert len(reports) >= 25, f"only {len(reports)} files are below tools/report"
     for source in [path for path in reports if path.name not in EVENTS]:
         for match in FORBIDDEN.finditer(source.read_text()):
             what = match.group(1) or match.group(2) or match.group(3)

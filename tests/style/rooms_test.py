@@ -16,7 +16,7 @@ MACHINE_ROOM = "recorder/arch"
 MACHINE_FREE = ("base", "format", "include", "recorder", "throttle", "tools")
 JVM_ROOMS = {"recorder/agent", "recorder/hotspot", "recorder/sources"}
 # Their folders use each other: api and streams the agent and it them, the machines' code what they share.
-CIRCULAR = {"recorder/agent", "recorder/arch", "tools/analysis"}
+CIRCULAR = {"recorder/agent", "recorder/arch"}
 
 
 def rooms():

@@ -11,7 +11,7 @@
 #include "tools/options/command.h"
 #include "tools/query/compare/diff_query.h"
 #include "tools/render/print.h"
-#include "tools/report/compare/diff_report.h"
+#include "tools/report/compare/reports.h"
 #include "tools/rewrite/merged_parts.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/messages.h"

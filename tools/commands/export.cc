@@ -9,11 +9,10 @@
 #include "tools/export/exporter.h"
 #include "tools/export/formats/formats.h"
 #include "tools/export/live_samples.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/query/filter/option_values.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 

@@ -8,9 +8,9 @@
 #include "tools/export/flame_svg.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/option_values.h"
+#include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/scan.h"
-#include "tools/report/page/flame_header.h"
+#include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 

@@ -15,7 +15,7 @@
 #include "tools/fleet/answers/source.h"
 #include "tools/fleet/server/server.h"
 #include "tools/fleet/ship/ship_run.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 #include "tools/render/print.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"

@@ -5,7 +5,7 @@
 
 #include "tools/options/command.h"
 #include "tools/render/print.h"
-#include "tools/report/recording/jvm_report.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 

@@ -9,15 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/option_values.h"
+#include "tools/query/filter/event_filter.h"
 #include "tools/query/live/live_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
-#include "tools/report/live/leaks_report.h"
-#include "tools/report/live/live_report.h"
+#include "tools/report/live/reports.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/messages.h"
 
@@ -78,7 +77,7 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   into->names = NamePool(all_times.Naming());
   const ExitCode read = into->scan->Run(
       &into->names, &into->tree, [&] { return &into->live.emplace(question, &*into->tree, into->scan->stream()); });
-  if (read == ExitCode::kUnreadable || into->live->tracked() > 0) return read;
+  if (read == ExitCode::kUnreadable || into->live->result().tracked > 0) return read;
   return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(into->scan->stream()).lifecycle.not_tracked);
 }
 
@@ -119,13 +118,13 @@ ExitCode ShowLive(const LiveOptions& options) {
   LiveScan living;
   const ExitCode read = Read(options.common, std::move(*question), usual, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
-  if (options.sort == "survived" && !TraitsOf(living.live->stream()).lifecycle.is_collected) {
+  if (options.sort == "survived" && !TraitsOf(living.live->result().stream).lifecycle.is_collected) {
     return Fail(ExitCode::kUsage, fmt::format("--sort survived: {} are not subject to garbage collection",
-                                              TraitsOf(living.live->stream()).lifecycle.things));
+                                              TraitsOf(living.live->result().stream).lifecycle.things));
   }
-  const bool has_one_table = of_garbage || living.live->tables().size() == 1;
+  const bool has_one_table = of_garbage || living.live->result().tables.size() == 1;
   const size_t limit = options.common.output.Rows(has_one_table ? kRowsOfOne : kRowsOfTwo);
-  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {options.sort, limit}};
+  const LiveAnswer answer{*living.scan, living.live->result(), *living.tree, {options.sort, limit}};
   if (options.common.output.form() == render::Form::kCsv) living.scan->PrintTrust();
   return render::Print(of_garbage          ? GarbageReport(answer, options.garbage == "recent")
                        : options.lifetimes ? LifetimesReport(answer)
@@ -150,7 +149,7 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
   LiveScan living;
   const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
-  const LiveAnswer answer{*living.scan, *living.live, *living.tree, {}};
+  const LiveAnswer answer{*living.scan, living.live->result(), *living.tree, {}};
   const LeakRanking ranking{options.fdr, options.common.output.Rows(kRows), options.all};
   return render::Print(LeaksReport(answer, ranking), options.common.output, read);
 }

@@ -11,24 +11,19 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/grouping.h"
-#include "tools/analysis/health/unavailable.h"
-#include "tools/analysis/memory_categories.h"
-#include "tools/analysis/native_table_rows.h"
+#include "tools/analysis/groups/grouping.h"
+#include "tools/analysis/health/trust.h"
+#include "tools/analysis/totals/process_states.h"
 #include "tools/input/confined_open.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/native_table_file.h"
-#include "tools/input/program_recording.h"
 #include "tools/input/recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/options/command.h"
-#include "tools/query/live/mapping_query.h"
 #include "tools/query/live/native_query.h"
-#include "tools/query/live/site_timeline.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
-#include "tools/report/native/categories_report.h"
-#include "tools/report/native/native_report.h"
-#include "tools/report/native/native_table_report.h"
+#include "tools/report/native/reports.h"
 #include "tools/text/exit_code.h"
 #include "tools/text/messages.h"
 
@@ -160,7 +155,7 @@ ExitCode ShowSamples(const NativeOptions& options) {
   NativeVisitor native(GroupingOf(options), std::move(of_live), &tree);
   const ExitCode read = scan->Run(&tree, &native);
   if (read == ExitCode::kUnreadable) return read;
-  if (native.live().tracked() == 0)
+  if (native.live().tracked == 0)
     return Fail(ExitCode::kUnreadable, options.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
   render::Report report = NativeReport(
       {*scan, native, tree, options.is_by_live(), options.limit(), options.callers, options.least_age_ns()});

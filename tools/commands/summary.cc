@@ -8,19 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/allocation_totals.h"
 #include "tools/analysis/health/trust.h"
+#include "tools/analysis/totals/totals.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/query/live/leak_search.h"
+#include "tools/query/live/live_query.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
 #include "tools/render/renderers.h"
-#include "tools/report/recording/summary_report.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/messages.h"
 #include "tools/text/terminal.h"
 

@@ -12,7 +12,7 @@
 #include "tools/render/print.h"
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
-#include "tools/report/allocations/timeline_report.h"
+#include "tools/report/allocations/reports.h"
 #include "tools/report/columns/selection.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"

@@ -4,9 +4,9 @@
 
 #include "tools/options/command.h"
 #include "tools/query/allocations/group_query.h"
-#include "tools/query/filter/option_values.h"
+#include "tools/query/filter/event_filter.h"
 #include "tools/render/print.h"
-#include "tools/report/allocations/top_report.h"
+#include "tools/report/allocations/reports.h"
 #include "tools/screen/live_session.h"
 #include "tools/text/messages.h"
 

@@ -12,7 +12,6 @@
 #include "tools/commands/rewrite_command.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/query/filter/option_values.h"
 #include "tools/rewrite/merged_parts.h"
 #include "tools/rewrite/recording_editor.h"
 #include "tools/rewrite/redaction.h"

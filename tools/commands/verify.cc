@@ -10,8 +10,7 @@
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
-#include "tools/report/recording/doctor_report.h"
-#include "tools/report/recording/verify_report.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

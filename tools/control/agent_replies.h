@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 

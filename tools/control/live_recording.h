@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "tools/control/process.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

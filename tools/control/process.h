@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "tools/control/thread_user.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 

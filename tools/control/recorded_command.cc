@@ -21,7 +21,7 @@
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/control/private_folder.h"
-#include "tools/input/open_elf.h"
+#include "tools/input/confined_open.h"
 #include "tools/input/recording.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"

@@ -15,7 +15,7 @@
 #include "tools/control/java_process.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

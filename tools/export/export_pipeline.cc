@@ -10,8 +10,8 @@
 #include "tools/analysis/health/trust.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/loss_summary.h"
-#include "tools/query/filter/asked_time.h"
-#include "tools/query/scan/stream_trust.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/query/scan/scan_summary.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

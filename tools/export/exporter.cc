@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "format/model/version.h"
-#include "tools/analysis/imported.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tools/analysis/estimate/group_estimates.h"
-#include "tools/analysis/flame_box_tree.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/groups/flame_box_tree.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 

@@ -13,7 +13,7 @@
 #include "format/codec/chunk_names.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/export/exporter.h"
-#include "tools/input/copied_names.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 

@@ -5,9 +5,12 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 namespace heaprec::tools {
@@ -98,6 +101,14 @@ Descriptor OpenRegularIn(const Descriptor& folder, const std::string& name) {
 
 Descriptor OpenRegularOf(uid_t owner, const std::string& path) {
   return ReopenRegular(Descriptor(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), owner);
+}
+
+Result<ElfFile> OpenElf(const std::string& path) {
+  const auto file = std::make_shared<Descriptor>(OpenRegularBelow("", path));
+  if (!file->is_open()) return Error{path + ": " + std::strerror(errno)};
+  return ElfFile::Open(path, [file](uint64_t offset, void* out, size_t size) {
+    return pread(file->number(), out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+  });
 }
 
 }  // namespace heaprec::tools

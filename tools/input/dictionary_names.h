@@ -1,18 +1,93 @@
-// The names of a chunk in Java's spelling and valid UTF-8, each rendered once.
-//
-// Threads:  one.
-// Failure:  an index that is not in the dictionaries renders as kUnknown.
+// Names of a block's dictionaries: as shown, with generated ones merged, and copied to another file.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include "format/codec/chunk_names.h"
+#include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/input/generated_names.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
+
+// Names of classes that a JVM or a framework makes up while it runs: other ones in each run, or thousands of one
+// template. What differs in made-up parts only is one name wherever recordings are added up or compared.
+//
+// Marked as made up, and so left out at once (StripGeneratedSuffix): "p.Map$$Lambda$141/0x00007f0f84115150" and
+// "p.Map$$Lambda/0x00007f0f84115150" become "p.Map$$Lambda", "java.lang.invoke.LambdaForm$MH/0x0000000800c03000" loses
+// its address, "jdk.proxy2.$Proxy17" and "GeneratedMethodAccessor3" their numbers,
+// "p.S$$EnhancerBySpringCGLIB$$1a2b3c4d" and "p.D$HibernateProxy$AbCdEf1u" their last word. The lambdas of a class stay
+// apart by what is known of them: "p.Map$$Lambda[lambda$main$3]".
+//
+// Any other number means something, unless the names say otherwise: "Script1111" and "Script2222" become "Script#" if
+// of each recording with such names most are in no other recording, or if one recording has more than kMostOfTemplate
+// of them. That is known only when all have been read, which must then be read again (MergedNames::Settle).
+//
+// Threads:  one, for each MergedNames.
+
+inline constexpr std::string_view kLambda = "$$Lambda";
+
+std::string StripGeneratedSuffix(std::string_view name);
+
+class MergedNames {
+ public:
+  static constexpr size_t kMostOfTemplate = 50;
+
+  // `settles`: everything can be read again, so that numbers that the names do not mark may be merged.
+  explicit MergedNames(bool settles = true) : settles_(settles) {}
+
+  // The names to come are of this recording; parts of one have the same id.
+  void Start(const format::RecordingId& id) {
+    recording_ = recordings_.try_emplace(id, static_cast<uint32_t>(recordings_.size())).first->second;
+    known_.clear();
+  }
+  // How the class `name`, in Java's spelling, is shown. `label`: what tells a lambda from others of its class.
+  std::string Of(std::string_view name, std::string_view label = {});
+  // After everything was read: whether more names have turned out to be one. If so, all of it must be read again, once
+  // (ReadNamed).
+  bool Settle();
+  // "8,000 generated names of classes are shown as 3; --names exact keeps them apart"; empty: none became another's.
+  std::string Text() const;
+
+ private:
+  using Recordings = std::set<uint32_t>;
+  using Family = std::unordered_map<std::string, Recordings>;  // by name
+  static bool IsOneName(const Family& family);
+  std::string Find(std::string_view name, std::string_view label);
+  void Note(std::string_view name, const std::string& shown);
+
+  const bool settles_;
+  std::map<format::RecordingId, uint32_t> recordings_;
+  uint32_t recording_ = 0;
+  std::unordered_map<std::string, Family> families_;       // by template
+  std::unordered_set<std::string> one_name_;               // templates of which all are one
+  std::unordered_set<std::string> seen_;                   // made-up names with what they are shown as
+  std::unordered_map<std::string, uint64_t> merged_into_;  // by what is shown: of how many
+  // Of the current recording, by name and label: each chunk has most of the names that those before it had.
+  std::unordered_map<std::string, std::string> known_;
+};
+
+// Calls `read(is_again)`, and a second time if it could read and more names have turned out to be one. null: names stay
+// as they are.
+template <typename Read>
+ExitCode ReadNamed(MergedNames* merged, Read read) {
+  const ExitCode code = read(/*is_again=*/false);
+  const bool is_read = code == ExitCode::kOk || code == ExitCode::kDamaged;
+  return is_read && merged != nullptr && merged->Settle() ? read(/*is_again=*/true) : code;
+}
+
+// The names of a chunk in Java's spelling and valid UTF-8, each rendered once.
+//
+// Failure:  an index that is not in the dictionaries renders as kUnknown.
 
 inline constexpr std::string_view kUnknown = "[unknown]";
 inline constexpr std::string_view kTruncated = "[truncated]";              // frames that were not recorded
@@ -73,5 +148,102 @@ bool ForEachFrame(const Names& names, format::Index stack, size_t limit, Visit v
   }
   return false;
 }
+
+// The names and stacks of a chunk that is read, interned where they are written again: each once.
+//
+// Failure:  an index that nothing defines becomes none; a stack ends where a damaged tree does.
+
+// Returns the interned names as the dictionaries of a chunk, under the same indices.
+format::Dictionaries DictionariesOf(const format::ChunkNames& names);
+
+// Names as they are to be written; the default leaves them alone.
+class NameMapper {
+ public:
+  virtual ~NameMapper() = default;
+  virtual std::string Class(const std::string& name) { return name; }
+  virtual format::Method Method(const format::Method& method) { return method; }
+  virtual format::Thread Thread(const format::Thread& thread) { return thread; }
+};
+
+// `Interner`: format::ChunkWriter, format::ChunkNames.
+template <typename Interner>
+class CopiedNames {
+ public:
+  // `mapper` outlives it; nullptr: names are not changed.
+  explicit CopiedNames(NameMapper* mapper = nullptr) : mapper_(mapper != nullptr ? *mapper : unchanged_) {}
+  CopiedNames(const CopiedNames&) = delete;
+  CopiedNames& operator=(const CopiedNames&) = delete;
+
+  // When another chunk begins, where names are read or where they are written.
+  void Clear() {
+    for (Indices* indices : {&classes_, &methods_, &threads_, &stacks_}) indices->clear();
+  }
+  // With each block, before the others. Both are needed until the next call.
+  void Enter(const format::Dictionaries& from, Interner* into) {
+    if (&from != from_ || from.stacks.size() < stacks_.size()) Clear();  // another chunk's
+    from_ = &from;
+    into_ = into;
+  }
+
+  format::Index Class(format::Index index) {
+    return Copied(&classes_, from_->classes, index,
+                  [this](const std::string& name) { return into_->InternClass(mapper_.Class(name)); });
+  }
+  format::Index Thread(format::Index index) {
+    return Copied(&threads_, from_->threads, index,
+                  [this](const format::Thread& thread) { return into_->InternThread(mapper_.Thread(thread)); });
+  }
+  format::Index Method(format::Index index) {
+    return Copied(&methods_, from_->methods, index, [this](const format::Method& method) {
+      const format::Method mapped = mapper_.Method(method);
+      return into_->InternMethod(mapped.class_name, mapped.name, mapped.descriptor);
+    });
+  }
+  format::Index Stack(format::Index leaf) {
+    return Copied(&stacks_, from_->stacks, leaf, [this, leaf](const format::StackNode&) {
+      std::vector<format::StackFrame> frames;
+      bool truncated = false;
+      // A parent precedes its child, whatever a damaged file says.
+      for (format::Index at = leaf; at < from_->stacks.size();) {
+        const format::StackNode& node = from_->stacks[at];
+        if (node.frame < from_->frames.size()) {
+          const format::Frame& frame = from_->frames[node.frame];
+          frames.push_back({Method(frame.method), frame.bci, frame.line, frame.type});
+        }
+        truncated = node.truncated;
+        at = node.parent < at ? node.parent : format::kNone;
+      }
+      return into_->InternStack(frames, truncated);
+    });
+  }
+  format::Sample Named(format::Sample sample) {
+    sample.class_id = Class(sample.class_id);
+    sample.thread = Thread(sample.thread);
+    sample.stack = Stack(sample.stack);
+    return sample;
+  }
+
+ private:
+  using Indices = std::vector<format::Index>;
+  static constexpr format::Index kNotYet = format::kNone - 1;
+
+  // The entry of `index`, made by `intern` the first time.
+  template <typename Names, typename Intern>
+  static format::Index Copied(Indices* indices, const Names& names, format::Index index, const Intern& intern) {
+    if (index >= names.size()) return format::kNone;
+    if (indices->size() < names.size()) indices->resize(names.size(), kNotYet);
+    if ((*indices)[index] == kNotYet) {
+      const format::Index made = intern(names[index]);
+      (*indices)[index] = made;
+    }
+    return (*indices)[index];
+  }
+
+  NameMapper unchanged_;
+  NameMapper& mapper_;
+  const format::Dictionaries* from_ = nullptr;
+  Interner* into_ = nullptr;
+  Indices classes_, methods_, threads_, stacks_;
+};
 
 }  // namespace heaprec::tools

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tools/text/temporary_folder.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -90,6 +91,11 @@ Result<int> OpenFile(const std::string& path) {
   return Error{fmt::format("{}: not a regular file ('-' reads a pipe)", path)};
 }
 
+std::map<std::string, std::vector<std::string>>& All() {
+  static std::map<std::string, std::vector<std::string>> all;
+  return all;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
@@ -133,6 +139,20 @@ bool FileSource::IsSameFileAs(const std::string& other) const {
 std::optional<uid_t> FileSource::owner() const {
   struct stat mine {};
   return !is_spool_ && !IsOwnPipe(name_) && fstat(descriptor_, &mine) == 0 ? std::optional(mine.st_uid) : std::nullopt;
+}
+
+void AddJoinedFile(const std::string& path, std::vector<std::string> files) {
+  All().insert_or_assign(path, std::move(files));
+}
+
+std::vector<std::string> FilesOf(const std::string& path) {
+  const auto found = All().find(path);
+  return found != All().end() ? found->second : std::vector{path};
+}
+
+std::string ShownName(const std::string& path) {
+  const std::vector<std::string> files = FilesOf(path);
+  return files.size() == 1 ? path : files.front() + " and " + CountOf(files.size() - 1, "later part");
 }
 
 }  // namespace heaprec::tools

@@ -1,6 +1,5 @@
 // The bytes of a recording: a file that may still grow, or standard input kept in an unlinked temporary file.
 //
-// Threads:  one.
 // Failure:  Open says which path and why. A file that shrinks reads as ended there.
 #pragma once
 
@@ -11,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "format/reader/reader.h"
@@ -46,8 +46,6 @@ class FileSource final : public format::ByteSource {
 };
 
 // One recording's part of a file that holds several.
-//
-// Threads:  one.
 class SliceSource final : public format::ByteSource {
  public:
   // [begin, end) of `whole`, which outlives it.
@@ -65,5 +63,15 @@ class SliceSource final : public format::ByteSource {
   format::ByteSource& whole_;
   const uint64_t begin_, end_;
 };
+
+// Files that were joined into a temporary one: what a command line calls it, and what a person is shown.
+//
+// Threads:  one writes, before others read.
+
+void AddJoinedFile(const std::string& path, std::vector<std::string> files);
+// The files that were joined, or the path itself.
+std::vector<std::string> FilesOf(const std::string& path);
+// "app.hrec and 2 later parts", or the path itself.
+std::string ShownName(const std::string& path);
 
 }  // namespace heaprec::tools

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

@@ -1,19 +1,23 @@
 #include "tools/input/native_table_file.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <unordered_map>
 
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {
+
 using format::NativeHeader;
 using format::NativeModule;
 using format::NativeShard;
@@ -116,6 +120,15 @@ std::vector<NativePlace> PlacesOf(const std::string& bytes, uint32_t chunks) {
   return places;
 }
 
+// "b" would be demangled, too: as the type bool.
+std::string NameOf(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                         std::free);
+  return status == 0 ? demangled.get() : symbol;
+}
+
 }  // namespace
 
 NativeSums& NativeSums::operator+=(const NativeSums& other) {
@@ -161,6 +174,33 @@ Result<NativeTableFile> ReadNativeTable(const std::string& path) {
   table.modules = ModulesOf(bytes, header->modules_used);
   table.places = PlacesOf(bytes, header->chunks_used);
   return table;
+}
+
+const LoadedModule* TableSymbolizer::ModuleOf(uint64_t pc, uint32_t replaced) const {
+  const auto found = std::find_if(modules_.rbegin(), modules_.rend(),
+                                  [=](const LoadedModule& module) { return module.Holds(pc, replaced); });
+  return found == modules_.rend() ? nullptr : &*found;
+}
+
+const TableSymbolizer::Function& TableSymbolizer::At(uint64_t pc, uint32_t replaced) {
+  const LoadedModule* const module = ModuleOf(pc, replaced);
+  const auto [known, is_new] = known_.try_emplace({module, pc});
+  Function& function = known->second;
+  if (!is_new) return function;
+  if (module == nullptr) {
+    function = {fmt::format("{:#x}", pc), "?", false};
+    return function;
+  }
+  function.module = module->path.substr(module->path.rfind('/') + 1);
+  const uint64_t address = pc - module->bias;
+  // A call at the very end of a function returns behind it. By now there may be another file under the module's name.
+  const ElfFunctions& functions = functions_.try_emplace(module, module->path, module->build_id, OpenElf).first->second;
+  auto [symbol, offset] = functions.At(address - 1);
+  function.is_known = !symbol.empty();
+  function.name = function.is_known ? NameOf(symbol) : fmt::format("{}+{:#x}", function.module, address);
+  function.symbol = std::move(symbol);
+  function.offset = offset;
+  return function;
 }
 
 }  // namespace heaprec::tools

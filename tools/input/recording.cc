@@ -15,7 +15,7 @@
 #include "format/reader/provisional_block.h"
 #include "format/reader/recordings_in_file.h"
 #include "tools/input/file_source.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/writer_process.h"
 #include "tools/text/text.h"
 

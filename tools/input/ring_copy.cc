@@ -7,13 +7,18 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "format/ring/address_frames.h"
+#include "format/ring/call_path_key.h"
+#include "format/ring/ring_reader.h"
 #include "tools/input/confined_open.h"
-#include "tools/input/descriptor.h"
 
 namespace heaprec::tools {
 namespace {
+
 using format::RingHeader;
 
 // A ring is at most 34 MiB with a census; what claims to be far more is none.
@@ -61,6 +66,71 @@ bool ReadRows(int descriptor, size_t offset, std::byte* into) {
     offset += sizeof(page);
   }
   return true;
+}
+
+using format::Dictionaries;
+using format::Index;
+using format::kNone;
+using format::RingFrame;
+using format::StackKey;
+
+constexpr StackKey kNoStackKey{0, 0};
+// Deeper than any stack the agent records: a longer path in a damaged tree is a loop.
+constexpr size_t kMaxDepth = 1 << 16;
+
+// The frames from node `leaf` to the root, with methods as keys; nullopt if the tree is broken.
+std::optional<bool> WalkPath(const Dictionaries& dictionaries, const std::vector<uint64_t>& method_keys, Index leaf,
+                             std::vector<RingFrame>* path) {
+  path->clear();
+  bool truncated = false;
+  for (Index at = leaf; at != kNone; at = dictionaries.stacks[at].parent) {
+    if (at >= dictionaries.stacks.size() || path->size() > kMaxDepth) return std::nullopt;
+    const format::StackNode& node = dictionaries.stacks[at];
+    if (node.frame >= dictionaries.frames.size()) return std::nullopt;
+    const format::Frame& frame = dictionaries.frames[node.frame];
+    path->push_back(
+        {frame.method < method_keys.size() ? method_keys[frame.method] : 0, frame.bci, frame.line, frame.type});
+    truncated |= node.truncated;
+  }
+  return truncated;
+}
+
+// The index of `key` in `entries`, where `known` remembers what was put there from `defined`.
+template <typename Key, typename Defined, typename Known, typename Entry>
+Index Intern(const Key& key, const Defined& defined, Known& known, std::vector<Entry>& entries) {
+  const auto [at, is_new] = known.try_emplace(key, kNone);
+  if (!is_new) return at->second;
+  const auto definition = defined.find(key);
+  if (definition == defined.end()) return kNone;
+  entries.push_back(definition->second);
+  return at->second = static_cast<Index>(entries.size() - 1);
+}
+
+template <typename Key, typename Known, typename Entry>
+Index InternValue(const Key& key, const Entry& entry, Known& known, std::vector<Entry>& entries) {
+  const auto [at, is_new] = known.try_emplace(key, static_cast<Index>(entries.size()));
+  if (is_new) entries.push_back(entry);
+  return at->second;
+}
+
+template <size_t N>
+std::string TextOf(const char (&chars)[N]) {
+  return {chars, strnlen(chars, N)};
+}
+
+std::vector<LoadedModule> ModulesOf(std::span<const format::RingModule> modules) {
+  std::vector<LoadedModule> loaded;
+  loaded.reserve(modules.size());
+  for (const format::RingModule& module : modules) {
+    loaded.push_back({module.begin, module.end, module.bias, TextOf(module.build_id), TextOf(module.path)});
+  }
+  return loaded;
+}
+
+uint64_t Define(RingDefinitions* definitions, const format::Method& method) {
+  const uint64_t key = format::MethodKey(method.class_name, method.name, method.descriptor);
+  definitions->methods.try_emplace(key, method);
+  return key;
 }
 
 }  // namespace
@@ -153,6 +223,176 @@ format::StreamCounters RingCopy::counters(format::Stream stream) const {
     counters.SetStackChunks(view_->header().stack_chunks.objects, view_->header().stack_chunks.bytes);
   }
   return counters;
+}
+
+void RingDefinitions::Require(uint64_t class_key, uint64_t thread_key, const StackKey& stack_key) {
+  if (class_key != 0 && !classes.contains(class_key)) missing_classes_.insert(class_key);
+  if (thread_key != 0 && !threads.contains(thread_key)) missing_threads_.insert(thread_key);
+  if (stack_key != kNoStackKey && !stacks.contains(stack_key)) missing_stacks_.insert(stack_key);
+}
+
+void RingDefinitions::RequireMethodsOfStacks() {
+  for (const auto& [key, stack] : stacks) {
+    for (const RingFrame& frame : stack.leaf_first) {
+      if (frame.method != 0 && !methods.contains(frame.method)) missing_methods_.insert(frame.method);
+    }
+  }
+}
+
+bool RingDefinitions::is_incomplete() const {
+  return !(missing_classes_.empty() && missing_methods_.empty() && missing_threads_.empty() && missing_stacks_.empty());
+}
+
+void RingDefinitions::TakeFrom(const format::Block& block) {
+  const Dictionaries& from = *block.dictionaries;
+  if (block.chunk != chunk_ || from.stacks.size() < stacks_seen_ || from.classes.size() < classes_seen_) {
+    chunk_ = block.chunk;
+    classes_seen_ = methods_seen_ = threads_seen_ = stacks_seen_ = 0;
+    method_keys_.clear();
+  }
+  for (; classes_seen_ < from.classes.size(); ++classes_seen_) {
+    const std::string& name = from.classes[classes_seen_];
+    const uint64_t key = format::ClassKey(name);
+    if (missing_classes_.erase(key) > 0) classes.emplace(key, name);
+  }
+  for (; methods_seen_ < from.methods.size(); ++methods_seen_) {
+    const format::Method& method = from.methods[methods_seen_];
+    const uint64_t key = format::MethodKey(method.class_name, method.name, method.descriptor);
+    method_keys_.push_back(key);
+    if (missing_methods_.erase(key) > 0) methods.emplace(key, method);
+  }
+  for (; threads_seen_ < from.threads.size(); ++threads_seen_) {
+    const format::Thread& thread = from.threads[threads_seen_];
+    const uint64_t key = format::ThreadKey(thread.java_tid, thread.os_tid, thread.is_virtual, thread.name);
+    if (missing_threads_.erase(key) > 0) threads.emplace(key, thread);
+  }
+  for (; stacks_seen_ < from.stacks.size(); ++stacks_seen_) {
+    if (!missing_stacks_.empty()) TakeStack(from, static_cast<Index>(stacks_seen_));
+  }
+}
+
+// Any node may be the leaf of a stack: that is why every node's key is computed.
+void RingDefinitions::TakeStack(const Dictionaries& dictionaries, Index node) {
+  const std::optional<bool> truncated = WalkPath(dictionaries, method_keys_, node, &path_);
+  if (!truncated) return;
+  const StackKey key = format::KeyOfStack(path_, *truncated);
+  if (missing_stacks_.erase(key) == 0) return;
+  for (Index at = node; at != kNone; at = dictionaries.stacks[at].parent) {
+    const Index method = dictionaries.frames[dictionaries.stacks[at].frame].method;
+    if (method < method_keys_.size()) methods.emplace(method_keys_[method], dictionaries.methods[method]);
+  }
+  stacks.emplace(key, KeyedStack{path_, *truncated});
+}
+
+Index KeyedDictionaries::Class(uint64_t key) { return Intern(key, definitions_.classes, classes_, into_.classes); }
+Index KeyedDictionaries::Thread(uint64_t key) { return Intern(key, definitions_.threads, threads_, into_.threads); }
+Index KeyedDictionaries::Method(uint64_t key) { return Intern(key, definitions_.methods, methods_, into_.methods); }
+
+Index KeyedDictionaries::FrameOf(const format::RingFrame& ring) {
+  const format::Frame frame{Method(ring.method), ring.bci, ring.line, ring.type};
+  return InternValue(std::tuple(frame.method, frame.bci, frame.line, frame.type), frame, frames_, into_.frames);
+}
+
+Index KeyedDictionaries::Node(Index parent, Index frame, bool truncated) {
+  const format::StackNode node{parent, frame, truncated};
+  return InternValue(std::tuple(parent, frame, truncated), node, nodes_, into_.stacks);
+}
+
+Index KeyedDictionaries::Stack(format::StackKey key) {
+  const auto [at, is_new] = stacks_.try_emplace(key, kNone);
+  const auto definition = definitions_.stacks.find(key);
+  if (!is_new || definition == definitions_.stacks.end()) return at->second;
+  return at->second = Nodes(definition->second.leaf_first, definition->second.truncated);
+}
+
+Index KeyedDictionaries::Path(format::StackKey key) {
+  const auto [at, is_new] = paths_.try_emplace(key, kNone);
+  const auto definition = definitions_.stacks.find(key);
+  if (!is_new || definition == definitions_.stacks.end()) return at->second;
+  const std::span<const RingFrame> frames = definition->second.leaf_first;
+  const format::Path path = format::PathOf(frames.size(), definition->second.truncated,
+                                           [&](size_t i) { return IsPrimitive(frames[i].method); });
+  return at->second = Nodes(frames.first(path.frames), path.truncated);
+}
+
+bool KeyedDictionaries::IsPrimitive(uint64_t method) {
+  const auto [at, is_new] = is_primitive_.try_emplace(method, false);
+  const auto definition = definitions_.methods.find(method);
+  if (is_new && definition != definitions_.methods.end())
+    at->second = primitives_.HasMethod(definition->second.class_name, definition->second.name);
+  return at->second;
+}
+
+Index KeyedDictionaries::Nodes(std::span<const RingFrame> leaf_first, bool truncated) {
+  Index node = kNone;
+  for (auto frame = leaf_first.rbegin(); frame != leaf_first.rend(); ++frame) {
+    node = Node(node, FrameOf(*frame), node == kNone && truncated);
+  }
+  return node;
+}
+
+NativePointNames::NativePointNames(std::span<const format::RingModule> modules)
+    : modules_(ModulesOf(modules)), symbols_(modules_) {}
+
+format::CodeLocation NativePointNames::At(uint64_t return_address) {
+  // No native memory was recorded, or the process died while it wrote the list: addresses are all there is.
+  if (modules_.empty()) return {"?", fmt::format("{:#x}", return_address - 1), "", 0};
+  const LoadedModule* const module = symbols_.ModuleOf(return_address - 1, 0);
+  if (module == nullptr) return {};
+  const TableSymbolizer::Function& function = symbols_.At(return_address, 0);
+  format::CodeLocation location{function.module, format::DemangledFunction(function.symbol), module->build_id,
+                                function.offset};
+  if (function.symbol.empty()) location.function = fmt::format("{:#x}", return_address - 1 - module->bias);
+  return location;
+}
+
+std::vector<format::RingFrame> NativePointNames::FramesOf(const NativePoint& point, RingDefinitions* definitions) {
+  std::vector<format::CodeLocation> locations;
+  for (const uint64_t pc : point.pcs) locations.push_back(At(pc));
+  return format::FramesToShow(
+      locations.size(), [&](size_t i) -> const format::CodeLocation& { return locations[i]; },
+      [&](const format::CodeLocation& location) {
+        return Define(definitions, {location.module, location.function, location.build_id});
+      },
+      format::Kind::kNative, point.java, point.record.is_cut != 0);
+}
+
+format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, RingDefinitions* definitions) {
+  const format::NativePointRecord& record = point.record;
+  const std::string class_name = format::kNativeFunctions[record.function];
+  const std::string thread_name = TextOf(record.thread_name);
+  const std::vector<format::RingFrame> frames = FramesOf(point, definitions);
+  format::SampleRecord sample{};
+  sample.monotonic_ns = record.monotonic_ns;
+  sample.id = record.id;
+  sample.thread_key = format::ThreadKey(0, record.os_tid, false, thread_name);
+  sample.class_key = format::ClassKey(class_name);
+  if (!frames.empty()) sample.stack_key = format::KeyOfStack(frames, /*truncated=*/false);
+  sample.call_path = format::CallPathKey(frames);
+  sample.size = record.size;
+  sample.weight = record.weight;
+  sample.window = record.window;
+  sample.kind = static_cast<uint16_t>(format::Kind::kNative);
+  sample.tracking_index = record.tracking_index;
+  definitions->threads.try_emplace(sample.thread_key, format::Thread{0, record.os_tid, false, thread_name});
+  definitions->classes.try_emplace(sample.class_key, class_name);
+  if (!frames.empty()) definitions->stacks.try_emplace(sample.stack_key, KeyedStack{frames, false});
+  return sample;
+}
+
+// As the drain names them: up to the first that is in no library.
+void NativePointNames::NameStacksOf(RingDefinitions* definitions) {
+  for (auto& [key, stack] : definitions->stacks) {
+    if (!format::AreAddresses(stack.leaf_first)) continue;
+    std::vector<format::RingFrame> named;
+    for (const format::RingFrame& address : stack.leaf_first) {
+      const format::CodeLocation location = At(address.method);
+      if (location.module.empty()) break;
+      named.push_back({Define(definitions, {location.module, location.function, location.build_id}),
+                       static_cast<int32_t>(location.offset), -1, format::FrameType::kNative});
+    }
+    stack.leaf_first = std::move(named);
+  }
 }
 
 }  // namespace heaprec::tools

@@ -1,3 +1,33 @@
+// A copy of the ring of a recording, and what its records mean.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "format/model/allocation_primitives.h"
+#include "format/model/model.h"
+#include "format/native/native_frames.h"
+#include "format/reader/reader.h"
+#include "format/ring/ring_layout.h"
+#include "format/ring/ring_reader.h"
+#include "format/ring/ring_records.h"
+#include "tools/input/confined_open.h"
+#include "tools/input/native_table_file.h"
+
+namespace heaprec::tools {
+
 // A private copy of a recording's shared ring, taken beside a process that may still be writing it.
 //
 // The file is read with pread, never mapped and never changed: a ring that vanishes or shrinks is an error, not a
@@ -5,23 +35,6 @@
 // and head() was therefore published when it was copied and not yet given up by the drain, so it is whole.
 //
 // Failure:  Open: no such file, or another recording's ring. Of: a ring that cannot be true.
-#pragma once
-
-#include <sys/types.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "base/result.h"
-#include "format/model/model.h"
-#include "format/ring/ring_reader.h"
-#include "tools/input/descriptor.h"
-
-namespace heaprec::tools {
 
 // What a look at the header alone tells.
 struct RingStatus {
@@ -71,6 +84,113 @@ class RingCopy {
   std::vector<uint64_t> words_;  // 8-byte aligned, as the records are
   std::unique_ptr<format::RingView> view_;
   std::vector<uint64_t> heads_, tails_;
+};
+
+// Definitions by content key: what the ring's samples refer to, gathered from the ring itself and from the file.
+//
+// Gather first what the ring defines and what its samples want; then show every block of the file: only what is wanted
+// and not yet defined is kept, so memory is bounded by the ring.
+//
+// Keys: format/ring/ring_reader.h; the same content has the same key wherever it is defined.
+struct StackKeyHash {
+  size_t operator()(const format::StackKey& key) const { return key.low; }
+};
+
+struct KeyedStack {
+  std::vector<format::RingFrame> leaf_first;
+  bool truncated = false;
+};
+
+class RingDefinitions {
+ public:
+  std::unordered_map<uint64_t, std::string> classes;
+  std::unordered_map<uint64_t, format::Method> methods;
+  std::unordered_map<uint64_t, format::Thread> threads;
+  std::unordered_map<format::StackKey, KeyedStack, StackKeyHash> stacks;
+
+  // Marks as missing what is not defined yet; 0: none.
+  void Require(uint64_t class_key, uint64_t thread_key, const format::StackKey& stack_key);
+  // The same for the methods of all defined stacks.
+  void RequireMethodsOfStacks();
+  bool is_incomplete() const;
+
+  // Takes missing definitions from the dictionaries of the file's next block.
+  void TakeFrom(const format::Block& block);
+
+ private:
+  void TakeStack(const format::Dictionaries& dictionaries, format::Index node);
+
+  std::unordered_set<uint64_t> missing_classes_, missing_methods_, missing_threads_;
+  std::unordered_set<format::StackKey, StackKeyHash> missing_stacks_;
+  // How much of the current chunk's dictionaries has been seen.
+  uint32_t chunk_ = 0;
+  size_t classes_seen_ = 0, methods_seen_ = 0, threads_seen_ = 0, stacks_seen_ = 0;
+  std::vector<uint64_t> method_keys_;  // by index in the current chunk
+  std::vector<format::RingFrame> path_;
+};
+
+// Turns content keys into the indices of one set of dictionaries, defining each entry once.
+class KeyedDictionaries {
+ public:
+  // Both must outlive this.
+  KeyedDictionaries(const RingDefinitions* definitions, format::Dictionaries* into)
+      : definitions_(*definitions), into_(*into) {}
+
+  // kNone if the key is defined nowhere.
+  format::Index Class(uint64_t key);
+  format::Index Thread(uint64_t key);
+  format::Index Stack(format::StackKey key);
+  // The path (format::PathOf) of that stack.
+  format::Index Path(format::StackKey key);
+
+ private:
+  bool IsPrimitive(uint64_t method);
+  format::Index Nodes(std::span<const format::RingFrame> leaf_first, bool truncated);
+  format::Index Method(uint64_t key);
+  format::Index FrameOf(const format::RingFrame& frame);
+  format::Index Node(format::Index parent, format::Index frame, bool truncated);
+
+  const RingDefinitions& definitions_;
+  format::Dictionaries& into_;
+  std::unordered_map<uint64_t, format::Index> classes_, threads_, methods_;
+  std::unordered_map<format::StackKey, format::Index, StackKeyHash> stacks_, paths_;
+  const format::AllocationPrimitives primitives_ = format::AllocationPrimitives::Default();
+  std::unordered_map<uint64_t, bool> is_primitive_;  // by key of the method
+  std::map<std::tuple<format::Index, int32_t, int32_t, format::FrameType>, format::Index> frames_;
+  std::map<std::tuple<format::Index, format::Index, bool>, format::Index> nodes_;
+};
+
+// What a killed process left in its lanes with addresses of native code: sample points of native memory, made into the
+// samples that its drain would have committed, and stacks of objects that native code allocated. Names come from the
+// files of its libraries, found by build id.
+//
+// Failure:  a function without a name is its address in the library; one in no known library, its address. Files that
+//           are others by now have no names.
+// Format:   docs/format/ring.md#native-points
+struct NativePoint {
+  format::NativePointRecord record;
+  std::vector<uint64_t> pcs;            // return addresses, innermost first
+  std::vector<format::RingFrame> java;  // that called them
+};
+
+class NativePointNames {
+ public:
+  // The content of `modules` may be anything.
+  explicit NativePointNames(std::span<const format::RingModule> modules);
+  NativePointNames(const NativePointNames&) = delete;
+  NativePointNames& operator=(const NativePointNames&) = delete;
+
+  // What the sample refers to goes into `definitions`.
+  format::SampleRecord SampleOf(const NativePoint& point, RingDefinitions* definitions);
+  // Names the stacks of addresses (format::AreAddresses) among the definitions.
+  void NameStacksOf(RingDefinitions* definitions);
+
+ private:
+  format::CodeLocation At(uint64_t return_address);
+  std::vector<format::RingFrame> FramesOf(const NativePoint& point, RingDefinitions* definitions);
+
+  const std::vector<LoadedModule> modules_;
+  TableSymbolizer symbols_;
 };
 
 }  // namespace heaprec::tools

@@ -12,8 +12,7 @@
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"
-#include "tools/input/native_points.h"
-#include "tools/input/ring_definitions.h"
+#include "tools/input/ring_copy.h"
 
 namespace heaprec::tools {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "format/model/model.h"
 #include "format/model/stream.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 

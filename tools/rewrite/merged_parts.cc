@@ -9,7 +9,6 @@
 
 #include "format/reader/reader.h"
 #include "tools/input/file_source.h"
-#include "tools/input/joined_files.h"
 #include "tools/rewrite/recording_editor.h"
 #include "tools/text/output.h"
 #include "tools/text/temporary_folder.h"

@@ -18,7 +18,7 @@ Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* outpu
 
 // Joins the parts of a rotation that are given to one command, so that it counts no object in each of them. Returns the
 // files with parts of one recording that follow each other in place of the first of them, as one temporary file
-// (tools/input/joined_files.h). Files that cannot be read or joined stay as they are, and the command says what is
+// (tools/input/file_source.h). Files that cannot be read or joined stay as they are, and the command says what is
 // wrong. Reads the header of each file if there are several.
 std::vector<std::string> JoinParts(const std::vector<std::string>& paths);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/salvage.h"
 
 namespace heaprec::tools {

@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "format/reader/reader.h"
 #include "format/writer/chunk_writer.h"
-#include "tools/input/copied_names.h"
+#include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/text/output.h"
 

@@ -13,7 +13,7 @@
 
 #include "format/model/java_names.h"
 #include "format/model/thread_name.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -10,7 +10,7 @@
 
 #include "format/ring/ring_reader.h"
 #include "tools/analysis/live/collection_clock.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 namespace {

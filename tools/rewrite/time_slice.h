@@ -16,7 +16,7 @@
 #include "format/codec/chunk_names.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/input/copied_names.h"
+#include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools {

@@ -1,5 +1,5 @@
 // Stacks of many chunks as one tree: what is one node, and what folding, hiding and damage make of it.
-#include "tools/analysis/call_tree.h"
+#include "tools/analysis/groups/call_tree.h"
 
 #include <catch2/catch.hpp>
 #include <string>

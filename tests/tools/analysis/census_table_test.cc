@@ -7,7 +7,7 @@
 // Few walks: 400 recordings of 1.1 s at 20 walks a second, drawn as sources/census.cc draws, of each of five programs.
 // Of some 1,000 intervals, of which those of one recording go together (as much as 400 independent ones), less than
 // 91 % hold the truth with probability 5e-4 if 95 % do; the seed is fixed.
-#include "tools/analysis/census_table.h"
+#include "tools/analysis/estimate/census_table.h"
 
 #include <array>
 #include <catch2/catch.hpp>

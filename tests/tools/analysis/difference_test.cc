@@ -11,7 +11,7 @@
 #include <cmath>
 
 #include "tests/tools/analysis/simulated_change.h"
-#include "tools/analysis/estimate/distributions.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,5 +1,5 @@
 // Which boxes of a tree are shown, and what becomes of the others.
-#include "tools/analysis/flame_box_tree.h"
+#include "tools/analysis/groups/flame_box_tree.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,10 +1,10 @@
 // Of which frames it is known how their code ran, and for how much of what was allocated below them.
-#include "tools/analysis/frame_types.h"
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tools/analysis/groups/call_tree.h"
 
 namespace heaprec::tools {
 namespace {

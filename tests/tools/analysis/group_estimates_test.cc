@@ -1,12 +1,11 @@
 // Figures of groups over several recordings, and the tables that hold them.
-#include "tools/analysis/estimate/group_estimates.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "tools/analysis/estimate/design.h"
-#include "tools/analysis/group_table.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/groups/grouping.h"
 
 namespace heaprec::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "tests/tools/analysis/simulated_lives.h"
-#include "tools/analysis/live/reservoir_sample.h"
+#include "tools/analysis/live/live_group.h"
 
 namespace heaprec::tools {
 namespace {

@@ -1,11 +1,10 @@
 // Since when bytes grow: the interval holds the truth.
-#include "tools/analysis/live/onset.h"
-
 #include <catch2/catch.hpp>
 #include <tuple>
 #include <vector>
 
 #include "throttle/random.h"
+#include "tools/analysis/live/growth.h"
 
 namespace heaprec::tools {
 namespace {

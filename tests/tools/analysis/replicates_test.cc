@@ -12,7 +12,7 @@
 #include <cmath>
 #include <random>
 
-#include "tools/analysis/estimate/distributions.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "tests/tools/small_recording.h"
-#include "tools/analysis/allocation_primitives.h"
-#include "tools/analysis/cpu_time.h"
-#include "tools/analysis/progress_blocks.h"
+#include "tools/analysis/estimate/replicates.h"
+#include "tools/analysis/groups/allocation_primitives.h"
+#include "tools/analysis/totals/process_states.h"
 
 namespace heaprec::tools {
 namespace {

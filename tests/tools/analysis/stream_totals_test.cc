@@ -1,4 +1,4 @@
-#include "tools/analysis/stream_totals.h"
+#include "tools/analysis/totals/stream_totals.h"
 
 #include <catch2/catch.hpp>
 

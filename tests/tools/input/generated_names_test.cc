@@ -1,8 +1,8 @@
-#include "tools/input/generated_names.h"
-
 #include <catch2/catch.hpp>
 #include <initializer_list>
 #include <string>
+
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 namespace {

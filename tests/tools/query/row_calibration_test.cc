@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "tests/tools/small_recording.h"
-#include "tools/analysis/allocation_primitives.h"
 #include "tools/analysis/estimate/design.h"
+#include "tools/analysis/groups/allocation_primitives.h"
 #include "tools/export/export_pipeline.h"
 #include "tools/export/totals.h"
 #include "tools/query/allocations/flame_query.h"

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "tests/tools/small_recording.h"
-#include "tools/analysis/stream_totals.h"
+#include "tools/analysis/totals/stream_totals.h"
 #include "tools/render/renderers.h"
-#include "tools/report/recording/stream_facts.h"
+#include "tools/report/recording/reports.h"
 
 namespace heaprec::tools {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/analysis/imported.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 namespace {

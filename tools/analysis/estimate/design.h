@@ -1,7 +1,6 @@
 // The sampling design of one stream of a recording: turns its samples into what the estimators need, block by block.
 //
 // Units:    as format/model/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
-// Threads:  one.
 // Maths:    docs/estimates.md#variance
 #pragma once
 
@@ -14,8 +13,6 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/analysis/estimate/strata.h"
-#include "tools/analysis/estimate/subset.h"
 #include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {

@@ -8,7 +8,6 @@
 // interval of the ratio. Both are correct on average with few samples, where the normal approximation is not, and equal
 // it with many.
 //
-// Context:  pure functions.
 // Failure:  none. For unknown estimates, and those without an upper end, p = 1. If one side is exactly 0 and the other
 //           is not, the row is new or gone: p = 0.
 // Maths:    docs/estimates.md#differences

@@ -10,13 +10,15 @@
 // only the innermost that tell something are used for the prior: a change would count once for each that holds it.
 //
 // Units:    values as the caller scales them; variances are relative to a row's value.
-// Context:  pure functions.
 // Failure:  none. Rows with an unknown estimate have p = 1.
 // Maths:    docs/estimates.md#several-runs
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "tools/analysis/estimate/confidence_interval.h"
@@ -79,5 +81,35 @@ Difference CompareTotals(const RunsOfRow& row, const RunQuestion& question = {},
 // `before[k]` and `after[k]` are what was seen of the row in the k-th block, as parts of the row's mean. 0: fewer than
 // four blocks.
 double VarianceOverTime(std::span<const double> before, std::span<const double> after);
+
+// What groups had in each of a few parts of a recording that are equally long in allocated bytes, not in seconds: so
+// that the parts of two runs of the same work belong together, however fast each ran.
+//
+//   ProgressBlocks blocks;
+//   for (sample) blocks.Add(key, sample.time_ns, weight);
+//   blocks.Of(key)                                   // parts of its mean, kBlocks of them
+//
+// Memory:   kSlots numbers for each group.
+// Maths:    docs/estimates.md#several-runs
+class ProgressBlocks {
+ public:
+  static constexpr size_t kBlocks = 10;
+  using Blocks = std::array<double, kBlocks>;
+
+  void Add(uint32_t key, uint64_t time_ns, double weight);
+  // Zeros for a group that had nothing. Where fewer than kBlocks slots have anything, as with rows of a short
+  // recording, blocks of one slot vary together: their deviations are larger by what VarianceOverTime then lacks.
+  Blocks Of(uint32_t key) const;
+
+ private:
+  // Slots of equal length in time, which doubles when there are too few.
+  static constexpr size_t kSlots = 128;
+  using Slots = std::array<float, kSlots>;
+  static void Halve(Slots* slots);
+
+  std::unordered_map<uint32_t, Slots> groups_;
+  Slots all_{};
+  uint64_t slot_ns_ = 50'000'000;
+};
 
 }  // namespace heaprec::tools

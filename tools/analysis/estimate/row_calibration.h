@@ -1,3 +1,46 @@
+// Rows in place of samples, and samples calibrated to rows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "format/model/allocation_primitives.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
+#include "tools/analysis/estimate/weighted_sample.h"
+
+namespace heaprec::tools {
+
+// Rows in place of samples: what code that groups samples by class, path and time needs to take a block's rows instead.
+//
+//   if (by_rows(block)) {
+//     drawn = design.Add(block, true);
+//     block.samples = SamplesOfRows(block, interval_ns);   // drawn[i].index is into these, too
+//   }
+//
+// Units:    ns since the start of the recording.
+// Maths:    docs/estimates.md#rows
+
+// Whether a block is read from its rows; empty: none is. Any thread calls it. All passes over a recording whose results
+// meet have the same rule.
+using ByRows = std::function<bool(const format::Block&)>;
+
+struct TimeOfRows {
+  uint64_t begin_ns = 0, end_ns = 0;  // half open
+};
+// The time of the intervals that a block's rows are of. nullopt: it has no rows, or they have no time.
+std::optional<TimeOfRows> TimeOf(const format::Block& block, uint64_t interval_ns);
+
+// One for each row, in their order: of its class and path, in the middle of the block's time. Everything else of them
+// means nothing.
+std::vector<format::Sample> SamplesOfRows(const format::Block& block, uint64_t interval_ns);
+
 // Brings the kept samples of each site to what the site's rows say: then a flame graph, a table by thread and a table
 // by site of the same recording add up.
 //
@@ -12,26 +55,8 @@
 // Copies share the sums.
 //
 // Units:    bytes and objects.
-// Threads:  one.
 // Failure:  samples of a site without rows represent nothing, because rows have all points.
 // Maths:    docs/estimates.md#calibration
-#pragma once
-
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
-#include "format/model/allocation_primitives.h"
-#include "format/model/model.h"
-#include "format/reader/reader.h"
-#include "tools/analysis/estimate/rows.h"
-#include "tools/analysis/estimate/weighted_sample.h"
-
-namespace heaprec::tools {
-
 class RowCalibration {
  public:
   struct Factors {

@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "format/model/java_names.h"
-#include "tools/analysis/census_table.h"
-#include "tools/analysis/imported.h"
-#include "tools/input/generated_names.h"
+#include "tools/analysis/estimate/census_table.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 namespace {

@@ -6,7 +6,6 @@
 //   design.SetStrata(builder.Build(recording.census_counters()));
 //
 // Units:    bytes and objects.
-// Threads:  one.
 // Failure:  no strata where there is no census that counted all, or one that does not tell enough; why_none() says what
 //           it lacks.
 // Maths:    docs/estimates.md#post-stratification
@@ -20,7 +19,7 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/design.h"
-#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 
 namespace heaprec::tools {
 

@@ -1,16 +1,23 @@
+// Weighted samples, the strata by which a census scales them, and their sums over a subset.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "format/model/row.h"
+#include "format/reader/reader.h"
+
+namespace heaprec::tools {
+
 // A sample as the estimators see it: how large it is, and what it represents. Or a row, which represents all points of
 // a class and path in a block, as if it were one sample.
 //
 // Units:    the stream's: bytes, or events. An event is as an object of one byte.
 // Maths:    docs/estimates.md#estimates
-#pragma once
-
-#include <cstdint>
-
-#include "format/model/row.h"
-
-namespace heaprec::tools {
-
 struct CountedClass;
 
 struct WeightedSample {
@@ -25,6 +32,106 @@ struct WeightedSample {
   const CountedClass* of_class = nullptr;  // to whose count it was scaled
 
   uint64_t points() const { return row != nullptr ? row->points : 1; }
+};
+
+// What a census counted of each class of a recording. A value type: copies share the counts, and scaled samples point
+// to them.
+//
+// Failure:  a sample whose class was not counted is not scaled.
+// Maths:    docs/estimates.md#post-stratification
+
+// A class, by the JVM's spelling of its name.
+//
+// Units:    bytes and objects.
+struct CountedClass {
+  double factor = 1;              // scales the bytes and objects of a sample to what was counted of the class's stratum
+  bool is_one = false;            // no other class has the same name without generated suffixes
+  double bytes = 0, objects = 0;  // counted
+  double scaled = 0;              // bytes of all its samples, scaled
+};
+
+class Strata {
+ public:
+  struct Table {
+    std::unordered_map<std::string, CountedClass> classes;  // by the name in dictionaries
+    size_t strata = 0;                                      // classes, each of the rare ones together with others
+    double bytes = 0;                                       // counted, of all
+  };
+
+  Strata() = default;  // none
+  explicit Strata(Table table) : table_(std::make_shared<const Table>(std::move(table))) {}
+
+  size_t count() const { return table_ != nullptr ? table_->strata : 0; }
+  double bytes() const { return table_ != nullptr ? table_->bytes : 0; }
+  // Scales the samples, or rows, of the next block.
+  void Scale(const format::Block& block, std::span<WeightedSample> drawn);
+
+ private:
+  const CountedClass* Of(format::Index class_id);
+
+  std::shared_ptr<const Table> table_;
+  // Cache for the current chunk, by class index.
+  struct Looked {
+    bool done = false;
+    const CountedClass* found = nullptr;
+  };
+  const format::Dictionaries* dictionaries_ = nullptr;
+  uint32_t chunk_ = format::kNone;
+  std::vector<Looked> of_index_;
+};
+
+// Running sums over the samples of a subset (a class, a site, a thread, a time range), used to estimate it.
+//
+// Samples may be added in any order. Allocates nothing, because a table has one Subset for each of many sites.
+//
+// Units:    bytes and objects.
+// Maths:    docs/estimates.md#variance, name for name
+
+// Variances and covariance of two totals of the same samples.
+//
+// Maths:    docs/estimates.md#variance
+struct Spread {
+  double bytes = 0, objects = 0, both = 0;
+  Spread& operator+=(const Spread& other) {
+    bytes += other.bytes, objects += other.objects, both += other.both;
+    return *this;
+  }
+};
+
+inline Spread operator*(double factor, const Spread& of) {
+  return {factor * of.bytes, factor * of.objects, factor * of.both};
+}
+
+class Subset {
+ public:
+  // kOneClass: the subset is all objects of one class, whose total a census may know exactly.
+  enum class Holds : bool { kAny, kOneClass };
+  explicit Subset(Holds holds = Holds::kAny) : is_class_(holds == Holds::kOneClass) {}
+  void Add(const WeightedSample& sample);
+  // Adds the samples of another subset.
+  Subset& operator+=(const Subset& other);
+
+  uint64_t samples() const { return samples_; }  // of rows: their points
+  double bytes() const { return bytes_; }        // sum of weights: unbiased
+  double objects() const { return objects_; }    // sum of weight / size: unbiased
+  // Samples whose size the recording does not have: objects() lacks their objects.
+  uint64_t unsized() const { return unsized_; }
+  double seen() const { return seen_; }  // bytes of the sampled objects themselves: a lower limit of the total
+  // As if all were drawn independently: of rows unbiased, of samples through both stages an upper estimate.
+  const Spread& variance() const { return variance_; }
+  // Sums of the squares of the terms of variance(), for its own uncertainty.
+  double bytes_fourth() const { return bytes_fourth_; }
+  double objects_fourth() const { return objects_fourth_; }
+  // The subset is one complete class that a census counted; null: it is not.
+  const CountedClass* counted() const;
+
+ private:
+  bool is_class_;
+  const CountedClass* class_ = nullptr;  // of all samples; null: of several, or of none that was counted
+  uint64_t samples_ = 0, unsized_ = 0;
+  double bytes_ = 0, objects_ = 0, seen_ = 0;
+  Spread variance_;
+  double bytes_fourth_ = 0, objects_fourth_ = 0;
 };
 
 }  // namespace heaprec::tools

@@ -1,7 +1,7 @@
-#include "tools/analysis/health/advice.h"
-
 #include <array>
 #include <utility>
+
+#include "tools/analysis/health/diagnosis.h"
 
 namespace heaprec::tools {
 namespace {

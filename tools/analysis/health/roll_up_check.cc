@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <tuple>
-#include <utility>
 
 #include "format/reader/chunk_span.h"
 #include "tools/input/dictionary_names.h"

@@ -1,6 +1,5 @@
 // Checks that each roll-up of a recording is the sum of its chunk's blocks: rows, intervals and counters.
 //
-// Threads:  one.
 // Failure:  none: a difference is passed to `find`, with the roll-up's offset. Chunks after a damaged one are not
 // looked
 //           at.

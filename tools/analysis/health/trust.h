@@ -6,13 +6,17 @@
 // whose names are gone.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "tools/analysis/allocation_totals.h"
-#include "tools/analysis/stream_totals.h"
+#include "format/model/model.h"
+#include "tools/analysis/totals/stream_totals.h"
+#include "tools/analysis/totals/totals.h"
 #include "tools/input/recording.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 
@@ -58,5 +62,17 @@ TrustReport AssessStreamTrust(const Recording& recording, format::Stream stream,
 
 // "no, because ...; ...", or "yes", for terminals.
 std::string TrustText(const std::vector<std::string>& reasons);
+
+// What a recording lacks though it was asked for, as a sentence that can be printed.
+
+// Empty: nothing, or it was not asked for.
+inline std::string RefusalOfNative(const format::FileHeader& header) {
+  if (header.native_unavailable_reason.empty()) return {};
+  Text text;
+  Append(text,
+         header.native.interval_ns > 0 ? "native memory was sampled in part: " : "native memory was not sampled: ");
+  AppendPrintable(text, ToUtf8(header.native_unavailable_reason));
+  return fmt::to_string(text);
+}
 
 }  // namespace heaprec::tools

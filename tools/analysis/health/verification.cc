@@ -7,7 +7,7 @@
 #include <map>
 #include <span>
 
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 

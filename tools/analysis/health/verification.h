@@ -25,7 +25,6 @@ namespace heaprec::tools {
 // live checkpoints are in the first block of a chunk and have exactly the live samples; untracked samples against the
 // counters.
 //
-// Threads:  one.
 // Format:   docs/format/recording.md#lifecycle-events
 class LifecycleCheck {
  public:

@@ -4,11 +4,10 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
-#include "tools/analysis/imported.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 namespace {

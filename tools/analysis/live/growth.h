@@ -9,7 +9,6 @@
 // The interval of a slope includes both errors: sampling, and the deviation of the estimates from a line.
 //
 // Units:    time in ns since the start of the recording; bytes; slopes in bytes per second.
-// Threads:  one.
 // Failure:  none. With fewer than two samples or two instants the interval is unbounded, and p is 1.
 // Maths:    docs/estimates.md#growth
 #pragma once
@@ -17,10 +16,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/live/lifetimes.h"
+#include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools {
 
@@ -86,5 +87,17 @@ class Growth {
   std::vector<double> slope_weights_;  // by instant; the slope is the sum of weight * bytes
   double time_square_sum_ = 0;         // sum of squared deviations of the instants from their mean, s^2
 };
+
+// Since when a group's live bytes grow: the change point in the births of its live samples.
+//
+// Samples that are live now were born at one rate before the change, and at a higher one since. The interval has every
+// time whose likelihood is not much below the largest.
+//
+// Units:    seconds since the start of the recording.
+// Maths:    docs/estimates.md#growth
+
+// `alive`: live at `at_s`; growth is measured from `from_s` on. The interval begins at `from_s` if the bytes may have
+// grown all the time. nullopt: too few samples.
+std::optional<Estimate> OnsetOf(const std::vector<LiveSample>& alive, double from_s, double at_s);
 
 }  // namespace heaprec::tools

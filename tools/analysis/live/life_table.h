@@ -10,7 +10,6 @@
 // end stand for what they do there, those that died in it for what they did at their death.
 //
 // Units:    ages in seconds, or in collections survived; shares, of bytes, from 0 to 1.
-// Threads:  one.
 // Maths:    docs/estimates.md#lifetimes
 #pragma once
 

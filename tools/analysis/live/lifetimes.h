@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "format/reader/reader.h"
-#include "tools/analysis/imported.h"
 #include "tools/analysis/live/collection_clock.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 

@@ -5,7 +5,6 @@
 //   for (const Lifetime& life : lives.all()) look.Add(life, {&of_class, &of_site});
 //   look.Close(&of_class), look.Close(&of_site);     // each once
 //
-// Threads:  one.
 // Maths:    docs/streams.md#live-objects
 #pragma once
 
@@ -14,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "throttle/random.h"
 #include "tools/analysis/live/growth.h"
 #include "tools/analysis/live/life_table.h"
 #include "tools/analysis/live/lifetimes.h"
@@ -67,7 +67,6 @@ class LiveSnapshot {
 // Whether a group leaks: its bytes that survived collections grow significantly, given the number of groups. They must
 // grow over the whole time, in its later half and, with `with_old_growth`, between collections of the old generation.
 //
-// Context:  pure functions.
 // Maths:    docs/estimates.md#growth
 struct Leak {
   PerSpan<Slope> growth;
@@ -78,5 +77,35 @@ struct Leak {
 
 // Returns one per group, in their order. `rate`: the false discovery rate.
 std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool with_old_growth);
+
+// Which of many are kept when only a few can be: ones that represent all.
+//
+// Keeps each offered entry with the same probability: when `seen` have been offered, the new one replaces each entry
+// with probability 1 / seen.
+template <typename Entry>
+class ReservoirSample {
+ public:
+  ReservoirSample(size_t most, uint64_t seed) : most_(most), random_(seed) {}
+  // `make` is called if the entry is kept.
+  template <typename Make>
+  void Offer(Make&& make) {
+    ++seen_;
+    if (kept_.size() < most_) {
+      kept_.push_back(make());
+    } else if (const uint64_t place = Below(seen_); place < most_) {
+      kept_[place] = make();
+    }
+  }
+  const std::vector<Entry>& kept() const { return kept_; }
+  uint64_t seen() const { return seen_; }
+
+ private:
+  uint64_t Below(uint64_t bound) { return static_cast<uint64_t>(random_.Uniform() * static_cast<double>(bound)); }
+
+  const size_t most_;
+  throttle::Random random_;
+  uint64_t seen_ = 0;
+  std::vector<Entry> kept_;
+};
 
 }  // namespace heaprec::tools

@@ -17,7 +17,7 @@
 #include "tools/export/catalogue.h"
 #include "tools/export/totals.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/string_table.h"
 #include "tools/text/text.h"

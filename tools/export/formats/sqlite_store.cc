@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "format/model/thread_name.h"
-#include "tools/analysis/estimate/rows.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/export/exporter.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/temporary_folder.h"

@@ -144,7 +144,7 @@ function calibrationOf(s, from, to) {
 }
 
 // Running sums over many subsets at once (the rows of a table): what their estimates need. A port of Subset in
-// tools/analysis/estimate/subset.h, name for name. Maths: docs/estimates.md#variance
+// tools/analysis/estimate/weighted_sample.h, name for name. Maths: docs/estimates.md#variance
 
 // How a sum grows if all weights are multiplied.
 const POWERS = {samples: 0, bytes: 1, objects: 1, unsized: 0, seen: 0, bytesVariance: 2, objectsVariance: 2, covariance: 2, bytesFourth: 4, objectsFourth: 4};

@@ -141,7 +141,7 @@ class Estimator {
   }
 }
 
-// The beta distribution: tools/analysis/estimate/distributions.h.
+// The beta distribution: tools/analysis/estimate/confidence_interval.h.
 
 const MANY_COUNTS = 1e6, TINY = 1e-300, MOST_STEPS = 20000;
 

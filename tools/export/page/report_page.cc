@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "format/model/allocation_primitives.h"
-#include "tools/analysis/call_tree.h"
+#include "tools/analysis/groups/call_tree.h"
 #include "tools/render/renderers.h"
 #include "tools/text/text.h"
 

@@ -136,7 +136,7 @@ function drawTableNote(page, rows, rest, count) {
 }
 
 // The tabs of the table panel: the three dimensions of the samples, and what else the recording has, each shown only if
-// it is there. Reports of other commands come as HTML (tools/report/page/page_tabs.h).
+// it is there. Reports of other commands come as HTML (tools/report/page/page_parts.h).
 
 const REPORT_TITLES = {difference: "Difference", timeline: "Curves", live: "Live", leaks: "Leaks", census: "Census", native: "Native", exceptions: "Exceptions"};
 

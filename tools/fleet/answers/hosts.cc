@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "tools/analysis/estimate/distributions.h"
+#include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/fleet/answers/answers.h"
 
 namespace heaprec::tools::fleet {

@@ -14,10 +14,10 @@
 
 #include "format/bytes/layout.h"
 #include "format/writer/chunk_writer.h"
-#include "tools/analysis/imported.h"
 #include "tools/fleet/answers/answers.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/input/dictionary_names.h"
+#include "tools/input/recording_kind.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 #include "tools/text/text.h"

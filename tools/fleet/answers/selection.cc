@@ -11,7 +11,6 @@
 
 #include "base/duration.h"
 #include "tools/query/filter/name_pattern.h"
-#include "tools/query/filter/name_search.h"
 #include "tools/query/filter/time_point.h"
 
 namespace heaprec::tools::fleet {

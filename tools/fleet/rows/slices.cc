@@ -12,9 +12,8 @@
 #include "format/bytes/layout.h"
 #include "format/codec/index_table.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/rows.h"
-#include "tools/analysis/imported.h"
-#include "tools/input/program_recording.h"
+#include "tools/analysis/estimate/row_calibration.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools::fleet {
 namespace {

@@ -31,13 +31,13 @@
 
 #include "format/model/file_description.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/allocation_primitives.h"
 #include "tools/analysis/estimate/design.h"
+#include "tools/analysis/groups/allocation_primitives.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/fleet/rows/sums.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
-#include "tools/query/scan/stream_trust.h"
+#include "tools/query/scan/scan_summary.h"
 
 namespace heaprec::tools::fleet {
 

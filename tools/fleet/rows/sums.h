@@ -10,7 +10,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "tools/analysis/estimate/subset.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools::fleet {

@@ -21,7 +21,7 @@
 #include "tools/fleet/server/schema.h"
 #include "tools/fleet/server/server.h"
 #include "tools/fleet/ship/shipper.h"
-#include "tools/input/descriptor.h"
+#include "tools/input/confined_open.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools::fleet {

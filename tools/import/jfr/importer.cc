@@ -11,10 +11,10 @@
 #include "format/codec/file_header.h"
 #include "format/ring/ring_reader.h"
 #include "format/writer/chunk_writer.h"
-#include "tools/analysis/imported.h"
 #include "tools/import/jfr/constants.h"
 #include "tools/import/jfr/events.h"
 #include "tools/import/jfr/file.h"
+#include "tools/input/recording_kind.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools::jfr {

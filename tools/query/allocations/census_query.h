@@ -1,6 +1,5 @@
 // What the walks of recordings counted, within what the options choose.
 //
-// Threads:  one.
 // Failure:  Read says on stderr what it could not read.
 #pragma once
 
@@ -10,7 +9,7 @@
 
 #include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/census_table.h"
+#include "tools/analysis/estimate/census_table.h"
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "tools/input/generated_names.h"
+#include "tools/input/dictionary_names.h"
 
 namespace heaprec::tools {
 namespace {

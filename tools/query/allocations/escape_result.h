@@ -1,6 +1,5 @@
 // What a call of a method allocates, mode by mode of the JVM's compiler: what heaprec.Escape tells of each.
 //
-// Threads:  one.
 // Failure:  ParseOutcomes: an Error naming the line that cannot be.
 #pragma once
 

@@ -1,7 +1,6 @@
 #include "tools/query/allocations/flame_query.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace heaprec::tools {
 

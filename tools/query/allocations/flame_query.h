@@ -6,7 +6,6 @@
 //   code = flame.EstimateBoxes();
 //
 // Memory:   two numbers for each leaf, one Subset for each box.
-// Threads:  one.
 // Failure:  none. Samples that a growing recording gained between the passes are in the root only.
 #pragma once
 
@@ -16,8 +15,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tools/analysis/flame_box_tree.h"
-#include "tools/analysis/group_table.h"
+#include "tools/analysis/groups/flame_box_tree.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/analysis/live/live_sum.h"
 #include "tools/query/filter/time_point.h"

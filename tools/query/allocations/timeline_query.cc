@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "tools/analysis/uncounted.h"
-#include "tools/input/program_recording.h"
+#include "tools/analysis/totals/stream_totals.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 namespace {

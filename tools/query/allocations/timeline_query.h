@@ -4,7 +4,6 @@
 // needs a Subset only for each step of these groups.
 //
 // Units:    ns since 1970.
-// Threads:  one.
 #pragma once
 
 #include <algorithm>
@@ -136,8 +135,6 @@ class TimelineVisitor : public ScanVisitor {
 
 // Allocation over time for reports and pictures: rates of everything and of the largest groups, the sampler and the
 // heap.
-//
-// Context:  pure functions.
 struct Timeline {
   struct Series {
     std::string name;

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <functional>
 
-#include "tools/query/compare/budget_query.h"
+#include "tools/query/compare/budget.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

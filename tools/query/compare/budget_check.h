@@ -4,7 +4,6 @@
 //   CheckAnswer answer;
 //   const ExitCode read = Check(*question, &answer);
 //
-// Threads:  one.
 // Failure:  Parse returns the message for the user. Check fails as RecordingScan::Run does.
 // Maths:    docs/estimates.md#differences
 #pragma once
@@ -15,7 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/analysis/grouping.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/query/compare/budget.h"
 #include "tools/query/compare/comparison.h"
 #include "tools/query/scan/scan.h"

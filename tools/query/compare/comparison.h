@@ -3,7 +3,6 @@
 //   Side before({Grouping(By::kClass)}, false), after(...);   // scanned with one call tree
 //   CompareTables(before.table(0), scale_before, after.table(0), scale_after, {});
 //
-// Threads:  one.
 // Maths:    docs/estimates.md#differences
 #pragma once
 
@@ -14,10 +13,9 @@
 
 #include "base/result.h"
 #include "tools/analysis/estimate/difference.h"
-#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/replicates.h"
-#include "tools/analysis/group_table.h"
-#include "tools/analysis/progress_blocks.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/scan/scan.h"
 

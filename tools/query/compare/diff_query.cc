@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "tools/query/filter/option_values.h"
+#include "tools/query/filter/event_filter.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,7 +4,6 @@
 //   const ExitCode read = diff->Run();
 //   use(diff->result());
 //
-// Threads:  one.
 // Failure:  Parse returns the sentence for the user. Run's, as RecordingScan::Run's.
 // Maths:    docs/estimates.md#differences
 #pragma once
@@ -16,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/analysis/grouping.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/query/compare/comparison.h"
 #include "tools/query/scan/scan.h"
 

@@ -1,17 +1,20 @@
 #include "tools/query/filter/event_filter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "format/model/thread_name.h"
-#include "tools/analysis/allocation_primitives.h"
+#include "tools/analysis/groups/allocation_primitives.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/option_values.h"
+#include "tools/text/messages.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -31,6 +34,20 @@ StackMatch::Test TestOf(const NamePattern& pattern) { return std::bind_front(&Na
 constexpr const char* kGroup = "Filters";
 
 }  // namespace
+
+Result<std::optional<TimePoint>> TimeOption(const char* option, const std::string& text) {
+  if (text.empty()) return std::optional<TimePoint>();
+  const auto time = ParseTimePoint(text);
+  if (!time.ok()) return Error{std::string(option) + " " + time.error().message};
+  return std::optional<TimePoint>(*time);
+}
+
+Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual) {
+  if (text.empty()) return std::vector<Grouping>(usual.begin(), usual.end());
+  auto one = Grouping::Parse(text);
+  if (!one.ok()) return one.error();
+  return std::vector<Grouping>{std::move(*one)};
+}
 
 bool FilterOptions::ChoosesAll() const {
   return from.empty() && to.empty() && thread.empty() && class_name.empty() && site.empty() && frame.empty() &&
@@ -356,6 +373,41 @@ bool Filter::KeepsStack(format::Index index) {
   if (frame_ && !frame_->Passes(index)) return false;
   if (focus_ && !focus_->Passes(index)) return false;
   return !ignore_ || !ignore_->Passes(index);
+}
+
+// Returns the time that the file covers: maxsize, maxage and rotation move earlier data to other files.
+std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns) {
+  const format::FileHeader& header = recording.header();
+  const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
+  return {std::min(end_ns, BeginNs(header, MainStream(header))), end_ns};
+}
+
+std::pair<uint64_t, uint64_t> AskedTime::Add(const Recording& recording, const Filter& filter, uint64_t last_ns) {
+  const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);
+  const auto asked = filter.Span(begin_ns, end_ns);
+  Note(recording, begin_ns, end_ns, asked.first != asked.second || begin_ns >= end_ns);
+  const uint64_t start_ns = recording.header().start_epoch_ns;
+  times_.emplace_back(start_ns + asked.first, start_ns + asked.second);
+  return asked;
+}
+
+// A file begins with a list of what is live, which may be later than its first interval.
+void AskedTime::AddInstant(const Recording& recording, const TimePoint& at, uint64_t last_ns) {
+  const format::FileHeader& header = recording.header();
+  const uint64_t begin_ns = header.start.begin_ns, end_ns = RecordedTime(recording, last_ns).second;
+  const int64_t at_ns = at.InRecording(header.start_epoch_ns, end_ns);
+  Note(recording, begin_ns, end_ns, std::cmp_greater_equal(at_ns, begin_ns) && std::cmp_less_equal(at_ns, end_ns));
+}
+
+void AskedTime::Note(const Recording& recording, uint64_t begin_ns, uint64_t end_ns, bool has_data) {
+  has_data_ |= has_data;
+  if (has_data) return;
+  missed_.push_back(
+      fmt::format("{} has data from {} to {}", recording.source().name(), Duration(begin_ns), Duration(end_ns)));
+}
+
+void AskedTime::Report(const char* asked) const {
+  if (is_beside_data()) PrintError(fmt::format("no data {}: {}", asked, fmt::join(missed_, "; ")));
 }
 
 }  // namespace heaprec::tools

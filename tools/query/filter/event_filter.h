@@ -1,8 +1,4 @@
-// Which events a command takes: the options that print, export and later commands share.
-//
-// Units:    times in ns since the start of the recording.
-// Threads:  one.
-// Failure:  Parse returns the sentence for the user; his mistake, so exit code 2.
+// Which events are meant: the options of filters, what passes them, and whether the asked time has data.
 #pragma once
 
 #include <array>
@@ -16,16 +12,27 @@
 #include "base/result.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/estimate/rows.h"
+#include "tools/analysis/estimate/row_calibration.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/name_pattern.h"
-#include "tools/query/filter/name_search.h"
-#include "tools/query/filter/stack_matcher.h"
 #include "tools/query/filter/time_point.h"
 
 namespace heaprec::tools {
+
+// Values of options that several commands have. The sentence of an Error begins with the option's name.
+
+// An empty text was not given.
+Result<std::optional<TimePoint>> TimeOption(const char* option, const std::string& text);
+// Of --by; `usual`: if it was not given.
+Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual);
+
+// Which events a command takes: the options that print, export and later commands share.
+//
+// Units:    times in ns since the start of the recording.
+// Failure:  Parse returns the sentence for the user; his mistake, so exit code 2.
 
 // As given on the command line.
 struct FilterOptions {
@@ -137,6 +144,39 @@ class Filter {
   uint32_t chunk_ = 0;
   size_t stacks_ = 0;  // of the dictionaries, so far
   Matches threads_, classes_;
+};
+
+// The part of recordings that --from and --to choose, or the instant that --at does.
+//
+// Units:    ns since the start of the recording; of times(): since 1970.
+
+// From where to where a recording's data reaches. `last_ns`: the last time in it; it counts if there is no ending.
+std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns);
+
+// For Report, of --at.
+inline constexpr char kAtInstant[] = "at the time of --at (the nearest is shown)";
+
+class AskedTime {
+ public:
+  // What of a recording passes `filter`, which has started it.
+  std::pair<uint64_t, uint64_t> Add(const Recording& recording, const Filter& filter, uint64_t last_ns);
+
+  // Likewise, whether what was live then is known.
+  void AddInstant(const Recording& recording, const TimePoint& at, uint64_t last_ns);
+  // What Add returned, but since 1970: of all recordings so far.
+  const std::vector<std::pair<uint64_t, uint64_t>>& times() const { return times_; }
+
+  // Whether no recording has data of that time. Amounts of 0 are then unknown.
+  bool is_beside_data() const { return !missed_.empty() && !has_data_; }
+  // If so, one line on stderr.
+  void Report(const char* asked = "in this range") const;
+
+ private:
+  void Note(const Recording& recording, uint64_t begin_ns, uint64_t end_ns, bool has_data);
+
+  std::vector<std::string> missed_;                   // of recordings without data of that time: what is said of each
+  std::vector<std::pair<uint64_t, uint64_t>> times_;  // since 1970
+  bool has_data_ = false;
 };
 
 }  // namespace heaprec::tools

@@ -1,11 +1,23 @@
 #include "tools/query/filter/name_pattern.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <array>
+#include <ranges>
 #include <string>
+#include <utility>
 
 #include "format/model/java_names.h"
+#include "format/model/thread_name.h"
+#include "tools/analysis/groups/grouping.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/input/recording.h"
+#include "tools/options/suggest.h"
+#include "tools/text/messages.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -21,6 +33,70 @@ bool IsSlashed(std::string_view pattern) {
 bool IsArrayDescriptor(std::string_view pattern) {
   static const auto* const kDescriptor = new re2::RE2("\\[+([BCDFIJSZ]|L[^;]+;)");
   return re2::RE2::FullMatch(re2::StringPiece(pattern.data(), pattern.size()), *kDescriptor);
+}
+
+constexpr size_t kNearest = 3;
+constexpr size_t kLongest = 200;  // of patterns that are compared
+constexpr std::array<std::string_view, 5> kWords{"class", "method", "package", "thread", "label"};
+
+// Without what only a pattern has, in lower case.
+std::string Plain(std::string_view text) {
+  std::string plain;
+  for (const char c : text) {
+    if (std::string_view("*?^\\()|+/").find(c) == std::string_view::npos) plain += c;
+  }
+  if (plain.ends_with('$')) plain.pop_back();
+  std::ranges::transform(plain, plain.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  return plain;
+}
+
+bool IsSeparator(char c) { return c == '.' || c == '$'; }
+
+// The end of `name` that has as many parts as the pattern.
+std::string_view EndOf(std::string_view name, size_t parts) {
+  for (size_t at = name.size(); at > 0; --at) {
+    if (IsSeparator(name[at - 1]) && --parts == 0) return name.substr(at);
+  }
+  return name;
+}
+
+// The names of the recording among which the pattern is to be found.
+std::set<std::string> NamesFor(const AskedName& asked, Recording* recording) {
+  const Named kind = asked.kind;
+  const bool is_tid = asked.text.starts_with('#');
+  std::set<std::string> names;
+  MergedNames merged(/*settles=*/false);
+  Names names_of(&merged);
+  const auto add_thread = [&](format::Index index) {
+    const format::Thread& thread = *names_of.ThreadOf(index);
+    if (kind == Named::kLabel) {
+      format::ForEachLabel(thread.name, [&](std::string_view key, std::string_view value) {
+        names.insert(ToUtf8(key));
+        names.insert(ToUtf8(key) + "=" + ToUtf8(value));
+      });
+    } else if (is_tid) {
+      names.insert({fmt::format("#{}", thread.java_tid), fmt::format("#os:{}", thread.os_tid)});
+    } else {
+      names.emplace(names_of.Thread(index));
+    }
+  };
+  uint32_t chunk = format::kNone;
+  format::Index read = 0;  // entries of the chunk
+  while (const auto block = recording->Next()) {
+    names_of.Enter(*block);
+    const format::Dictionaries& now = *block->dictionaries;
+    const size_t size = kind == Named::kClass                               ? now.classes.size()
+                        : kind == Named::kMethod || kind == Named::kPackage ? now.methods.size()
+                                                                            : now.threads.size();
+    if (std::exchange(chunk, block->chunk) != block->chunk || size < read) read = 0;
+    for (; read < size; ++read) {
+      if (kind == Named::kClass) names.emplace(names_of.Class(read));
+      if (kind == Named::kMethod) names.emplace(names_of.Method(read));
+      if (kind == Named::kPackage) names.emplace(PackageOf(names_of.Method(read)));
+      if (kind == Named::kThread || kind == Named::kLabel) add_thread(read);
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -58,6 +134,106 @@ Result<NamePattern> NamePattern::ForFreeText(std::string_view pattern) {
 
 bool NamePattern::Matches(std::string_view name) const {
   return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *regex_);
+}
+
+std::vector<std::string> NearestNames(std::string_view text, const std::set<std::string>& names) {
+  const std::string plain = Plain(text);
+  if (plain.empty() || plain.size() > kLongest) return {};
+  const auto parts = static_cast<size_t>(std::ranges::count_if(plain, IsSeparator)) + 1;
+  const size_t most = std::max<size_t>(2, plain.size() / 2);
+  std::vector<std::pair<size_t, std::string>> nearest;
+  for (const std::string& name : names) {
+    const std::string lower = Plain(name);
+    const std::string_view end = EndOf(lower, parts);
+    size_t distance = EditDistance(plain, lower.substr(0, plain.size()));
+    if (end.size() <= plain.size() + most) distance = std::min(distance, EditDistance(plain, end));
+    if (lower.find(plain) != std::string::npos) distance = std::min<size_t>(distance, 1);
+    if (distance <= most) nearest.emplace_back(distance, name);
+  }
+  std::ranges::sort(nearest);
+  std::vector<std::string> found;
+  for (auto& [distance, name] : nearest | std::views::take(kNearest)) found.push_back(std::move(name));
+  return found;
+}
+
+std::string NoMatchText(std::string_view what, const std::vector<std::string>& nearest) {
+  return fmt::format("no {} matches{}{}", what, nearest.empty() ? "" : "; nearest: ", fmt::join(nearest, ", "));
+}
+
+std::optional<std::string> WhyNoMatch(const AskedName& asked, const std::vector<std::string>& files) {
+  std::set<std::string> names;
+  for (const std::string& file : files) {
+    if (file == "-") continue;
+    auto recordings = Recording::OpenAll(file);
+    if (!recordings.ok()) continue;
+    for (const auto& recording : *recordings) names.merge(NamesFor(asked, recording.get()));
+  }
+  if (std::ranges::any_of(names, asked.matches)) return std::nullopt;
+  return NoMatchText(kWords[static_cast<size_t>(asked.kind)], NearestNames(asked.text, names));
+}
+
+void ReportUnmatched(const std::vector<AskedName>& asked, const std::vector<std::string>& files) {
+  for (const AskedName& one : asked) {
+    if (const auto why = WhyNoMatch(one, files)) PrintError(one.asked + ": " + *why);
+  }
+}
+
+void StackMatch::Enter(const format::Block& block, Names* names, bool is_new) {
+  if (is_new) {
+    frames_.clear();
+    passed_over_.clear();
+    stacks_.clear();
+  }
+  names_ = names;
+  frames_.resize(block.dictionaries->frames.size());
+  passed_over_.resize(block.dictionaries->frames.size());
+  stacks_.resize(block.dictionaries->stacks.size());
+}
+
+bool StackMatch::Ask(const Test& test, format::Index frame, Matches* known) {
+  if (frame >= known->size()) return false;
+  Match& match = (*known)[frame];
+  if (match == Match::kNotLooked) match = test(names_->Method(*names_->FrameOf(frame))) ? Match::kYes : Match::kNo;
+  return match == Match::kYes;
+}
+
+// The first frame that is not passed over, or the leaf.
+bool StackMatch::Site(format::Index stack) {
+  if (stack >= stacks_.size()) return false;
+  Match& match = stacks_[stack];
+  if (match != Match::kNotLooked) return match == Match::kYes;
+  format::Index site = names_->NodeOf(stack)->frame;
+  for (format::Index at = stack;;) {
+    const format::StackNode& node = *names_->NodeOf(at);
+    if (!Ask(passes_over_, node.frame, &passed_over_)) {
+      site = node.frame;
+      break;
+    }
+    if (node.parent >= at) break;  // kNone, or damaged
+    at = node.parent;
+  }
+  match = OfFrame(site) ? Match::kYes : Match::kNo;
+  return match == Match::kYes;
+}
+
+// The answer of a node is its frame's or its parent's; walked upwards until one is known, then remembered for the leaf.
+bool StackMatch::AnyFrame(format::Index index) {
+  if (index >= stacks_.size()) return false;
+  const format::Index leaf = index;
+  if (stacks_[leaf] != Match::kNotLooked) return stacks_[leaf] == Match::kYes;
+  bool found = false;
+  while (index < stacks_.size() && !found) {
+    if (stacks_[index] != Match::kNotLooked) {
+      found = stacks_[index] == Match::kYes;
+      break;
+    }
+    const format::StackNode& node = *names_->NodeOf(index);
+    found = OfFrame(node.frame);
+    if (node.parent != format::kNone && node.parent >= index) break;
+    index = node.parent;
+  }
+  stacks_[leaf] = found ? Match::kYes : Match::kNo;
+  return found;
 }
 
 }  // namespace heaprec::tools

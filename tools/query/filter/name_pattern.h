@@ -1,15 +1,20 @@
-// Patterns for names on the command line, and regular expressions with pprof's words for them and RE2's syntax.
-//
-// In time linear in the name: names come from recordings that may have been made to hurt.
-//
-// Failure:  what parses returns what is wrong with the pattern, and where: "'a(b': missing )".
+// Patterns for names, searches by name, and patterns for the frames of a stack.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
+#include "format/model/model.h"
+#include "format/reader/reader.h"
+#include "tools/input/dictionary_names.h"
 
 namespace re2 {
 class RE2;
@@ -17,6 +22,11 @@ class RE2;
 
 namespace heaprec::tools {
 
+// Patterns for names on the command line, and regular expressions with pprof's words for them and RE2's syntax.
+//
+// In time linear in the name: names come from recordings that may have been made to hurt.
+//
+// Failure:  what parses returns what is wrong with the pattern, and where: "'a(b': missing )".
 class NamePattern {
  public:
   // /regex/   a regular expression (RE2's syntax, as in --focus), found anywhere in the name
@@ -37,6 +47,63 @@ class NamePattern {
  private:
   explicit NamePattern(std::shared_ptr<const re2::RE2> regex) : regex_(std::move(regex)) {}
   std::shared_ptr<const re2::RE2> regex_;
+};
+
+// Whether a pattern that took no sample fits any name of the recordings, and which names are nearest: a mistyped or
+// renamed name must not look like one that allocates nothing.
+//
+// Failure:  what cannot be read (again), such as standard input, has no names.
+
+enum class Named : uint8_t { kClass, kMethod, kPackage, kThread, kLabel };
+
+struct AskedName {
+  Named kind = Named::kClass;
+  std::string asked;  // "--class Foo"
+  std::string text;   // the pattern
+  std::function<bool(std::string_view name)> matches;
+};
+
+// At most three of `names` whose ends or beginnings are most like the pattern `text`; the nearest first.
+std::vector<std::string> NearestNames(std::string_view text, const std::set<std::string>& names);
+
+// "no class matches", or "no class matches; nearest: A, B".
+std::string NoMatchText(std::string_view what, const std::vector<std::string>& nearest);
+
+// NoMatchText's of `asked`, from the dictionaries of all recordings; nullopt: a name matches.
+std::optional<std::string> WhyNoMatch(const AskedName& asked, const std::vector<std::string>& files);
+
+// One line on stderr for each that no name matches.
+void ReportUnmatched(const std::vector<AskedName>& asked, const std::vector<std::string>& files);
+
+// Which stacks of a chunk have a frame whose method passes a test, or a site that does: each method is asked once, each
+// stack walked once.
+
+// What is known of an entry of the chunk's dictionaries.
+enum class Match : uint8_t { kNotLooked, kNo, kYes };
+using Matches = std::vector<Match>;
+
+class StackMatch {
+ public:
+  using Test = std::function<bool(std::string_view method)>;
+  // `passes_over`: frames at a leaf that are no sites. Given, only the site counts (a stack of nothing else has its
+  // leaf); empty: any frame.
+  explicit StackMatch(Test test, Test passes_over = {})
+      : test_(std::move(test)), passes_over_(std::move(passes_over)) {}
+
+  // With every block. `is_new`: the entries are not those of the block before.
+  void Enter(const format::Block& block, Names* names, bool is_new);
+  // An unknown stack does not.
+  bool Passes(format::Index stack) { return passes_over_ ? Site(stack) : AnyFrame(stack); }
+
+ private:
+  bool AnyFrame(format::Index stack);
+  bool Site(format::Index stack);
+  bool OfFrame(format::Index frame) { return Ask(test_, frame, &frames_); }
+  bool Ask(const Test& test, format::Index frame, Matches* known);
+
+  Test test_, passes_over_;
+  Names* names_ = nullptr;
+  Matches frames_, passed_over_, stacks_;
 };
 
 }  // namespace heaprec::tools

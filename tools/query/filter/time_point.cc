@@ -6,7 +6,6 @@
 #include <charconv>
 #include <ctime>
 #include <optional>
-#include <string>
 
 #include "base/duration.h"
 

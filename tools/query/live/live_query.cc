@@ -4,7 +4,9 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/analysis/imported.h"
+#include "tools/analysis/live/growth.h"
+#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {
@@ -15,6 +17,21 @@ constexpr uint64_t kUsuallyGrown = 3;
 // Steps of life tables: what dies young and what is promoted lies within.
 constexpr uint64_t kMinCollections = 16;
 
+void SearchStream(const std::string& file, format::Stream stream, std::vector<FoundLeak>* into) {
+  FileScan scan(file, stream == format::Stream::kAllocations ? std::vector<std::string>()
+                                                             : std::vector<std::string>{TraitsOf(stream).name});
+  LiveQuery question;
+  question.by = {Grouping(By::kSite)};
+  question.leaks = true;
+  LiveVisitor live(std::move(question), scan.tree(), stream);
+  if (!scan.Run(&live) || IsTooShort(live.result())) return;
+  for (const TestedRow& one : TestRows(live.result(), kUsualFdr)) {
+    if (!one.leak.leaks) break;
+    into->push_back({stream, live.result().tables.front().grouping.NameOf(one.row->key, *scan.tree()),
+                     one.leak.growth[kWholeTime].per_second, one.since_s});
+  }
+}
+
 }  // namespace
 
 size_t LiveTable::SlotOf(uint32_t key) {
@@ -23,34 +40,33 @@ size_t LiveTable::SlotOf(uint32_t key) {
   return found->second;
 }
 
-LiveVisitor::LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream)
-    : question_(std::move(question)),
-      tree_(tree),
-      stream_(stream),
-      span_(question_.span),
-      sampled_(question_.garbage, kSeed) {
-  for (const Grouping& by : question_.by) tables_.emplace_back(by);
+LiveResult::LiveResult(LiveQuery asked, format::Stream of)
+    : question(std::move(asked)), stream(of), sampled_garbage(question.garbage, kSeed) {
+  for (const Grouping& by : question.by) tables.emplace_back(by);
 }
+
+LiveVisitor::LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream)
+    : tree_(tree), result_(std::move(question), stream), span_(result_.question.span) {}
 
 void LiveVisitor::Begin(const format::FileHeader& header) {
   lives_.reset();
-  const bool tracks = header.MaxTracked(stream_) > 0;
-  ++(tracks ? tracked_ : without_);
+  const bool tracks = header.MaxTracked(result_.stream) > 0;
+  ++(tracks ? result_.tracked : result_.without);
   if (!tracks) return;
-  lives_.emplace(header, stream_);
+  lives_.emplace(header, result_.stream);
   begin_ns_ = header.start.begin_ns;
   is_imported_ = IsImported(header.source);
-  has_import_ |= is_imported_;
-  if (lives_->clock().keeps_old_garbage()) old_garbage_of_ = header.gc_name;
-  start_epoch_ns_ = header.start_epoch_ns;
+  result_.has_import |= is_imported_;
+  if (lives_->clock().keeps_old_garbage()) result_.old_garbage_of = header.gc_name;
+  result_.start_epoch_ns = header.start_epoch_ns;
   ended_ns_.reset();
-  keys_.assign(tables_.size(), {});
-  for (LiveTable& table : tables_) table.grouping.Start();
+  keys_.assign(result_.tables.size(), {});
+  for (LiveTable& table : result_.tables) table.grouping.Start();
 }
 
 void LiveVisitor::Visit(const MatchedBlock& matched_block) {
   if (!lives_) return;
-  for (LiveTable& table : tables_) table.grouping.Enter(matched_block.block);
+  for (LiveTable& table : result_.tables) table.grouping.Enter(matched_block.block);
   samples_.assign(matched_block.block.samples.size(), Lifetimes::kLeftOut);
   for (const WeightedSample* drawn : matched_block.drawn) {
     samples_[drawn->index] = SubjectOf(matched_block.block.samples[drawn->index], matched_block);
@@ -66,13 +82,13 @@ void LiveVisitor::Visit(const MatchedBlock& matched_block) {
 }
 
 uint32_t LiveVisitor::SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block) {
-  for (size_t i = 0; i < tables_.size(); ++i) {
-    Grouping& by = tables_[i].grouping;
+  for (size_t i = 0; i < result_.tables.size(); ++i) {
+    Grouping& by = result_.tables[i].grouping;
     const bool whole_path = by.by() == By::kMethod;
     keys_[i].push_back(whole_path ? matched_block.tree.Of(sample.stack)
                                   : by.KeyOf(sample, &matched_block.names, &matched_block.tree));
   }
-  heaviest_ = std::max(heaviest_, sample.weight_bytes());
+  result_.heaviest = std::max(result_.heaviest, sample.weight_bytes());
   return static_cast<uint32_t>(keys_.front().size() - 1);
 }
 
@@ -81,76 +97,78 @@ void LiveVisitor::End(const Estimator&, double) {
   const uint64_t end_ns = ended_ns_.value_or(lives_->end_ns());
   SetMoments(end_ns);
   AddLifetimes();
-  if (question_.garbage > 0) AddGarbage();
+  if (result_.question.garbage > 0) AddGarbage();
   if (!is_imported_) {
-    untracked_ += lives_->untracked();
-    untracked_bytes_ += lives_->untracked_bytes();
+    result_.untracked += lives_->untracked();
+    result_.untracked_bytes += lives_->untracked_bytes();
   }
-  knows_collections_ &= moments_.by_time || lives_->knows_collections();
-  knows_survivors_ &= moments_.by_time || lives_->knows_survivors();
+  result_.knows_collections &= result_.moments.by_time || lives_->knows_collections();
+  result_.knows_survivors &= result_.moments.by_time || lives_->knows_survivors();
   AddOldCollections();
   const auto& counts = lives_->clock().counts();
   if (counts.empty()) return;
   const uint64_t first = lives_->is_range() ? 0 : counts.front().second;
   // What a major collection found dead shows a little later, for the last ones perhaps after the end.
   const uint64_t last = lives_->is_range() ? lives_->clock().CollectionsEndedBy(end_ns) : counts.back().second;
-  collections_ += last - first;
-  spanned_collections_ += std::max(first, lives_->clock().CollectionsEndedBy(moments_.to_ns)) -
-                          std::max(first, lives_->clock().CollectionsEndedBy(moments_.from_ns));
+  result_.collections += last - first;
+  result_.spanned_collections += std::max(first, lives_->clock().CollectionsEndedBy(result_.moments.to_ns)) -
+                                 std::max(first, lives_->clock().CollectionsEndedBy(result_.moments.from_ns));
 }
 
 // At the end of the recording, or when it was asked for.
 void LiveVisitor::SetMoments(uint64_t end_ns) {
   lives_->Close(end_ns);
-  moments_ = {};
-  span_.Start(start_epoch_ns_, end_ns);
-  std::tie(moments_.from_ns, moments_.to_ns) = span_.Span(begin_ns_, end_ns);
-  moments_.at_ns = moments_.to_ns;
-  if (question_.at) {
-    moments_.at_ns = MomentOf(question_.at, start_epoch_ns_, end_ns);
-    moments_.to_ns = std::clamp(moments_.at_ns, moments_.from_ns, moments_.to_ns);
+  result_.moments = {};
+  span_.Start(result_.start_epoch_ns, end_ns);
+  std::tie(result_.moments.from_ns, result_.moments.to_ns) = span_.Span(begin_ns_, end_ns);
+  result_.moments.at_ns = result_.moments.to_ns;
+  if (result_.question.at) {
+    result_.moments.at_ns = MomentOf(result_.question.at, result_.start_epoch_ns, end_ns);
+    result_.moments.to_ns = std::clamp(result_.moments.at_ns, result_.moments.from_ns, result_.moments.to_ns);
   }
-  of_majors_ |= lives_->is_range();
+  result_.of_majors |= lives_->is_range();
   // A major collection leaves nothing for later.
   const uint64_t usual = lives_->is_range() ? 1 : lives_->clock().counts().size() / 4;
-  moments_.grown = question_.grown.value_or(std::clamp<uint64_t>(usual, 1, kUsuallyGrown));
-  moments_.survived = question_.grown ? question_.survived : moments_.grown;
-  moments_.by_time = stream_ != format::Stream::kAllocations;
-  if (moments_.by_time) moments_.grown = moments_.survived = 0;  // no collection frees it
-  moments_.least_age_ns = question_.least_age_ns;
-  moments_.lifetimes = question_.lifetimes;
-  moments_.with_old_growth = question_.leaks;
-  moments_.series = question_.series;
-  moments_.collections = std::max(kMinCollections, question_.promoted);
+  result_.moments.grown = result_.question.grown.value_or(std::clamp<uint64_t>(usual, 1, kUsuallyGrown));
+  result_.moments.survived = result_.question.grown ? result_.question.survived : result_.moments.grown;
+  result_.moments.by_time = result_.stream != format::Stream::kAllocations;
+  if (result_.moments.by_time) result_.moments.grown = result_.moments.survived = 0;  // no collection frees it
+  result_.moments.least_age_ns = result_.question.least_age_ns;
+  result_.moments.lifetimes = result_.question.lifetimes;
+  result_.moments.with_old_growth = result_.question.leaks;
+  result_.moments.series = result_.question.series;
+  result_.moments.collections = std::max(kMinCollections, result_.question.promoted);
 }
 
 // A recording without such collections has no slope of the old generation, so its leaks would be missed.
 void LiveVisitor::AddOldCollections() {
   const CollectionClock& clock = lives_->clock();
-  has_old_instants_ &= !OldCollectionInstants(*lives_, moments_.from_ns, moments_.to_ns).empty();
+  result_.has_old_instants &= !OldCollectionInstants(*lives_, result_.moments.from_ns, result_.moments.to_ns).empty();
   if (!clock.keeps_old_garbage()) return;
   knows_old_ &= !clock.old_counts().empty();
-  old_collections_ += clock.OldCollectionsBy(moments_.to_ns) - clock.OldCollectionsBy(moments_.from_ns);
+  if (!knows_old_) return result_.old_collections.reset();
+  result_.old_collections = result_.old_collections.value_or(0) + clock.OldCollectionsBy(result_.moments.to_ns) -
+                            clock.OldCollectionsBy(result_.moments.from_ns);
 }
 
 void LiveVisitor::AddLifetimes() {
-  LiveSnapshot look(*lives_, moments_);
-  instants_ = look.instants();
-  const size_t before = all_.alive.size();
+  LiveSnapshot look(*lives_, result_.moments);
+  result_.instants = look.instants();
+  const size_t before = result_.all.alive.size();
   for (const Lifetime& life : lives_->all()) look.Add(life, GroupsOf(life));
-  look.Close(&all_);
-  for (LiveTable& table : tables_) {
+  look.Close(&result_.all);
+  for (LiveTable& table : result_.tables) {
     for (LiveTable::Row& row : table.rows) look.Close(&row.group);
   }
-  for (size_t i = before; i < all_.alive.size(); ++i) total_.Add(all_.alive[i]);
+  for (size_t i = before; i < result_.all.alive.size(); ++i) result_.total.Add(result_.all.alive[i]);
 }
 
 // A method holds what those that it called allocated, too.
 std::vector<LiveGroup*> LiveVisitor::GroupsOf(const Lifetime& life) {
   std::vector<size_t> slots;
-  std::vector<LiveGroup*> groups{&all_};
-  for (size_t i = 0; i < tables_.size(); ++i) {
-    LiveTable& table = tables_[i];
+  std::vector<LiveGroup*> groups{&result_.all};
+  for (size_t i = 0; i < result_.tables.size(); ++i) {
+    LiveTable& table = result_.tables[i];
     slots.clear();
     uint32_t key = keys_[i][life.subject];
     if (table.grouping.by() != By::kMethod) {
@@ -166,14 +184,14 @@ std::vector<LiveGroup*> LiveVisitor::GroupsOf(const Lifetime& life) {
 void LiveVisitor::AddGarbage() {
   std::vector<const Lifetime*> dead;
   for (const Lifetime& life : lives_->all()) {
-    const bool is_within = life.end_ns >= moments_.from_ns && life.end_ns <= moments_.to_ns;
+    const bool is_within = life.end_ns >= result_.moments.from_ns && life.end_ns <= result_.moments.to_ns;
     if (life.end == LifetimeEnd::kDied && is_within) dead.push_back(&life);
   }
   std::stable_sort(dead.begin(), dead.end(),
                    [](const Lifetime* a, const Lifetime* b) { return a->end_ns < b->end_ns; });
   const auto trace_of = [this](const Lifetime& life) {
-    DeadTrace trace{start_epoch_ns_ + life.end_ns,
-                    start_epoch_ns_ + life.birth_ns,
+    DeadTrace trace{result_.start_epoch_ns + life.end_ns,
+                    result_.start_epoch_ns + life.birth_ns,
                     life.size,
                     life.Survived(),
                     lives_->WeightAt(life, life.end_ns),
@@ -181,27 +199,60 @@ void LiveVisitor::AddGarbage() {
     for (const auto& keys : keys_) trace.keys.push_back(keys[life.subject]);
     return trace;
   };
-  for (const Lifetime* life : dead) sampled_.Offer([&] { return trace_of(*life); });
-  const size_t older = dead.size() - std::min(dead.size(), question_.garbage);
-  for (size_t i = older; i < dead.size(); ++i) newest_.push_back(trace_of(*dead[i]));
-  std::stable_sort(newest_.begin(), newest_.end(),
+  for (const Lifetime* life : dead) result_.sampled_garbage.Offer([&] { return trace_of(*life); });
+  const size_t older = dead.size() - std::min(dead.size(), result_.question.garbage);
+  for (size_t i = older; i < dead.size(); ++i) result_.newest_garbage.push_back(trace_of(*dead[i]));
+  std::stable_sort(result_.newest_garbage.begin(), result_.newest_garbage.end(),
                    [](const DeadTrace& a, const DeadTrace& b) { return a.died_ns > b.died_ns; });
-  if (newest_.size() > question_.garbage) newest_.resize(question_.garbage);
+  if (result_.newest_garbage.size() > result_.question.garbage) result_.newest_garbage.resize(result_.question.garbage);
 }
 
-LiveRange LiveVisitor::EstimateGroup(const std::vector<LiveSample>& alive) const {
-  if (is_range()) return RangeOf(alive, total_, unit());
-  LiveEstimates estimates = tools::EstimateGroup(alive, total_, unit());
-  if (!knows_survivors_) {
+LiveRange LiveResult::EstimateGroup(const std::vector<LiveSample>& alive) const {
+  if (is_range()) return RangeOf(alive, total, Unit());
+  LiveEstimates estimates = tools::EstimateGroup(alive, total, Unit());
+  if (!knows_survivors) {
     estimates.mean_survived = kUnknownEstimate;
     estimates.median_survived = kUnknownEstimate.value;
-    if (moments_.survived > 0)
+    if (moments.survived > 0)
       estimates.bytes = estimates.objects = estimates.share = estimates.mean_age_s = kUnknownEstimate;
   }
   return {estimates, estimates.bytes, estimates.objects};
 }
 
-// If nothing is live, returns the weight of the heaviest sample.
-double LiveVisitor::unit() const { return total_.bytes > 0 ? total_.Unit() : heaviest_; }
+std::vector<TestedRow> TestRows(const LiveResult& live, double rate) {
+  std::vector<TestedRow> rows;
+  if (!live.knows_growth()) return rows;
+  std::vector<const LiveGroup*> groups;
+  for (const LiveTable::Row& row : live.tables.front().rows) {
+    if (row.group.growth[kWholeTime].slope_square_sum == 0) continue;
+    groups.push_back(&row.group);
+    rows.push_back({&row, {}, {}});
+  }
+  const std::vector<Leak> leaks = LeaksOf(groups, rate, live.has_old_growth());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].leak = leaks[i];
+    if (!leaks[i].leaks || live.tracked != 1) continue;
+    rows[i].since_s = OnsetOf(groups[i]->alive, static_cast<double>(live.moments.from_ns) * 1e-9,
+                              static_cast<double>(live.moments.at_ns) * 1e-9);
+  }
+  std::ranges::stable_sort(rows, [](const TestedRow& a, const TestedRow& b) {
+    if (a.leak.leaks != b.leak.leaks) return a.leak.leaks;
+    return a.leak.growth[kWholeTime].per_second.value > b.leak.growth[kWholeTime].per_second.value;
+  });
+  return rows;
+}
+
+bool IsTooShort(const LiveResult& live) {
+  return !live.knows_growth() || (live.tracked == 1 && live.instants.size() < 3);
+}
+
+std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header) {
+  std::vector<FoundLeak> leaks;
+  for (const format::Stream stream : format::kAllStreams) {
+    if (header.MaxTracked(stream) > 0) SearchStream(file, stream, &leaks);
+  }
+  std::ranges::stable_sort(leaks, std::ranges::greater(), [](const FoundLeak& one) { return one.per_second.value; });
+  return leaks;
+}
 
 }  // namespace heaprec::tools

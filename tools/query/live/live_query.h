@@ -1,25 +1,26 @@
-// Groups of tracked samples: live bytes, their growth, lifetimes, and objects that died.
-//
-// Units:    as format/model/model.h.
-// Threads:  one.
-// Memory:   88 bytes for each sample of the current recording, and its keys.
+// What is live, what died, and what leaks: by group.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/grouping.h"
+#include "format/model/model.h"
+#include "tools/analysis/groups/grouping.h"
 #include "tools/analysis/live/live_group.h"
-#include "tools/analysis/live/reservoir_sample.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/time_point.h"
 #include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {
 
+// Groups of tracked samples: live bytes, their growth, lifetimes, and objects that died.
+//
+// Units:    as format/model/model.h.
+// Memory:   88 bytes for each sample of the current recording, and its keys.
 struct LiveQuery {
   std::vector<Grouping> by;
   std::optional<TimePoint> at;  // the end of `span`
@@ -58,66 +59,61 @@ struct DeadTrace {
   std::vector<uint32_t> keys;         // by grouping
 };
 
+// What a scan found: sums over its recordings, and the times of the last one.
+struct LiveResult {
+  LiveResult(LiveQuery asked, format::Stream of);
+
+  const LiveQuery question;
+  const format::Stream stream;
+  size_t tracked = 0, without = 0;  // recordings with and without tracked objects
+  LiveGroup all;
+  std::vector<LiveTable> tables;
+  LiveTotal total;      // over all groups, for the estimates of each
+  double heaviest = 0;  // bytes that a sample represented at its birth
+  ReservoirSample<DeadTrace> sampled_garbage;
+  std::vector<DeadTrace> newest_garbage;  // the newest first
+  uint64_t untracked = 0;
+  double untracked_bytes = 0;
+  uint64_t start_epoch_ns = 0;  // of the last recording
+  LiveQueryTimes moments;       // in it, since its start
+  std::vector<uint64_t> instants;
+  uint64_t collections = 0;          // major ones if only they show which objects are dead
+  uint64_t spanned_collections = 0;  // that ended within the times over which growth is measured
+  bool knows_collections = true;     // false: a recording does not say when the JVM collected
+  bool knows_survivors = true;       // false also if a file ends before any check after a collection
+  bool has_import = false;           // of which only objects live at the end are known
+  bool of_majors = false;            // one of the recordings finds dead objects only in major collections
+  // A collector of these recordings that keeps dead objects in the old generation; empty: there is none.
+  std::string old_garbage_of;
+  // Collections of the old generation in the time over which growth is measured; nullopt: unknown.
+  std::optional<uint64_t> old_collections;
+  bool has_old_instants = true;  // in each recording: enough to measure growth without garbage of the old generation
+
+  // Whether it is known what was live before the end.
+  bool knows_history() const { return !has_import; }
+  bool knows_growth() const { return knows_survivors && knows_history(); }
+  bool has_old_growth() const { return question.leaks && tracked > 0 && has_old_instants; }
+  // Whether live bytes are a range: objects that have not survived a collection may be garbage.
+  bool is_range() const { return of_majors && moments.survived == 0; }
+  // If nothing is live, the weight of the heaviest sample.
+  double Unit() const { return total.bytes > 0 ? total.Unit() : heaviest; }
+  // The estimate of these live samples.
+  LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
+};
+
 class LiveVisitor : public ScanVisitor {
  public:
   // Reads one stream.
   LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
   bool estimates() const override { return false; }
-  std::optional<LiveTimes> live_times() const override { return LiveTimes{question_.at, &question_.span}; }
+  std::optional<LiveTimes> live_times() const override {
+    return LiveTimes{result_.question.at, &result_.question.span};
+  }
   void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  // Numbers of recordings with and without tracked objects.
-  size_t tracked() const { return tracked_; }
-  size_t without() const { return without_; }
-
-  format::Stream stream() const { return stream_; }
-  const LiveQuery& question() const { return question_; }
-  const LiveGroup& all() const { return all_; }
-  const std::vector<LiveTable>& tables() const { return tables_; }
-  // Sum over all groups, for the estimates of each.
-  const LiveTotal& total() const { return total_; }
-  double unit() const;
-  const ReservoirSample<DeadTrace>& sampled_garbage() const { return sampled_; }
-  const std::vector<DeadTrace>& newest_garbage() const { return newest_; }  // the newest first
-
-  uint64_t untracked() const { return untracked_; }
-  double untracked_bytes() const { return untracked_bytes_; }
-  // Times in the last recording, since its start, and that start.
-  uint64_t at_ns() const { return moments_.at_ns; }
-  uint64_t from_ns() const { return moments_.from_ns; }
-  uint64_t to_ns() const { return moments_.to_ns; }
-  uint64_t start_epoch_ns() const { return start_epoch_ns_; }
-  const std::vector<uint64_t>& instants() const { return instants_; }
-  uint64_t survived() const { return moments_.survived; }
-  uint64_t grown() const { return moments_.grown; }
-  uint64_t least_age_ns() const { return question_.least_age_ns; }
-  // Collections of the recordings; major ones if only they show which objects are dead.
-  uint64_t collections() const { return collections_; }
-  // Those that ended within the times over which growth is measured.
-  uint64_t spanned_collections() const { return spanned_collections_; }
-  // False: a recording does not say when the JVM collected.
-  bool knows_collections() const { return knows_collections_; }
-  // Whether survived collections are known; false also if a file ends before any check after a collection.
-  bool knows_survivors() const { return knows_survivors_; }
-  // Whether it is known what was live before the end. False for imports: they have only objects live at their end.
-  bool knows_history() const { return !has_import_; }
-  bool knows_growth() const { return knows_survivors() && knows_history(); }
-  // Whether live bytes are a range: objects that have not survived a collection may be garbage.
-  bool is_range() const { return of_majors_ && moments_.survived == 0; }
-  // Whether one of the recordings finds dead objects only in major collections.
-  bool of_majors() const { return of_majors_; }
-  // A collector of these recordings that keeps dead objects in the old generation; empty: there is none.
-  const std::string& old_garbage_of() const { return old_garbage_of_; }
-  // Collections of the old generation in the time over which growth is measured; nullopt: unknown.
-  std::optional<uint64_t> old_collections() const {
-    return knows_old_ && !old_garbage_of_.empty() ? std::optional(old_collections_) : std::nullopt;
-  }
-  // Whether each recording has enough of them to measure growth without garbage of the old generation (for `leaks`).
-  bool has_old_growth() const { return question_.leaks && tracked_ > 0 && has_old_instants_; }
-  // The estimate of these live samples.
-  LiveRange EstimateGroup(const std::vector<LiveSample>& alive) const;
+  const LiveResult& result() const { return result_; }
 
  private:
   uint32_t SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block);
@@ -127,33 +123,49 @@ class LiveVisitor : public ScanVisitor {
   std::vector<LiveGroup*> GroupsOf(const Lifetime& life);
   void AddGarbage();
 
-  const LiveQuery question_;
   CallTree* const tree_;
-  const format::Stream stream_;
+  LiveResult result_;
   Filter span_;
-  LiveGroup all_;
-  std::vector<LiveTable> tables_;
-  LiveTotal total_;
-  double heaviest_ = 0;  // bytes that a sample represented at its birth
-  ReservoirSample<DeadTrace> sampled_;
-  std::vector<DeadTrace> newest_;
-  size_t tracked_ = 0, without_ = 0;
-  uint64_t untracked_ = 0, collections_ = 0, spanned_collections_ = 0;
-  double untracked_bytes_ = 0;
-  std::string old_garbage_of_;
-  uint64_t old_collections_ = 0;
-  bool knows_old_ = true, has_old_instants_ = true;  // in recordings with an old generation; in all
-  bool of_majors_ = false, knows_collections_ = true, knows_survivors_ = true, has_import_ = false;
+  bool knows_old_ = true;  // in all recordings with an old generation
 
   // State of the current recording.
   std::optional<Lifetimes> lives_;
-  LiveQueryTimes moments_;
-  std::vector<uint64_t> instants_;
   bool is_imported_ = false;
-  uint64_t begin_ns_ = 0, start_epoch_ns_ = 0;
+  uint64_t begin_ns_ = 0;
   std::optional<uint64_t> ended_ns_;
   std::vector<std::vector<uint32_t>> keys_;  // by grouping, by subject
   std::vector<uint32_t> samples_, live_checkpoint_;
 };
+
+// The leak test: which groups' live bytes grow significantly, of one kind (`leaks`) or of all kinds that a recording
+// tracks (`summary`).
+//
+// Failure:  none: what cannot be tested has no leaks.
+// Maths:    docs/estimates.md#growth
+
+inline constexpr double kUsualFdr = 0.05;
+
+struct TestedRow {
+  const LiveTable::Row* row;
+  Leak leak;
+  std::optional<Estimate> since_s;  // since when it grows, in seconds since the start; of one recording's leaks only
+};
+
+// The rows of the first table that have growth. Leaks come first, the fastest growing at the top. `rate`: the false
+// discovery rate. Empty if growth is unknown.
+std::vector<TestedRow> TestRows(const LiveResult& live, double rate);
+// Whether the time is too short for any row to be a leak, or growth is unknown.
+bool IsTooShort(const LiveResult& live);
+
+struct FoundLeak {
+  format::Stream stream;
+  std::string site;
+  Estimate per_second;
+  std::optional<Estimate> since_s;
+};
+
+// The leaks by site of every kind that a recording tracks; the fastest growing first. Reads a file that holds one
+// recording, with this header, once for each kind.
+std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header);
 
 }  // namespace heaprec::tools

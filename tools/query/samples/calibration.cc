@@ -4,7 +4,7 @@
 
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/rows.h"
+#include "tools/analysis/estimate/row_calibration.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/text/progress.h"
 

@@ -4,7 +4,6 @@
 // tables that read them.
 //
 // Units:    bytes and objects; of exceptions throws.
-// Threads:  one.
 // Failure:  none. Where nothing was counted, calibrated weights are the raw ones.
 // Maths:    docs/estimates.md#calibration, docs/estimates.md#post-stratification
 #pragma once
@@ -15,7 +14,7 @@
 
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
 

@@ -1,22 +1,19 @@
 #include "tools/query/samples/sample_columns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "format/model/allocation_primitives.h"
-#include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/rows.h"
-#include "tools/analysis/frame_types.h"
-#include "tools/analysis/imported.h"
+#include "tools/analysis/estimate/row_calibration.h"
+#include "tools/analysis/groups/call_tree.h"
 #include "tools/analysis/live/lifetimes.h"
-#include "tools/analysis/uncounted.h"
+#include "tools/analysis/totals/stream_totals.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/query/samples/sample_thinning.h"
+#include "tools/input/recording_kind.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/text/progress.h"
 

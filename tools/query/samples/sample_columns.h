@@ -6,7 +6,6 @@
 // Several recordings lie one after the other on the axis of time, each scaled to what it counted.
 //
 // Units:    bytes, of a stream of events: events; ns; times since the start of the first recording.
-// Threads:  one.
 // Failure:  none: damage is for the caller to report (ReportDamage). Above `max_samples` the samples are thinned at
 //           random, each with a probability in proportion to its weight, and the rest stand for those left out.
 // Maths:    docs/estimates.md#variance, docs/guide/report.md#large-recordings
@@ -21,8 +20,8 @@
 #include <vector>
 
 #include "format/model/model.h"
-#include "tools/analysis/call_tree.h"
-#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/weighted_sample.h"
+#include "tools/analysis/groups/call_tree.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/filter/time_point.h"
@@ -118,5 +117,16 @@ struct ColumnsQuestion {
 // Reads the recordings to their ends. At most 255 of them.
 SampleColumns ReadSampleColumns(std::span<const std::unique_ptr<Recording>> recordings,
                                 const ColumnsQuestion& question);
+
+// Fewer samples that stand for all: for pages that would be too large otherwise.
+//
+// Each sample is kept with a probability in proportion to its weight (1 from a threshold on), by systematic sampling in
+// the order of the columns, and those below the threshold are raised to it: sums stay unbiased.
+
+// Keeps `count` samples, or one fewer or more.
+void ThinSamples(size_t count, SampleColumns* columns);
+
+// Leaves out nodes and names of which there is no sample and no row.
+void KeepUsedNames(SampleColumns* columns);
 
 }  // namespace heaprec::tools

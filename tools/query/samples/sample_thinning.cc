@@ -1,11 +1,11 @@
-#include "tools/query/samples/sample_thinning.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
+
+#include "tools/query/samples/sample_columns.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,8 +4,6 @@
 // are long.
 //
 // Units:    ns.
-// Threads:  one.
-// Failure:  none.
 // Maths:    docs/estimates.md#rows
 #pragma once
 

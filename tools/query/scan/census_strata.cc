@@ -1,6 +1,6 @@
 #include "tools/query/scan/census_strata.h"
 
-#include "tools/analysis/census_table.h"
+#include "tools/analysis/estimate/census_table.h"
 #include "tools/analysis/estimate/strata_builder.h"
 #include "tools/text/progress.h"
 

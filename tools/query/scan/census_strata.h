@@ -1,7 +1,6 @@
 // What a first pass over a recording says to the estimates of a second: its census, if it has one, of classes, and its
 // rows of sites.
 //
-// Threads:  one.
 // Failure:  no strata, and why; no calibration.
 // Maths:    docs/estimates.md#post-stratification, docs/estimates.md#calibration
 #pragma once
@@ -10,8 +9,7 @@
 
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/analysis/estimate/rows.h"
-#include "tools/analysis/estimate/strata.h"
+#include "tools/analysis/estimate/weighted_sample.h"
 #include "tools/input/recording.h"
 #include "tools/render/value.h"
 

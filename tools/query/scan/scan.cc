@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/input/loss_summary.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/scan/census_strata.h"
-#include "tools/query/scan/stream_trust.h"
+#include "tools/query/scan/scan_summary.h"
 #include "tools/render/renderers.h"
 #include "tools/text/messages.h"
 #include "tools/text/progress.h"

@@ -9,7 +9,6 @@
 //   output.Append(scan->LossLine());
 //
 // Units:    as format/model/model.h. With --kind exception the samples are events: what the estimators call bytes.
-// Threads:  one.
 // Failure:  Parse returns the message for the user. Run prints on stderr what it could not read, and returns
 //           kUnreadable (only earlier files were visited) or kDamaged (everything that could be decoded was visited).
 #pragma once
@@ -25,19 +24,16 @@
 
 #include "base/result.h"
 #include "format/reader/reader.h"
-#include "tools/analysis/allocation_primitives.h"
-#include "tools/analysis/call_tree.h"
-#include "tools/analysis/cpu_time.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/group_estimates.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/analysis/estimate/rows.h"
 #include "tools/analysis/estimate/weighted_sample.h"
+#include "tools/analysis/groups/allocation_primitives.h"
+#include "tools/analysis/groups/call_tree.h"
+#include "tools/analysis/totals/process_states.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
-#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan_summary.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/allocation_totals.h"
-#include "tools/analysis/estimate/rows.h"
-#include "tools/input/program_recording.h"
+#include "tools/analysis/estimate/row_calibration.h"
+#include "tools/analysis/totals/totals.h"
+#include "tools/input/recording_kind.h"
 
 namespace heaprec::tools {
 namespace {

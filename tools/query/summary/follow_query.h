@@ -13,7 +13,6 @@
 // Units:    bytes, ns since the start of the recording; spans in seconds.
 // Memory:   the points of the last kLongestSpan seconds by row, their samples, and two Subsets for each row since the
 //           start.
-// Threads:  one.
 // Failure:  Start: a sentence for the user. Damage is skipped, as everywhere.
 #pragma once
 
@@ -27,20 +26,17 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/analysis/call_tree.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/group_estimates.h"
-#include "tools/analysis/gc_summary.h"
-#include "tools/analysis/grouping.h"
-#include "tools/analysis/name_pool.h"
+#include "tools/analysis/groups/call_tree.h"
+#include "tools/analysis/groups/grouping.h"
+#include "tools/analysis/totals/process_states.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/input/generated_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/scan.h"
-#include "tools/query/scan/stream_trust.h"
+#include "tools/query/scan/scan_summary.h"
 #include "tools/query/summary/headlines.h"
 
 namespace heaprec::tools {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "tools/input/joined_files.h"
+#include "tools/input/file_source.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/render/value_format.h"

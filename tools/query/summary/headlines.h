@@ -5,7 +5,6 @@
 //   for (const Headline& one : headlines.sentences) ... one.text;
 //
 // Units:    bytes, ns; shares from 0 to 1.
-// Threads:  one.
 // Failure:  none: what the recording does not tell has no sentence.
 #pragma once
 
@@ -15,8 +14,8 @@
 #include <vector>
 
 #include "tools/analysis/estimate/confidence_interval.h"
-#include "tools/analysis/gc_summary.h"
-#include "tools/query/live/leak_search.h"
+#include "tools/analysis/totals/process_states.h"
+#include "tools/query/live/live_query.h"
 
 namespace heaprec::tools {
 

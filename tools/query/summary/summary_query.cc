@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <span>
 
-#include "tools/analysis/estimate/rows.h"
-#include "tools/input/program_recording.h"
+#include "tools/analysis/estimate/row_calibration.h"
+#include "tools/input/recording_kind.h"
 #include "tools/text/progress.h"
 #include "tools/text/text.h"
 

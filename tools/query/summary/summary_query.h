@@ -1,7 +1,6 @@
 // All that a recording adds up to, worked out once for both forms of `summary`.
 //
 // Units:    ns, bytes.
-// Threads:  one.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +9,14 @@
 #include <optional>
 #include <string>
 
-#include "tools/analysis/allocation_totals.h"
-#include "tools/analysis/exception_totals.h"
-#include "tools/analysis/gc_summary.h"
-#include "tools/analysis/live/live_at_end.h"
-#include "tools/analysis/stream_totals.h"
+#include "tools/analysis/live/live_sum.h"
+#include "tools/analysis/totals/process_states.h"
+#include "tools/analysis/totals/stream_totals.h"
+#include "tools/analysis/totals/totals.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"
-#include "tools/query/allocations/class_site_totals.h"
 #include "tools/query/allocations/group_query.h"
-#include "tools/query/filter/asked_time.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 

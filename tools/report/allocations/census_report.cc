@@ -1,10 +1,10 @@
-#include "tools/report/allocations/census_report.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <sstream>
+
+#include "tools/report/allocations/reports.h"
 
 namespace heaprec::tools {
 

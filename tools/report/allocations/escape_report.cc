@@ -1,7 +1,6 @@
-#include "tools/report/allocations/escape_report.h"
-
 #include <algorithm>
 
+#include "tools/report/allocations/reports.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -1,9 +1,8 @@
-#include "tools/report/allocations/timeline_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "tools/report/allocations/reports.h"
 #include "tools/report/columns/selection.h"
 #include "tools/text/text.h"
 

@@ -1,14 +1,12 @@
 // The columns that `top`, `tree`, `histogram` and the totals above them share: add a column here and all have it, in
 // every form.
-//
-// Context:  pure functions.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tools/analysis/estimate/group_estimates.h"
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/report.h"

@@ -14,7 +14,7 @@ namespace {
 
 const LiveEstimates& Of(const LiveRow& row) { return row.range.estimates; }
 
-render::Line MajorsLine(const LiveVisitor& live) {
+render::Line MajorsLine(const LiveResult& live) {
   std::string text =
       "only major collections of generational ZGC show which tracked objects are dead; {} of them did by the end";
   if (live.is_range()) {
@@ -22,22 +22,22 @@ render::Line MajorsLine(const LiveVisitor& live) {
         "; objects allocated since the last one may be garbage: ranges begin at what is known to be live; "
         "`jcmd PID GC.run` before the end narrows them";
   }
-  return Sentence(std::move(text), {{"", live.collections(), Unit::kInteger}});
+  return Sentence(std::move(text), {{"", live.collections, Unit::kInteger}});
 }
 
 Value OptionalInteger(std::optional<uint64_t> count) { return count ? Value(*count) : Value(); }
 
-render::Line OldGarbageLine(const LiveVisitor& live) {
+render::Line OldGarbageLine(const LiveResult& live) {
   std::string text =
       "{}: objects that died in the old generation since its last collection count as live; "
       "`jcmd PID GC.run` before the end shows what is live";
-  if (live.question().leaks) {
+  if (live.question.leaks) {
     text = "{}: garbage in the old generation may be among the leaks; ";
-    text += live.old_collections() ? "to rule that out, collect it at least three times, spread over at least half of "
-                                     "this time (`jcmd PID GC.run`)"
-                                   : "the recording does not say when it was collected";
+    text += live.old_collections ? "to rule that out, collect it at least three times, spread over at least half of "
+                                   "this time (`jcmd PID GC.run`)"
+                                 : "the recording does not say when it was collected";
   }
-  return Sentence(std::move(text), {{"", live.old_garbage_of()}});
+  return Sentence(std::move(text), {{"", live.old_garbage_of}});
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ const std::vector<std::string>& LiveSortKeys() {
   return *keys;
 }
 
-std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::string& name_heading, bool has_frames) {
-  const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
+std::vector<Column<LiveRow>> LiveColumns(const LiveResult& live, const std::string& name_heading, bool has_frames) {
+  const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
   const bool is_known = live.knows_growth();
   const auto of = [](auto LiveEstimates::*member) {
     return [=](const LiveRow& row) -> Value { return Of(row).*member; };
@@ -83,67 +83,66 @@ std::vector<Column<LiveRow>> LiveColumns(const LiveVisitor& live, const std::str
   return columns;
 }
 
-std::vector<Field> LiveFields(const std::string& path, const LiveRow& all, const LiveVisitor& live) {
+std::vector<Field> LiveFields(const std::string& path, const LiveRow& all, const LiveResult& live) {
   std::vector<Column<LiveRow>> columns = LiveColumns(live, "");
   columns.pop_back();  // it has no name
   return FieldsOf(path, columns, all);
 }
 
 render::Line LiveContext(const LiveAnswer& answer) {
-  const LiveVisitor& live = answer.live;
+  const LiveResult& live = answer.live;
   return Hidden({{"scan", answer.scan.AsObject()},
-                 {"at_ns", live.at_ns(), Unit::kNanoseconds},
-                 {"from_ns", live.from_ns(), Unit::kNanoseconds},
-                 {"to_ns", live.to_ns(), Unit::kNanoseconds},
-                 {"start_epoch_ns", live.start_epoch_ns(), Unit::kEpochNs},
-                 {"survived", live.survived(), Unit::kInteger},
-                 {"min_age_ns", live.least_age_ns(), Unit::kNanoseconds},
-                 {"growth_survived", live.grown(), Unit::kInteger},
-                 {"collections", live.knows_collections() ? Value(live.collections()) : Value(), Unit::kInteger},
-                 {"of_majors", live.of_majors()},
-                 {"old_collections", OptionalInteger(live.old_collections()), Unit::kInteger},
-                 {"untracked.samples", live.untracked(), Unit::kInteger},
-                 {"untracked.bytes", live.untracked_bytes(), Unit::kBytes}});
+                 {"at_ns", live.moments.at_ns, Unit::kNanoseconds},
+                 {"from_ns", live.moments.from_ns, Unit::kNanoseconds},
+                 {"to_ns", live.moments.to_ns, Unit::kNanoseconds},
+                 {"start_epoch_ns", live.start_epoch_ns, Unit::kEpochNs},
+                 {"survived", live.moments.survived, Unit::kInteger},
+                 {"min_age_ns", live.question.least_age_ns, Unit::kNanoseconds},
+                 {"growth_survived", live.moments.grown, Unit::kInteger},
+                 {"collections", live.knows_collections ? Value(live.collections) : Value(), Unit::kInteger},
+                 {"of_majors", live.of_majors},
+                 {"old_collections", OptionalInteger(live.old_collections), Unit::kInteger},
+                 {"untracked.samples", live.untracked, Unit::kInteger},
+                 {"untracked.bytes", live.untracked_bytes, Unit::kBytes}});
 }
 
 std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
-  const LiveVisitor& live = answer.live;
+  const LiveResult& live = answer.live;
   std::vector<render::Line> lines;
-  if (live.of_majors()) lines.push_back(MajorsLine(live));
-  if (!live.old_garbage_of().empty() && !live.has_old_growth()) lines.push_back(OldGarbageLine(live));
-  if (live.untracked() > 0) {
+  if (live.of_majors) lines.push_back(MajorsLine(live));
+  if (!live.old_garbage_of.empty() && !live.has_old_growth()) lines.push_back(OldGarbageLine(live));
+  if (live.untracked > 0) {
     lines.push_back(
         Sentence("{} sample(s) could not be tracked (table full; {} of these rows); other samples of the same second "
                  "carry their weight",
-                 {{"", live.untracked(), Unit::kInteger}, {"", live.untracked_bytes(), Unit::kBytes}}));
+                 {{"", live.untracked, Unit::kInteger}, {"", live.untracked_bytes, Unit::kBytes}}));
   }
-  if (live.without() > 0) {
-    lines.push_back(
-        Sentence(std::string("left out: {} recording(s) without ") + TraitsOf(live.stream()).lifecycle.option,
-                 {{"", uint64_t{live.without()}, Unit::kInteger}}));
+  if (live.without > 0) {
+    lines.push_back(Sentence(std::string("left out: {} recording(s) without ") + TraitsOf(live.stream).lifecycle.option,
+                             {{"", uint64_t{live.without}, Unit::kInteger}}));
   }
   for (render::Line& line : LossLines(answer.scan)) lines.push_back(std::move(line));
   return lines;
 }
 
-const char* WhySurvivorsAreUnknown(const LiveVisitor& live) {
-  return live.knows_collections() ? "the file ends before the agent checked tracked objects after a collection"
-                                  : kNoCollections;
+const char* WhySurvivorsAreUnknown(const LiveResult& live) {
+  return live.knows_collections ? "the file ends before the agent checked tracked objects after a collection"
+                                : kNoCollections;
 }
 
-const char* WhyGrowthIsUnknown(const LiveVisitor& live) {
+const char* WhyGrowthIsUnknown(const LiveResult& live) {
   return live.knows_history() ? WhySurvivorsAreUnknown(live)
                               : "an import has the objects that were live at its end, not those that died before";
 }
 
-std::string CollectionsText(const LiveVisitor& live) {
-  if (!live.knows_collections()) return "an unknown number of collections";
-  return live.of_majors() ? "{} major collection(s)" : "{} collection(s)";
+std::string CollectionsText(const LiveResult& live) {
+  if (!live.knows_collections) return "an unknown number of collections";
+  return live.of_majors ? "{} major collection(s)" : "{} collection(s)";
 }
 
-std::vector<Field> CollectionsField(const LiveVisitor& live) {
-  if (!live.knows_collections()) return {};
-  return {{"", live.collections(), Unit::kInteger}};
+std::vector<Field> CollectionsField(const LiveResult& live) {
+  if (!live.knows_collections) return {};
+  return {{"", live.collections, Unit::kInteger}};
 }
 
 std::string SurvivedText(uint64_t collections) { return collections == 0 ? "" : " that survived {} collection(s)"; }

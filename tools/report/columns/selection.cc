@@ -1,5 +1,6 @@
 #include "tools/report/columns/selection.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "tools/input/stream_traits.h"
@@ -71,6 +72,22 @@ std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view w
       scan.unseen().bytes, UnitOfTotal(scan)));
   for (Line& line : LossLines(scan)) lines.push_back(std::move(line));
   return lines;
+}
+
+std::vector<std::string> FramesOf(CallTree::NodeId node, const CallTree& tree) {
+  std::vector<std::string> frames;
+  for (; node != CallTree::kRoot; node = tree.At(node).parent) frames.emplace_back(tree.NameOf(node));
+  std::ranges::reverse(frames);
+  return frames;
+}
+
+std::vector<std::string> CallersOf(const std::vector<std::string>& frames, size_t most) {
+  if (frames.empty()) return {};
+  std::vector<std::string> callers(frames.rbegin() + 1, frames.rend());
+  if (callers.size() <= most) return callers;
+  callers.resize(most);
+  callers.emplace_back("...");
+  return callers;
 }
 
 }  // namespace heaprec::tools

@@ -1,13 +1,14 @@
 // What stands above and below the tables of every command that adds up: how much in all, what the filters matched,
 // what could be hidden, and whether it can be trusted.
-//
-// Context:  pure functions.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tools/analysis/groups/call_tree.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
 
@@ -24,5 +25,12 @@ render::Line LimitLine(const std::string& what, const Estimate& unseen, render::
                        const std::string& json = "");
 // The detection limit of a `what` ("class or site"), and the line of losses.
 std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what);
+
+// The frames of a row by stack, for JSON and for the lines below the row.
+
+// The root first.
+std::vector<std::string> FramesOf(CallTree::NodeId node, const CallTree& tree);
+// The callers of the last frame, the nearest first; after `most` of them "...".
+std::vector<std::string> CallersOf(const std::vector<std::string>& frames, size_t most = SIZE_MAX);
 
 }  // namespace heaprec::tools

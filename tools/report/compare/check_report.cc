@@ -1,10 +1,9 @@
-#include "tools/report/compare/check_report.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "tools/export/check_formats.h"
+#include "tools/report/compare/reports.h"
 
 namespace heaprec::tools {
 

@@ -1,5 +1,3 @@
-#include "tools/report/compare/diff_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
 #include "tools/report/columns/selection.h"
+#include "tools/report/compare/reports.h"
 
 namespace heaprec::tools {
 

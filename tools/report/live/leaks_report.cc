@@ -1,12 +1,11 @@
-#include "tools/report/live/leaks_report.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "tools/input/stream_traits.h"
-#include "tools/query/live/leak_search.h"
-#include "tools/report/columns/stack_lines.h"
+#include "tools/query/live/live_query.h"
+#include "tools/report/columns/selection.h"
+#include "tools/report/live/reports.h"
 
 namespace heaprec::tools {
 
@@ -27,7 +26,7 @@ const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return
 
 std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
   std::vector<LeakRow> rows;
-  const Grouping& grouping = answer.live.tables().front().grouping;
+  const Grouping& grouping = answer.live.tables.front().grouping;
   for (const TestedRow& one : TestRows(answer.live, rate)) {
     const LiveGroup& group = one.row->group;
     rows.push_back({grouping.NameOf(one.row->key, answer.tree),
@@ -57,7 +56,7 @@ const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
 }
 
 std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
-  const LifecycleTerms terms = TraitsOf(answer.live.stream()).lifecycle;
+  const LifecycleTerms terms = TraitsOf(answer.live.stream).lifecycle;
   const bool has_old_growth = answer.live.has_old_growth();
   const auto growth = [has_old_growth](auto Slope::*member, GrowthSpan span) {
     const bool is_known = span != kOldCollections || has_old_growth;
@@ -92,22 +91,22 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"q", "q", Unit::kProbability, Detail::kWide, leak(&Leak::q)},
       {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, series},
       {"", "over time", Unit::kSparkline, Detail::kHtmlOnly, series}};
-  const Grouping& by = answer.live.tables().front().grouping;
+  const Grouping& by = answer.live.tables.front().grouping;
   if (by.by() == By::kStack) columns.push_back({"frames", "", Unit::kText, Detail::kJsonOnly, &LeakRow::frames});
   columns.push_back({"name", by.Text(), Unit::kText, Detail::kAlways, &LeakRow::name});
   return columns;
 }
 
 // The field for CollectionsText, of the time over which growth is measured.
-std::vector<Field> SpannedCollections(const LiveVisitor& live) {
-  if (!live.knows_collections()) return {};
-  return {{"", live.spanned_collections(), Unit::kInteger}};
+std::vector<Field> SpannedCollections(const LiveResult& live) {
+  if (!live.knows_collections) return {};
+  return {{"", live.spanned_collections, Unit::kInteger}};
 }
 
 // Says why no leak can be found.
-render::Line TooShort(const LiveVisitor& live) {
+render::Line TooShort(const LiveResult& live) {
   if (!live.knows_growth()) return Sentence(std::string("it is unknown what leaks: ") + WhyGrowthIsUnknown(live));
-  if (!TraitsOf(live.stream()).lifecycle.is_collected)
+  if (!TraitsOf(live.stream).lifecycle.is_collected)
     return Sentence("no leak found: the time is too short to measure growth");
   return Sentence("no leak found: after " + CollectionsText(live) +
                       " growth cannot be distinguished from objects that were not yet collected",
@@ -116,7 +115,7 @@ render::Line TooShort(const LiveVisitor& live) {
 
 std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
   if (IsTooShort(answer.live)) return {TooShort(answer.live)};
-  const std::string by = answer.live.tables().front().grouping.Text();
+  const std::string by = answer.live.tables.front().grouping.Text();
   const size_t leaks = LeaksIn(rows);
   std::vector<Field> fields;
   std::string text = "no leak found by " + by + ": no significant growth";
@@ -124,9 +123,10 @@ std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<Le
     text = "{} leak(s) by " + by;
     fields.push_back({"", uint64_t{leaks}, Unit::kInteger});
   }
-  text += ", of {} with bytes" + SurvivedText(answer.live.grown()) + " ({} of reported leaks may be false alarms)";
+  text +=
+      ", of {} with bytes" + SurvivedText(answer.live.moments.grown) + " ({} of reported leaks may be false alarms)";
   fields.push_back({"", uint64_t{rows.size()}, Unit::kInteger});
-  for (Field& field : SurvivedField(answer.live.grown())) fields.push_back(std::move(field));
+  for (Field& field : SurvivedField(answer.live.moments.grown)) fields.push_back(std::move(field));
   fields.push_back({"", rate, Unit::kShare});
   std::vector<render::Line> lines{Sentence(text, fields)};
   const LeakRow* const least = leaks > 0 ? nullptr : LeastCertain(rows);
@@ -138,13 +138,14 @@ std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<Le
   return lines;
 }
 
-render::Line Span(const LiveVisitor& live) {
+render::Line Span(const LiveResult& live) {
   std::string text = "measured from {} to {}";
-  std::vector<Field> fields{{"", live.from_ns(), Unit::kNanoseconds}, {"", live.to_ns(), Unit::kNanoseconds}};
-  if (TraitsOf(live.stream()).lifecycle.is_collected) {
+  std::vector<Field> fields{{"", live.moments.from_ns, Unit::kNanoseconds},
+                            {"", live.moments.to_ns, Unit::kNanoseconds}};
+  if (TraitsOf(live.stream).lifecycle.is_collected) {
     text += ", over " + CollectionsText(live);
     for (Field& field : SpannedCollections(live)) fields.push_back(std::move(field));
-    if (const auto old_collections = live.old_collections()) {
+    if (const auto old_collections = live.old_collections) {
       text += ", {} of the old generation";
       fields.push_back({"", *old_collections, Unit::kInteger});
     }
@@ -155,7 +156,7 @@ render::Line Span(const LiveVisitor& live) {
 }  // namespace
 
 Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
-  const LiveVisitor& live = answer.live;
+  const LiveResult& live = answer.live;
   std::vector<LeakRow> rows = RowsOf(answer, ranking.rate);
   const size_t leaks = LeaksIn(rows), groups = rows.size();
   const auto known = [&live](uint64_t count) { return live.knows_growth() ? Value(count) : Value(); };
@@ -163,11 +164,11 @@ Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
   report.Add(LiveContext(answer));
   report.Add(Verdict(answer, rows, ranking.rate));
   if (live.knows_growth()) report.Add(Span(live));
-  report.Add(Hidden({{"by", live.tables().front().grouping.Text()},
+  report.Add(Hidden({{"by", live.tables.front().grouping.Text()},
                      {"fdr", ranking.rate, Unit::kShare},
                      {"count", known(groups), Unit::kInteger},
                      {"leaks", known(leaks), Unit::kInteger},
-                     {"instants_ns", live.tracked() == 1 ? Value(live.instants()) : Value(List())}}));
+                     {"instants_ns", live.tracked == 1 ? Value(live.instants) : Value(List())}}));
   if (!ranking.all) rows.resize(leaks);
   const size_t candidates = rows.size();
   if (ranking.limit > 0 && candidates > ranking.limit) rows.resize(ranking.limit);

@@ -1,13 +1,15 @@
 // heaprec live: what is live.
-#include "tools/report/live/live_report.h"
+// heaprec live: what is live.
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <optional>
 
 #include "tools/input/stream_traits.h"
 #include "tools/report/columns/selection.h"
-#include "tools/report/columns/stack_lines.h"
+#include "tools/report/live/reports.h"
 
 namespace heaprec::tools {
 
@@ -28,7 +30,7 @@ double Measure(const LiveRow& row, const std::string& sort) {
   return sort == "name" ? 0 : SizeOf(estimates.bytes);
 }
 
-LiveRow RowOf(std::string name, const LiveGroup& group, const LiveVisitor& live) {
+LiveRow RowOf(std::string name, const LiveGroup& group, const LiveResult& live) {
   LiveRow row{std::move(name), live.EstimateGroup(group.alive), {}, {}, {}};
   if (!live.knows_growth()) return row;
   const GrowthSum& growth = group.growth[kWholeTime];
@@ -64,18 +66,18 @@ Table TableOf(const LiveTable& of, const LiveAnswer& answer) {
   return table;
 }
 
-render::Line OldLine(const LiveVisitor& live) {
-  if (!live.knows_survivors()) return Sentence("how much of it survived a collection is unknown");
+render::Line OldLine(const LiveResult& live) {
+  if (!live.knows_survivors) return Sentence("how much of it survived a collection is unknown");
   std::vector<LiveSample> old;
-  std::copy_if(live.all().alive.begin(), live.all().alive.end(), std::back_inserter(old),
+  std::copy_if(live.all.alive.begin(), live.all.alive.end(), std::back_inserter(old),
                [](const LiveSample& one) { return one.survived >= 1; });
   return Sentence("{} of it survived a collection",
-                  {{"", EstimateGroup(old, live.total(), live.unit()).bytes, Unit::kBytes}});
+                  {{"", EstimateGroup(old, live.total, live.Unit()).bytes, Unit::kBytes}});
 }
 
-render::Line GrowthLine(const LiveVisitor& live) {
-  const Slope growth = Growth::Of(live.all().growth[kWholeTime]);
-  const bool is_collected = TraitsOf(live.stream()).lifecycle.is_collected;
+render::Line GrowthLine(const LiveResult& live) {
+  const Slope growth = Growth::Of(live.all.growth[kWholeTime]);
+  const bool is_collected = TraitsOf(live.stream).lifecycle.is_collected;
   if (!live.knows_growth()) return Sentence(std::string("growth: unknown, ") + WhyGrowthIsUnknown(live));
   if (!std::isfinite(growth.per_second.high)) {
     return Sentence(is_collected ? "growth: unknown (too few collections, or too few samples that survived one)"
@@ -83,37 +85,37 @@ render::Line GrowthLine(const LiveVisitor& live) {
   }
   const Field rate{"", growth.per_second, Unit::kGrowth};
   if (!is_collected) return Sentence("live bytes grow by {}", {rate});
-  if (live.grown() == 1) return Sentence("bytes that survived a collection grow by {}", {rate});
-  return Sentence("bytes that survived {} collection(s) grow by {}", {{"", live.grown(), Unit::kInteger}, rate});
+  if (live.moments.grown == 1) return Sentence("bytes that survived a collection grow by {}", {rate});
+  return Sentence("bytes that survived {} collection(s) grow by {}", {{"", live.moments.grown, Unit::kInteger}, rate});
 }
 
 // "1.2 MiB live at 2.000 s in 3,000 objects, mean age 1.00 s"
-std::vector<render::Line> Headline(const LiveVisitor& live) {
-  const LifecycleTerms terms = TraitsOf(live.stream()).lifecycle;
-  if (!live.knows_survivors() && live.survived() > 0) {
+std::vector<render::Line> Headline(const LiveResult& live) {
+  const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
+  if (!live.knows_survivors && live.moments.survived > 0) {
     return {Sentence(std::string("what survived {} collection(s) is unknown: ") + WhySurvivorsAreUnknown(live),
-                     {{"", live.survived(), Unit::kInteger}})};
+                     {{"", live.moments.survived, Unit::kInteger}})};
   }
-  const LiveEstimates all = live.EstimateGroup(live.all().alive).estimates;
-  const bool is_one = live.tracked() == 1;
+  const LiveEstimates all = live.EstimateGroup(live.all.alive).estimates;
+  const bool is_one = live.tracked == 1;
   const std::string when = is_one ? "at {}" : "at the ends of {} recording(s)";
   const Field time =
-      is_one ? Field{"", live.at_ns(), Unit::kNanoseconds} : Field{"", uint64_t{live.tracked()}, Unit::kInteger};
+      is_one ? Field{"", live.moments.at_ns, Unit::kNanoseconds} : Field{"", uint64_t{live.tracked}, Unit::kInteger};
   if (IsUnknown(all.bytes)) {
     return {Sentence("{} sampled " + std::string(terms.things) + " live " + when +
                          "; how many bytes and objects they represent is unknown",
                      {{"", all.samples, Unit::kInteger}, time})};
   }
   std::vector<Field> fields{{"", all.bytes, Unit::kBytes}, time};
-  std::string which = live.least_age_ns() > 0 ? " for {} or longer" : "";
-  if (!which.empty()) fields.push_back({"", live.least_age_ns(), Unit::kNanoseconds});
-  which += SurvivedText(live.survived());
-  for (Field& field : SurvivedField(live.survived())) fields.push_back(std::move(field));
+  std::string which = live.question.least_age_ns > 0 ? " for {} or longer" : "";
+  if (!which.empty()) fields.push_back({"", live.question.least_age_ns, Unit::kNanoseconds});
+  which += SurvivedText(live.moments.survived);
+  for (Field& field : SurvivedField(live.moments.survived)) fields.push_back(std::move(field));
   fields.push_back({"", all.objects, Unit::kCount});
   fields.push_back({"", IsUnknown(all.mean_age_s) ? Value() : Value(all.mean_age_s.value), Unit::kSeconds});
   std::vector<render::Line> lines{
       Sentence("{} live " + when + which + " in {} " + terms.things + ", mean age {}", fields)};
-  if (terms.is_collected && live.survived() == 0) lines.push_back(OldLine(live));
+  if (terms.is_collected && live.moments.survived == 0) lines.push_back(OldLine(live));
   lines.push_back(GrowthLine(live));
   return lines;
 }
@@ -121,18 +123,239 @@ std::vector<render::Line> Headline(const LiveVisitor& live) {
 }  // namespace
 
 Report LiveObjectsReport(const LiveAnswer& answer) {
-  const LiveVisitor& live = answer.live;
+  const LiveResult& live = answer.live;
   Report report("heaprec.live/1");
   report.Add(LiveContext(answer));
   report.Add(Headline(live));
-  report.Add(Hidden(LiveFields("live", RowOf("", live.all(), live), live)));
+  report.Add(Hidden(LiveFields("live", RowOf("", live.all, live), live)));
   // An import has no detection limit, because it is unknown how much its recorder did not sample.
-  const double unit = live.knows_history() ? live.unit() : 0;
+  const double unit = live.knows_history() ? live.Unit() : 0;
   report.Add(Hidden({{"detection_limit", unit > 0 ? Value(TotalInterval(0, 0, unit)) : Value(), Unit::kBytes},
-                     {"instants_ns", live.tracked() == 1 ? Value(live.instants()) : Value(List())}}));
-  for (const LiveTable& table : live.tables()) report.Add(TableOf(table, answer));
+                     {"instants_ns", live.tracked == 1 ? Value(live.instants) : Value(List())}}));
+  for (const LiveTable& table : live.tables) report.Add(TableOf(table, answer));
   if (unit > 0) {
     report.Add(LimitLine("a group without live samples holds", TotalInterval(0, 0, unit), Unit::kBytes));
+  }
+  report.Add(LiveFooter(answer));
+  return report;
+}
+
+// heaprec live --garbage: single objects that died.
+
+namespace {
+
+// The groupings, in this order.
+enum { kClass, kThread, kStack };
+
+struct TraceRow {
+  DeadTrace trace;
+  uint64_t died_at_ns = 0;  // since the start of the recording
+  std::string class_name, thread;
+  std::vector<std::string> frames;  // the root first
+};
+
+std::vector<TraceRow> TraceRowsOf(const LiveAnswer& answer, bool newest) {
+  std::vector<DeadTrace> traces = newest ? answer.live.newest_garbage : answer.live.sampled_garbage.kept();
+  if (!newest) {
+    std::stable_sort(traces.begin(), traces.end(),
+                     [](const DeadTrace& a, const DeadTrace& b) { return a.died_ns < b.died_ns; });
+  }
+  std::vector<TraceRow> rows;
+  for (const DeadTrace& trace : traces) {
+    rows.push_back({trace, trace.died_ns - answer.live.start_epoch_ns, answer.tree.names().At(trace.keys[kClass]),
+                    answer.tree.names().At(trace.keys[kThread]), FramesOf(trace.keys[kStack], answer.tree)});
+  }
+  return rows;
+}
+
+double SecondsOf(const TraceRow& row) { return static_cast<double>(row.trace.died_ns - row.trace.born_ns) * 1e-9; }
+
+std::string NameOf(const TraceRow& row) {
+  return row.class_name + "  " + (row.frames.empty() ? "[unknown]" : row.frames.back());
+}
+
+std::vector<Column<TraceRow>> TraceColumns(const LifecycleTerms& terms) {
+  return {{"", std::string(terms.ended) + " at", Unit::kNanoseconds, Detail::kTextOnly, &TraceRow::died_at_ns},
+          {"died_ns", "", Unit::kEpochNs, Detail::kJsonOnly, [](const TraceRow& row) { return row.trace.died_ns; }},
+          {"born_ns", "", Unit::kEpochNs, Detail::kJsonOnly, [](const TraceRow& row) { return row.trace.born_ns; }},
+          {"lifetime_seconds", "lifetime", Unit::kSeconds, Detail::kAlways, SecondsOf},
+          {"survived", terms.is_collected ? "collections" : "", Unit::kInteger, Detail::kWide,
+           [](const TraceRow& row) { return row.trace.survived; }},
+          {"size", "size", Unit::kBytes, Detail::kAlways, [](const TraceRow& row) { return row.trace.size; }},
+          {"weight_bytes", "weight", Unit::kBytes, Detail::kWide, [](const TraceRow& row) { return row.trace.weight; }},
+          {"class", "", Unit::kText, Detail::kJsonOnly, &TraceRow::class_name},
+          {"thread", "", Unit::kText, Detail::kJsonOnly, &TraceRow::thread},
+          {"frames", "", Unit::kText, Detail::kJsonOnly, &TraceRow::frames},
+          {"", terms.is_collected ? "class, allocated by" : "call, made by", Unit::kText, Detail::kTextOnly, NameOf}};
+}
+
+}  // namespace
+
+Report GarbageReport(const LiveAnswer& answer, bool newest) {
+  const LifecycleTerms terms = TraitsOf(answer.live.stream).lifecycle;
+  std::vector<TraceRow> rows = TraceRowsOf(answer, newest);
+  const size_t count = rows.size();
+  Report report("heaprec.garbage/1");
+  report.Add(LiveContext(answer));
+  report.Add(Hidden({{"which", newest ? "recent" : "sample"}}));
+  report.Add(
+      Sentence("{} of {} sampled " + std::string(terms.things) + " that " + (terms.is_collected ? "" : "were ") +
+                   terms.ended + ", " + (newest ? "newest first" : "chosen at random"),
+               {{"", uint64_t{count}, Unit::kInteger}, {"died", answer.live.sampled_garbage.seen(), Unit::kInteger}}));
+  if (answer.ranking.limit > 0 && count > answer.ranking.limit) rows.resize(answer.ranking.limit);
+  report.Add(MakeTable("traces", TraceColumns(terms), rows, count));
+  report.Add(LiveFooter(answer));
+  return report;
+}
+
+// heaprec live --lifetimes: how long objects live.
+
+namespace {
+
+struct LifetimeRow {
+  std::string name;
+  const LiveGroup* group;
+  std::vector<Survival> seconds, collections;
+  MedianLifetime median;
+};
+
+// Ages, in seconds, where no collection sets the pace.
+constexpr double kSoon = 1, kLate = 60;
+
+// nullopt: no collection was seen that tells.
+std::optional<Estimate> DiesYoung(const LifetimeRow& row) {
+  if (row.collections.empty()) return std::nullopt;
+  const Estimate& first = row.collections.front().reached;
+  return Estimate{1 - first.value, 1 - first.high, 1 - first.low};
+}
+
+// Returns the promoted share: 0 if the whole group died earlier.
+std::optional<Estimate> Promoted(const LifetimeRow& row, uint64_t collections) {
+  if (row.collections.empty()) return std::nullopt;
+  const Survival& last = row.collections.back();
+  if (row.collections.size() >= collections) return row.collections[collections - 1].reached;
+  return last.reached.value > 0 ? Estimate{last.reached.value, 0, last.reached.high} : last.reached;
+}
+
+// Where more than half reach all ages that were seen, at least the last of them.
+Value MedianOf(const LifetimeRow& row) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (row.median.value) {
+    return Interval{*row.median.value, row.median.low.value_or(*row.median.value), row.median.high.value_or(kInfinity)};
+  }
+  if (row.seconds.empty()) return nullptr;
+  return Interval{std::numeric_limits<double>::quiet_NaN(), row.seconds.back().age, kInfinity};
+}
+
+LifetimeRow LifetimeRowOf(std::string name, const LiveGroup& group, const LiveResult& live) {
+  LifetimeRow row{std::move(name), &group, {}, {}, {}};
+  // Steps are the same whatever the recording's length.
+  row.seconds = AgeAxis::InSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
+  if (TraitsOf(live.stream).lifecycle.is_collected && live.knows_survivors) {
+    row.collections = AgeAxis::InCollections(group.collections.steps().size()).CurveOf(group.collections);
+  }
+  row.median = AgeAxis::MedianOf(row.seconds);
+  return row;
+}
+
+std::vector<LifetimeRow> LifetimeRowsOf(const LiveTable& table, const LiveAnswer& answer) {
+  std::vector<LifetimeRow> rows;
+  for (const LiveTable::Row& row : table.rows) {
+    if (row.group.lives == 0) continue;
+    rows.push_back(LifetimeRowOf(table.grouping.NameOf(row.key, answer.tree), row.group, answer.live));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const LifetimeRow& a, const LifetimeRow& b) {
+    return a.group->born != b.group->born ? a.group->born > b.group->born : a.name < b.name;
+  });
+  if (answer.ranking.limit > 0 && rows.size() > answer.ranking.limit) rows.resize(answer.ranking.limit);
+  return rows;
+}
+
+using Columns = std::vector<Column<LifetimeRow>>;
+
+// What becomes of them: by collections, or by time where nothing is collected.
+void AddSurvival(const LiveResult& live, Columns* into) {
+  const bool is_collected = TraitsOf(live.stream).lifecycle.is_collected;
+  const uint64_t promoted = live.question.promoted;
+  const auto reached = [](double age) {
+    return [age](const LifetimeRow& row) { return AgeAxis::ReachedAt(row.seconds, age); };
+  };
+  into->push_back({"dies_young", is_collected ? "dies young" : "", Unit::kShare, Detail::kAlways, DiesYoung});
+  into->push_back({"promoted", is_collected ? "survives " + std::to_string(promoted) : "", Unit::kShare,
+                   Detail::kAlways, [promoted](const LifetimeRow& row) { return Promoted(row, promoted); }});
+  into->push_back({"reaches_1_second", is_collected ? "" : "reach 1 s", Unit::kShare, Detail::kAlways, reached(kSoon)});
+  into->push_back({"reaches_1_minute", is_collected ? "" : "reach 1 min", Unit::kShare, Detail::kWide, reached(kLate)});
+}
+
+void AddCurve(const std::string& name, const std::string& age, std::vector<Survival> LifetimeRow::*curve,
+              Columns* into) {
+  for (const auto& column : SurvivalColumns(age)) {
+    into->push_back({name + "." + column.name, "", column.unit, Detail::kJsonOnly,
+                     [get = column.get, curve](const LifetimeRow& row) { return get(row.*curve); }});
+  }
+}
+
+// The curve as a picture: by collections where they tell what is dead, else by time.
+Value CurveOf(const LifetimeRow& row) {
+  const bool by_collections = !row.collections.empty();
+  List points;
+  for (const Survival& one : by_collections ? row.collections : row.seconds) {
+    points.push_back(Object{{by_collections ? "collections" : "seconds", one.age}, {"reached", one.reached}});
+  }
+  return Value(std::move(points));
+}
+
+Columns LifetimeColumns(const LiveResult& live, const std::string& name) {
+  Columns columns{
+      {"median_lifetime_seconds", "median lifetime", Unit::kSeconds, Detail::kAlways, MedianOf, Detail::kAlways}};
+  AddSurvival(live, &columns);
+  columns.push_back({"allocated_bytes", "allocated", Unit::kBytes, Detail::kAlways,
+                     [](const LifetimeRow& row) { return row.group->born; }});
+  columns.push_back(
+      {"samples", "samples", Unit::kInteger, Detail::kWide, [](const LifetimeRow& row) { return row.group->lives; }});
+  columns.push_back({"died", TraitsOf(live.stream).lifecycle.ended, Unit::kInteger, Detail::kWide,
+                     [](const LifetimeRow& row) { return row.group->died; }});
+  AddCurve("survival_by_seconds", "seconds", &LifetimeRow::seconds, &columns);
+  AddCurve("survival_by_collections", "collections", &LifetimeRow::collections, &columns);
+  columns.push_back({"", "survival", Unit::kCurve, Detail::kHtmlOnly, CurveOf});
+  columns.push_back({"name", name, Unit::kText, Detail::kAlways, &LifetimeRow::name});
+  return columns;
+}
+
+std::vector<render::Line> Headline(const LiveResult& live, const LifetimeRow& all) {
+  const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
+  const std::string sampled = "{} sampled " + std::string(terms.things) + ", tracked ";
+  std::vector<Field> fields{{"", live.all.lives, Unit::kInteger}};
+  const Field median{"", MedianOf(all), Unit::kSeconds};
+  if (!terms.is_collected) {
+    return {Sentence(sampled + "until they were " + terms.ended +
+                         "; reach: the share of their bytes that live at least this long",
+                     fields),
+            Sentence("all: median lifetime {}", {median})};
+  }
+  for (Field& field : CollectionsField(live)) fields.push_back(std::move(field));
+  return {Sentence(sampled + "over " + CollectionsText(live) + "; dies young: dead at its first collection", fields),
+          Sentence("all: median lifetime {}; {} die young, {} survive {} collection(s)",
+                   {median,
+                    {"", DiesYoung(all), Unit::kShare},
+                    {"", Promoted(all, live.question.promoted), Unit::kShare},
+                    {"promoted_after", live.question.promoted, Unit::kInteger}})};
+}
+
+}  // namespace
+
+Report LifetimesReport(const LiveAnswer& answer) {
+  const LiveResult& live = answer.live;
+  const LifetimeRow all = LifetimeRowOf("[all]", live.all, live);
+  Report report("heaprec.lifetimes/1");
+  report.Add(LiveContext(answer));
+  report.Add(Headline(live, all));
+  report.Add(Hidden(FieldsOf("all", LifetimeColumns(live, ""), all)));
+  for (const LiveTable& of : live.tables) {
+    Table table =
+        MakeTable("tables[]", LifetimeColumns(live, of.grouping.Text()), LifetimeRowsOf(of, answer), of.rows.size());
+    table.fields = {{"by", of.grouping.Text()}};
+    report.Add(std::move(table));
   }
   report.Add(LiveFooter(answer));
   return report;

@@ -1,9 +1,8 @@
-#include "tools/report/native/categories_report.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "tools/render/value_format.h"
+#include "tools/report/native/reports.h"
 
 namespace heaprec::tools {
 

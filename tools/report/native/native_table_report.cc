@@ -1,12 +1,10 @@
-#include "tools/report/native/native_table_report.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <utility>
 
-#include "tools/report/native/native_report.h"
+#include "tools/report/native/reports.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

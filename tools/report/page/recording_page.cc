@@ -1,6 +1,5 @@
 #include "tools/report/page/recording_page.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -10,12 +9,33 @@
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/samples/sample_columns.h"
-#include "tools/report/page/flame_header.h"
-#include "tools/report/page/page_facts.h"
-#include "tools/report/page/page_tabs.h"
+#include "tools/render/value_format.h"
+#include "tools/report/page/page_parts.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
+
+using namespace render;
+
+std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
+  const double seconds = scan.scanned().seconds;
+  if (scan.of_exceptions()) return FormatLine(Sentence("{} exceptions", {{"", all.bytes, Unit::kCount}}), true);
+  // The bytes of the whole recording are counted.
+  Line line =
+      Sentence(std::string("{} in {} ") + TraitsOf(scan.stream()).lifecycle.things,
+               {{"", scan.chooses_all() ? scan.total() : all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}});
+  if (seconds > 0) {
+    line.text += ", {value}";
+    line.fields.push_back({"", Scaled(all.bytes, 1 / seconds), Unit::kBytesPerSecond});
+  }
+  return FormatLine(line, true);
+}
+
+std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
+  return FormatLine(Sentence(std::string("{} live in {} ") + TraitsOf(scan.stream()).lifecycle.things,
+                             {{"", all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}}),
+                    true);
+}
 
 using render::List;
 using render::Object;

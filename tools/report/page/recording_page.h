@@ -1,7 +1,4 @@
 // The page of recordings: all their samples, what is known beside them, and how it opens.
-//
-// Threads:  one.
-// Failure:  MakePage returns the exit code, and the sentence for the user unless reading has printed it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/query/filter/time_point.h"
 #include "tools/query/scan/scan.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
+
+// What stands above a flame graph, or a page of a part of a recording.
+
+// "4.2 GiB in 66,089 objects, 351 MiB/s, 12.3 s".
+std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan);
+// "4.2 MiB live in 66,089 objects"; `all` is of what is live.
+std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan);
+
+// The page of recordings: all their samples, what is known beside them, and how it opens.
+//
+// Failure:  MakePage returns the exit code, and the sentence for the user unless reading has printed it.
 
 // What diff found, and in which unit it compared.
 struct PageComparison {

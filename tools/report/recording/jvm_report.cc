@@ -1,8 +1,7 @@
-#include "tools/report/recording/jvm_report.h"
-
 #include <algorithm>
 
 #include "tools/input/loss_summary.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "tools/input/program_recording.h"
-#include "tools/report/recording/jvm_report.h"
+#include "tools/input/recording_kind.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

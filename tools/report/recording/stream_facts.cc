@@ -1,6 +1,5 @@
-#include "tools/report/recording/stream_facts.h"
-
 #include "tools/input/loss_summary.h"
+#include "tools/report/recording/reports.h"
 
 namespace heaprec::tools {
 

@@ -1,5 +1,3 @@
-#include "tools/report/recording/summary_report.h"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -8,15 +6,14 @@
 #include <functional>
 #include <optional>
 
-#include "tools/analysis/health/unavailable.h"
-#include "tools/analysis/imported.h"
-#include "tools/input/joined_files.h"
+#include "tools/analysis/health/trust.h"
+#include "tools/input/file_source.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/program_recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/report/columns/group_columns.h"
 #include "tools/report/columns/selection.h"
-#include "tools/report/recording/stream_facts.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

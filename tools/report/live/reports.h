@@ -1,0 +1,27 @@
+// `heaprec live` and `leaks` as reports.
+#pragma once
+
+#include <cstddef>
+
+#include "tools/render/report.h"
+#include "tools/report/columns/live_columns.h"
+
+namespace heaprec::tools {
+
+// `heaprec live` as reports: what is live, how long objects live, and which died.
+
+render::Report LiveObjectsReport(const LiveAnswer& answer);
+render::Report LifetimesReport(const LiveAnswer& answer);
+// `newest`: the objects that died last, else a random sample of all that died.
+render::Report GarbageReport(const LiveAnswer& answer, bool newest);
+
+// `heaprec leaks` as a report: the sites whose live bytes keep growing.
+struct LeakRanking {
+  double rate = 0.05;  // the false discovery rate
+  size_t limit = 0;    // rows; 0: all
+  bool all = false;    // also those whose growth is not significant
+};
+
+render::Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking);
+
+}  // namespace heaprec::tools

@@ -1,0 +1,134 @@
+// The events of a recording as `heaprec print` shows them: each by itself, and all in their order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/model/model.h"
+#include "format/reader/reader.h"
+#include "tools/input/dictionary_names.h"
+#include "tools/input/recording.h"
+#include "tools/query/filter/event_filter.h"
+#include "tools/text/text.h"
+
+namespace heaprec::tools {
+
+// One event as text, in the manner of `jfr print`; or as a JSON object with everything that is known of it.
+//
+// Each frame, stack and thread of a chunk is rendered once and then copied; what is kept is bounded.
+struct EventStyle {
+  bool json = false;
+  bool colour = false;
+  size_t stack_depth = 0;  // 0: all frames
+};
+
+class EventText {
+ public:
+  EventText(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
+
+  // With every block, after `names` has entered it.
+  void Enter(const format::Block& block, Names* names);
+  // JSON: without a newline or comma around it.
+  void Append(const format::Sample& sample, Text& into);
+  // A stack of that block. Valid until the next call.
+  std::string_view Stack(format::Index index);
+
+ private:
+  void AppendPlain(const format::Sample& sample, Text& into);
+  void AppendPlainAllocation(const format::Sample& sample, Text& into);
+  void AppendPlainException(const format::Sample& sample, Text& into);
+  void AppendJson(const format::Sample& sample, Text& into);
+  void Field(std::string_view name, Text& into);
+  std::string_view Thread(format::Index index);
+  std::string_view Frame(const format::Frame& frame);
+  void RenderPlainThread(format::Index index, Text& into);
+  void RenderJsonThread(format::Index index, Text& into);
+  void RenderPlainFrame(const format::Frame& frame, Text& into);
+  void RenderJsonFrame(const format::Frame& frame, Text& into);
+  void RenderPlainStack(format::Index index, Text& into);
+  void RenderJsonStack(format::Index index, Text& into);
+
+  const EventStyle style_;
+  ClockText clock_;
+  Names* names_ = nullptr;
+  uint32_t chunk_ = 0;
+  std::vector<std::string> threads_, stacks_, frames_;  // rendered; empty: not yet
+  size_t cached_bytes_ = 0;                             // of stacks_
+  Text scratch_;
+};
+
+// Collections, looks at the heap, lifecycle events of tracked objects, and rows as text or JSON, in the manner of
+// EventText.
+//
+// A collection is printed when it ends, with what was noted when it began.
+//
+// Units:    as format/model/model.h.
+class StateText {
+ public:
+  StateText(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
+
+  // False: nothing yet, a collection has begun. JSON: without a newline or comma around it.
+  bool Append(const format::ProcessState& state, Text& into);
+  void Append(const format::LifecycleEvent& lifecycle, Text& into);
+  // `names`: of its block.
+  void Append(const format::CensusRow& row, Names* names, Text& into);
+  // `time_ns`: of the block; `path`: as EventText has stacks.
+  void Append(const format::Row& row, uint64_t time_ns, Names* names, std::string_view path, Text& into);
+  // After the last one: a collection that never ended. False: none.
+  bool AppendUnfinished(Text& into);
+
+ private:
+  void AppendPeriodic(const format::ProcessState& state, Text& into);
+  void AppendCpu(const format::ProcessState& state, Text& into);
+  void AppendMemory(const format::ProcessState& state, Text& into);
+  // `end` nullptr: unfinished.
+  void AppendCollection(const format::ProcessState* begin, const format::ProcessState* end, Text& into);
+  void Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into);
+  void Close(Text& into);
+  void TextField(std::string_view plain, std::string_view json, std::string_view value, Text& into);
+  void NumberField(std::string_view plain, std::string_view json, double value, Text& into);
+  void Field(std::string_view plain, std::string_view json, Text& into);
+  void SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into);
+
+  const EventStyle style_;
+  ClockText clock_;
+  std::optional<format::ProcessState> begun_;
+  std::optional<uint64_t> ended_ns_;  // the last collection
+};
+
+// The events of a recording as `heaprec print` shows them: one after the other, as text or as one JSON document.
+class EventPrinter {
+ public:
+  // Prints at most `limit` events. `goes_on`: asked before each of them, so that it can write what is in the text.
+  EventPrinter(const Recording& recording, const Filter& filter, uint64_t limit, const EventStyle& style,
+               std::function<bool()> goes_on);
+
+  // Recording `which` of the `count` in the file.
+  void Begin(size_t which, size_t count, Text& into);
+  void Add(const format::Block& block, Text& into);
+  void End(Text& into, AskedTime* asked);
+
+  bool goes_on() const { return printed() < limit_ && goes_on_(); }
+  uint64_t printed() const { return samples_ + others_; }
+
+ private:
+  void Separate(Text& into) const;
+  void AddOther(const Text& event, Text& into);
+
+  const Recording& recording_;
+  Filter filter_;
+  const uint64_t limit_;
+  const EventStyle style_;
+  const std::function<bool()> goes_on_;
+  EventText events_;
+  StateText states_;
+  Names names_;
+  uint64_t samples_ = 0, others_ = 0, last_ns_ = 0;
+  bool is_last_of_several_ = false;
+};
+
+}  // namespace heaprec::tools

@@ -1,0 +1,88 @@
+// `heaprec summary`, `doctor`, `verify`, `list` and `status` as reports.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/model/model.h"
+#include "tools/analysis/estimate/estimator.h"
+#include "tools/analysis/health/diagnosis.h"
+#include "tools/analysis/health/trust.h"
+#include "tools/analysis/health/verification.h"
+#include "tools/analysis/totals/stream_totals.h"
+#include "tools/control/java_process.h"
+#include "tools/control/live_recording.h"
+#include "tools/input/recording.h"
+#include "tools/input/stream_traits.h"
+#include "tools/query/live/live_query.h"
+#include "tools/query/summary/headlines.h"
+#include "tools/query/summary/summary_query.h"
+#include "tools/render/report.h"
+#include "tools/text/exit_code.h"
+
+namespace heaprec::tools {
+
+// `heaprec summary` as a report: a screen with the headline first, and the rest with --verbose.
+
+// What the report is made of.
+struct SummaryAnswer {
+  const Recording& recording;
+  const Facts& facts;
+  const TrustReport& trust;
+  const ClassSiteTotals& breakdown;
+  const Estimator& estimator;
+  size_t limit = 0;       // of classes and of sites; 0: all
+  bool is_brief = false;  // shows the first reasons, notes and damaged ranges only
+  std::vector<FoundLeak> leaks{};
+};
+
+// What several recordings add up to. They were drawn apart, so variances add up, each side of an interval on its own.
+struct SummaryTotal {
+  uint64_t recordings = 0, events = 0, counted = 0;
+  Estimate bytes, objects;
+  void Add(const Facts& facts, uint64_t counted_bytes);
+};
+
+// Headlines of the whole recording, called `file` in commands. None if only a part of it was read, or it has no heap.
+Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file);
+// `name`: empty, or "recordings[]" if there are several.
+render::Group SummaryReport(const SummaryAnswer& answer, const char* name);
+render::Group TotalReport(const SummaryTotal& total);
+
+// What the recorder counted of one stream: points, losses, its busiest interval.
+
+// Lines of Detail::kWide.
+std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTraits& traits,
+                                      const StreamTotals& totals);
+
+// `heaprec doctor` as a report: a verdict, and the findings behind it, of each recording.
+
+bool IsTrustworthy(const std::vector<Finding>& symptoms);
+
+// Reports on one recording. `is_one_of_many`: names it. `with_ok`: includes checks that passed.
+render::Group DoctorReport(const Recording& recording, const std::vector<Finding>& symptoms, bool is_one_of_many,
+                           bool with_ok);
+
+// `heaprec verify` as a report: whether each recording is whole and consistent.
+
+// kOk, kDamaged or kCheckFailed.
+ExitCode VerdictOf(const Recording& recording, const Verification& verification);
+
+render::Group VerifyReport(const Recording& recording, const Verification& verification);
+// Reports a file that cannot be opened.
+render::Group UnreadableReport(const std::string& path, const std::string& error);
+
+// `heaprec list` and `heaprec status` as reports: JVMs, and what is recorded in them.
+struct JvmState {
+  JavaProcess java;
+  std::optional<LiveRecording> live;
+};
+
+render::Report ListReport(const std::vector<JvmState>& jvms);
+render::Report StatusReport(const JvmState& jvm);
+// Those that are recorded, in Prometheus' text format.
+std::string PrometheusText(const std::vector<JvmState>& jvms);
+
+}  // namespace heaprec::tools

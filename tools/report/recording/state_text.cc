@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <utility>
+
+#include "tools/input/stream_traits.h"
+#include "tools/report/recording/event_text.h"
+#include "tools/text/text.h"
+
+namespace heaprec::tools {
+namespace {
+constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
+}  // namespace
+
+bool StateText::Append(const format::ProcessState& state, Text& into) {
+  if (state.kind == format::ProcessStateKind::kSnapshot) {
+    AppendPeriodic(state, into);
+    return true;
+  }
+  if (state.kind == format::ProcessStateKind::kMemory) {
+    AppendMemory(state, into);
+    return true;
+  }
+  if (state.kind == format::ProcessStateKind::kCpu) {
+    AppendCpu(state, into);
+    return true;
+  }
+  if (state.kind == format::ProcessStateKind::kGcBegin) {
+    // It may be taken in behind its own end, from another lane: that has said how long it was.
+    if (!ended_ns_ || state.time_ns >= *ended_ns_) begun_ = state;
+    return false;
+  }
+  ended_ns_ = state.time_ns;
+  const auto begun = std::exchange(begun_, std::nullopt);
+  AppendCollection(begun && state.kind == format::ProcessStateKind::kGcEnd ? &*begun : nullptr, &state, into);
+  return true;
+}
+
+bool StateText::AppendUnfinished(Text& into) {
+  const auto begun = std::exchange(begun_, std::nullopt);
+  if (begun) AppendCollection(&*begun, nullptr, into);
+  return begun.has_value();
+}
+
+void StateText::Append(const format::LifecycleEvent& lifecycle, Text& into) {
+  Open("heaprec.ObjectLifecycle", LifecycleKindName(lifecycle.kind), lifecycle.time_ns, into);
+  Field("sample", "sample", into);
+  tools::Append(into, lifecycle.sample);
+  Field("collections", "collections", into);
+  tools::Append(into, lifecycle.collections);
+  if (lifecycle.kind == format::LifecycleKind::kEvicted) {
+    Field("threshold", "threshold_bytes", into);
+    style_.json ? tools::Append(into, fmt::format("{:.17g}", lifecycle.threshold))
+                : AppendBytes(into, lifecycle.threshold);
+  }
+  if (lifecycle.kind == format::LifecycleKind::kShrunk) SizeField("left", "left", lifecycle.left, into);
+  Close(into);
+}
+
+void StateText::Append(const format::CensusRow& row, Names* names, Text& into) {
+  Open("heaprec.ClassCensus", kCensusKind, row.time_ns, into);
+  TextField("thread", "thread", names->Thread(row.thread), into);
+  TextField("objectClass", "class", names->Class(row.class_id), into);
+  Field("walks", "walks", into);
+  tools::Append(into, row.walks);
+  NumberField("objects", "objects", row.objects.estimate(), into);
+  NumberField("bytes", "bytes", row.bytes.estimate(), into);
+  if (row.objects.variance > 0) {
+    NumberField("objectsVariance", "objects_variance", row.objects.variance, into);
+    NumberField("bytesVariance", "bytes_variance", row.bytes.variance, into);
+    NumberField("objectsCovariance", "objects_covariance", row.objects.covariance, into);
+    NumberField("bytesCovariance", "bytes_covariance", row.bytes.covariance, into);
+  }
+  Close(into);
+}
+
+void StateText::Append(const format::Row& row, uint64_t time_ns, Names* names, std::string_view path, Text& into) {
+  Open("heaprec.AllocationRow", kRowKind, time_ns, into);
+  TextField("objectClass", "class", names->Class(row.class_id), into);
+  Field("points", "points", into);
+  tools::Append(into, row.points);
+  Field("seen", "seen_bytes", into);
+  tools::Append(into, row.seen);
+  NumberField("bytes", "bytes", row.bytes, into);
+  NumberField("objects", "objects", row.objects, into);
+  NumberField("bytesVariance", "bytes_variance", row.bytes_variance, into);
+  NumberField("objectsVariance", "objects_variance", row.objects_variance, into);
+  NumberField("covariance", "covariance", row.covariance, into);
+  NumberField("bytesFourth", "bytes_fourth", row.bytes_fourth, into);
+  NumberField("objectsFourth", "objects_fourth", row.objects_fourth, into);
+  Field("path", "path", into);
+  tools::Append(into, path);
+  Close(into);
+}
+
+void StateText::TextField(std::string_view plain, std::string_view json, std::string_view value, Text& into) {
+  Field(plain, json, into);
+  style_.json ? AppendJsonString(into, value) : AppendPrintable(into, value);
+}
+
+void StateText::NumberField(std::string_view plain, std::string_view json, double value, Text& into) {
+  Field(plain, json, into);
+  tools::Append(into, style_.json ? fmt::format("{:.17g}", value) : fmt::format("{:.0f}", value));
+}
+
+void StateText::AppendPeriodic(const format::ProcessState& state, Text& into) {
+  Open("heaprec.HeapState", kHeapKind, state.time_ns, into);
+  SizeField("heapUsed", "used", state.used, into);
+  SizeField("heapCommitted", "committed", state.committed, into);
+  SizeField("residentMemory", "rss", state.rss, into);
+  Field("liveThreads", "threads", into);
+  state.threads > 0 ? tools::Append(into, state.threads) : tools::Append(into, style_.json ? "null" : "N/A");
+  Close(into);
+}
+
+void StateText::AppendMemory(const format::ProcessState& state, Text& into) {
+  Open("heaprec.NativeMemory", kMemoryKind, state.time_ns, into);
+  if (state.cause.empty()) {
+    SizeField("residentMemory", "rss", state.rss, into);
+    SizeField("proportionalShare", "pss", state.used, into);
+    SizeField("notShared", "private", state.committed, into);
+  } else {
+    Field("category", "category", into);
+    style_.json ? AppendJsonString(into, ToUtf8(state.cause)) : AppendPrintable(into, ToUtf8(state.cause));
+    SizeField("reserved", "reserved", state.used, into);
+    SizeField("committed", "committed", state.committed, into);
+  }
+  Close(into);
+}
+
+void StateText::AppendCpu(const format::ProcessState& state, Text& into) {
+  const auto time = [&](std::string_view plain, std::string_view json, uint64_t ns) {
+    Field(plain, json, into);
+    if (ns == 0) return tools::Append(into, style_.json ? "null" : "N/A");
+    style_.json ? tools::Append(into, ns)
+                : tools::Append(into, fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9));
+  };
+  Open("heaprec.CpuTime", kCpuKind, state.time_ns, into);
+  time("processCpuTime", "process_cpu_ns", state.used);
+  time("collectorCpuTime", "gc_cpu_ns", state.committed);
+  Close(into);
+}
+
+void StateText::AppendCollection(const format::ProcessState* begin, const format::ProcessState* end, Text& into) {
+  const uint64_t paused_ns = end != nullptr ? end->paused_ns : 0;
+  // One pause began where its length says; of counted ones it is only known that they were before the look.
+  const uint64_t since_ns = begin != nullptr ? begin->time_ns : end->time_ns - std::min(end->time_ns, paused_ns);
+  Open("heaprec.GarbageCollection", kCollectionKind, since_ns, into);
+  if (end == nullptr) {
+    Field("pause", "unfinished", into);
+    tools::Append(into, style_.json ? "true" : "unfinished");
+  } else {
+    Field("pause", "pause_ns", into);
+    style_.json ? tools::Append(into, paused_ns)
+                : tools::Append(into, fmt::format("{:.3f} ms", static_cast<double>(paused_ns) * 1e-6));
+    Field("pauses", "pauses", into);
+    tools::Append(into, end->pauses);
+  }
+  std::string cause = end != nullptr ? ToUtf8(end->cause) : "";
+  if (cause.empty() && begin != nullptr) cause = ToUtf8(begin->cause);
+  Field("cause", "cause", into);
+  style_.json ? AppendJsonString(into, cause) : AppendPrintable(into, cause.empty() ? "N/A" : cause);
+  if (begin != nullptr) {
+    SizeField("heapBefore", "used_before", begin->used, into);
+  }
+  if (end != nullptr) SizeField("heapAfter", "used_after", end->used, into);
+  SizeField("heapCommitted", "committed", end != nullptr ? end->committed : begin->committed, into);
+  Close(into);
+}
+
+void StateText::Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into) {
+  if (style_.json) {
+    tools::Append(into, "{\"start_time\":\"");
+    clock_.AppendIso(into, time_ns);
+    fmt::format_to(fmt::appender(into), "\",\"time_ns\":{},\"kind\":\"{}\"", clock_.EpochNs(time_ns), kind);
+    return;
+  }
+  if (style_.colour) tools::Append(into, kBold);
+  tools::Append(into, name);
+  if (style_.colour) tools::Append(into, kPlain);
+  tools::Append(into, " {");
+  Field("startTime", "", into);
+  clock_.AppendLocal(into, time_ns);
+  Field("kind", "", into);
+  tools::Append(into, kind);
+}
+
+void StateText::Close(Text& into) { tools::Append(into, style_.json ? "}" : "\n}\n\n"); }
+
+void StateText::Field(std::string_view plain, std::string_view json, Text& into) {
+  if (style_.json) {
+    fmt::format_to(fmt::appender(into), ",\"{}\":", json);
+    return;
+  }
+  tools::Append(into, "\n  ");
+  if (style_.colour) tools::Append(into, kDim);
+  tools::Append(into, plain);
+  tools::Append(into, " = ");
+  if (style_.colour) tools::Append(into, kPlain);
+}
+
+// 0 is not known.
+void StateText::SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into) {
+  Field(plain, json, into);
+  if (style_.json) {
+    bytes > 0 ? tools::Append(into, bytes) : tools::Append(into, "null");
+  } else {
+    bytes > 0 ? AppendBytes(into, static_cast<double>(bytes)) : tools::Append(into, "N/A");
+  }
+}
+
+}  // namespace heaprec::tools
