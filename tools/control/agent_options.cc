@@ -87,7 +87,7 @@ std::string AgentOptions::Text(bool as_they_are) const {
   return text;
 }
 
-Status CheckOptions(const std::string& text) {
+Status CheckAgentOptions(const std::string& text) {
   const auto valid = agent::ParseOptions(text);
   if (valid.ok()) return {};
   const auto given = agent::SplitOptions(text);

@@ -26,7 +26,7 @@ struct AgentOptions {
 };
 
 // Fails as the agent would with `text`, and suggests the option that was meant.
-Status CheckOptions(const std::string& text);
+Status CheckAgentOptions(const std::string& text);
 
 // The argument that loads the agent into a JVM that starts.
 Result<std::string> AgentArgument(const std::string& library, const std::string& text);

@@ -274,7 +274,7 @@ Status RecordedCommand::PrepareProgram(const std::string& library, const std::st
 
 Status RecordedCommand::PrepareJvm(const std::string& library, const std::string& text, const std::string& path) {
   const std::string given = options_.native == kSampled ? text + ",native=on" : text;
-  if (Status status = CheckOptions(given); !status) return status;
+  if (Status status = CheckAgentOptions(given); !status) return status;
   const std::string options = WithReplies(given);
   const auto agent = AgentArgument(library, options);
   if (!agent.ok()) return agent.error();

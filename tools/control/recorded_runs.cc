@@ -137,7 +137,7 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   // Runs are compared by what they allocate.
   runs.agent.precise = true;
   runs.agent.more.insert(runs.agent.more.begin(), "live=off");
-  if (const Status status = CheckOptions(runs.agent.Text(/*as_they_are=*/false)); !status) return status.error();
+  if (const Status status = CheckAgentOptions(runs.agent.Text(/*as_they_are=*/false)); !status) return status.error();
   runs.runs = options.runs;
   runs.folder = options.folder.empty() ? UsualFolder() : options.folder;
   std::error_code error;

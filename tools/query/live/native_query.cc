@@ -162,8 +162,8 @@ void MappingVisitor::Show(const MatchedBlock& matched_block, Keeps keeps, LiveVi
   for (const format::CheckpointSample* const one : matched_block.live_checkpoint) {
     if (is_kept(one->sample)) live_checkpoint.push_back(one);
   }
-  to->Visit(
-      {matched_block.block, drawn, live_checkpoint, matched_block.names, matched_block.tree, matched_block.design});
+  to->Visit({matched_block.block, drawn, live_checkpoint, matched_block.names, matched_block.tree, matched_block.design,
+             matched_block.outside});
 }
 
 void MappingVisitor::End(const Estimator& estimator, double seconds) {
