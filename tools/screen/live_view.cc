@@ -175,8 +175,10 @@ class Composer {
                               render::FormatCell(answer.all.bytes, render::Unit::kBytes, terminal_.unicode).value);
     frame_.push_back(Between(
         text, Style::kStrong,
-        fmt::format("by {}, {}: {} rows of {}", view_.question.grouping.Text(), view_.ranking.sort,
-                    Grouped(answer.all_rows), CountOf(answer.all.samples, answer.has_rows ? "point" : "sample")),
+        // A filter needs the room.
+        fmt::format(
+            "by {}, {}: {}{}", view_.question.grouping.Text(), view_.ranking.sort, CountOf(answer.all_rows, "row"),
+            view_.filter.empty() ? " of " + CountOf(answer.all.samples, answer.has_rows ? "point" : "sample") : ""),
         Style::kDim, terminal_));
   }
 

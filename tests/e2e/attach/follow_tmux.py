@@ -145,7 +145,7 @@ def keys_do_what_help_says(terminal, pid, folder):
     terminal.wait(r"; thread:load-1: [0-9.]+ .iB")
     wait_for("one thread", lambda: "load-1" in terminal.text() and not re.search(r"^.*% .*load-0", terminal.text(), re.M))
     terminal.keys("c")
-    terminal.wait(r": [2-9] rows of ")
+    terminal.wait(r": [2-9] rows")
     terminal.keys("g", "g", "Down", "Enter")
     terminal.wait(r"▾ e2e\.Load\$Worker\.phase")
     terminal.wait(r"    +e2e\.Load\$Worker\.run")

@@ -270,6 +270,7 @@ ExitCode CheckOnce(const CheckQuestion& question, NamePool* names, CheckAnswer* 
   answer->recording = ToUtf8(options.scan.files.front());
   answer->seconds = budgets.seconds();
   answer->observed = scan.scanned().Line(scan.scanned().matched);
+  answer->scan = scan.AsObject();
   // Without samples the total is still counted, and a part of it is anything up to that.
   const bool lacks_samples_only = scan.scanned().events == 0 && scan.scanned().complete && !scan.lacks_data() &&
                                   scan.total().low > 0 && scan.trust_reasons().size() == 1;

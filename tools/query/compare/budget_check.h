@@ -85,6 +85,7 @@ struct CheckAnswer {
   bool is_imported = false;               // one of them is from another recorder
   bool accepts_untrustworthy = false, is_strict = false;
   std::string observed;      // what budgets are checked from: LossTotals::Line
+  render::Object scan;       // the same for JSON
   std::string merged_names;  // MergedNames::Text
 
   size_t Count(CheckOutcome outcome) const {  // of the checks

@@ -35,7 +35,10 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
   if (of.cumulative() != nullptr) words.other = "cumulative";
   words.shows_other = of.cumulative() != nullptr;
   words.has_frames = of.grouping().by() == By::kStack;
-  words.has_outside = !of.outside().empty();
+  if (!of.outside().empty()) {
+    const bool has_any = std::ranges::any_of(rows, [](const GroupRow& row) { return row.outside.bytes > 0; });
+    words.outside = has_any ? render::Detail::kWide : render::Detail::kJsonOnly;
+  }
   const GroupTable& all = of.cumulative() != nullptr ? *of.cumulative() : of.own();
   Table table = MakeTable("tables[]", GroupColumns(words), rows, all.Rows().size());
   if (ranking.min_share > 0) table.more = "--min-share 0 --limit 0 shows all";

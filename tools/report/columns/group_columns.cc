@@ -65,8 +65,8 @@ std::vector<Column<GroupRow>> GroupColumns(const GroupWords& words) {
   }
   AddColumns(words, "", Own, true, &columns);
   if (!words.other.empty()) AddColumns(words, words.other + ".", Other, false, &columns);
-  if (words.has_outside) {
-    columns.push_back({"outside_tlabs.bytes", "outside TLABs", Unit::kBytes, Detail::kWide,
+  if (words.outside) {
+    columns.push_back({"outside_tlabs.bytes", "outside TLABs", Unit::kBytes, *words.outside,
                        [](const GroupRow& row) { return row.outside.bytes; }});
     columns.push_back({"outside_tlabs.objects", "", Unit::kInteger, Detail::kJsonOnly,
                        [](const GroupRow& row) { return row.outside.objects; }});

@@ -20,7 +20,7 @@ struct GroupRow {
   double seconds = 0;                   // of what was read
   std::optional<GroupEstimates> other;  // GroupWords::other
   std::vector<std::string> frames;      // of a stack, the root first
-  OutsideSums outside{};                // GroupWords::has_outside
+  OutsideSums outside{};                // GroupWords::outside
 };
 
 // What the columns depend on.
@@ -32,7 +32,7 @@ struct GroupWords {
   std::string other;               // members of JSON for GroupRow::other: "cumulative"; empty: there are none
   bool shows_other = false;        // in text, too: with callees
   bool has_frames = false;
-  bool has_outside = false;  // objects outside of TLABs were counted
+  std::optional<render::Detail> outside;  // objects outside of TLABs were counted; where they are shown
 };
 GroupWords WordsOf(const RecordingScan& scan);
 

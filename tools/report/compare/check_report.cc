@@ -145,6 +145,7 @@ Report CheckReport(const CheckAnswer& answer) {
     if (!check.why_unknown.empty()) report.Add(Sentence("# {}: {}", {{"", check.name}, {"", check.why_unknown}}));
   }
   report.Add(Sentence(answer.observed));
+  report.Add(Hidden({{"scan", answer.scan}}));
   if (!answer.merged_names.empty()) report.Add(Sentence("# " + answer.merged_names));
   for (const std::string& doubt : doubts) report.Add(Sentence("# " + doubt));
   return report;
