@@ -32,7 +32,7 @@ struct GroupWords {
   std::string other;               // members of JSON for GroupRow::other: "cumulative"; empty: there are none
   bool shows_other = false;        // in text, too: with callees
   bool has_frames = false;
-  std::optional<render::Detail> outside;  // objects outside of TLABs were counted; where they are shown
+  std::optional<render::Detail> outside{};  // objects outside of TLABs were counted; where they are shown
 };
 GroupWords WordsOf(const RecordingScan& scan);
 
