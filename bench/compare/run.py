@@ -156,7 +156,8 @@ def compare_all(given, store, programs, settings):
             lines.append(report("A/A", of_all, program="all", per_side=per_side))
         for percent in (5, 10, 20):
             if f"injected-{percent}" in programs and (outcomes := power(given, store, percent, per_side)):
-                lines.append(report("power", outcomes, percent=percent, per_side=per_side, seconds=given.seconds))
+                lines.append(report("power", outcomes, percent=percent, per_side=per_side,
+                                    seconds=f"{given.seconds:g}"))
     for setting in [one for one in settings if one != "heaprec"]:
         for program in plain:
             runs = store.runs(program, setting)
@@ -206,14 +207,14 @@ def title(line):
     """The figure's name in docs/measurements.md."""
     sides = {1: "single pairs"}.get(line["per_side"], f"{line['per_side']} runs a side")
     if line["kind"] == "power":
-        return f"+{line['percent']} % found, {sides} of {line['seconds']:g} s"
+        return f"+{line['percent']} % found, {sides} of {line['seconds']} s"
     return f"{line['kind']} named, {line['program']}, {sides}"
 
 
 def aim(line):
     """Goal and whether it was reached, if the line has one."""
     if line["kind"] == "power":
-        least = POWER_GOALS.get((line["percent"], line["per_side"], line["seconds"]))
+        least = POWER_GOALS.get((line["percent"], line["per_side"], float(line["seconds"])))
         return {"goal": f">= {100 * least:g} %", "reached": line["rate"] >= least} if least else {}
     most = GOALS.get(line["per_side"]) if line["kind"] == "A/A" and line["program"] == "all" else None
     return {"goal": f"<= {100 * most:g} %", "reached": line["rate"] <= most} if most else {}
