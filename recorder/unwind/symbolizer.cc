@@ -37,7 +37,20 @@ std::string ProgramPath() {
   return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : std::string();
 }
 
+uint64_t ChangesOf(const dl_phdr_info& any) { return any.dlpi_adds + any.dlpi_subs; }
+
 }  // namespace
+
+bool Symbolizer::IsCurrent() const {
+  std::optional<uint64_t> changes;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* into) {
+        *static_cast<std::optional<uint64_t>*>(into) = ChangesOf(*info);
+        return 1;  // each entry has the same counters
+      },
+      &changes);
+  return changes && changes == changes_;
+}
 
 void Symbolizer::Refresh() {
   before_ = std::move(libraries_);
@@ -45,12 +58,14 @@ void Symbolizer::Refresh() {
   known_.clear();
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* self) {
+        auto* const symbolizer = static_cast<Symbolizer*>(self);
+        symbolizer->changes_ = ChangesOf(*info);
         if (!HasReadableSegments(*info)) return 0;
         const auto [begin, end] = MappedRange(*info);
         Library library{begin, end, info->dlpi_addr, info->dlpi_name != nullptr ? info->dlpi_name : "",
                         BuildIdText(BuildIdOf(*info))};
         if (library.path.empty()) library.path = ProgramPath();
-        static_cast<Symbolizer*>(self)->libraries_.push_back(std::move(library));
+        symbolizer->libraries_.push_back(std::move(library));
         return 0;
       },
       this);

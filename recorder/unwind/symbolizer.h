@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,7 +22,9 @@ using format::CodeLocation;
 
 class Symbolizer {
  public:
-  // Call after libraries were loaded or unloaded. Unloaded ones stay known until the next call.
+  // False: libraries were loaded or unloaded since Refresh, or it was never called.
+  [[nodiscard]] bool IsCurrent() const;
+  // Reads which libraries are loaded. Those unloaded since the last call stay known until the next.
   void Refresh();
   // Publishes the libraries, for a reader of the ring after a kill.
   void PublishTo(format::RingModules* modules) const;
@@ -38,6 +41,7 @@ class Symbolizer {
   CodeLocation Find(uintptr_t return_address);
 
   std::vector<Library> libraries_, before_;
+  std::optional<uint64_t> changes_;             // of the loader's list, when libraries_ was read
   std::map<std::string, ElfFunctions> tables_;  // by path and build id
   std::unordered_map<uintptr_t, CodeLocation> known_;
 };

@@ -52,6 +52,32 @@ TEST_CASE("A program tells its interpreter, its machine and the libraries that i
   CHECK(program->BuildId() == kBuildId);
 }
 
+TEST_CASE("A function of a library is named after the library was loaded and the list of libraries read again") {
+  constexpr char kLibrary[] = "libthread_db.so.1";  // nothing here needs it
+  REQUIRE(dlopen(kLibrary, RTLD_NOW | RTLD_NOLOAD) == nullptr);
+  Symbolizer symbols;
+  CHECK_FALSE(symbols.IsCurrent());
+  symbols.Refresh();
+  CHECK(symbols.IsCurrent());
+
+  void* const library = dlopen(kLibrary, RTLD_NOW);
+  REQUIRE(library != nullptr);
+  const auto return_address = reinterpret_cast<uintptr_t>(dlsym(library, "td_init")) + 1;
+  REQUIRE(return_address != 1);
+  CHECK_FALSE(symbols.IsCurrent());
+  CHECK(symbols.At(return_address).module.empty());
+  symbols.Refresh();
+  CHECK(symbols.IsCurrent());
+  CHECK(symbols.At(return_address).module == kLibrary);
+  CHECK(symbols.At(return_address).function == "td_init");
+
+  REQUIRE(dlclose(library) == 0);
+  CHECK_FALSE(symbols.IsCurrent());
+  symbols.Refresh();
+  CHECK(symbols.At(return_address).module == kLibrary);  // for stacks taken before it was unloaded
+  CHECK(symbols.IsCurrent());
+}
+
 TEST_CASE("What is no regular file is not read") {
   for (const char* const path : {"/dev/zero", "/", "/no/such/file"}) {
     const auto opened = OpenElf(path);

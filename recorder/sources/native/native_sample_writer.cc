@@ -55,6 +55,7 @@ bool NativeSampleWriter::Write(const NativePoint& point, const As& as, buffer::S
 }
 
 std::vector<format::RingFrame> NativeSampleWriter::FramesOf(const NativePoint& point, format::Kind kind) {
+  if (!symbols_.IsCurrent()) RefreshLibraries();
   return format::FramesToShow(
       point.native_frames, [&](size_t i) -> const format::CodeLocation& { return symbols_.At(point.native[i]); },
       [&](const format::CodeLocation& location) { return MethodOf(location); }, kind,

@@ -25,9 +25,6 @@ using format::StackKey;
 
 namespace {
 
-// Libraries come and go; nothing says when.
-constexpr uint64_t kRefreshNs = 10'000'000'000, kRefreshUnknownNs = 1'000'000'000;
-
 template <typename Function>
 uintptr_t AddressOf(Function* function) {
   return reinterpret_cast<uintptr_t>(function);
@@ -76,12 +73,9 @@ std::span<format::RingFrame> NativeCallers::Take(const JNIEnv* jni, Room* room) 
 }
 
 const format::CodeLocation& NativeCallers::NameOf(uint64_t return_address) {
-  const uint64_t now_ns = MonotonicNs();
-  const bool is_unknown = refreshed_ns_ == 0 || symbols_.At(return_address).module.empty();
-  if (now_ns - refreshed_ns_ > (is_unknown ? kRefreshUnknownNs : kRefreshNs)) {
+  if (!symbols_.IsCurrent()) {
     symbols_.Refresh();
     rules_->Forget();
-    refreshed_ns_ = now_ns;
   }
   return symbols_.At(return_address);
 }

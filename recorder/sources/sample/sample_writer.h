@@ -51,7 +51,6 @@ class NativeCallers {
  private:
   const std::unique_ptr<native::CfiCache, void (*)(native::CfiCache*)> rules_;
   native::Symbolizer symbols_;
-  uint64_t refreshed_ns_ = 0;
 };
 
 // A sample point that is kept or counted, before it has a stack.
