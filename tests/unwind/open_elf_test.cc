@@ -60,7 +60,7 @@ TEST_CASE("A function of a library is named after the library was loaded and the
   symbols.Refresh();
   CHECK(symbols.IsCurrent());
 
-  void* const library = dlopen(kLibrary, RTLD_NOW);
+  void* const library = dlopen(kLibrary, RTLD_LAZY);  // a debugger would have its other functions
   REQUIRE(library != nullptr);
   const auto return_address = reinterpret_cast<uintptr_t>(dlsym(library, "td_init")) + 1;
   REQUIRE(return_address != 1);

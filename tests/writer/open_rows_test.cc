@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,8 +16,8 @@ namespace heaprec::writer {
 namespace {
 
 // With a ring that outlives the process.
-std::unique_ptr<Bench> MakeBench() {
-  return std::make_unique<Bench>(150, DrainConfig{}, 0, Limits{}, SyncPolicy{}, Syncer::Where::kAtOnce,
+std::unique_ptr<Bench> MakeBench(const Limits& limits = {}) {
+  return std::make_unique<Bench>(150, DrainConfig{}, 0, limits, SyncPolicy{}, Syncer::Where::kAtOnce,
                                  /*has_ring_file=*/true);
 }
 
@@ -65,6 +66,8 @@ struct PointCounter final : format::RecordVisitor {
   void OnSample(const format::SampleRecord&, uint32_t, uint64_t, uint64_t) override {}
   void OnPoint(const format::PointRecord&, uint32_t, uint64_t) override { ++points; }
 };
+
+uint64_t Sum(const std::vector<uint64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
 
 uint64_t Sum(const std::vector<format::Row>& rows) {
   uint64_t points = 0;
@@ -149,6 +152,32 @@ TEST_CASE("Many rows that are new for long make an interval longer, until the ri
   CHECK(BlocksOfIntervals(1'000'000, 400, 25).front() == 10);
   CHECK(BlocksOfIntervals(5000, 1500, 20).front() == 13);
   CHECK(BlocksOfIntervals(1'000'000, 1500, 12) == std::vector<uint64_t>{6, 6, 1});
+}
+
+TEST_CASE("A recording of a second has the rows of all its points") {
+  CHECK(BlocksOfIntervals(2000, 4000, 1) == std::vector<uint64_t>{2});
+}
+
+TEST_CASE("A file that is full ends its row interval, and the next file begins one") {
+  Limits limits;
+  limits.rotate_ns = 5 * kSecond;
+  const auto bench_of_file = MakeBench(limits);
+  Bench& bench = *bench_of_file;
+  Points points(&bench, 1'000'000);  // new ones all the time: alone, the interval would last ten blocks
+  for (uint64_t second = 0; second < 12; ++second) {
+    points.Commit(600, second * kSecond + kSecond / 2);
+    bench.TickAt((second + 1) * kSecond);
+  }
+  bench.EndAt(12 * kSecond + kSecond / 4);
+  std::vector<uint64_t> counted;
+  for (const auto& entry : std::filesystem::directory_iterator(bench.directory())) {
+    if (entry.path().extension() != ".hrec") continue;
+    const auto read = Bench::ReadBack(entry.path());
+    CHECK(read.points.size() == 1);  // a block that has rows: the last of the file
+    counted.push_back(Sum(read.points));
+  }
+  std::ranges::sort(counted);
+  CHECK(counted == std::vector<uint64_t>{1200, 3000, 3000});
 }
 
 TEST_CASE("Around a whole minute of the clock each block has its rows, so that no interval goes beyond it") {

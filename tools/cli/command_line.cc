@@ -89,11 +89,16 @@ std::string UnknownOption(const Command& command, const std::string& word) {
   return UnknownWord("option", word, valid);
 }
 
-// CLI11's words are "--limit: 1 required  missing" and "--limit: At Most 1 required but received 2".
-std::string Mismatch(const std::string& message) {
-  const std::string option = message.substr(0, message.find(':'));
-  return message.find("At Most") != std::string::npos ? option + " is given more than once"
-                                                      : option + ": a value is missing";
+// Which option has the wrong number of values. `last_word`: only there an option can lack its only value.
+std::string Mismatch(const CLI::App& app, const char* last_word) {
+  const std::string is_missing = ": a value is missing";
+  for (const CLI::Option* const option : app.get_options()) {
+    const int given = static_cast<int>(option->count());
+    if (given > std::max(option->get_items_expected_max(), 1)) return option->get_name() + " is given more than once";
+    if (given > 0 && given < option->get_items_expected_min()) return option->get_name() + is_missing;
+  }
+  const CLI::Option* const last = app.get_option_no_throw(last_word);
+  return (last != nullptr ? last->get_name() : last_word) + is_missing;
 }
 
 class CommandLine {
@@ -141,8 +146,8 @@ class CommandLine {
       return WriteFile("-", true, version.what());
     } catch (const CLI::ExtrasError&) {
       return RefuseExtraWord();
-    } catch (const CLI::ArgumentMismatch& error) {
-      return Refuse(Mismatch(error.what()));
+    } catch (const CLI::ArgumentMismatch&) {
+      return Refuse(Mismatch(Chosen() != nullptr ? *Chosen()->app : app_, words.back()));
     } catch (const CLI::ParseError& error) {
       return Refuse(error.what());
     }

@@ -377,6 +377,10 @@ TEST_CASE_METHOD(Scratch, "Wrong usage names what is valid and is exit 2") {
   CHECK(Heaprec("help prnt").err == Heaprec("prnt").err);
   CHECK(Heaprec("prnt --help").err == Heaprec("prnt").err);
   CHECK(Heaprec("top --limit -- " + path).err.find("top: --limit: a value is missing") != std::string::npos);
+  CHECK(Heaprec("top " + path + " --limit").err.find("top: --limit: a value is missing") != std::string::npos);
+  CHECK(Heaprec("top " + path + " --limit 1 --limit 2").err.find("top: --limit is given more than once") !=
+        std::string::npos);
+  CHECK(Heaprec("top " + path + " --json --json").code == 0);
   const Outcome option = Heaprec("print --colour " + path);
   CHECK(option.code == 2);
   CHECK(option.err.find("--stack-depth") != std::string::npos);
