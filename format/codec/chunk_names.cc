@@ -15,9 +15,13 @@ uint64_t HashOf(const ChunkNames::NamedThread& thread) {
   return MixWord(MixWord(thread.java_tid) + (uint64_t{thread.os_tid} << 32 | thread.name));
 }
 uint64_t HashOf(const ChunkNames::Node& node) { return MixWord(uint64_t{node.parent} << 32 | node.frame); }
+// The same for all frames of one place.
 uint64_t HashOf(const StackFrame& frame) {
   return MixWord(MixWord(uint64_t{frame.method} << 32 | static_cast<uint32_t>(frame.bci)) +
-                 (uint64_t{static_cast<uint8_t>(frame.type)} << 32 | static_cast<uint32_t>(frame.line)));
+                 static_cast<uint32_t>(frame.line));
+}
+bool IsSamePlace(const StackFrame& a, const StackFrame& b) {
+  return a.method == b.method && a.bci == b.bci && a.line == b.line;
 }
 
 // The index of `entry` in `entries`, to which it is added if it is not there.
@@ -64,9 +68,11 @@ Index ChunkNames::InternThread(const Thread& thread) {
 
 Index ChunkNames::InternFrame(const StackFrame& frame) { return Intern(frame, &frames_, &frame_table_); }
 
-Index ChunkNames::InternNode(const Node& node) {
+Index ChunkNames::InternNode(const Node& node, bool is_of_path) {
   const Index index = Intern(node, &nodes_, &node_table_);
-  if (index == latest_child_.size()) latest_child_.push_back(kNone);
+  if (index < latest_child_.size()) return index;
+  latest_child_.push_back(kNone);
+  is_of_path_.push_back(is_of_path);
   return index;
 }
 
@@ -85,6 +91,16 @@ Index ChunkNames::InternStack(std::span<const StackFrame> leaf_first, bool trunc
     node = child;
   }
   return node;
+}
+
+Index ChunkNames::InternPath(std::span<const StackFrame> leaf_first, bool truncated) {
+  Index node = truncated ? kCutRoot : kNone;
+  for (auto frame = leaf_first.rbegin(); frame != leaf_first.rend(); ++frame) {
+    const auto is_same = [&](Index index) { return IsSamePlace(frames_[index], *frame); };
+    const Index known = frame_table_.Find(HashOf(*frame), is_same);
+    node = InternNode({node, known != kNone ? known : InternFrame(*frame)}, /*is_of_path=*/true);
+  }
+  return leaf_first.empty() ? kNone : node;
 }
 
 std::vector<StackFrame> ChunkNames::Stack(Index leaf, bool* truncated, size_t most) const {

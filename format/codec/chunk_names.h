@@ -44,6 +44,9 @@ class ChunkNames {
   Index InternClass(std::string_view name);
   Index InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor);
   Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
+  // The same for a path. How its code ran makes no other path: its frames are the first that were interned with the
+  // same method, bytecode index and line.
+  Index InternPath(std::span<const StackFrame> leaf_first, bool truncated);
   Index InternThread(const Thread& thread);
 
   std::string_view Text(Index text) const;
@@ -53,6 +56,8 @@ class ChunkNames {
   const std::vector<StackFrame>& frames() const { return frames_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<NamedThread>& threads() const { return threads_; }
+  // Whether a node was first interned for a path.
+  bool IsOfPath(Index node) const { return is_of_path_[node]; }
 
   // Returns the frames of a stack, innermost first, and at most `most` of them. Sets whether more are missing.
   std::vector<StackFrame> Stack(Index leaf, bool* truncated, size_t most = SIZE_MAX) const;
@@ -64,7 +69,7 @@ class ChunkNames {
  private:
   Index InternText(std::string_view text);
   Index InternFrame(const StackFrame& frame);
-  Index InternNode(const Node& node);
+  Index InternNode(const Node& node, bool is_of_path = false);
 
   std::string all_texts_;
   std::vector<uint32_t> text_ends_;
@@ -73,6 +78,7 @@ class ChunkNames {
   std::vector<StackFrame> frames_;
   std::vector<Node> nodes_;
   std::vector<Index> latest_child_;  // of each node: the child that was interned or found last
+  std::vector<bool> is_of_path_;     // by node
   std::vector<NamedThread> threads_;
   IndexTable text_table_, class_table_, method_table_, frame_table_, node_table_, thread_table_;
 };

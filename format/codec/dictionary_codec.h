@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,11 +29,41 @@ struct DictionaryContext {
   uint64_t next_string = 0;
   std::vector<Index> predicted;  // the predicted next frame: at f + 1 (root: 0), the latest frame called from f
   uint64_t next_frame = 0;       // the first frame that no node refers to yet
+  uint64_t next_method = 0;      // the first method of the block that no frame refers to yet
+};
+
+// What the line of a section's frame is encoded against.
+class LatestLines {
+ public:
+  // Of the next frame: the line of the previous one of its method; else, of the previous one of its class whose method
+  // has been named as the next; else 0. `class_name`: a number, if this frame names its method so; otherwise 0. The
+  // class of a method of another block may be lost.
+  int32_t Before(uint64_t method, uint64_t class_name) {
+    if (methods_.size() <= method) methods_.resize(method + 1);
+    if (of_class_.size() <= class_name) of_class_.resize(class_name + 1);
+    if (class_name > 0) methods_[method].class_name = class_name;
+    return methods_[method].line.value_or(of_class_[class_name]);
+  }
+  // Call Before first.
+  void Set(uint64_t method, int32_t line) {
+    methods_[method].line = line;
+    if (methods_[method].class_name > 0) of_class_[methods_[method].class_name] = line;
+  }
+
+ private:
+  struct Method {
+    std::optional<int32_t> line;
+    uint64_t class_name = 0;
+  };
+  std::vector<Method> methods_;
+  std::vector<int32_t> of_class_;  // of 0 always 0
 };
 
 // How many entries the dictionaries have before a block.
 void EncodeOffsets(const DictionaryCounts& offsets, ByteBuffer* raw);
 
+// Entries are numbered in the file when they are encoded: paths first, in the order of their sites in the source, so
+// that what distinguishes one from the next is small; then frames and methods as nodes and frames need them.
 class DictionaryEncoder {
  public:
   // The next block gets what was interned since the last Encode.
@@ -46,8 +77,15 @@ class DictionaryEncoder {
   const DictionaryCounts& encoded() const { return encoded_; }
   // Appends the sections of everything interned since the last call.
   void Encode(ByteBuffer* raw);
+  // The number in the file of a stack that is encoded; kNone for kNone.
+  Index NumberOfStack(Index node) const { return node == kNone ? kNone : numbers_of_nodes_[node]; }
+  // The same in each row; puts them in the order of a block.
+  std::vector<Row> Numbered(std::vector<Row> rows) const;
 
  private:
+  // Decides the order of what was interned since the last call.
+  void NumberEntries();
+  std::vector<Index> NodesInOrder() const;
   uint64_t StringCode(Index text);
   void EncodeClasses(ByteBuffer* raw);
   void EncodeMethods(ByteBuffer* raw);
@@ -61,6 +99,9 @@ class DictionaryEncoder {
   DictionaryCounts encoded_{};
   std::vector<uint32_t> code_of_text_;  // 0: none yet
   std::vector<Index> new_strings_;      // texts, in the order of their codes
+  // By index; kNone: not encoded.
+  std::vector<Index> numbers_of_nodes_, numbers_of_frames_, numbers_of_methods_;
+  std::vector<Index> new_nodes_, new_frames_, new_methods_;  // in the order of their numbers
 };
 
 class DictionaryDecoder {
@@ -97,6 +138,7 @@ class DictionaryDecoder {
   DictionaryContext context_;
   Dictionaries dictionaries_;
   std::vector<std::string> strings_;
+  std::vector<Index> class_names_;  // of methods: string + 1; 0: lost
   uint64_t charged_ = 0;
   uint64_t lost_ = 0;
   Index lost_frame_ = kNone;  // a gap that represents every lost frame

@@ -38,6 +38,7 @@ bool DictionaryDecoder::FillUpTo(const DictionaryCounts& offsets) {
   strings_.resize(strings, kLost);
   dictionaries_.classes.resize(classes, kLost);
   dictionaries_.methods.resize(methods, Method{kLost, kLost, ""});
+  class_names_.resize(methods);
   dictionaries_.frames.resize(frames + 1, kGap);
   dictionaries_.stacks.resize(nodes, StackNode{kNone, lost_frame_, /*truncated=*/true});
   Thread lost_thread;
@@ -100,17 +101,19 @@ bool DictionaryDecoder::DecodeClasses(Bytes body, bool* refused) {
 bool DictionaryDecoder::DecodeMethods(Bytes body, bool* refused) {
   ColumnReader<3> columns(body);
   *refused |= columns.unknown_critical();
-  const size_t first = dictionaries_.methods.size();
+  const size_t first = context_.next_method = dictionaries_.methods.size();
   std::string Method::*const fields[] = {&Method::class_name, &Method::name, &Method::descriptor};
   for (uint64_t row = 0; row < columns.rows(); ++row) {
     if (!Charge(sizeof(Method))) return false;
     dictionaries_.methods.emplace_back();
   }
+  class_names_.resize(dictionaries_.methods.size());
   for (size_t column = 0; column < std::size(fields); ++column) {
     for (size_t at = first; at < dictionaries_.methods.size(); ++at) {
       const std::string* text = StringOf(columns[column].Varint());
       if (text == nullptr || !Charge(text->size())) return false;
       dictionaries_.methods[at].*fields[column] = *text;
+      if (column == 0) class_names_[at] = static_cast<Index>(text - strings_.data() + 1);
     }
   }
   return columns.ok();
@@ -139,17 +142,18 @@ bool DictionaryDecoder::DecodeFrames(Bytes body, bool* refused) {
   ColumnReader<4> columns(body);
   *refused |= columns.unknown_critical();
   if (!columns.HasBytesForRows()) return false;
-  uint64_t method = 0;                  // + 1; 0: none
-  std::vector<int32_t> line_of_method;  // of its latest frame
+  LatestLines lines;
   for (uint64_t row = 0; row < columns.rows(); ++row) {
-    method = columns[0].Delta(method);
+    const uint64_t code = columns[0].Varint();
+    const uint64_t method = code == 1 ? ++context_.next_method : code - (code > 1 ? 1 : 0);  // + 1; 0: none
     if (method > dictionaries_.methods.size() || !Charge(sizeof(Frame))) return false;
-    if (line_of_method.size() <= method) line_of_method.resize(method + 1);
+    const uint64_t class_name = code == 1 ? class_names_[method - 1] : 0;
     Frame frame;
     frame.method = method == 0 ? kNone : static_cast<Index>(method - 1);
     frame.bci = static_cast<int32_t>(static_cast<uint32_t>(columns[1].Varint()) - 1U);
-    int32_t& line = line_of_method[method];
-    frame.line = line = static_cast<int32_t>(columns[2].Delta(static_cast<uint64_t>(int64_t{line})));
+    frame.line =
+        static_cast<int32_t>(columns[2].Delta(static_cast<uint64_t>(int64_t{lines.Before(method, class_name)})));
+    lines.Set(method, frame.line);
     const uint64_t type = columns[3].Varint();
     if (type < kFrameTypes) frame.type = static_cast<FrameType>(type);
     dictionaries_.frames.push_back(frame);
@@ -186,7 +190,7 @@ bool DictionaryDecoder::AddNodes(std::span<const uint64_t> distances, std::span<
     const uint64_t distance = distances[i], code = codes[i], number = first + i;
     if (distance > number || code > kNone) return false;
     StackNode& node = nodes[number];
-    node.parent = static_cast<Index>(number - distance) - 1U;  // distance back to before the first: kNone
+    node.parent = distance == 0 ? kNone : static_cast<Index>(number - distance);
     const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
     node.frame = predicted[caller];
     if (code != 1) node.frame = FrameIndexOf(code == 0 ? context_.next_frame++ : code - 2);

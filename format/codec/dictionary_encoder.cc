@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "format/bytes/columns.h"
@@ -12,6 +14,13 @@ enum : size_t { kStrings, kClasses, kMethods, kFrames, kNodes, kThreads };
 template <typename Entry>
 std::span<const Entry> From(const std::vector<Entry>& entries, uint64_t first) {
   return std::span(entries).subspan(first);
+}
+
+// Without room for more: heap is what limits a chunk.
+template <typename Entry>
+void Grow(std::vector<Entry>* entries, size_t size, Entry added) {
+  entries->reserve(size);
+  entries->resize(size, added);
 }
 
 }  // namespace
@@ -35,8 +44,68 @@ uint64_t DictionaryEncoder::StringCode(Index text) {
   return 0;
 }
 
+std::vector<Row> DictionaryEncoder::Numbered(std::vector<Row> rows) const {
+  for (Row& row : rows) row.stack = NumberOfStack(row.stack);
+  std::ranges::sort(rows, {}, [](const Row& row) { return std::pair<Index, Index>(row.stack + 1, row.class_id + 1); });
+  return rows;
+}
+
+// Callers come before what they call. Paths are first, so that most frames are of consecutive lines of a class.
+std::vector<Index> DictionaryEncoder::NodesInOrder() const {
+  struct PathNode {
+    std::string_view class_name;
+    int32_t line, bci;  // of the path's site
+    Index root, node;
+  };
+  const auto first = static_cast<Index>(encoded_[kNodes]);
+  const auto nodes = From(names_.nodes(), first);
+  std::vector<PathNode> paths;
+  std::vector<Index> roots(nodes.size(), kNone);  // of new nodes: the new one nearest to the root; kNone: of no path
+  std::vector<Index> order;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Index node = first + static_cast<Index>(i), parent = nodes[i].parent;
+    const bool has_new_parent = parent != kNone && parent != ChunkNames::kCutRoot && parent >= first;
+    if (names_.IsOfPath(node)) roots[i] = has_new_parent ? roots[parent - first] : node;
+    if (roots[i] == kNone) continue;
+    const StackFrame& site = names_.frames()[names_.nodes()[roots[i]].frame];
+    const std::string_view class_name =
+        site.method == kNone ? std::string_view() : names_.Text(names_.methods()[site.method].class_name);
+    paths.push_back({class_name, site.line, site.bci, roots[i], node});
+  }
+  std::ranges::sort(paths, {}, [](const PathNode& path) {
+    return std::tuple(path.class_name, path.line, path.bci, path.root, path.node);
+  });
+  for (const PathNode& path : paths) order.push_back(path.node);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (roots[i] == kNone) order.push_back(first + static_cast<Index>(i));
+  }
+  return order;
+}
+
+void DictionaryEncoder::NumberEntries() {
+  constexpr auto kNumber = [](Index entry, std::vector<Index>* numbers, uint64_t encoded, std::vector<Index>* added) {
+    if ((*numbers)[entry] != kNone) return;
+    (*numbers)[entry] = static_cast<Index>(encoded + added->size());
+    added->push_back(entry);
+  };
+  Grow(&numbers_of_nodes_, names_.nodes().size(), kNone);
+  Grow(&numbers_of_frames_, names_.frames().size(), kNone);
+  Grow(&numbers_of_methods_, names_.methods().size(), kNone);
+  Grow(&context_.predicted, names_.frames().size() + 1, kNone);
+  Grow(&code_of_text_, names_.texts(), uint32_t{0});
+  for (const Index node : NodesInOrder()) {
+    kNumber(node, &numbers_of_nodes_, encoded_[kNodes], &new_nodes_);
+    const Index frame = names_.nodes()[node].frame;
+    kNumber(frame, &numbers_of_frames_, encoded_[kFrames], &new_frames_);
+    const Index method = names_.frames()[frame].method;
+    if (method != kNone) kNumber(method, &numbers_of_methods_, encoded_[kMethods], &new_methods_);
+  }
+  for (auto method = static_cast<Index>(encoded_[kMethods]); method < names_.methods().size(); ++method)
+    kNumber(method, &numbers_of_methods_, encoded_[kMethods], &new_methods_);
+}
+
 void DictionaryEncoder::Encode(ByteBuffer* raw) {
-  code_of_text_.resize(names_.texts());
+  NumberEntries();
   ByteBuffer named;  // strings that must come first
   EncodeClasses(&named);
   EncodeMethods(&named);
@@ -47,6 +116,7 @@ void DictionaryEncoder::Encode(ByteBuffer* raw) {
   EncodeNodes(raw);
   encoded_ = {context_.next_string,   names_.classes().size(), names_.methods().size(),
               names_.frames().size(), names_.nodes().size(),   names_.threads().size()};
+  new_nodes_ = {}, new_frames_ = {}, new_methods_ = {};
 }
 
 void DictionaryEncoder::EncodeStrings(ByteBuffer* raw) {
@@ -68,11 +138,11 @@ void DictionaryEncoder::EncodeClasses(ByteBuffer* raw) {
 
 void DictionaryEncoder::EncodeMethods(ByteBuffer* raw) {
   ColumnWriter<3> columns;
-  const auto fresh = From(names_.methods(), encoded_[kMethods]);
-  for (const ChunkNames::NamedMethod& method : fresh) columns.Varint(0, StringCode(method.class_name));
-  for (const ChunkNames::NamedMethod& method : fresh) columns.Varint(1, StringCode(method.name));
-  for (const ChunkNames::NamedMethod& method : fresh) columns.Varint(2, StringCode(method.descriptor));
-  columns.Finish(Section::kMethods, fresh.size(), raw);
+  const std::vector<ChunkNames::NamedMethod>& methods = names_.methods();
+  for (const Index method : new_methods_) columns.Varint(0, StringCode(methods[method].class_name));
+  for (const Index method : new_methods_) columns.Varint(1, StringCode(methods[method].name));
+  for (const Index method : new_methods_) columns.Varint(2, StringCode(methods[method].descriptor));
+  columns.Finish(Section::kMethods, new_methods_.size(), raw);
 }
 
 void DictionaryEncoder::EncodeThreads(ByteBuffer* raw) {
@@ -90,42 +160,42 @@ void DictionaryEncoder::EncodeThreads(ByteBuffer* raw) {
 
 void DictionaryEncoder::EncodeFrames(ByteBuffer* raw) {
   ColumnWriter<4> columns;
-  const auto fresh = From(names_.frames(), encoded_[kFrames]);
-  uint64_t last_method = 0;
-  std::vector<int32_t> line_of_method;  // of its latest frame
-  for (const StackFrame& frame : fresh) {
-    const uint64_t method = frame.method == kNone ? 0 : static_cast<uint64_t>(frame.method) + 1;
-    if (line_of_method.size() <= method) line_of_method.resize(method + 1);
-    columns.Delta(0, method, std::exchange(last_method, method));
+  context_.next_method = encoded_[kMethods];
+  LatestLines lines;
+  for (const Index index : new_frames_) {
+    const StackFrame& frame = names_.frames()[index];
+    const uint64_t method = frame.method == kNone ? 0 : numbers_of_methods_[frame.method] + uint64_t{1};
+    const bool is_next = method == context_.next_method + 1;
+    if (is_next) ++context_.next_method;
+    const uint64_t class_name = is_next ? names_.methods()[frame.method].class_name + uint64_t{1} : 0;
+    columns.Varint(0, method == 0 ? 0 : is_next ? 1 : method + 1);
     columns.Varint(1, static_cast<uint32_t>(frame.bci) + 1U);
-    const int64_t line = frame.line;
-    columns.Delta(2, static_cast<uint64_t>(line),
-                  static_cast<uint64_t>(int64_t{std::exchange(line_of_method[method], frame.line)}));
+    columns.Delta(2, static_cast<uint64_t>(int64_t{frame.line}),
+                  static_cast<uint64_t>(int64_t{lines.Before(method, class_name)}));
+    lines.Set(method, frame.line);
     columns.Varint(3, static_cast<uint8_t>(frame.type));
   }
-  columns.Finish(Section::kFrames, fresh.size(), raw);
+  columns.Finish(Section::kFrames, new_frames_.size(), raw);
 }
 
 void DictionaryEncoder::EncodeNodes(ByteBuffer* raw) {
   ColumnWriter<3> columns;
-  auto index = static_cast<Index>(encoded_[kNodes]);
-  const auto fresh = From(names_.nodes(), index);
-  for (const ChunkNames::Node& node : fresh) {
-    const bool is_cut = node.parent == ChunkNames::kCutRoot;
-    const Index parent = is_cut ? kNone : node.parent;
-    const Index caller = parent == kNone ? 0 : names_.nodes()[parent].frame + 1;
-    if (context_.predicted.size() <= node.frame + size_t{1}) context_.predicted.resize(node.frame + size_t{2}, kNone);
-    columns.Varint(0, index++ - (parent + 1U));
-    if (node.frame == context_.next_frame) {
+  for (const Index index : new_nodes_) {
+    const ChunkNames::Node& node = names_.nodes()[index];
+    const Index frame = numbers_of_frames_[node.frame];
+    const bool is_cut = node.parent == ChunkNames::kCutRoot, is_root = is_cut || node.parent == kNone;
+    const Index caller = is_root ? 0 : numbers_of_frames_[names_.nodes()[node.parent].frame] + 1;
+    columns.Varint(0, is_root ? 0 : numbers_of_nodes_[index] - numbers_of_nodes_[node.parent]);
+    if (frame == context_.next_frame) {
       columns.Varint(1, 0);
       ++context_.next_frame;
     } else {
-      columns.Varint(1, context_.predicted[caller] == node.frame ? 1 : node.frame + uint64_t{2});
+      columns.Varint(1, context_.predicted[caller] == frame ? 1 : frame + uint64_t{2});
     }
     columns.Varint(2, is_cut ? 1 : 0);
-    context_.predicted[caller] = node.frame;
+    context_.predicted[caller] = frame;
   }
-  columns.Finish(Section::kNodes, fresh.size(), raw);
+  columns.Finish(Section::kNodes, new_nodes_.size(), raw);
 }
 
 }  // namespace heaprec::format

@@ -30,14 +30,10 @@ constexpr size_t kRowColumns = 11;
 constexpr uint64_t kHasSeveral = 1, kHasOtherSize = 2;
 constexpr int kFlags = 2;
 
-// Codes per factor of two. The encoder uses every fourth, because points are few: half of that is 2^-10 ln 2, and 2.2
-// %.
-constexpr double kWeightSteps = 2048, kSpreadSteps = 64;
-constexpr int64_t kEncoded = 4;
+// Codes per factor of two: points are few, so 0.07 % and 2.2 % do.
+constexpr double kWeightSteps = 512, kSpreadSteps = 16;
 
-int64_t CodeOf(double ratio, double steps) {
-  return kEncoded * std::llround(steps / static_cast<double>(kEncoded) * std::log2(ratio));
-}
+int64_t CodeOf(double ratio, double steps) { return std::llround(steps * std::log2(ratio)); }
 double RatioOf(int64_t code, double steps) { return std::exp2(static_cast<double>(code) / steps); }
 
 // What a row would say if its points were equal, from what stands before: the same for the encoder and the decoder.
@@ -81,7 +77,7 @@ bool IsPossible(const Row& row) {
 void EncodeRows(Section section, std::span<const Row> rows, ByteBuffer* raw) {
   ColumnWriter<kRowColumns> columns;
   std::unordered_map<Index, uint64_t> means;  // by class
-  uint64_t stack = 0, class_id = 0;
+  uint64_t stack = 0;
   int64_t last = 0;
   for (const Row& row : rows) {
     uint64_t& mean = means[row.class_id];
@@ -89,9 +85,8 @@ void EncodeRows(Section section, std::span<const Row> rows, ByteBuffer* raw) {
     const bool has_several = row.points > 1, has_other_size = Rotated(row.seen) != expected;
     columns.Varint(kStack, (Shifted(row.stack) - stack) << kFlags | (has_several ? kHasSeveral : 0) |
                                (has_other_size ? kHasOtherSize : 0));
-    columns.Delta(kClass, Shifted(row.class_id), class_id);
+    columns.Varint(kClass, Shifted(row.class_id));
     stack = Shifted(row.stack);
-    class_id = Shifted(row.class_id);
     if (has_several) columns.Varint(kPoints, row.points - 2);
     if (has_other_size) columns.Delta(kSeen, Rotated(row.seen), expected);
     mean = MeanOf(row);
@@ -122,7 +117,7 @@ bool DecodeRows(Bytes body, const Dictionaries& dictionaries, std::vector<Row>* 
     const uint64_t head = columns[kStack].Varint(), before = class_id;
     const bool has_several = (head & kHasSeveral) != 0, is_of_last_stack = head >> kFlags == 0;
     stack += head >> kFlags;
-    class_id = columns[kClass].Delta(class_id);
+    class_id = columns[kClass].Varint();
     if (stack > dictionaries.stacks.size() || class_id > dictionaries.classes.size()) return false;
     if (i > 0 && is_of_last_stack && class_id <= before) return false;  // not in their order
     Row row{.class_id = static_cast<Index>(class_id - 1), .stack = static_cast<Index>(stack - 1), .points = 1};

@@ -16,6 +16,7 @@
 #include "format/bytes/bytes.h"
 #include "format/bytes/layout.h"
 #include "format/codec/dictionaries.h"
+#include "format/codec/dictionary_codec.h"
 #include "format/model/model.h"
 #include "format/model/weights.h"
 
@@ -50,7 +51,8 @@ class SampleEncoder {
   bool within_bounds() const;
   // Time of the earliest pending sample; `otherwise` if there is none.
   uint64_t earliest_ns(uint64_t otherwise) const;
-  void Encode(ByteBuffer* raw);
+  // `dictionaries`: encoded before.
+  void Encode(const DictionaryEncoder& dictionaries, ByteBuffer* raw);
 
  private:
   struct WeightCode {

@@ -22,7 +22,8 @@ uint64_t SampleEncoder::earliest_ns(uint64_t otherwise) const {
   return std::ranges::min_element(samples_, {}, &Sample::time_ns)->time_ns / kTickNs * kTickNs;
 }
 
-void SampleEncoder::Encode(ByteBuffer* raw) {
+void SampleEncoder::Encode(const DictionaryEncoder& dictionaries, ByteBuffer* raw) {
+  for (Sample& sample : samples_) sample.stack = dictionaries.NumberOfStack(sample.stack);
   EncodeWindows(raw);
   EncodeIntervals(raw);
   EncodeSamples(raw);

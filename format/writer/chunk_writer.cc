@@ -67,6 +67,9 @@ Index ChunkWriter::InternMethod(const Method& method) {
 Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool truncated) {
   return state_->dictionaries.names().InternStack(leaf_first, truncated);
 }
+Index ChunkWriter::InternPath(std::span<const StackFrame> leaf_first, bool truncated) {
+  return state_->dictionaries.names().InternPath(leaf_first, truncated);
+}
 Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.names().InternThread(thread); }
 
 void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
@@ -122,9 +125,10 @@ bool ChunkWriter::has_pending() const {
          std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
 uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
-uint64_t ChunkWriter::row_bytes() const { return (state_->rows.size() + state_->outside.size()) * sizeof(Row); }
-std::span<const Row> ChunkWriter::rows() const { return state_->rows.rows(); }
-std::span<const Row> ChunkWriter::outside() const { return state_->outside.rows(); }
+size_t ChunkWriter::pending_rows() const { return state_->rows.size() + state_->outside.size(); }
+uint64_t ChunkWriter::row_bytes() const { return pending_rows() * sizeof(Row); }
+std::vector<Row> ChunkWriter::rows() const { return state_->dictionaries.Numbered(state_->rows.rows()); }
+std::vector<Row> ChunkWriter::outside() const { return state_->dictionaries.Numbered(state_->outside.rows()); }
 uint32_t ChunkWriter::next_block() const { return state_->next_block; }
 uint64_t ChunkWriter::name_bytes() const { return state_->dictionaries.names().bytes(); }
 const ChunkNames& ChunkWriter::names() const { return state_->dictionaries.names(); }
@@ -137,9 +141,9 @@ void ChunkWriter::State::EncodeDueRows() {
     rows_left = 0;
   }
   rows_left -= due.size();
-  EncodeRows(Section::kRows, due, &raw);
   roll_up.Add(due);
-  EncodeRows(Section::kOutside, outside.Take(), &raw);
+  EncodeRows(Section::kRows, dictionaries.Numbered(std::move(due)), &raw);
+  EncodeRows(Section::kOutside, dictionaries.Numbered(outside.Take()), &raw);
   if (open_since) EncodeRowInterval({*open_since, /*is_last=*/true}, &raw);
   open_since.reset();
 }
@@ -163,7 +167,7 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   }
   dictionaries.Encode(&raw);
   for (const Stream stream : kAllStreams) {
-    samples[stream].Encode(&raw);
+    samples[stream].Encode(dictionaries, &raw);
     if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
   }
   if (rows_are == RowsAre::kOpen && !(rows.empty() && outside.empty())) {
@@ -175,6 +179,8 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   ++next_block;
   EncodeStates(states, &raw);
   states.clear();
+  for (CheckpointSample& tracked : live_checkpoint)
+    tracked.sample.stack = dictionaries.NumberOfStack(tracked.sample.stack);
   for (const Stream stream : kAllStreams) {
     EncodeLifecycleEvents(lifecycle_events, stream, &raw);
     EncodeCheckpoint(live_checkpoint, stream, &raw);

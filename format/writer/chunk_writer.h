@@ -37,6 +37,8 @@ class ChunkWriter {
   Index InternMethod(const Method& method);
   Index InternStack(std::span<const StackFrame> leaf_first, bool truncated);
   Index InternThread(const Thread& thread);
+  // As InternStack; for rows.
+  Index InternPath(std::span<const StackFrame> leaf_first, bool truncated);
 
   // Rows of the next block. Indices must come from this chunk. Samples may be in any order of time.
   void Add(const Sample& sample);
@@ -68,9 +70,11 @@ class ChunkWriter {
   uint64_t raw_bytes() const;
   // Heap bytes of pending rows (Row).
   uint64_t row_bytes() const;
-  // Pending ones.
-  std::span<const Row> rows() const;
-  std::span<const Row> outside() const;
+  // How many are pending.
+  size_t pending_rows() const;
+  // Pending ones, as a block would have them. Precondition: nothing was interned since the last block.
+  std::vector<Row> rows() const;
+  std::vector<Row> outside() const;
   // Sequence number of the next block.
   uint32_t next_block() const;
   // Heap bytes of the chunk's names.

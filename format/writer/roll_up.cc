@@ -17,7 +17,7 @@ class NameCopier {
     bool truncated = false;
     std::vector<StackFrame> leaf_first = from_.Stack(leaf, &truncated);
     for (StackFrame& frame : leaf_first) frame.method = Method(frame.method);
-    return to_.InternStack(leaf_first, truncated);
+    return to_.InternPath(leaf_first, truncated);
   }
 
  private:
@@ -85,12 +85,12 @@ void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& co
   if (latest_ && latest_->id != widest_->id) encoders[Stream::kAllocations].Add(*latest_);
   for (const Interval& interval : intervals_) encoders[interval.stream].Add(interval);
   for (const Stream stream : kAllStreams) {
-    encoders[stream].Encode(raw);
+    encoders[stream].Encode(dictionaries, raw);
     if (stream == Stream::kAllocations || !(counters[stream] == StreamCounters{}))
       EncodeCounters(counters[stream], stream, raw);
   }
-  EncodeRows(Section::kRows, rows, raw);
-  EncodeRows(Section::kOutside, outside, raw);
+  EncodeRows(Section::kRows, dictionaries.Numbered(rows), raw);
+  EncodeRows(Section::kOutside, dictionaries.Numbered(outside), raw);
   EncodeStates(states_, raw);
   EncodeLanes(lanes, raw);
 }

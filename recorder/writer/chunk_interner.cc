@@ -133,7 +133,7 @@ bool ChunkInterner::IsPrimitive(Index method) {
 Index ChunkInterner::InternPath(std::span<const format::StackFrame> leaf_first, bool truncated) {
   const format::Path path =
       format::PathOf(leaf_first.size(), truncated, [&](size_t i) { return IsPrimitive(leaf_first[i].method); });
-  return chunk_->InternStack(leaf_first.first(path.frames), path.truncated);
+  return chunk_->InternPath(leaf_first.first(path.frames), path.truncated);
 }
 
 Index ChunkInterner::Path(format::StackKey key) {

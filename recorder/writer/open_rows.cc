@@ -24,7 +24,7 @@ uint64_t LengthFor(uint64_t rows) {
 }  // namespace
 
 bool OpenRows::AreDue(const format::ChunkWriter& chunk, uint64_t samples, uint64_t now_ns) {
-  const uint64_t rows = chunk.rows().size() + chunk.outside().size();
+  const uint64_t rows = chunk.pending_rows();
   const uint64_t before_ns = std::exchange(last_ns_, now_ns);
   const auto minute = [this](uint64_t time_ns) { return (start_epoch_ns_ + time_ns) / kMinuteNs; };
   const bool is_at_minute = minute(now_ns + kAheadNs) != minute(before_ns - std::min(before_ns, kIntervalNs));
@@ -34,7 +34,7 @@ bool OpenRows::AreDue(const format::ChunkWriter& chunk, uint64_t samples, uint64
 }
 
 OpenRows::Page OpenRows::Publish(uint32_t chunk_number, const format::ChunkWriter& chunk) {
-  if (chunk.rows().empty() && chunk.outside().empty()) {
+  if (chunk.pending_rows() == 0) {
     begin_ns_ = last_ns_;
     samples_ = 0;
     return std::nullopt;

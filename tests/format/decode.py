@@ -26,7 +26,7 @@ class Chunk:
         self.strings, self.classes, self.methods = [], [], []
         self.frames, self.nodes, self.threads = [], [], []
         self.next_string = self.next_frame = 0
-        self.frame_method, self.lines, self.follower = 0, {}, {}
+        self.next_method, self.follower = 0, {}
         self.java_tid = self.os_tid = 0
         self.lanes = []
         self.census_counters = []
@@ -49,24 +49,33 @@ class Chunk:
 
     def section_3(self, body, block):
         rows, found, refused = columns(body, 3)
+        self.next_method = len(self.methods)
         fields = [[self.string_of(column.varint()) for _ in range(rows)] for column in found]
         self.methods += zip(*fields)
         return refused
 
     def section_4(self, body, block):
         rows, (method, bci, line, kind_of), refused = columns(body, 4)
+        class_of, of_method, of_class = {}, {}, {}  # the latest lines
         for _ in range(rows):
-            self.frame_method = method.delta(self.frame_method)
-            number = self.lines.get(self.frame_method, 0) + line.signed()
-            self.lines[self.frame_method] = number
+            of = method.varint() - 2
+            if of == -1:
+                of = self.next_method
+                self.next_method += 1
+                class_of[of] = self.methods[of][0]
+                of_method.setdefault(of, of_class.get(class_of[of], 0))
+            number = of_method[of] = of_method.get(of, 0) + line.signed()
+            if of in class_of:
+                of_class[class_of[of]] = number
             # How its code ran, where that was recorded.
-            self.frames.append((self.frame_method - 1, [bci.varint() - 1, number] + [kind for kind in [kind_of.varint()] if kind]))
+            self.frames.append((max(of, -1), [bci.varint() - 1, number] + [kind for kind in [kind_of.varint()] if kind]))
         return refused
 
     def section_5(self, body, block):
         rows, (distance, frame, cut), refused = columns(body, 3)
         for _ in range(rows):
-            parent = len(self.nodes) - 1 - distance.varint()
+            back = distance.varint()
+            parent = len(self.nodes) - back if back else -1
             caller = self.nodes[parent][1] if parent >= 0 else -1
             code = frame.varint()
             if code == 0:
@@ -268,12 +277,12 @@ class Chunk:
 
     def section_27(self, body, block, name="rows"):
         rows, c, refused = columns(body, 11)
-        stack = klass = code = 0
+        stack = code = 0
         means = {}
         for _ in range(rows):
             head = c[0].varint()
             stack += head >> 2
-            klass = c[1].delta(klass)
+            klass = c[1].varint()
             points = c[2].varint() + 2 if head & 1 else 1
             expected = points * means.get(klass, 0)
             seen = rotate_left(c[3].delta(expected) if head & 2 else expected, 3)
@@ -282,9 +291,9 @@ class Chunk:
             beyond = c[4].varint()
             if beyond:
                 code += (beyond - 1 >> 1) ^ -(beyond - 1 & 1)
-                sums[0] += points * 2 ** (code / 2048)
+                sums[0] += points * 2 ** (code / 512)
                 excess = sums[0] - seen
-                ratios = [2 ** (c[i].signed() / (2048 if i == 5 else 64)) if head & 1 else 1 for i in range(5, 11)]
+                ratios = [2 ** (c[i].signed() / (512 if i == 5 else 16)) if head & 1 else 1 for i in range(5, 11)]
                 sums[1] += ratios[0] * excess * points / seen
                 sums[2] = ratios[1] * sums[0] * excess / points
                 sums[3] = ratios[2] * sums[1] * (sums[1] - points) / points
@@ -307,7 +316,7 @@ class Chunk:
     def apply(self, raw, block):
         """Returns whether the block must be refused."""
         cursor, refused = Bytes(raw), False
-        self.frame_method, self.lines, self.java_tid, self.os_tid = 0, {}, 0, 0
+        self.java_tid, self.os_tid = 0, 0
         for stream in self.streams:
             stream.forget()
         rows = [block, {}, {}, {}]
