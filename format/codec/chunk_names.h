@@ -54,7 +54,7 @@ class ChunkNames {
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<NamedThread>& threads() const { return threads_; }
 
-  // Returns the frames of a stack, innermost first, and at most `most` of them. Sets whether more are missing.
+  // Returns the frames of a stack, innermost first, and at most `most` of them. Sets *truncated if more are missing.
   std::vector<StackFrame> Stack(Index leaf, bool* truncated, size_t most = SIZE_MAX) const;
   Thread ThreadOf(Index thread) const;
 
@@ -72,7 +72,7 @@ class ChunkNames {
   std::vector<NamedMethod> methods_;
   std::vector<StackFrame> frames_;
   std::vector<Node> nodes_;
-  std::vector<Index> latest_child_;  // of each node: the child that was interned or found last
+  std::vector<Index> latest_child_;  // per node: the child that was interned or found last
   std::vector<NamedThread> threads_;
   IndexTable text_table_, class_table_, method_table_, frame_table_, node_table_, thread_table_;
 };

@@ -45,7 +45,7 @@ bool DictionaryDecoder::FillUpTo(const DictionaryCounts& offsets) {
   dictionaries_.threads.resize(threads, lost_thread);
   context_.next_string = strings;
   context_.next_frame = frames;
-  // Which frames the lost nodes called is unknown, so no prediction is.
+  // It is unknown which frames the lost nodes called, so nothing is predicted.
   if (nodes > have[4]) context_.predicted.assign(dictionaries_.frames.size() + 1, lost_frame_);
   return true;
 }
@@ -139,8 +139,8 @@ bool DictionaryDecoder::DecodeFrames(Bytes body, bool* refused) {
   ColumnReader<4> columns(body);
   *refused |= columns.unknown_critical();
   if (!columns.HasBytesForRows()) return false;
-  uint64_t method = 0;                  // + 1; 0: none
-  std::vector<int32_t> line_of_method;  // of its latest frame
+  uint64_t method = 0;                  // method index + 1; 0: none
+  std::vector<int32_t> line_of_method;  // line of the method's latest frame
   for (uint64_t row = 0; row < columns.rows(); ++row) {
     method = columns[0].Delta(method);
     if (method > dictionaries_.methods.size() || !Charge(sizeof(Frame))) return false;
@@ -175,7 +175,7 @@ bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
   return columns.ok();
 }
 
-// There are more nodes than samples, so this makes no call and no check of the vectors' ends for each.
+// Makes no call and no bounds check per node: there are more nodes than samples.
 bool DictionaryDecoder::AddNodes(std::span<const uint64_t> distances, std::span<const uint64_t> codes,
                                  std::span<const uint64_t> truncated) {
   const size_t first = dictionaries_.stacks.size(), frames = dictionaries_.frames.size();
@@ -186,12 +186,12 @@ bool DictionaryDecoder::AddNodes(std::span<const uint64_t> distances, std::span<
     const uint64_t distance = distances[i], code = codes[i], number = first + i;
     if (distance > number || code > kNone) return false;
     StackNode& node = nodes[number];
-    node.parent = static_cast<Index>(number - distance) - 1U;  // distance back to before the first: kNone
+    node.parent = static_cast<Index>(number - distance) - 1U;  // a distance to before the first node: kNone
     const Index caller = node.parent == kNone ? 0 : nodes[node.parent].frame + 1;
     node.frame = predicted[caller];
     if (code != 1) node.frame = FrameIndexOf(code == 0 ? context_.next_frame++ : code - 2);
     if (node.frame >= frames) return false;
-    // The lost frame represents many: what one of them called predicts nothing for the others.
+    // The lost frame replaces many, so what one of them called predicts nothing for the others.
     if (lost_frame_ == kNone || caller != lost_frame_ + 1) predicted[caller] = node.frame;
     node.truncated = truncated[i] != 0;
   }

@@ -27,7 +27,7 @@ bool DictionaryEncoder::has_pending() const {
          names_.nodes().size() > encoded_[kNodes] || names_.threads().size() > encoded_[kThreads];
 }
 
-// 0 announces the next new string: strings are numbered in the order in which the sections name them.
+// Code 0 means the next new string: strings are numbered in the order of their first use.
 uint64_t DictionaryEncoder::StringCode(Index text) {
   if (code_of_text_[text] != 0) return code_of_text_[text];
   code_of_text_[text] = static_cast<uint32_t>(++context_.next_string);
@@ -37,7 +37,7 @@ uint64_t DictionaryEncoder::StringCode(Index text) {
 
 void DictionaryEncoder::Encode(ByteBuffer* raw) {
   code_of_text_.resize(names_.texts());
-  ByteBuffer named;  // strings that must come first
+  ByteBuffer named;  // sections of strings and classes, which must come first
   EncodeClasses(&named);
   EncodeMethods(&named);
   EncodeThreads(&named);
@@ -92,7 +92,7 @@ void DictionaryEncoder::EncodeFrames(ByteBuffer* raw) {
   ColumnWriter<4> columns;
   const auto fresh = From(names_.frames(), encoded_[kFrames]);
   uint64_t last_method = 0;
-  std::vector<int32_t> line_of_method;  // of its latest frame
+  std::vector<int32_t> line_of_method;  // line of the method's latest frame
   for (const StackFrame& frame : fresh) {
     const uint64_t method = frame.method == kNone ? 0 : static_cast<uint64_t>(frame.method) + 1;
     if (line_of_method.size() <= method) line_of_method.resize(method + 1);

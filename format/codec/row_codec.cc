@@ -16,7 +16,7 @@ enum RowColumn : size_t {
   kPoints = 2,
   kSeen = 3,
   kBeyond = 4,
-  // What several points with weights beyond their sizes add up to, against what as many equal ones would.
+  // The ratio of each sum to that of as many equal points, for rows of several points whose weights exceed their sizes.
   kObjects = 5,
   kBytesVariance = 6,
   kObjectsVariance = 7,
@@ -30,8 +30,8 @@ constexpr size_t kRowColumns = 11;
 constexpr uint64_t kHasSeveral = 1, kHasOtherSize = 2;
 constexpr int kFlags = 2;
 
-// Codes per factor of two. The encoder uses every fourth, because points are few: half of that is 2^-10 ln 2, and 2.2
-// %.
+// Codes per factor of two. The encoder uses every fourth, because there are few points: the error is half a step, 2^-10
+// ln 2, or 2.2 %.
 constexpr double kWeightSteps = 2048, kSpreadSteps = 64;
 constexpr int64_t kEncoded = 4;
 
@@ -40,7 +40,7 @@ int64_t CodeOf(double ratio, double steps) {
 }
 double RatioOf(int64_t code, double steps) { return std::exp2(static_cast<double>(code) / steps); }
 
-// What a row would say if its points were equal, from what stands before: the same for the encoder and the decoder.
+// Expected values, as if all points of the row were equal. Encoder and decoder compute them from the fields before.
 double Points(const Row& row) { return static_cast<double>(row.points); }
 double Beyond(const Row& row) { return row.bytes - static_cast<double>(row.seen); }
 double EqualObjectsBeyond(const Row& row) { return Beyond(row) * Points(row) / static_cast<double>(row.seen); }
@@ -49,15 +49,16 @@ double EqualObjectsVariance(const Row& row) { return row.objects * (row.objects 
 double EqualCovariance(const Row& row) { return row.objects * Beyond(row) / Points(row); }
 double EqualFourth(double variance, const Row& row) { return variance * variance / Points(row); }
 
-// Sizes are multiples of 8 in HotSpot: a class' next row is expected to have the mean of its last, rounded down.
+// HotSpot's sizes are multiples of 8. The next row of a class is expected to have the mean size of its previous row,
+// rounded down.
 uint64_t Rotated(uint64_t size) { return std::rotr(size, 3); }
 uint64_t MeanOf(const Row& row) { return row.seen / row.points / 8; }
 
-// In the file none is 0; in memory it is kNone, one below that.
+// The file stores "none" as 0, and index i as i + 1. In memory "none" is kNone, which is -1.
 uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
 
-// Calls ratio(column, steps, of, equal) for each sum of the points, `of`, of which `equal` is what is expected. The
-// order matters: what is expected depends on the sums before.
+// Calls ratio(column, steps, of, equal) for each sum: `of` is the sum, `equal` its expected value. The order matters,
+// because expected values depend on earlier sums.
 template <typename Sum, typename Ratio>
 void VisitSums(Sum& row, const Ratio& ratio) {
   ratio(kObjects, kWeightSteps, row.objects, Points(row), EqualObjectsBeyond(row));
@@ -80,7 +81,7 @@ bool IsPossible(const Row& row) {
 
 void EncodeRows(Section section, std::span<const Row> rows, ByteBuffer* raw) {
   ColumnWriter<kRowColumns> columns;
-  std::unordered_map<Index, uint64_t> means;  // by class
+  std::unordered_map<Index, uint64_t> means;  // by class index
   uint64_t stack = 0, class_id = 0;
   int64_t last = 0;
   for (const Row& row : rows) {
@@ -124,7 +125,7 @@ bool DecodeRows(Bytes body, const Dictionaries& dictionaries, std::vector<Row>* 
     stack += head >> kFlags;
     class_id = columns[kClass].Delta(class_id);
     if (stack > dictionaries.stacks.size() || class_id > dictionaries.classes.size()) return false;
-    if (i > 0 && is_of_last_stack && class_id <= before) return false;  // not in their order
+    if (i > 0 && is_of_last_stack && class_id <= before) return false;  // the rows are not in order
     Row row{.class_id = static_cast<Index>(class_id - 1), .stack = static_cast<Index>(stack - 1), .points = 1};
     if (has_several) row.points = columns[kPoints].Varint() + 2;
     uint64_t& mean = means[row.class_id];
