@@ -13,7 +13,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Of sums of rows that were each rounded (docs/format/recording.md#rows), several times as much as there is.
+// Tolerance for sums of rows that were each rounded (docs/format/recording.md#rows), several times the expected error.
 constexpr double kRounding = 3e-3, kSpreadRounding = 0.15;
 
 bool Near(double a, double b, double rounding) { return std::abs(a - b) <= rounding * std::abs(b); }
@@ -49,7 +49,7 @@ struct Sums {
     counters = block.counters;
   }
 
-  // nullptr: equal.
+  // Returns nullptr if the sums are equal.
   const char* DifferenceTo(const Sums& other) const {
     if (rows.size() != other.rows.size()) return "other rows";
     for (const auto& [key, row] : rows) {
