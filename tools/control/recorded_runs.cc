@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kUsualRate[] = "1000";
 
-// How long what is left takes, by what has been run; "": nothing has been.
+// Returns how long the remaining runs take, from the previous ones; "": none has run.
 std::string TimeLeft(const RecordedRuns& all) {
   double seconds = 0;
   for (const RunSide& side : all.sides) {
@@ -134,7 +134,7 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   runs.agent_file = *library;
   runs.agent = options.agent;
   if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
-  // Runs are compared by what they allocate.
+  // Runs are compared by their allocations.
   runs.agent.precise = true;
   runs.agent.more.insert(runs.agent.more.begin(), "live=off");
   if (const Status status = CheckAgentOptions(runs.agent.Text(/*as_they_are=*/false)); !status) return status.error();
@@ -150,7 +150,7 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   return runs;
 }
 
-// A and B take turns, also in who begins, so that slow changes of the machine affect both alike.
+// A and B take turns, also at the beginning of rounds, so that slow changes of the machine affect both equally.
 ExitCode RecordedRuns::Run(const std::function<bool()>& is_enough) {
   while (sides.front().runs < runs) {
     const bool is_turned = sides.front().runs % 2 == 1;

@@ -20,7 +20,7 @@
 
 namespace heaprec::tools {
 
-// drawing.js has the same order.
+// The recorder counts minor collections, too.
 enum class Verdict : uint8_t { kSame, kMore, kLess, kNew, kGone };
 
 struct Difference {
