@@ -101,12 +101,12 @@ std::string AsJunit(const CheckAnswer& answer) {
       "  <testsuite name=\"{1}\" {0}>\n",
       counts, Markup(answer.recording));
   for (const CheckResult& check : all) AppendTestCase(check, &xml);
-  // That all were compared is a test that was passed.
+  // A comparison of all rows counts as one test that has passed.
   if (rows_kept) {
     AppendTestCase(fmt::format("every {} against the baseline", answer.rows->by),
                    fmt::format("<system-out>{}</system-out>", Markup(RowsText(*answer.rows))), &xml);
   }
-  // An error, not a failure: no budget is known to be exceeded.
+  // An error, not a failure: it is unknown whether a budget is exceeded.
   if (is_withheld) {
     AppendTestCase(
         "the recording is trustworthy",

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-// All that `heaprec fleet` does. Without an answer the command does it: to tables, or with samples.
+// The queries of `heaprec fleet`. Those without an answer are executed by the command: on tables, or with samples.
 struct Question {
   const char* what;
   const char* does;
