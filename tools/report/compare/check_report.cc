@@ -104,7 +104,7 @@ bool NeedsRuns(const CheckAnswer& answer) {
   return std::ranges::any_of(answer.checks, &CheckResult::needs_runs) || (answer.rows && !answer.rows->is_judged);
 }
 
-// Shows the number of runs, or what a single run per side means.
+// Shows the number of runs, or the limits of a single run per side.
 Line RunsLine(const CheckAnswer& answer) {
   const std::vector<Field> runs{{"runs", answer.runs, Unit::kInteger},
                                 {"runs_of_baseline", answer.runs_of_baseline, Unit::kInteger}};

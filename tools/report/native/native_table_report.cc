@@ -65,8 +65,8 @@ std::vector<std::string> ShownFrames(const TableRow& row, const TableAnswer& ans
   return frames;
 }
 
-// A table may tell sites apart by more frames than are shown: those that look the same are one row, whose callers are
-// those that all of them have.
+// A table may distinguish sites by more frames than are shown: sites that look equal are one row, with their common
+// callers.
 std::vector<TableRow> ShownRows(const TableAnswer& answer) {
   std::vector<TableRow> rows;
   std::map<std::vector<std::string>, size_t> known;

@@ -21,7 +21,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-// The same for all metrics of a JVM, so that they can be joined.
+// Labels that are equal for all metrics of a JVM, so that they can be joined.
 std::string LabelsOf(const JvmState& jvm) {
   const format::FileHeader& header = jvm.live->recording->header();
   return fmt::format(R"({{pid="{}",main="{}",service="{}",version="{}"}})", jvm.java.process.pid,
