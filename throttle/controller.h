@@ -71,7 +71,7 @@ enum class Rule : uint8_t {
 struct ControllerConfig {
   Rule rule = Rule::kAdaptive;
   uint64_t interval_ns = 1'000'000'000;
-  double cap = 150;                      // samples an interval may keep; 0: lambda is 0
+  double cap = 150;  // samples an interval may keep; 0: lambda is 0
   // c: points to put into the ring, relative to the cap; stage 2 reduces them to the cap
   double oversampling = 1.2;
   double oversampling_new_stacks = 1.2;  // c if every point has a new stack, because these are expensive

@@ -52,7 +52,7 @@ struct CensusCounters {
   uint64_t walks = 0, walked_bytes = 0;     // walks, and the bytes that they covered
   // walks that ended early at bytes that are not an object; the bytes not covered
   uint64_t aborted = 0, aborted_bytes = 0;
-  uint64_t lost = 0, lost_bytes = 0;        // walks for which the ring had no room, or that were not written
+  uint64_t lost = 0, lost_bytes = 0;                // walks for which the ring had no room, or that were not written
   uint64_t over_budget = 0, over_budget_bytes = 0;  // not drawn: the second already had its maximum of walks
   uint64_t unvisited = 0, unvisited_bytes = 0;      // TLABs in use at the end, if the JVM could not be stopped
   uint64_t MissingBytes() const { return aborted_bytes + lost_bytes + over_budget_bytes + unvisited_bytes; }

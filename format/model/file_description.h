@@ -71,8 +71,8 @@ struct FileHeader {
   std::string agent_version, agent_options;
   // source: "hooks" or "jvmti"; source_reason: why it was chosen, for people to read
   std::string source, source_reason;
-  uint32_t source_facts = 0;          // bits of SourceFact
-  std::string ring_path;              // empty: no shared ring
+  uint32_t source_facts = 0;  // bits of SourceFact
+  std::string ring_path;      // empty: no shared ring
   FileStart start;
   std::vector<ServiceLabel> service_labels;
 

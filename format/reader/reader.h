@@ -54,9 +54,9 @@ struct Block {
   CensusCounters census_counters;
   uint64_t census_page = 0;  // rows of the ring's census pages up to this number are in the file
   std::optional<EndMarker> ending;
-  uint64_t skipped_bytes = 0;  // damaged bytes skipped when this copy was made; in its last block only
-  uint64_t lost_names = 0;     // number of dictionary entries that were in lost blocks: kLost, or gaps
-  bool starts_names = false;   // the dictionaries are new: a chunk begins, or begins again
+  uint64_t skipped_bytes = 0;                  // damaged bytes skipped when this copy was made; in its last block only
+  uint64_t lost_names = 0;                     // number of dictionary entries that were in lost blocks: kLost, or gaps
+  bool starts_names = false;                   // the dictionaries are new: a chunk begins, or begins again
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
   uint64_t samples_left_out = 0;               // samples of allocations left out (LeavesOut); in a roll-up all samples
 };

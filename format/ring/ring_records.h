@@ -117,7 +117,7 @@ struct SampleRecord {
   double weight;        // after stage 1, in the unit of the stream
   double point_weight;  // of an allocation: the weight among all points, including light ones
   uint32_t window;
-  uint16_t kind;            // Kind
+  uint16_t kind;  // Kind
   // from 1: index of the entry that tracks the object (FileHeader::max_tracked_objects); 0: not tracked
   uint16_t tracking_index;
 };

@@ -104,7 +104,7 @@ class Agent {
   EndedRecordings retired_;               // earlier recordings
   // Why generated code still allocates inline; empty: the agent disabled that. nullopt: it never allocated inline.
   std::optional<std::string> inline_allocation_;
-  uint32_t recordings_ = 0;                                          // number of recordings and samplings
+  uint32_t recordings_ = 0;  // number of recordings and samplings
   // sampling for another agent, or for the application
   bool samples_ = false;
   SamplingClient sampler_ = SamplingClient::kAgent;                  // client of the latest sampling

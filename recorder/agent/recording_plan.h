@@ -28,7 +28,7 @@ struct StreamPlan {
   std::optional<throttle::ControllerConfig> throttle;  // nullopt: each event is a sample, up to the cap
   // about how many samples are buffered until an interval is reduced
   uint32_t buffered_per_interval = 0;
-  uint32_t max_tracked = 0;                            // maximum tracked at a time
+  uint32_t max_tracked = 0;  // maximum tracked at a time
   bool is_recorded() const { return cap.interval_ns > 0; }
 };
 

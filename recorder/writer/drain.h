@@ -52,15 +52,15 @@ struct Unwritten {
 };
 
 struct DrainCallbacks {
-  std::function<uint64_t()> now;                          // CLOCK_MONOTONIC
-  std::function<void()> on_start;                         // once, on the drain's thread; may be empty
-  std::function<void(uint64_t now_ns)> on_tick;           // counts allocated bytes, updates the window
-  LaneConsumer::NativePointTaker on_native_point;         // commits its sample; may be empty
-  ChunkInterner::NativeNamer name_of;                     // names addresses of stacks; may be empty
-  std::function<void()> on_new_chunk;                     // definitions must be emitted again
+  std::function<uint64_t()> now;                   // CLOCK_MONOTONIC
+  std::function<void()> on_start;                  // once, on the drain's thread; may be empty
+  std::function<void(uint64_t now_ns)> on_tick;    // counts allocated bytes, updates the window
+  LaneConsumer::NativePointTaker on_native_point;  // commits its sample; may be empty
+  ChunkInterner::NativeNamer name_of;              // names addresses of stacks; may be empty
+  std::function<void()> on_new_chunk;              // definitions must be emitted again
   // the stack is in the chunk: samples need not include it; may be empty
   std::function<void(const format::StackKey&)> on_stack;
-  std::function<void()> on_stop;                          // stops sampling; called before the last scan
+  std::function<void()> on_stop;  // stops sampling; called before the last scan
   // Called when writing has failed more than once in a row or samples were lost, and when writing succeeds again. Both
   // may be empty.
   std::function<void(const std::string& error)> on_writing_stopped;

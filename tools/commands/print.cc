@@ -39,6 +39,7 @@ std::optional<format::Block> NextOf(Recording* recording, bool* follows, const E
     if (auto block = recording->NextInFile()) return block;
     // Checked before the file is read to its end, so that data written before the process died is still read or
     // salvaged.
+    *follows = recording->running();
     if (auto block = recording->NextInFile()) return block;
     if (!*follows) break;
     output->Flush();

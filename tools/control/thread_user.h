@@ -23,7 +23,7 @@ struct Credentials {
 class ThreadUser {
  public:
   enum class Scope : uint8_t {
-    kFiles,    // created files belong to that user; root loses only its rights over files
+    kFiles,  // created files belong to that user; root loses only its rights over files
     // the effective user, whom a socket reports to the other end; the real one, possibly root, does not change
     kSockets,
   };

@@ -43,7 +43,7 @@ struct Options {
   double rate_per_second = 150;
   // points to count, whether they become samples or not; at least as many as the samples need
   double points_per_second = 4000;
-  bool max_points = false;          // use more, depending on the program's CPU time
+  bool max_points = false;  // use more, depending on the program's CPU time
   throttle::Rule rule = throttle::Rule::kAdaptive;
   uint64_t max_samples = 0;  // maximum for the recording; 0: no limit
   uint64_t duration_ns = 0;  // 0: until the JVM exits

@@ -58,7 +58,7 @@ struct Point {
   format::Kind kind = format::Kind::kTlab;
   bool is_light = false;  // only counted
   uint64_t size = 0, tlab_size = 0;
-  double weight = 0;            // after stage 1, in the unit of the stream; 0 for a light point
+  double weight = 0;  // after stage 1, in the unit of the stream; 0 for a light point
   // for the controller; `weight` is the point's weight among all points, including light ones
   throttle::PointSums tally{};
   uint32_t window = 0;

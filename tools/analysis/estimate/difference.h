@@ -20,7 +20,7 @@
 
 namespace heaprec::tools {
 
-// The recorder counts minor collections, too.
+// drawing.js has the same order.
 enum class Verdict : uint8_t { kSame, kMore, kLess, kNew, kGone };
 
 struct Difference {

@@ -47,9 +47,9 @@ struct Row {
   // variance of one run from the row's own runs, and its degrees of freedom; for a pair: of the difference, divided by
   // two
   double own = 0, freedom = 0;
-  double factor = 0;                       // variance of the difference over that of one run: 1 / n_A + 1 / n_B
-  bool is_innermost = false;               // shares no samples with other such rows
-  bool tells = false;                      // whether it shows how runs vary
+  double factor = 0;          // variance of the difference over that of one run: 1 / n_A + 1 / n_B
+  bool is_innermost = false;  // shares no samples with other such rows
+  bool tells = false;         // whether it shows how runs vary
 
   double difference() const { return (after - before) / mean; }
 };

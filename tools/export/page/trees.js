@@ -84,6 +84,7 @@ class TreeBuilder {
   }
 
   // The box of each sample. Runs in steps, because it takes long.
+  * place(samples, to) {
     const at = new Uint32Array(samples.n), {node, cls} = samples, known = new Map();
     for (let i = 0, next = BOXES_AT_ONCE; i < samples.n; ++i) {
       if (this.size > next) {
