@@ -377,7 +377,7 @@ ChosenSource Agent::ChoosePortable() {
 ChosenSource Agent::ChooseSource(JNIEnv* jni) {
   if (!jvm_->internals.ok()) return ChoosePortable();
   if (options_.source == SourceChoice::kPortable) {
-    return ChooseJvmti(jni, "asked for portable, but the agent had looked into the JVM before");
+    return ChooseJvmti(jni, "portable was requested, but the agent has already read the JVM's memory");
   }
   if (options_.source == SourceChoice::kJvmti) return ChooseJvmti(jni, "asked for");
   auto installed = InstallHooks(*jvm_, jni);

@@ -199,10 +199,11 @@ MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_k
     uint64_t& sum = kept[ring.obstacle.is_retryable ? 1 : 0];
     sum += ring.bytes;
     if (sum <= most || !RemoveAbandoned(folder.number(), ring.name.c_str())) continue;
-    moved.losses.push_back(fmt::format(
-        "{}/{}: removed the ring of a killed process; samples that only it held are lost. The agent could not copy it "
-        "beside the recording ({}) and keeps at most {} MiB of such rings",
-        directory, ring.name, ring.obstacle.why, most >> 20));
+    moved.losses.push_back(
+        fmt::format("{}/{}: removed the ring of a killed process; samples that only the ring had are lost. The agent "
+                    "could not copy it "
+                    "beside the recording ({}) and keeps at most {} MiB of such rings",
+                    directory, ring.name, ring.obstacle.why, most >> 20));
   }
   return moved;
 }

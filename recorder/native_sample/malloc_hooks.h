@@ -28,7 +28,7 @@ namespace heaprec::native {
 // run before its slots can be written.
 inline constexpr char kNotSeen[] =
     "memory that libc allocates for its caller (asprintf, getline, fopen, opendir), constructors of libraries, calls "
-    "through function pointers from before the recording, mappings that an allocator makes for its blocks";
+    "through function pointers stored before the recording, mappings that an allocator makes for its blocks";
 
 enum class Function : uint8_t { kMalloc, kCalloc, kRealloc, kMemalign, kStrdup, kNew };
 const char* FunctionName(Function function);

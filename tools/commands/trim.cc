@@ -91,8 +91,8 @@ Result<RewriteSummary> WriteMerged(const Recordings& recordings, Output* output)
     (known != by_id.end() ? *known : by_id.emplace_back()).push_back(recording.get());
   }
   if (by_id.size() > format::kMaxRecordings) {
-    return Error{
-        fmt::format("{} recordings; a file holds {} at most", Grouped(by_id.size()), Grouped(format::kMaxRecordings))};
+    return Error{fmt::format("{} recordings; the maximum per file is {}", Grouped(by_id.size()),
+                             Grouped(format::kMaxRecordings))};
   }
   RewriteSummary edited;
   for (const auto& of_one : by_id) {

@@ -108,7 +108,7 @@ Result<std::vector<std::string>> RecordingsIn(const std::string& folder) {
   }
   if (error) return Error{fmt::format("--baseline {}: {}", folder, error.message())};
   if (found.empty()) {
-    return Error{fmt::format("--baseline {}: it holds no a-*.hrec; make one with heaprec bench -o {} -- COMMAND",
+    return Error{fmt::format("--baseline {}: contains no a-*.hrec; create one with heaprec bench -o {} -- COMMAND",
                              folder, folder)};
   }
   std::ranges::sort(found);
@@ -144,8 +144,8 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   std::filesystem::create_directories(runs.folder, error);
   if (error) return Error{fmt::format("{}: {}", runs.folder.string(), error.message())};
   if (std::filesystem::exists(runs.folder / fmt::format("{}-1.hrec", runs.sides.front().name), error)) {
-    return Error{
-        fmt::format("{}: holds the recordings of another bench; name another folder with -o", runs.folder.string())};
+    return Error{fmt::format("{}: contains the recordings of another bench; choose another folder with -o",
+                             runs.folder.string())};
   }
   return runs;
 }

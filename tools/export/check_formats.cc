@@ -34,7 +34,7 @@ std::string Sentence(const CheckResult& check) {
                        check.why_unknown.empty() ? "not in the recording" : check.why_unknown, AllowedText(check));
   }
   return fmt::format("{} measured, {} allowed{}", MeasuredText(check), AllowedText(check),
-                     check.needs_runs ? "; one run of each side cannot tell" : "");
+                     check.needs_runs ? "; one run per side is not sufficient" : "");
 }
 
 std::string Reasons(const CheckAnswer& answer) {
@@ -76,7 +76,7 @@ std::string WithheldText(const CheckAnswer& answer) {
 }
 
 std::string RowsText(const CheckedRows& rows) {
-  if (!rows.is_judged) return fmt::format("by {}: not judged, because one run of each side cannot tell", rows.by);
+  if (!rows.is_judged) return fmt::format("by {}: no verdict, because one run per side is not sufficient", rows.by);
   return fmt::format("by {}: {} of {} exceeded against the baseline", rows.by, rows.exceeded.size(),
                      Grouped(rows.count));
 }

@@ -55,7 +55,7 @@ Result<Subject> SubjectOf(const std::string& name) {
     return Subject{.name = ToUtf8(name), .file = name, .path = name, .java = {}, .temporary = {}};
   }
   auto java = Find(name);
-  if (!java.ok()) return Error{fmt::format("{}: no such file, and: {}", name, java.error().message)};
+  if (!java.ok()) return Error{fmt::format("{}: no such file, and {}", name, java.error().message)};
   const pid_t pid = java->process.pid;
   // For a jar shows its own name: the whole path would leave no space for the rest of the title.
   const std::string main = ToUtf8(std::filesystem::path(java->main).filename().string());

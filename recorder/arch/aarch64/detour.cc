@@ -86,7 +86,7 @@ Status ReplaceInstruction(uintptr_t site, uint32_t word, int protection) {
 
 Status Detour::BuildThunk(uintptr_t target, size_t readable, const void* replacement) {
   if (target % kWordSize != 0 || readable < 2 * kWordSize)
-    return Error{"the function does not begin where an instruction can"};
+    return Error{"the function's address is not a multiple of four"};
   const uint32_t first[] = {WordAt(target)};
   const LandingPad pad = LandingPadOf(first);
   site_ = target + pad.instructions * kWordSize;
@@ -111,7 +111,7 @@ Status Detour::Replace(const uint8_t* from, const uint8_t* to, const void* /*mea
   uint32_t expected = 0, wanted = 0;
   std::memcpy(&expected, from, kWordSize);
   std::memcpy(&wanted, to, kWordSize);
-  if (WordAt(site_) != expected) return Error{"the function was changed by someone else"};
+  if (WordAt(site_) != expected) return Error{"the function was changed by other code"};
   auto replaced = ReplaceInstruction(site_, wanted, protection_);
   if (replaced) installed_ = to == jump_;
   return replaced;

@@ -64,7 +64,7 @@ Status Detour::BuildThunk(uintptr_t target, size_t readable, const void* replace
 // see each write before the next one. `grace` runs while the entry traps.
 Status Detour::Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile, GracePeriod grace) {
   const auto* const now = reinterpret_cast<const uint8_t*>(site_);  // NOLINT(performance-no-int-to-ptr)
-  if (!std::equal(from, from + kJumpSize, now)) return Error{"the function was changed by someone else"};
+  if (!std::equal(from, from + kJumpSize, now)) return Error{"the function was changed by other code"};
   if (SomeThreadBlocksTraps()) return Error{"a thread blocks SIGTRAP"};
   if (!TakeTraps() || !Redirect(site_, meanwhile)) return Error{"SIGTRAP cannot be handled"};
   auto patch = CodePatch::Begin(site_, kJumpSize, protection_);
@@ -80,7 +80,7 @@ Status Detour::Replace(const uint8_t* from, const uint8_t* to, const void* meanw
   patch->Publish();
   installed_ = clear ? to == jump_ : installed_;
   if (!patch->End()) return Error{"the function's code stays writable: mprotect is refused"};
-  if (!clear) return Error{"threads may still stand in the function's first instructions"};
+  if (!clear) return Error{"threads may still be in the function's first instructions"};
   return {};
 }
 

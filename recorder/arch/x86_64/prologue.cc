@@ -86,7 +86,7 @@ std::string Append(const cs_insn& instruction, int64_t shift, std::vector<uint8_
   std::memcpy(&displacement, instruction.bytes + encoding.disp_offset, sizeof displacement);
   const int64_t moved = int64_t{displacement} - shift;
   if (moved < std::numeric_limits<int32_t>::min() || moved > std::numeric_limits<int32_t>::max())
-    return "what it refers to is too far from the thunk";
+    return "its operand is too far from the thunk";
   displacement = static_cast<int32_t>(moved);
   std::memcpy(out->data() + at + encoding.disp_offset, &displacement, sizeof displacement);
   return {};

@@ -64,7 +64,7 @@ Result<VtableSlots> VtableSlots::Find(const LibJvm& libjvm, uintptr_t function) 
 
 Status VtableSlots::Point(uintptr_t function) {
   if (std::any_of(slots_.begin(), slots_.end(), [this](uintptr_t slot) { return Read(slot) != function_; }))
-    return Error{"a vtable of libjvm.so was changed by someone else"};
+    return Error{"a vtable of libjvm.so was changed by other code"};
   if (!arch::FenceThreads()) return Error{"membarrier is refused: " + std::string(strerror(errno))};
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (Store(slots_[i], function)) continue;

@@ -94,7 +94,7 @@ Status VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method, const 
   jint count = 0;
   const jvmtiError error = jvmti->GetLineNumberTable(method, &count, table.out());
   if (error == JVMTI_ERROR_ABSENT_INFORMATION || error == JVMTI_ERROR_NATIVE_METHOD) {
-    if (names.Line(raw, 0) != -1) return Differs(where, "a line where there is none");
+    if (names.Line(raw, 0) != -1) return Differs(where, "a line number that the method does not have");
     return {};
   }
   if (error != JVMTI_ERROR_NONE) return Differs(where, "GetLineNumberTable: error " + std::to_string(error));

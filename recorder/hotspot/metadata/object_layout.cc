@@ -31,13 +31,13 @@ Result<ObjectLayout> ObjectLayout::Resolve(const VmStructs& structs, const JdkRu
   layout.narrow_base_ = static_cast<const char* const*>(find("_narrow_klass._base", "_base"));
   layout.narrow_shift_ = static_cast<const int*>(find("_narrow_klass._shift", "_shift"));
   if (layout.narrow_base_ == nullptr || layout.narrow_shift_ == nullptr) {
-    return Error{"libjvm.so does not say how it compresses class pointers"};
+    return Error{"libjvm.so does not describe its compressed class pointers"};
   }
   layout.header_ = compact ? Header::kCompact : Header::kCompressed;
   layout.length_offset_ = compact ? 8 : *klass + 4;
   if (!compact) return layout;
   const auto shift = structs.LongConstant("markWord::klass_shift");
-  if (!shift) return Error{"libjvm.so does not say where compact headers have the class"};
+  if (!shift) return Error{"libjvm.so does not describe its compact headers"};
   layout.mark_shift_ = static_cast<int>(*shift);
   return layout;
 }

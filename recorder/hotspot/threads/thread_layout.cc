@@ -37,7 +37,8 @@ Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, const JdkRu
   ThreadLayout layout;
   layout.reader_ = SafeReader::Probe();
   layout.threshold_rule_ = rules.threshold;
-  if (rules.threshold == ThresholdRule::kUnknown) return Error{"it is unknown how this JDK counts towards a sample"};
+  if (rules.threshold == ThresholdRule::kUnknown)
+    return Error{"it is unknown how this JDK counts the bytes until a sample"};
   layout.has_tlabs_ = structs.BoolFlag("UseTLAB").value_or(true);
   constexpr const char* kTlab = "ThreadLocalAllocBuffer";
   const auto tlab = structs.Offset("Thread", "_tlab");

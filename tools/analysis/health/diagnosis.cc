@@ -91,8 +91,7 @@ class Examination {
     Total();
     for (const Stream stream : format::kAllStreams) Losses(stream);
     if (!CountsLosses(header_)) {
-      AddFinding("losses", Level::kNote, "unknown: an import does not have the counters of losses", std::nullopt,
-                 "losses_unknown");
+      AddFinding("losses", Level::kNote, "unknown: an import has no loss counters", std::nullopt, "losses_unknown");
     } else if (!any_loss_) {
       AddFinding("losses", Level::kOk, "nothing was lost", 0);
     }

@@ -56,7 +56,7 @@ struct Sums {
       const auto found = other.rows.find(key);
       if (found == other.rows.end()) return "other rows";
       const format::Row& same = found->second;
-      if (row.points != same.points || row.seen != same.seen) return "another number of points or bytes";
+      if (row.points != same.points || row.seen != same.seen) return "a different number of points or bytes";
       if (!Near(row.bytes, same.bytes, kRounding) || !Near(row.objects, same.objects, kRounding))
         return "other weights";
       for (const auto sum : {&format::Row::bytes_variance, &format::Row::objects_variance, &format::Row::covariance,
@@ -67,7 +67,7 @@ struct Sums {
     const auto is_same = [](const auto& a, const auto& b) {
       return a.first == b.first && a.second.points == b.second.points && a.second.seen == b.second.seen;
     };
-    if (!std::ranges::equal(outside, other.outside, is_same)) return "other counts outside of TLABs";
+    if (!std::ranges::equal(outside, other.outside, is_same)) return "different counts outside of TLABs";
     if (std::tie(intervals, candidates, bytes, buffered, kept) !=
         std::tie(other.intervals, other.candidates, other.bytes, other.buffered, other.kept))
       return "other intervals";

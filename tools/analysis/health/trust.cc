@@ -259,7 +259,7 @@ class Assessment {
 
   void NoteEnd() {
     if (recording_.has_nothing()) {
-      AddReason(TrustTopic::kEnd, "nothing could be read: the recording has no whole block, and " + RingText());
+      AddReason(TrustTopic::kEnd, "nothing could be read: the recording has no complete block, and " + RingText());
     }
     if (recording_.ending()) return;
     if (recording_.tail_bytes() > 0 && !running_) {

@@ -131,7 +131,7 @@ function originText(page) {
 function drawTableNote(page, rows, rest, count) {
   const changed = page.sideB ? rows.filter(row => row.verdict !== "same").length : 0;
   const note = page.sideB ? page.unit.varies.isJudged ? `${changed} of ${rows.length} changed; grey rows may be noise`
-    : "not judged: rates of one run of each side also show how fast the machine was" : "dot: share of the selection, whisker: its 95 % interval";
+    : "no verdict: rates of one run per side also depend on the machine's speed" : "dot: share of the selection, whisker: its 95 % interval";
   setHtml($("tablenote"), `<span>${note}; ${originText(page)}</span>` + (rest > 0 ? `<button data-all>Show all ${count} rows</button>` : ""));
 }
 

@@ -351,7 +351,7 @@ Report ShipReport(const ShipRun& run, const Server* server, bool dry_run) {
         Count{totals.copies, "copies",
               "copies of running recordings: {}; the last slice of each is sent with its recording", "copies"},
         Count{totals.differing, "differing",
-              "batches with a different number of rows on the server than in their recording: {}", "differing"},
+              "batches whose number of rows on the server differs from their recording: {}", "differing"},
         Count{run.failed(), "unreadable", "{} file(s)", "unreadable"}}) {
     if (one.number > 0) report.Add(Fact(one.heading, one.text, {{one.name, one.number, Unit::kInteger}}));
   }

@@ -209,7 +209,7 @@ std::vector<Line> MethodLines(const DiffResult& result) {
   if (result.tables.empty()) return lines;
   if (!result.question.is_judged) {
     lines.push_back(Fact("runs",
-                         "not judged: rates of one run of each side also show how fast the machine was; compare shares "
+                         "no verdict: rates of one run per side also depend on the machine's speed; compare shares "
                          "(--per share) or operations (--ops), or record three runs of each side",
                          std::vector<Field>()));
     return lines;
@@ -229,7 +229,7 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed",
                           {{"", of.changed, Unit::kInteger}, {"", of.rows.size(), Unit::kInteger}});
   if (of.changed > 0) {
-    heading.text += "; of such rows about {} may not have";
+    heading.text += "; about {} of these rows may be false alarms";
     heading.fields.push_back({"", result.question.fdr, Unit::kShare});
   }
   heading.detail = Detail::kTextOnly;
@@ -244,7 +244,7 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   }
   Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
                           rows, of.rows.size());
-  table.empty = result.question.is_judged ? "no change that chance would not show" : "not judged";
+  table.empty = result.question.is_judged ? "no significant change" : "not judged";
   table.more = rows.size() == all ? "--all shows them"
                : shown.all        ? "--limit 0 shows all"
                                   : "--limit 0 shows all that changed";
@@ -346,7 +346,7 @@ Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSi
   Report report("heaprec.diff/1");
   report.Add(TotalLine(result, scan));
   if (is_replicated && result.total.verdict == Verdict::kSame) {
-    std::get<Line>(report.sections.back()).text += ", not shown to differ";
+    std::get<Line>(report.sections.back()).text += ", no significant difference";
   }
   report.Add(Hidden({{"per", PerWords()[static_cast<size_t>(result.scale.per)]},
                      {"replicated", is_replicated},

@@ -105,7 +105,7 @@ std::vector<Field> SpannedCollections(const LiveResult& live) {
 
 // Says why no leak can be found.
 render::Line TooShort(const LiveResult& live) {
-  if (!live.knows_growth()) return Sentence(std::string("it is unknown what leaks: ") + WhyGrowthIsUnknown(live));
+  if (!live.knows_growth()) return Sentence(std::string("leaks are unknown: ") + WhyGrowthIsUnknown(live));
   if (!TraitsOf(live.stream).lifecycle.is_collected)
     return Sentence("no leak found: the time is too short to measure growth");
   return Sentence("no leak found: after " + CollectionsText(live) +

@@ -139,10 +139,10 @@ Report NativeTableReport(const TableAnswer& answer) {
   AddOverruns(table, &report);
   report.Add(Sentence(kRequested));
   if (answer.uncounted > 0) {
-    report.Add(Sentence(
-        "# trustworthy: no, because there was no memory to count {} call(s): what is live is unknown, other sums are "
-        "lower bounds",
-        {{"", answer.uncounted, Unit::kInteger}}));
+    report.Add(
+        Sentence("# trustworthy: no, because there was no memory to count {} call(s): live bytes are unknown, and "
+                 "other sums are lower limits",
+                 {{"", answer.uncounted, Unit::kInteger}}));
   }
   report.Add(Sentence(std::string(answer.uncounted == 0 ? "# exact; " : "# ") +
                           "not counted: {} block(s) ({}) allocated before the start, {} call(s) (out of memory), {} "
