@@ -1,4 +1,4 @@
-// A JVM for its user: main class or jar, JDK version, whether it accepts agents.
+// Describes a JVM for users: main class or jar, JDK version, whether it accepts agents.
 //
 // Read from its hsperfdata file (in the JVM's own /tmp), otherwise from its command line and the JDK's release file.
 //

@@ -90,7 +90,7 @@ std::string RootOf(pid_t pid) {
   return root == "/" ? "" : root;
 }
 
-// The kernel gives the path of a mapped file in our files; a process with another root (chroot) uses the rest of it.
+// The kernel shows mapped files by paths under our root. A process with another root (chroot) has only the rest of it.
 std::string Inside(const std::string& root, const std::string& path) {
   return path.starts_with(root + "/") ? path.substr(root.size()) : path;
 }

@@ -36,7 +36,7 @@ struct Totals {
   }
 };
 
-// Named as in pprof.
+// A value of each sample, with its name in pprof.
 struct Measure {
   const char* name;
   const char* unit;

@@ -137,8 +137,8 @@ bool NativeSampleWriter::WriteSample(const NativePoint& point, const As& as,
   sample.kind = static_cast<uint16_t>(as.kind);
   sample.tracking_index = point.tracking_index;
   CopyFixed(record, sample);
-  // Counts before the sample is visible, and stores the outcome of the point before the point. After a kill in between,
-  // no point is counted without a lifecycle event, because a reader of the ring makes a sample of it.
+  // Counts before the sample is visible, and counts the outcome before the point itself. If the process is killed in
+  // between, each counted point has an outcome, because a reader of the ring makes a sample of the rest.
   shared_counters.Committed();
   shared_counters.Point();
   lease.Commit();

@@ -66,7 +66,7 @@ class CensusCheck {
  private:
   const format::FileHeader& header_;
   format::CensusCounters counters_;
-  uint64_t walks_ = 0, bytes_ = 0;  // in the totals
+  uint64_t walks_ = 0, bytes_ = 0;  // sums over the recording
 };
 
 struct Inconsistency {

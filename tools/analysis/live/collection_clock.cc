@@ -75,8 +75,8 @@ void CollectionClock::Add(const format::ProcessState& state) {
   if (is_concurrent_ && is_end) pauses_.emplace_back(state.time_ns, state.collections);
 }
 
-// A death found after the end of its object's interval, but before the interval was closed, gets the time of that end,
-// so it is unknown when it was found.
+// A death that was found after the end of an interval, but before the interval was closed, has the time of the end. The
+// time at which it was found is then unknown.
 void CollectionClock::AddDeath(uint64_t birth_ns, uint64_t died_ns) {
   if (!of_majors_ || (interval_ns_ > 0 && died_ns % interval_ns_ == 0)) return;
   deaths_.emplace_back(died_ns, birth_ns);
@@ -110,8 +110,8 @@ void CollectionClock::Close() {
   MakeMonotonic(&ended_);
 }
 
-// Pauses may be missing for the count at the start of the recording. Young collections continue during an old one: its
-// pauses then have their counts, but their number is the same.
+// Pauses may be missing for the count at the start of the recording. Young collections continue during an old one: the
+// pauses of the old one then have the counts of young ones, but the number of pauses is the same.
 std::vector<CollectionClock::Major> CollectionClock::MajorsFromPauses() {
   std::ranges::sort(pauses_of_majors_, {}, [](const Pause& pause) { return std::pair(pause.time_ns, pause.count); });
   std::map<uint64_t, uint64_t> pauses;  // by count
